@@ -281,8 +281,7 @@ def _devices() -> Check:
 
 def server(base_url: str, timeout: float = 5.0) -> Check:
     """An OpenAI-compatible server: whether it answers, and its models. Raises `InputError` for no address."""
-    from dhp.llm.clients.connection import KEY_VARIABLE, find_connection
-    from dhp.llm.clients.reachable import served_models
+    from dhp.llm.clients.connection import KEY_VARIABLE, find_connection, served_models
 
     if not base_url:
         raise InputError("`base_url`: is empty; must have the form http://HOST:PORT/v1")

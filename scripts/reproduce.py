@@ -28,7 +28,7 @@ from dhp.core.records import Candidate
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.judges.recorded import dialogue_id
-from dhp.judge.metrics.judge import metric_judge
+from dhp.judge.metrics import metric_judge
 from dhp.loaders.dataset import measure
 from dhp.loaders.rated import RatedText, human_scores, read_rated
 from dhp.loaders.resolve import published as published_set

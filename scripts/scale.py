@@ -94,7 +94,7 @@ def asked(url: str, folder: Path, name: str, calls: int) -> float:
     """Seconds to have so many requests answered by way of an executor, each reply stored."""
     from dhp.llm.cached_model import CachedModel, RequestContext
     from dhp.llm.clients.openai_client import OpenAIClient
-    from dhp.llm.executor.load import open_executor
+    from dhp.llm.executor import open_executor
     from dhp.llm.records import Params, Request
     from dhp.llm.store import Store
 

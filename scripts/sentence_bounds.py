@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 
-from dhp.core.segments import sentences as ours
+from dhp.core.language import sentences as ours
 from dhp.core.text import sentences as punkt
 
 Split = Callable[[str, str], Iterable[str]]

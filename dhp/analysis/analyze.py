@@ -1,33 +1,194 @@
-"""Analysis of a table of ratings: discernment scores by `stats`."""
+"""Analysis of a table of ratings: detection, discernment, doses, use of the scales."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
-from dhp.analysis.dose_response import dose_responses
 from dhp.analysis.kinds import failure_warnings, judged_kinds, judged_probes, rated_variants
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_split import ratings_of_file, split_ratings
-from dhp.analysis.response_style import halo, response_styles
-from dhp.analysis.result_parts import DoseResponse, RunDetection, VariantResult
+from dhp.analysis.result_parts import DoseResponse, DoseThreshold, ResponseStyle, RunDetection, VariantResult
 from dhp.analysis.results import Result, Results
 from dhp.content.catalog import read_suite, read_task
 from dhp.core.errors import InputError
 from dhp.core.keywords import near_keywords
-from dhp.core.records import IDENTITY, ORIGINAL, PROBES, Variant, methods
-from dhp.core.seeding import text_hash
+from dhp.core.records import IDENTITY, ORIGINAL, PROBES, Variant, methods, parse_variant
+from dhp.core.seeding import key_digest, text_hash
 from dhp.core.signature import Signature
 from dhp.core.specs import ANY_TASK, Scale, Suite
+from dhp.stats.arrays import Floats
 from dhp.stats.detection import FEWEST_PAIRS
 from dhp.stats.discernment import level_average, minimum
-from dhp.stats.judge_habits import sample_consistency
+from dhp.stats.judge_habits import rank_correlations, sample_consistency, spread, style_names
+from dhp.stats.psychometric import T75, curve, psychometric
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+SIDES = ("originals", "degraded")
+
+
+def response_styles(
+    ratings: RatingsArray, variants: Sequence[str], scales: Mapping[str, Scale] | None
+) -> dict[str, ResponseStyle]:
+    """Metric -> distribution of the mean scores of originals and of degraded texts, and what it is called."""
+    found = {}
+    originals, degraded = (_scores(ratings, each) for each in (None, variants))
+    for m, metric in enumerate(ratings.metrics):
+        good, bad = spread(originals[:, m]), spread(degraded[:, m])
+        if good is None or bad is None:
+            continue
+        scale = (scales or {}).get(metric)
+        words = None if scale is None else style_names(good, bad, scale.min, scale.max)
+        found[metric] = ResponseStyle(good, bad, words)
+    return found
+
+
+def halo(ratings: RatingsArray, variants: Sequence[str]) -> dict[str, dict[str, dict[str, float | None]]]:
+    """Side -> metric -> metric -> Spearman's correlation of their scores over texts.
+
+    Metrics that always move together say one thing several times. None where a metric is constant or fewer
+    than three texts have both; empty for a single metric.
+    """
+    if len(ratings.metrics) < 2:
+        return {}
+    sides = zip(SIDES, (None, variants), strict=True)
+    return {side: _named(rank_correlations(_scores(ratings, each)), ratings.metrics) for side, each in sides}
+
+
+def _scores(ratings: RatingsArray, variants: Sequence[str] | None) -> Floats:
+    """Mean scores of the originals, or of these variants, shape (texts, metrics)."""
+    there = [v for v in variants or () if v in ratings.variants]
+    places = [0] if variants is None else [1 + ratings.variants.index(v) for v in there]
+    return np.moveaxis(ratings.means[places], 1, 2).reshape(-1, len(ratings.metrics))
+
+
+def _named(table: Floats, names: Sequence[str]) -> dict[str, dict[str, float | None]]:
+    return {
+        one: {
+            other: float(value) if np.isfinite(value) else None
+            for other, value in zip(names, row, strict=True)
+        }
+        for one, row in zip(names, table, strict=True)
+    }
+
+
+def shared_styles(judged: Sequence[RatingsArray], variants: Sequence[str]) -> dict[str, Floats]:
+    """Side -> Spearman's correlation of every two judges over texts, the mean over metrics, shape (K, K).
+
+    Judges are correlated on the examples, variants and metrics that all have; NaN where no metric defines it.
+    High on originals as well means that they share a style, not only that both see damage.
+    """
+    variants = [v for v in variants if all(v in g.variants for g in judged)]
+    metrics = [m for m in judged[0].metrics if all(m in g.metrics for g in judged)]
+    examples = [e for e in judged[0].examples if all(e in set(g.examples) for g in judged)]
+    found = {}
+    for side, each in zip(SIDES, (None, variants), strict=True):
+        tables = []
+        for metric in metrics:
+            columns = [_column(ratings, each, metric, examples) for ratings in judged]
+            tables.append(rank_correlations(np.column_stack(columns)))
+        stacked = np.array(tables)
+        there = ~np.isnan(stacked)
+        total = np.where(there, stacked, 0.0).sum(axis=0)
+        found[side] = np.where(there.any(axis=0), total / np.maximum(there.sum(axis=0), 1), np.nan)
+    return found
+
+
+def _column(
+    ratings: RatingsArray, variants: Sequence[str] | None, metric: str, examples: Sequence[str]
+) -> Floats:
+    """Mean scores text by text, variant by variant."""
+    place = {name: i for i, name in enumerate(ratings.examples)}
+    chosen = [place[e] for e in examples]
+    rows = [0] if variants is None else [1 + ratings.variants.index(v) for v in variants]
+    return ratings.means[rows, ratings.metrics.index(metric)][:, chosen].ravel()
+
+
+_FEWEST_DOSES = 2
+
+
+def dose_responses(
+    ratings: RatingsArray,
+    variants: Iterable[str],
+    config: ResolvedConfig,
+    guess: float,
+    characters: int | None,
+) -> tuple[DoseResponse, ...]:
+    """One for each perturber of which two doses or more were rated, by a psychometric curve.
+
+    Intervals are by bootstrap, seeded by the ratings, where the schedule has no curve of its own. `guess` is
+    the detection of the controls, `characters` the median length of the originals.
+    """
+    doses: dict[str, list[int]] = {}
+    for name in variants:
+        perturber, _, dose = parse_variant(name)
+        if dose is not None and name in ratings.variants:
+            doses.setdefault(perturber, []).append(dose)
+    return tuple(
+        _dose_response(ratings, perturber, sorted(found), config, guess, characters)
+        for perturber, found in doses.items()
+        if len(found) >= _FEWEST_DOSES
+    )
+
+
+def fitted_detection(found: DoseResponse, doses: Sequence[float]) -> list[float] | None:
+    """Detection at these doses, above 0, by the fitted psychometric curve; None where no T75 was found."""
+    if found.t75 is None or not found.t75.value or found.power is None or found.lapse is None:
+        return None
+    guess = 0.5 if found.guess is None else found.guess
+    return [float(d) for d in curve(doses, found.t75.value, found.power, found.lapse, guess)]
+
+
+def _dose_response(
+    ratings: RatingsArray,
+    perturber: str,
+    doses: list[int],
+    config: ResolvedConfig,
+    guess: float,
+    characters: int | None,
+) -> DoseResponse:
+    differences = ratings.difference_table([f"{perturber}.k{k}" for k in doses], ratings.metrics)
+    weights = config.weight_row(perturber, ratings.metrics)
+    fitted = ratings.course.curve(doses, differences, weights, guess)
+    if fitted is None:
+        rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, perturber)))
+        fitted = psychometric(doses, differences, rng, weights, guess=guess, clusters=ratings.clusters)
+    return DoseResponse(
+        perturber,
+        tuple(doses),
+        detection=_as_tuple(fitted.detection),
+        guess=fitted.guess,
+        power=_finite(fitted.power),
+        lapse=_finite(fitted.lapse),
+        t75=_t75(fitted.fitted),
+        characters=characters,
+        t75_isotonic=_t75(fitted.isotonic),
+    )
+
+
+def _t75(t75: T75) -> DoseThreshold | None:
+    if math.isnan(t75.value):
+        return None
+    return DoseThreshold(_finite(t75.value), _finite(t75.low), _finite(t75.high))
+
+
+def _as_tuple(values: Floats) -> tuple[float | None, ...]:
+    return tuple(_finite(value) for value in values)
+
+
+def _finite(value: float) -> float | None:
+    """The value, or None for NaN (undefined) and infinity (never)."""
+    return float(value) if math.isfinite(value) else None
+
 
 _MANY_MISSING = 0.05
 _REASONS_KEPT = 5

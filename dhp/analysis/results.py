@@ -1,4 +1,4 @@
-"""Results of an analysis, as in `results.json` (schema `dhp.results/3`)."""
+"""Results of an analysis and their parts, as in `results.json` (schema `dhp.results/3`)."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +18,8 @@ from dhp.analysis.result_parts import (
 from dhp.core.errors import InputError
 from dhp.core.records import IDENTITY
 from dhp.core.signature import Signature
+from dhp.stats.detection import CONTROL_PAIRS as CONTROL_PAIRS
+from dhp.stats.detection import FEWEST_PAIRS as FEWEST_PAIRS
 from dhp.stats.discernment import Combination
 from dhp.stats.floor import FLOOR
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
     from dhp.analysis.ratings import RatingsArray
+
 
 SCHEMA = "dhp.results/3"
 _SHOWN = 12

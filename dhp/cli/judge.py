@@ -94,7 +94,7 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> Counter[str]:
     """Write tables into a file, one after the other; returns how many rows have which status."""
     counts: Counter[str] = Counter()
     if target.suffix == ".parquet":
-        from dhp.runs.ratings_file import RatingsFile
+        from dhp.runs.reader import RatingsFile
 
         with RatingsFile(target) as file:
             for frame in file.passing(frames):

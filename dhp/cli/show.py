@@ -227,7 +227,7 @@ JUDGES: Mapping[str, str] = {
 def judges() -> list[Row]:
     """The forms of names of judges, and those that need nothing else."""
     from dhp.judge.judges.mock import KINDS as MOCKS
-    from dhp.judge.metrics.judge import NAMES
+    from dhp.judge.metrics import NAMES
 
     metrics = [(f"metric/{name}", "a classical metric") for name in NAMES]
     mocks = [(f"mock/{kind}", "a judge with dials, for tests and simulations") for kind in MOCKS]

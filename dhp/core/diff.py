@@ -1,13 +1,143 @@
-"""Differences between two texts: how far apart they are, and what was deleted and inserted."""
+"""Differences between two texts, in linear time for long ones."""
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from dhp.core.alignment import LONG, parts, text_parts
 from dhp.core.records import Audit
 from dhp.core.text import sentence_spans
+
+LONG = 10_000
+"""Items from which a sequence is compared in parts: comparing two takes time and memory of their product."""
+_PART = 2_000
+"""Items of a part, at least where there are anchors and at most where there are none."""
+_BLOCK = 24
+"""Characters that are the same in both texts behind a change, which show that it is over."""
+_REACH = 600
+"""Characters of both texts within which a change must be over."""
+
+
+class Part(NamedTuple):
+    """Items `old[old_start:old_end]` and `new[new_start:new_end]`, to be compared with each other alone."""
+
+    old_start: int
+    old_end: int
+    new_start: int
+    new_end: int
+
+
+def parts(old: Sequence[str], new: Sequence[str]) -> list[Part]:
+    """Cut two sequences of strings into parts that belong together, in order and without a gap.
+
+    Up to `LONG` items there is one part. Longer sequences are cut at items that stand once in both, in the
+    same order ("patience diff"); a stretch without any is cut into equal shares, wherever these end. So what
+    is found by comparing part with part is a true way from one to the other, but it may be a longer one than
+    the shortest.
+    """
+    whole = Part(0, len(old), 0, len(new))
+    if max(len(old), len(new)) <= LONG:
+        return [whole]
+    found, start = list[Part](), (0, 0)
+    for i, j in [*_anchors(old, new), (len(old), len(new))]:
+        if max(i - start[0], j - start[1]) >= _PART or i == len(old):
+            found += _shares(Part(start[0], i, start[1], j))
+            start = i, j
+    return found
+
+
+def text_parts(old: str, new: str) -> Iterator[tuple[str, str]]:
+    """Cut two texts at spaces into parts that belong together, in order; most of them are equal.
+
+    Both are read side by side: behind each change that is soon over a part begins. From the first that is
+    not, what is left is one part up to the end that both share. A way from one text to the other, found by
+    comparing part with part, may be longer than the shortest.
+    """
+    start, (i, j) = (0, 0), (0, 0)
+    while True:
+        same = shared(old, new, i, j)
+        if (space := old.rfind(" ", i, i + same)) > i:
+            cut = space, j + space - i
+            yield old[start[0] : cut[0]], new[start[1] : cut[1]]
+            start = cut
+        if (found := _behind_change(old, new, i + same, j + same)) is None:
+            break
+        yield old[start[0] : found[0]], new[start[1] : found[1]]
+        start = i, j = found
+    rest_old, rest_new = old[start[0] :], new[start[1] :]
+    end = shared(rest_old[::-1], rest_new[::-1])
+    # The end begins at a space; what is before it is one part.
+    space = rest_old.find(" ", len(rest_old) - end) if end else -1
+    end = len(rest_old) - space if space >= 0 else 0
+    yield rest_old[: len(rest_old) - end], rest_new[: len(rest_new) - end]
+    yield rest_old[len(rest_old) - end :], rest_new[len(rest_new) - end :]
+
+
+def shared(old: str, new: str, i: int = 0, j: int = 0) -> int:
+    """How many characters are the same from `old[i]` and `new[j]` on."""
+    most = min(len(old) - i, len(new) - j)
+    same, step = 0, 64
+    while same < most and old[i + same : i + same + step] == new[j + same : j + same + step]:
+        same, step = same + step, 2 * step
+    same, high = min(same, most), min(same + step, most)
+    while same < high:
+        middle = (same + high + 1) // 2
+        if old[i + same : i + middle] == new[j + same : j + middle]:
+            same = middle
+        else:
+            high = middle - 1
+    return same
+
+
+def _behind_change(old: str, new: str, i: int, j: int) -> tuple[int, int] | None:
+    """The first spaces behind `old[i]` and `new[j]` from which on both are the same for a while."""
+    space = old.find(" ", i, i + _REACH)
+    while space >= 0:
+        block = old[space : space + _BLOCK]
+        place = new.find(block, j, space + j - i + _REACH)
+        if len(block) == _BLOCK and place >= 0:
+            return space, place
+        space = old.find(" ", space + 1, i + _REACH)
+    return None
+
+
+def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """The positions of items that stand once in both, the most of them that are in the same order.
+
+    None where most are not: the sequences then hold the same things in another order.
+    """
+    once_new = {item for item, count in Counter(new).items() if count == 1}
+    once = {item for item, count in Counter(old).items() if count == 1} & once_new
+    places = {item: j for j, item in enumerate(new) if item in once}
+    pairs = [(i, places[item]) for i, item in enumerate(old) if item in once]
+    # The longest increasing subsequence: for each length the last pair of the chain that ends lowest.
+    ends, lows, before = list[int](), list[int](), list[int]()
+    for number, (_, j) in enumerate(pairs):
+        length = bisect_left(lows, j)
+        before.append(ends[length - 1] if length else -1)
+        ends[length : length + 1], lows[length : length + 1] = [number], [j]
+    chain = list[tuple[int, int]]()
+    number = ends[-1] if ends else -1
+    while number >= 0:
+        chain.append(pairs[number])
+        number = before[number]
+    return chain[::-1] if 2 * len(chain) >= len(pairs) else []
+
+
+def _shares(part: Part) -> Iterator[Part]:
+    """The part, or where it is long as many equal shares of both sides as make them short."""
+    old, new = part.old_end - part.old_start, part.new_end - part.new_start
+    count = 1 if max(old, new) <= LONG else -(-max(old, new) // _PART)
+    for k in range(count):
+        yield Part(
+            part.old_start + old * k // count,
+            part.old_start + old * (k + 1) // count,
+            part.new_start + new * k // count,
+            part.new_start + new * (k + 1) // count,
+        )
+
 
 Operation = Literal["=", "-", "+"]
 """Kept, deleted, inserted."""

@@ -1,7 +1,18 @@
-"""The language of a text: declared, or told by the script; never guessed."""
+"""Languages: declared or told by the script; bounds of sentences and words; English words.
 
+English: `core.text`. Sentences of other languages: sentencex, with rules of our own for German ordinals and
+quoted speech. Words of languages without spaces: BudouX. Why these two: docs/languages.md.
+"""
+
+import functools
+import math
 import re
 from collections.abc import Mapping
+from typing import Any
+
+from dhp.core.errors import NotApplicable
+from dhp.core.text import sentence_spans as english_spans
+from dhp.core.text import trimmed
 
 NAMES: Mapping[str, tuple[str, str]] = {
     "ar": ("Arabic", "阿拉伯语"),
@@ -110,3 +121,187 @@ def language_name(code: str | None, language: str = "en") -> str:
     if code is None or code not in NAMES:
         return code or ""
     return NAMES[code][language == "zh"]
+
+
+Span = tuple[int, int]
+"""(start, end)."""
+
+_ORDINAL = re.compile(r"(?:^|\s)(?:\d{1,3}|[IVX]+)\.$")
+_GERMAN_STARTS = frozenset(
+    "Aber Als Am An Auch Auf Aus Bei Bis Da Dabei Dadurch Dafür Damit Danach Dann Darauf Das Dazu Dem Den "
+    "Denn Der Des Deshalb Die Dies Diese Dieser Dieses Doch Dort Du Ein Eine Einen Einer Er Es Euch Für "
+    "Hier Ich  Ihr Ihre Im In Ist Jetzt Kein Keine Man Mit Nach Nun Nur Ob Oder Schon Sein Seine Seit So "
+    "Sie Später Trotzdem  Um Und Unter Vom Von Vor Während Warum Was Weil Wenn Wer Wie Wir Wo Zu Zum Zur "
+    "Zwar".split()
+)
+"""Words that begin a sentence after "am 15." and are no noun of an ordinal."""
+_SPOKEN = re.compile(r"[」』”]$")
+_SAYS = {
+    "ja": re.compile(r"(?:と|って|は|が|を|の|に|で|も|、)"),
+    "zh": re.compile(r"[^，。！？；：、“”\s没沒不]{0,4}(?:说|說|问|問|道|喊|叫)"),
+}
+"""How a sentence goes on behind quoted speech."""
+_ARABIC_INITIAL = re.compile(r"(?:^|\s)[\u0621-\u064a]\.$")
+_CJK = r"\u3040-\u30ff\u3400-\u9fff"
+_TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]*[^\W{_CJK}][^\s{_CJK}]*")
+_TRADITIONAL = frozenset("們個這來說時國會學對後為過與們還")
+SEGMENTED = {"ja": "ja", "zh": "zh-hans", "th": "th"}
+"""Languages without spaces that can be split into words -> the model of BudouX."""
+
+
+def sentence_spans(text: str, language: str | None) -> list[Span]:
+    """The bounds of the sentences of a text, without the white space between them.
+
+    Parameters
+    ----------
+    text
+        Any text.
+    language
+        Its code as `text_language` gives it; None and `en` take the rules for English, which know Chinese and
+        Japanese marks too.
+
+    Returns
+    -------
+    list of (int, int)
+        Start and end of each sentence; a piece without letters or digits belongs to the one before it.
+    """
+    if language in (None, "en"):
+        return english_spans(text)
+    from sentencex import segment
+
+    spans: list[Span] = []
+    start = 0
+    for piece in segment(language, text):
+        end = start + len(piece)
+        if spans and _goes_on(text[slice(*spans[-1])].rstrip(), piece, language):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+        start = end
+    return trimmed(text, spans)
+
+
+def _goes_on(before: str, after: str, language: str) -> bool:
+    """Whether a piece belongs to the sentence before it."""
+    if before.endswith(".") and after[:1].islower():
+        return True
+    if language == "de":
+        following = re.match(r"\w+", after)
+        return bool(_ORDINAL.search(before) and following and following[0] not in _GERMAN_STARTS)
+    if language == "ar":
+        return bool(_ARABIC_INITIAL.search(before))
+    if language == "ja" and before.endswith("。") and after.startswith("の"):
+        return True  # a name: モーニング娘。の
+    says = _SAYS.get(language)
+    return bool(says and _SPOKEN.search(before) and says.match(after))
+
+
+def sentences(text: str, language: str | None) -> list[str]:
+    """The sentences of a text; see `sentence_spans`."""
+    return [text[start:end] for start, end in sentence_spans(text, language)]
+
+
+def word_spans(text: str, language: str | None) -> list[Span]:
+    """The bounds of the words of a text: what is between white space and holds a letter or digit.
+
+    Words of Chinese, Japanese (bunsetsu, as texts with spaces set them apart) and Thai are those of BudouX.
+    In texts of other languages each Chinese or Japanese character counts as one.
+
+    Raises
+    ------
+    NotApplicable
+        For a language without spaces that BudouX does not know.
+    """
+    if language not in WITHOUT_SPACES:
+        return [m.span() for m in _TOKEN.finditer(text)]
+    if language not in SEGMENTED:
+        raise NotApplicable(f"{language_name(language)} text cannot be split into words")
+    model = SEGMENTED[language]
+    if language == "zh" and any(c in _TRADITIONAL for c in text):
+        model = "zh-hant"
+    spans = []
+    for run in re.finditer(r"\S+", text):
+        start = run.start()
+        for chunk in _parser(model).parse(run.group()):
+            if any(map(str.isalnum, chunk)):
+                spans.append((start, start + len(chunk)))
+            start += len(chunk)
+    return spans
+
+
+@functools.cache
+def _parser(model: str) -> Any:
+    import budoux
+
+    load = {
+        "ja": budoux.load_default_japanese_parser,
+        "zh-hans": budoux.load_default_simplified_chinese_parser,
+        "zh-hant": budoux.load_default_traditional_chinese_parser,
+        "th": budoux.load_default_thai_parser,
+    }
+    return load[model]()
+
+
+PRONOUNS = frozenset(
+    "he him his himself she her hers herself they them their theirs themselves it its itself "
+    "i me my mine myself we us our ours ourselves".split()
+)
+ARTICLES = frozenset("a an the".split())
+POSSESSIVES = frozenset("my your their our its".split())
+PREPOSITIONS = frozenset("of from into with at by for to in on under over about between during among".split())
+CONJUNCTIONS = frozenset("and or but because than if although while".split())
+AUXILIARIES = frozenset("is are was were has had does did am".split())
+"""Finite forms only."""
+CONNECTIVES = frozenset(
+    "but and so then however therefore thus also moreover furthermore instead nevertheless consequently "
+    "meanwhile otherwise yet still hence similarly this these those such another both".split()
+)
+FUNCTION_WORDS = frozenset(
+    "not no nor be been being have having do doing done that which who whom whose what when where why how "
+    "there here as it's i'm don't n't s t you your yours all any each few more most other some only own same "
+    "very just too up down out off again once before after above below through until against he's she's "
+    "without within upon per via one will would can could should must may might".split()
+).union(PRONOUNS, ARTICLES, POSSESSIVES, PREPOSITIONS, CONJUNCTIONS, AUXILIARIES, CONNECTIVES)
+"""Words that say little about the topic."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_COMMON = FUNCTION_WORDS | frozenset(
+    "though since onto every they're we're didn't wasn't weren't isn't aren't doesn't hasn't haven't "
+    "hadn't won't wouldn't couldn't can't".split()
+)
+"""Words by which English is recognised."""
+_FOREIGN = frozenset(
+    "der die das und ist nicht ein eine einen dem den des mit für auf von zu im wird werden sich auch les "
+    "une est dans pour pas que qui sur avec sont el los las una por para con del como más pero il lo gli che "
+    "di non della sono het een niet van voor och att det som på är og på não uma os com".split()
+)
+SHORT = 8
+"""Words below which a text need not hold a function word."""
+_LEAST = 0.08
+
+
+def looks_english(text: str) -> bool:
+    """Whether the letters are Latin and, in a longer text, enough of the words are English function words."""
+    letters = [c for c in text if c.isalpha()]
+    if not letters or sum(c.isascii() for c in letters) < 0.9 * len(letters):
+        return False
+    words = [word.lower() for word in _WORD.findall(text)]
+    english = sum(word in _COMMON for word in words)
+    foreign = sum(word in _FOREIGN for word in words)
+    if len(words) < SHORT:
+        return foreign <= english or foreign == 0
+    return english >= _LEAST * len(words) and english > foreign
+
+
+@functools.cache
+def _frequencies() -> Mapping[str, float]:
+    from wordfreq import get_frequency_dict
+
+    return dict(get_frequency_dict("en", wordlist="large"))
+
+
+@functools.lru_cache(maxsize=65536)
+def zipf(word: str) -> float:
+    """log10 of the occurrences of a lower-case word per 10^9 words of English; 0 if it is not listed."""
+    frequency = _frequencies().get(word, 0.0)
+    return max(0.0, math.log10(frequency) + 9) if frequency else 0.0

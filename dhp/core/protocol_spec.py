@@ -5,10 +5,10 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from dhp.core.slots import SLOT, slots_fault
 from dhp.core.specs import LANGUAGES as LANGUAGES
 from dhp.core.specs import Language as Language
 from dhp.core.specs import Scale, Spec
+from dhp.core.text import SLOT, slots_fault
 
 AnswerForm = Literal[
     "score-only",

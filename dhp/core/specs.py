@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from dhp.core.language import language_name
 from dhp.core.records import ORIGINAL, Level, Probe, Variant
-from dhp.core.slots import slots_fault
+from dhp.core.text import slots_fault
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Number = Annotated[float, Field(allow_inf_nan=False)]

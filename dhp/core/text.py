@@ -1,8 +1,7 @@
-"""Texts as language models are shown them and write them, and the words and sentences by which they are
-measured.
+"""Texts that language models are shown and write: units of words, slots, refusals.
 
 All offline: NLTK's tokenisers with rules of our own instead of downloaded data. Bounds for other languages
-than English: `segments`.
+than English: `core.language`.
 """
 
 import functools
@@ -11,11 +10,13 @@ import re
 import sys
 import threading
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from importlib.metadata import distribution
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
+
+from dhp.core.errors import suggest
 
 _ABBREVIATIONS = frozenset(
     (
@@ -226,3 +227,89 @@ def between_tags(text: str, tag: str) -> str | None:
         return None
     *_, start = (None, *re.finditer(rf"<\s*{re.escape(tag)}\s*>", text[: end.start()], re.I))
     return None if start is None else text[start.end() : end.start()].strip()
+
+
+_CANNOT = (
+    r"(?:can(?:no|')?t|can not|couldn't|won't|will not|(?:'m|am) (?:unable|not able|not going to)|refuse|"
+    r"(?:must )?decline|(?:don't|do not) feel comfortable|(?:'m|am) not (?:comfortable|allowed|permitted))"
+)
+_JUDGE = r"(?:rated?|scored?|evaluated?|assess(?:ed)?|judged?|provided?|given?)"
+_REFUSAL = re.compile(
+    "|".join(
+        (
+            rf"\bi ?{_CANNOT}\b",
+            r"\bi(?:'m| am) (?:\w+ ){0,2}(?:sorry|afraid)\b|\bi (?:must )?apologi[sz]e",
+            rf"\b(?:sorry|apologies)\b.{{0,40}}\bi ?(?:{_CANNOT}|do not|don't|need|see)\b",
+            r"\bas an? (?:ai|(?:large )?language model|artificial intelligence|responsible assistant)\b",
+            rf"\b(?:unable|not able|(?:not |im)possible) to {_JUDGE}\b|\bcan ?not (?:be )?{_JUDGE}\b",
+            r"\b(?:it|this) (?:is|would be) (?:not |in|im|un)(?:appropriate|ethical|possible)\b.{0,30}\bto\b",
+            r"\bi (?:don't|do not) (?:see|have|find) (?:any|an?|the) "
+            r"(?:text|summary|translation|answer|ending)\b",
+            r"\b(?:please|(?:could|can) you(?: please)?) (?:provide|share|send|paste|give me) ",
+            r"抱歉|对不起|无法|不能(?:评|给|提供|打)|拒绝",
+            r"我不能.{0,12}(?:请求|要求|帮助|协助)|作为(?:一个|一名)?.{0,6}(?:ai|人工智能|语言模型)",
+            r"\bes tut mir leid, (?:aber|das|ich)|\bleider kann ich|\blo siento, (?:pero|no)",
+            r"\bje suis désolée?, (?:mais|je)",
+        )
+    ),
+    re.I,
+)
+_BEFORE = re.compile(r"(?:\W|(?:well|oh|hello|hi|unfortunately|regrettably)\b)*", re.I)
+
+
+def holds_refusal(text: str) -> bool:
+    """Whether the text contains a refusal."""
+    return _REFUSAL.search(text.replace("’", "'")) is not None
+
+
+def is_refusal(text: str) -> bool:
+    """Whether the text begins as refusals do, but for a word such as `unfortunately`."""
+    plain = text.replace("’", "'")
+    before = _BEFORE.match(plain)
+    return _REFUSAL.match(plain, before.end() if before else 0) is not None
+
+
+SLOT = re.compile(r"\{\{\s*(.*?)\s*\}\}")
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
+
+
+def slots_fault(text: str, allowed: Collection[str], needed: Iterable[str] = ()) -> str | None:
+    """What is wrong with the slots in a text; None if all are `allowed` and the `needed` ones are there."""
+    found = SLOT.findall(text)
+    if "{{" in SLOT.sub("", text):
+        return "a slot is not closed; must have the form {{name}}"
+    for name in found:
+        if name not in allowed:
+            return f"unknown slot '{{{{{name}}}}}'; {suggest(name, allowed)}"
+    for name in needed:
+        if name not in found:
+            return f"lacks the slot '{{{{{name}}}}}'; allowed: a text that has it"
+    return None
+
+
+def split_slots(text: str, known: Mapping[str, str] = {}) -> tuple[str, ...]:
+    """Text and the names of slots in turn, where slots that are `known` are filled and no longer slots."""
+    pieces = [""]
+    for place, piece in enumerate(SLOT.split(text)):
+        if place % 2 == 0:
+            pieces[-1] += piece
+        elif piece in known:
+            pieces[-1] += known[piece]
+        else:
+            pieces += [piece, ""]
+    return tuple(pieces)
+
+
+def join_slots(pieces: Iterable[str], texts: Mapping[str, str]) -> str:
+    """The text of `split_slots` with each slot filled."""
+    return "".join(texts[piece] if place % 2 else piece for place, piece in enumerate(pieces))
+
+
+def fill(text: str, texts: Mapping[str, str]) -> str:
+    """The text, without white space around it, with all its slots filled; each must be in `texts`."""
+    return join_slots(split_slots(text.strip()), texts)
+
+
+def paragraphs(text: str) -> list[str]:
+    """The parts of a text between blank lines."""
+    return _BLANK_LINES.split(text.strip())

@@ -14,13 +14,12 @@ from dhp.judge.adapters.adapter import PREFIX, load_object
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.adapters.shapes import object_judges
 from dhp.judge.api import Judge, as_judge, is_judge
-from dhp.judge.judges.baseline import ConstantJudge, RandomJudge
 from dhp.judge.judges.column import column_judge
 from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
-from dhp.judge.judges.mock import mock_judge
+from dhp.judge.judges.mock import ConstantJudge, RandomJudge, mock_judge
 from dhp.judge.judges.parallel import in_parallel
 from dhp.judge.judges.recorded import RecordedJudge
-from dhp.judge.metrics.judge import metric_judge
+from dhp.judge.metrics import metric_judge
 from dhp.judge.pairs import AlwaysFirst, ComparedRatings, PairwiseJudge
 from dhp.judge.prompt_files import PairPromptFile, PromptFiles, prompt_versions, read_files
 from dhp.judge.requests import RequestBuilder

@@ -10,8 +10,8 @@ from dhp.core.files import inner_files, read_text
 from dhp.core.keywords import as_list
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
-from dhp.core.slots import SLOT, join_slots
 from dhp.core.specs import Scale, Task
+from dhp.core.text import SLOT, join_slots
 from dhp.judge.pairs import OVERALL, Pair
 
 _SLOTS: Mapping[str, str] = {

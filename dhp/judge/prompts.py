@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import PARTS, AnswerForm, Part, Protocol, Wording, slot_fault
 from dhp.core.records import Candidate
-from dhp.core.slots import fill, join_slots, paragraphs, split_slots
 from dhp.core.specs import Metric, Scale, Task
-from dhp.core.text import fenced
+from dhp.core.text import fenced, fill, join_slots, paragraphs, split_slots
 from dhp.judge.pairs import OVERALL, Pair
 
 _SCALES: Mapping[str, Scale] = {

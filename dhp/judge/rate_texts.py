@@ -12,8 +12,7 @@ from dhp.core.records import Candidate
 from dhp.core.specs import Task
 from dhp.core.spool import grouped
 from dhp.judge.api import Judge
-from dhp.judge.check import checked_ratings
-from dhp.judge.unreadable import readable
+from dhp.judge.check import checked_ratings, readable
 from dhp.llm.estimate import Estimate, estimate_requests
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from dhp.llm.claims import Claims
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import shortened
 from dhp.llm.deferral import Deferral
-from dhp.llm.engine.jobs import Engine, Job, JobOutcome
-from dhp.llm.executor.api import LOCAL, Calls, Executor
+from dhp.llm.engine import Engine, Job, JobOutcome
+from dhp.llm.executor import LOCAL, Calls, Executor
 from dhp.llm.limits import RateLimits
 from dhp.llm.records import Answer, Failure, Reply, Request
 from dhp.llm.store import Store, Stored, keys, row

@@ -1,4 +1,8 @@
-"""Degraded texts and scores that authors released."""
+"""Degraded texts and scores that authors released.
+
+The set is `YCWANGVINCE/DHP_Benchmark` on the Hugging Face Hub. Each card says which files hold its dataset
+and which column holds what.
+"""
 
 import math
 from collections import Counter

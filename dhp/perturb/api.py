@@ -9,9 +9,8 @@ from typing import Any, Literal
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.keywords import near_keywords
-from dhp.core.language import NAMES, WITHOUT_SPACES, language_name
+from dhp.core.language import NAMES, SEGMENTED, WITHOUT_SPACES, language_name
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Variant
-from dhp.core.segments import SEGMENTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dhp.core.records import Example, PerturbedText, Variant, parse_variant
 from dhp.core.specs import PerturberUse, Suite
 from dhp.core.spool import BLOCK, Spool, grouped, joined, spooled
 from dhp.llm.cached_model import RequestContext
-from dhp.llm.executor.api import Executor
+from dhp.llm.executor import Executor
 from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset

@@ -6,10 +6,8 @@ from itertools import pairwise
 from random import Random
 
 from dhp.content.catalog import read_probes
-from dhp.core.english import looks_english
 from dhp.core.errors import InputError, NotApplicable
-from dhp.core.language import language_name
-from dhp.core.segments import sentence_spans
+from dhp.core.language import language_name, looks_english, sentence_spans
 from dhp.core.specs import ListReader, PerturberUse
 from dhp.perturb.api import IN_ANOTHER, Edited, perturber
 from dhp.perturb.harmless_edits import (

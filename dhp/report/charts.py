@@ -1,14 +1,25 @@
-"""Charts as inline pictures by matplotlib, in the colours of the page."""
+"""Charts as inline pictures by matplotlib, and curves of runs with doses."""
 
 import io
+import math
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dhp.analysis.analyze import fitted_detection
+from dhp.analysis.result_parts import DoseResponse
+from dhp.analysis.results import Result
+from dhp.content.catalog import kind_name
+from dhp.report.labels import judge_name, percent, t75
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 COLOURS = {
     name: f"#fe{index:02x}01"
@@ -83,3 +94,143 @@ _STYLE: dict[Any, Any] = {
     "ytick.color": COLOURS["weak"],
     "grid.color": COLOURS["line"],
 }
+
+
+_WIDTH = 8.6  # inches
+_NARROW = 5.4  # of a single panel
+_HEIGHT = 2.7  # of a row of panels
+_POINTS = 120  # of a drawn curve
+_DASHES: Sequence[Any] = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)))
+_MARKS = "os^Dv<>P"
+
+
+def detection_chart(curves: Sequence[DoseResponse]) -> "Markup":
+    """Detection by dose with the fitted curve, a panel for each perturber; T75 with its interval at 75 %."""
+    said = "; ".join(f"{kind_name(c.perturber)}: {_points(c)}, T75 {t75(c)}" for c in curves)
+    panels = [(kind_name(c.perturber), [("detection", c)]) for c in curves]
+    return _panels(panels, f"Detection by dose: {said}.")
+
+
+def judges_chart(results: Sequence[Result]) -> "Markup | None":
+    """The curves of all judges in one chart, a panel for each perturber of a dataset; None for one judge."""
+    panels: dict[tuple[str, str], list[tuple[str, DoseResponse]]] = {}
+    for result in results:
+        for curve in result.curves:
+            panels.setdefault((curve.perturber, result.dataset), []).append((judge_name(result), curve))
+    shown = {index: lines for index, lines in panels.items() if len(lines) > 1}
+    if not shown:
+        return None
+    several = len({dataset for _, dataset in shown}) > 1
+    titled = [
+        (kind_name(perturber) + (f", {dataset}" if several else ""), lines)
+        for (perturber, dataset), lines in shown.items()
+    ]
+    said = "; ".join(
+        f"{title}: " + ", ".join(f"{judge} T75 {t75(curve)}" for judge, curve in lines)
+        for title, lines in titled
+    )
+    return _panels(titled, f"Detection by dose, a line for each judge: {said}.")
+
+
+def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], description: str) -> "Markup":
+    several_lines = len(panels[0][1]) > 1
+
+    seen = [d for _, lines in panels for _, curve in lines for d in curve.detection if d is not None]
+    lowest = min([0.45, *(d - 0.03 for d in seen)])  # of all panels, as they share their axis
+
+    def draw(page: "Figure", every: "Sequence[Axes]") -> None:
+        labels: dict[str, Any] = {}
+        for axes, (title, lines) in zip(every, panels, strict=False):
+            for index, (label, curve) in enumerate(lines):
+                _psychometric(axes, curve, index, label)
+            axes.axhline(0.5, color=COLOURS["weak"], linewidth=1)
+            axes.axhline(0.75, color=COLOURS["weak"], linewidth=0.8, linestyle=(0, (3, 3)))
+            axes.set_ylim(lowest, 1.02)
+            axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+            doses = sorted({dose for _, curve in lines for dose in curve.doses})
+            _label(axes, title, doses, doses if len(doses) <= 8 else _round(doses))
+            handles, names = axes.get_legend_handles_labels()
+            labels |= dict(zip(names, handles, strict=True))
+        if len(labels) > 1:
+            # Columns by the longest name, so that the legend keeps within the chart.
+            fit = max(1, int(_WIDTH * 11 / (4 + max(map(len, labels)))))
+            _legend(page, labels.values(), labels, min(len(labels), fit))
+
+    return _in_panels(draw, len(panels), "detection", 0.4 if several_lines else 0.0, description)
+
+
+def _in_panels(
+    draw: "Callable[[Figure, Sequence[Axes]], None]",
+    count: int,
+    quantity: str,
+    legend: float,
+    description: str,
+) -> "Markup":
+    """A chart of `count` panels, two per row, with a common axis and space for a legend."""
+    columns = min(count, 2)
+    rows = math.ceil(count / columns)
+
+    def drawn_panels(page: "Figure") -> None:
+        every = page.subplots(rows, columns, squeeze=False, sharey=True).ravel()
+        for index, axes in enumerate(every):
+            axes.set_visible(index < count)
+            if index % columns == 0:
+                axes.set_ylabel(quantity)
+        draw(page, list(every))
+
+    return drawn(drawn_panels, _WIDTH if columns > 1 else _NARROW, _HEIGHT * rows + legend, description)
+
+
+def _legend(page: "Figure", handles: Iterable[Any], labels: Iterable[str], columns: int) -> None:
+    page.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)
+
+
+def _psychometric(axes: "Axes", curve: DoseResponse, index: int, label: str) -> None:
+    colour = COLOURS[("d", "ew", "ink", "weak")[index % 4]]
+    dash, mark = _DASHES[index // 4 % len(_DASHES)], _MARKS[index % len(_MARKS)]
+    axes.plot(
+        curve.doses,
+        _drawable(curve.detection),
+        mark,
+        color=colour,
+        markersize=5,
+        label=label,
+        zorder=3,
+    )
+    at = np.geomspace(curve.doses[0], curve.doses[-1], _POINTS)
+    fitted = fitted_detection(curve, at.tolist())
+    if fitted is None:
+        axes.plot(curve.doses, _drawable(curve.detection), color=colour, linestyle=dash, linewidth=0.8)
+    else:
+        axes.plot(at, fitted, color=colour, linestyle=dash, linewidth=1.6)
+    if curve.t75 is not None and curve.t75.value:
+        low, high = curve.t75.low, curve.t75.high
+        ends = (low or curve.doses[0], curve.doses[-1] if high is None else high)
+        axes.plot(ends, (0.75, 0.75), color=colour, linewidth=4, alpha=0.35, solid_capstyle="butt")
+        axes.plot([curve.t75.value], [0.75], "|", color=colour, markersize=12, markeredgewidth=2)
+
+
+def _label(axes: "Axes", title: str, doses: Sequence[int], shown: Sequence[int]) -> None:
+    """The title and the axis of doses, of which some are labelled."""
+    axes.set_xscale("log" if doses[-1] / doses[0] >= 8 else "linear")
+    axes.set_xticks(shown, [str(dose) for dose in shown])
+    axes.minorticks_off()
+    axes.set_xlabel("dose")
+    axes.set_title(title, fontsize=9.5, color=COLOURS["ink"])
+
+
+def _round(doses: Sequence[int]) -> list[int]:
+    """The doses to label: each at least half as large again as the last one."""
+    kept = [doses[0]]
+    for dose in doses[1:]:
+        if dose >= 1.5 * kept[-1]:
+            kept.append(dose)
+    return kept
+
+
+def _points(curve: DoseResponse) -> str:
+    return ", ".join(f"dose {k} {percent(d)}" for k, d in zip(curve.doses, curve.detection, strict=False))
+
+
+def _drawable(values: Sequence[float | None]) -> list[float]:
+    return [math.nan if value is None else value for value in values]

@@ -13,8 +13,7 @@ from dhp.report.findings import Matrix, findings, matrix_of
 from dhp.report.labels import SIGNS, percent, state
 from dhp.report.snippet import snippet
 from dhp.report.web import page
-from dhp.runs.changed_pairs import ChangedKind, ChangedPair, changed_kinds
-from dhp.runs.compare import DatasetComparison
+from dhp.runs.compare import ChangedKind, ChangedPair, DatasetComparison, changed_kinds
 from dhp.runs.reader import Run, RunResult
 
 Seen = Mapping[str, Sequence[VariantResult]]

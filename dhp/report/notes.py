@@ -1,7 +1,6 @@
 """Notes on the details of a result."""
 
-from dhp.analysis.result_parts import FEWEST_PAIRS
-from dhp.analysis.results import Result
+from dhp.analysis.results import FEWEST_PAIRS, Result
 from dhp.content.catalog import variant_name
 from dhp.core.plugins import load_target, offered
 from dhp.report.findings import findings

@@ -17,7 +17,7 @@ from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import parse_variant
 from dhp.core.text import printable
 from dhp.report.advice import Advice, advice
-from dhp.report.curves import detection_chart, judges_chart
+from dhp.report.charts import detection_chart, judges_chart
 from dhp.report.explorer import MOST_EXAMPLES, explorer_data
 from dhp.report.findings import WORST_FIRST, Findings, Sentence, findings, matrices, misses, sentences
 from dhp.report.labels import SIGNS, percent, percents, shared_folder, state

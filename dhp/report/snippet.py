@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from dhp.core.alignment import shared
-from dhp.core.diff import Operation, diff
+from dhp.core.diff import Operation, diff, shared
 
 Pieces = list[tuple[Operation, str]]
 """Pieces of `dhp.core.diff.diff`."""

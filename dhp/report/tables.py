@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 from tabulate import tabulate
 
-from dhp.analysis.result_parts import FEWEST_PAIRS, DoseResponse, Ends, VariantResult
-from dhp.analysis.results import Result, Results
+from dhp.analysis.result_parts import DoseResponse, Ends, VariantResult
+from dhp.analysis.results import FEWEST_PAIRS, Result, Results
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.text import printable, spreadsheet_safe
 from dhp.report.advice import warnings

@@ -1,11 +1,16 @@
-"""Error rates of the judges of a run on good and degraded texts."""
+"""Errors of a judge at a threshold, and verdicts that change when asked again."""
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dhp.core.errors import InputError
 from dhp.runs.reader import Run, RunResult
 from dhp.stats.arrays import Floats
-from dhp.stats.judge_habits import ErrorRates, error_rates
+from dhp.stats.judge_habits import ErrorRates, FlipRate, error_rates, flip_rate
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def judge_errors(run: Run, passes: float) -> dict[str, dict[str, ErrorRates]]:
@@ -66,3 +71,45 @@ def _pooled(parts: list[tuple[Floats, Floats]], passes: float) -> ErrorRates | N
         sides.append(np.hstack([np.vstack([p[which], gap]) for p, gap in zip(parts, gaps, strict=True)]))
     good, bad = sides
     return error_rates(good, bad, passes)
+
+
+def flip_rates(run: Run, passes: float) -> dict[str, dict[str, FlipRate]]:
+    """How often a verdict changes from one sample of a run to another, over all its texts.
+
+    Parameters
+    ----------
+    run
+        A finished run.
+    passes
+        The lowest score that passes, on the scale of the metric.
+
+    Returns
+    -------
+    dict
+        Judge (its model, and `model (protocol)`) -> metric -> its flip rate; a metric without several samples
+        of a text is left out.
+    """
+    found: dict[str, dict[str, FlipRate]] = {}
+    for (model, protocol), rows in run.ratings.groupby(["model", "protocol"], sort=False):
+        rates = {
+            str(metric): rate
+            for metric, part in rows.groupby("metric", sort=False)
+            if (rate := _rate(part, passes)) is not None
+        }
+        found[f"{model} ({protocol})"] = rates
+        found.setdefault(str(model), rates)
+    return found
+
+
+def _rate(rows: "pd.DataFrame", passes: float) -> FlipRate | None:
+    """From the ratings of one judge by one metric."""
+    scored = rows.dropna(subset=["score"])
+    text = scored.groupby(["dataset", "example", "variant"], sort=False)
+    number, sample = text.ngroup().to_numpy(), text.cumcount().to_numpy()
+    if not len(scored):
+        return None
+    scores = np.full((number.max() + 1, sample.max() + 1), np.nan)
+    scores[number, sample] = scored["score"]
+    clusters = np.zeros(len(scores), dtype=np.intp)
+    clusters[number] = scored.groupby(["dataset", "example"], sort=False).ngroup()
+    return flip_rate(scores, passes, clusters)

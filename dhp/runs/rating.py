@@ -15,9 +15,8 @@ from dhp.core.progress import Progress
 from dhp.core.records import PROBES, STOPPED, Candidate, Rating, Variant, parse_variant
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
-from dhp.judge.check import checked_ratings
+from dhp.judge.check import checked_ratings, readable
 from dhp.judge.rate_texts import texts_at_a_time
-from dhp.judge.unreadable import readable
 
 if TYPE_CHECKING:
     import pandas as pd

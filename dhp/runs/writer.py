@@ -19,8 +19,7 @@ from dhp.core.files import Lock, write_lines
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
 from dhp.runs.comparable import protocol_name
-from dhp.runs.ratings_file import RatingsFile
-from dhp.runs.reader import MANIFEST, RATINGS
+from dhp.runs.reader import MANIFEST, RATINGS, RatingsFile
 
 _RUNS = Path("runs")
 _LIBRARIES = ("lemminflect", "nltk", "numpy", "pandas", "rapidfuzz", "scipy", "typo", "wordfreq")

@@ -1,4 +1,9 @@
-"""Arrays of differences: shapes, ties but for rounding, clusters."""
+"""Arrays of differences: shapes, ties but for rounding, clusters.
+
+Examples of one document or source are not independent of each other. Whole clusters are then what varies:
+they are drawn together (cluster bootstrap; Davison and Hinkley 1997, section 3.8) and flip their sign
+together. Everywhere `clusters=None` says that each example is a cluster of its own.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,21 @@
-"""Detection, the share of pairs in which the degraded text scores lower, and its verdict."""
+"""Detection, the share of pairs in which the degraded text scores lower, and its verdict.
+
+Of a pair of scores the degraded one fell, tied or rose; detection is P(fell) + P(tied) / 2: 50 % is blind,
+100 % sees every case, below 50 % prefers the damage. It is the probability of superiority of paired data
+(Vargha and Delaney 2000). The detection of a kind of damage is that of the metric that sees it best.
+
+**Value.** The largest of several estimates is too large. So each example is read by a metric that the
+other examples choose: its outcome under each metric is weighted by exp(-1.5 g^2), where g is how many
+standard errors the metric lies behind the best one on all other examples (with clusters: on all other
+clusters). A weight does not depend on the outcome it weighs, so the value of a judge whose metrics see
+equally much is unbiased. Where metrics differ by about a standard error it is too low by a part of that.
+
+**Limits.** Each metric has Bonett and Price's interval. The lower limit of a kind is the largest of the
+metrics' lower limits at error min(alpha / 2K, 0.00015) / M, the upper one the largest of their upper
+limits at alpha / 4K, for K kinds and M metrics. That holds whatever the dependence: the metric that is
+truly best is among those whose limits are taken (Bonferroni). So far out in the tail one example each way is
+too little where few scores move: for the upper limit z^2 / 4 are added, which is one at 95 %.
+"""
 
 import math
 from collections.abc import Sequence

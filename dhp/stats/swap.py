@@ -1,4 +1,18 @@
-"""Comparison and non-inferiority of two judges by label swaps."""
+"""Comparison and non-inferiority of two judges by label swaps.
+
+If two judges are equally good, it does not matter whose answers an example has. So the labels of the two
+are swapped at random, example by example or cluster by cluster, and the observed difference is held
+against those that arise (Fisher 1935; Noreen 1989, approximate randomisation). Detection by one metric is
+a mean over examples, and a swap turns the sign of an example's share, which is exact; for several metrics
+see below. AUROC and the standardised drop are swapped by their pseudo-values (what an example adds to the
+figure), which holds for large samples, also for judges with scales of their own. D is swapped after the
+signed ranks within each judge.
+
+Detection of a kind is that of the metric that sees the damage best, and which one that is depends on all
+examples. So a swap of the labels of some examples moves more than their own shares. How much more is found
+by some swaps after which the figures are computed anew; what the examples add is widened by as much, so
+that cheap sign flips of it hold their level.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

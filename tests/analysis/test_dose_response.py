@@ -2,7 +2,7 @@
 
 import pytest
 
-from dhp.analysis.dose_response import fitted_detection
+from dhp.analysis.analyze import fitted_detection
 from dhp.analysis.result_parts import DoseResponse, DoseThreshold
 
 

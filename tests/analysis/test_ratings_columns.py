@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 
 from dhp.analysis import ratings_table
-from dhp.analysis.ratings_columns import ratings_columns
 from dhp.analysis.ratings_split import split_ratings
-from dhp.analysis.ratings_table import read_ratings
+from dhp.analysis.ratings_table import ratings_columns, read_ratings
 from dhp.core.errors import InputError
 
 HEAD = "example,variant,metric,sample,score,raw\n"

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 import dhp
+from dhp.analysis.analyze import halo, shared_styles
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_split import split_ratings
-from dhp.analysis.response_style import halo, shared_styles
 from dhp.core.specs import Task
 from dhp.report.notes import notes
 from dhp.runs.compare import compare

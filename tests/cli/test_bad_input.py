@@ -269,7 +269,7 @@ def test_a_terminal_without_unicode(dhp: Run, monkeypatch: pytest.MonkeyPatch, e
 
 SLOW = """
 import time
-from dhp.judge.judges.baseline import ConstantJudge
+from dhp.judge.judges.mock import ConstantJudge
 from dhp.cli.main import main
 rate = ConstantJudge.rate
 def slowly(self, candidates, task):

@@ -10,10 +10,19 @@ from dhp.core.errors import InputError, suggest
 from dhp.core.files import parse_json
 from dhp.core.keywords import Registry
 from dhp.core.records import parse_variant
-from dhp.core.refusals import holds_refusal, is_refusal
 from dhp.core.seeding import key_digest, stream
-from dhp.core.slots import fill, join_slots, split_slots
-from dhp.core.text import printable, sentence_spans, sentences, visible, words
+from dhp.core.text import (
+    fill,
+    holds_refusal,
+    is_refusal,
+    join_slots,
+    printable,
+    sentence_spans,
+    sentences,
+    split_slots,
+    visible,
+    words,
+)
 
 
 @pytest.mark.parametrize(

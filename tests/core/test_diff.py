@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from dhp.core.alignment import LONG, parts
-from dhp.core.diff import Operation, audit, diff
+from dhp.core.diff import LONG, Operation, audit, diff, parts
 
 
 def without(operation: str, found: list[tuple[Operation, str]]) -> str:

@@ -3,7 +3,7 @@
 import pytest
 import wordfreq
 
-from dhp.core.english import FUNCTION_WORDS, PRONOUNS, zipf
+from dhp.core.language import FUNCTION_WORDS, PRONOUNS, zipf
 
 
 @pytest.mark.parametrize("word", ["the", "house", "photosynthesis", "it's"])

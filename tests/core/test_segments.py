@@ -5,8 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.core.errors import NotApplicable
-from dhp.core.language import NAMES, WITHOUT_SPACES, declared_language, language_name, text_language
-from dhp.core.segments import SEGMENTED, sentence_spans, sentences, word_spans
+from dhp.core.language import (
+    NAMES,
+    SEGMENTED,
+    WITHOUT_SPACES,
+    declared_language,
+    language_name,
+    sentence_spans,
+    sentences,
+    text_language,
+    word_spans,
+)
 from dhp.core.text import _sentence_spans
 
 # A text with a bar at each bound of its sentences.

@@ -6,7 +6,7 @@ import pytest
 
 from dhp.content.catalog import own_metric, own_task
 from dhp.core.records import Rating, RatingStatus
-from dhp.judge.unreadable import reasons, remedy, sample_answer
+from dhp.judge.check import reasons, remedy, sample_answer
 
 TASK = own_task([own_metric("tone", (1, 5))])
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dhp.llm import prices
+from dhp.llm import estimate as prices
 from dhp.llm.clients.connection import OPENAI_URL
 from dhp.llm.limits import Prices
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from dhp.llm.engine.rate_limits import AdaptiveConcurrency, RateLimit, backoff, retry_after
+from dhp.llm.engine import AdaptiveConcurrency, RateLimit, backoff, retry_after
 
 
 @pytest.fixture(autouse=True)

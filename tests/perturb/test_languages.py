@@ -9,9 +9,8 @@ import pytest
 import dhp
 from dhp.content.catalog import read_suite
 from dhp.core.errors import InputError
-from dhp.core.language import language_name
+from dhp.core.language import language_name, sentences, word_spans
 from dhp.core.records import Example
-from dhp.core.segments import sentences, word_spans
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.api import TOO_MUCH, perturber
 from dhp.perturb.registry import find_perturbers

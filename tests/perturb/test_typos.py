@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.perturb.rules.typos import TYPOS, TypedText
+from dhp.perturb.rules.characters import TYPOS, TypedText
 
 TEXTS = st.one_of(
     st.text("abzAZ019 _.,'\n\u00e9\u00df", max_size=40),

@@ -6,7 +6,7 @@ from html import unescape
 
 import dhp
 from dhp.analysis.result_parts import DoseResponse, DoseThreshold
-from dhp.report.curves import detection_chart, judges_chart
+from dhp.report.charts import detection_chart, judges_chart
 
 
 def curve(t75: float | None, detection: tuple[float, ...]) -> DoseResponse:

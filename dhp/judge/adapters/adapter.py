@@ -1,4 +1,4 @@
-"""How a scorer is called: found by its name; its parameters, their fields, its scale."""
+"""Adapters of scorers, recognised by their attributes without an import of other frameworks."""
 
 import importlib
 import importlib.metadata

@@ -22,7 +22,7 @@ from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.claims import Claims
-from dhp.llm.executor.api import Work
+from dhp.llm.executor import Work
 from dhp.llm.records import Reply
 from dhp.llm.store import row
 

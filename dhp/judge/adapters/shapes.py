@@ -10,7 +10,7 @@ from dhp.judge.adapters.adapter import Adapter, absolute, adapt_function, load_o
 from dhp.judge.adapters.scorer import Caller, Job, ObjectJudge, Scorer, at_once
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.cached_model import RequestContext
-from dhp.llm.executor.api import LOCAL
+from dhp.llm.executor import LOCAL
 
 SHAPES = (
     "a function f(*, inputs, outputs, reference_outputs=None); a dhp.Judge; an instance of a scorer class of "

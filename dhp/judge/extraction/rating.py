@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dhp.core.protocol_spec import AnswerForm
-from dhp.core.refusals import holds_refusal
 from dhp.core.specs import Metric, Scale
-from dhp.core.text import without_reasoning
+from dhp.core.text import holds_refusal, without_reasoning
 from dhp.judge.extraction.numbers import clean, shortened, value_on, with_tokens, without_mentions
 from dhp.judge.extraction.rules import (
     LABELLED,

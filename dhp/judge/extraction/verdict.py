@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from dhp.core.protocol_spec import AnswerForm
-from dhp.core.refusals import holds_refusal
 from dhp.core.specs import Scale
-from dhp.core.text import without_reasoning
+from dhp.core.text import holds_refusal, without_reasoning
 from dhp.judge.extraction.numbers import FRACTION, TOKEN, clean, rewritten, shortened, value_on, with_tokens
 from dhp.judge.extraction.prob import letter_masses
 from dhp.judge.extraction.rules import Mention

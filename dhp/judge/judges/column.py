@@ -12,7 +12,7 @@ from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale, Task
 from dhp.core.tables import as_text, read_table
 from dhp.judge.api import Judge, split_settings
-from dhp.judge.metrics.judge import WIDE, computed_metric
+from dhp.judge.metrics import WIDE, computed_metric
 
 _SETTINGS = ("better", "perturbed", "file")
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from dhp.content.protocols import override
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate, Rating
-from dhp.core.refusals import holds_refusal
 from dhp.core.specs import Metric, Task
+from dhp.core.text import holds_refusal
 from dhp.judge.api import Judge, rescale
+from dhp.judge.check import enough_tokens, reasons, remedy, sample_answer
 from dhp.judge.extraction.prob import expected_score, no_probabilities
 from dhp.judge.extraction.rating import read_label, read_object, read_rating, yes_no_of
 from dhp.judge.extraction.rules import Extracted
@@ -18,7 +19,6 @@ from dhp.judge.extraction.verdict import Choice, Verdict, read_letter, read_verd
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
 from dhp.judge.prompts import answer_scale
 from dhp.judge.requests import PairTarget, RatingTarget, RequestBuilder, TaskSteps
-from dhp.judge.unreadable import enough_tokens, reasons, remedy, sample_answer
 from dhp.llm.api import Client
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Answer, Failure, Reply, Request

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
-from dhp.llm.executor.api import LOCAL, Executor
+from dhp.llm.executor import LOCAL, Executor
 
 
 def in_parallel(judge: Judge, executor: Executor) -> Judge:

@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from dhp.core.english import zipf
+from dhp.core.language import zipf
 from dhp.judge.surface.document import RELATED_LETTERS, Case, Text, rarity, ratio
 
 _NAME_WEIGHT = 3.0

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from dhp.core.english import FUNCTION_WORDS, zipf
+from dhp.core.language import FUNCTION_WORDS, zipf
 from dhp.core.text import nltk_module, sentences
 
 _WORD = re.compile(r"(?:\b[^\W\d_]\.){2,}|\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:'[^\W_]+)*")

@@ -4,7 +4,7 @@ import functools
 import re
 from collections import Counter
 
-from dhp.core.english import ARTICLES, AUXILIARIES, CONJUNCTIONS, POSSESSIVES, PREPOSITIONS, zipf
+from dhp.core.language import ARTICLES, AUXILIARIES, CONJUNCTIONS, POSSESSIVES, PREPOSITIONS, zipf
 from dhp.judge.surface.document import Case, Word
 
 _MISSPELT_LIMIT = 0.3

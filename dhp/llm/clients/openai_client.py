@@ -4,9 +4,15 @@ from dataclasses import replace
 from typing import Any
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly, suggest
-from dhp.llm.clients.connection import KEY_VARIABLE, OPENAI_URL, Connection, find_connection, public
+from dhp.llm.clients.connection import (
+    KEY_VARIABLE,
+    OPENAI_URL,
+    Connection,
+    find_connection,
+    public,
+    server_fault,
+)
 from dhp.llm.clients.fast import FastTransport
-from dhp.llm.clients.reachable import server_fault
 from dhp.llm.clients.responses import (
     Problem,
     Unreadable,
@@ -29,7 +35,7 @@ from dhp.llm.clients.transport import (
     Transport,
     Unreachable,
 )
-from dhp.llm.engine.rate_limits import retry_after
+from dhp.llm.engine import retry_after
 from dhp.llm.records import Reply, Request
 
 TRANSPORTS = ("fast", "sdk")

@@ -5,9 +5,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from dhp.core.english import FUNCTION_WORDS, SHORT, looks_english, zipf
-from dhp.core.refusals import is_refusal
-from dhp.core.text import sentences
+from dhp.core.language import FUNCTION_WORDS, SHORT, looks_english, zipf
+from dhp.core.text import is_refusal, sentences
 from dhp.perturb.llm.prompts import REFUSED
 
 _CJK = r"\u3040-\u30ff\u3400-\u9fff"

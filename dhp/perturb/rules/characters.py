@@ -1,14 +1,179 @@
-"""Character-level rules: random deletions and random typographical errors."""
+"""Character-level rules: random deletions and typographical errors of nine kinds.
 
+They are those of the package `typo`, drawn in the same way, so that the same seed gives the same errors. The
+package finds every place where an error may be made anew for each error; here the places are kept. Which keys
+lie side by side, and which characters look alike, is still the package's to say.
+"""
+
+import functools
+import random
+import re
+from bisect import bisect_left
+from collections.abc import Callable
 from itertools import compress, islice, pairwise
 from random import Random
+from typing import Any
 
 from rapidfuzz.distance import OSA
 
 from dhp.core.errors import NotApplicable
 from dhp.core.seeding import drawn
 from dhp.perturb.api import Edited, asked_edits, perturber
-from dhp.perturb.rules.typos import ON_A_KEYBOARD, TYPOS, TypedText
+
+Edit = tuple[int, int, str]
+"""(start, end, replacement)."""
+_TURNED = bytes([1, 0, *range(2, 256)])
+"""Turns 0 into 1 and 1 into 0."""
+_DOUBLED = re.compile(r"(.)\1")
+
+
+@functools.cache
+def _keyboard() -> Any:
+    """The package's English keyboard."""
+    from typo.keyboardlayouts import en_default
+
+    return en_default
+
+
+def _neighbour(char: str, rng: random.Random) -> str:
+    """What a key next to that of a character types; KeyError for a digit that is on no keyboard."""
+    keyboard = _keyboard()
+    if char.isdecimal():
+        if rng.choice([True, False]):
+            return str(rng.choice(keyboard.NEIGHBORINGNUMPADDIGITS[char]))
+        return {"0": "9", "1": "2"}.get(char) or str(int(char) + (-1) ** rng.randint(0, 1))
+    if char.lower() not in keyboard.NEIGHBORINGLETTERS:
+        return char
+    near: str = rng.choice(keyboard.NEIGHBORINGLETTERS[char.lower()])
+    return near.upper() if char.isupper() else near
+
+
+class TypedText:
+    """A text in which errors are made, with the places where letters, digits and other marks stand."""
+
+    __slots__ = ("_inked", "_words", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._words, self._inked = _positions(text)
+
+    def change(self, edit: Edit) -> None:
+        """Make an edit."""
+        start, end, new = edit
+        self.text = self.text[:start] + new + self.text[end:]
+        self._words[start:end], self._inked[start:end] = _positions(new)
+
+    def changed(self, edit: Edit) -> str:
+        """The text with an edit."""
+        start, end, new = edit
+        return self.text[:start] + new + self.text[end:]
+
+    def word_character(self, rng: random.Random, at_least: int = 1) -> int | None:
+        """A place of a letter, digit or `_`; None where there are fewer than so many."""
+        return _drawn(self._words, rng) if self._words.count(1) >= at_least else None
+
+    def inked(self, rng: random.Random) -> int | None:
+        """A place of anything but white space."""
+        return _drawn(self._inked, rng) if self._inked.count(1) else None
+
+    def pair(self, rng: random.Random) -> int | None:
+        """A place of a letter, digit or `_` before another one."""
+        both = int.from_bytes(self._words, "little") & int.from_bytes(self._words[1:], "little")
+        return _drawn(bytearray(both.to_bytes(len(self._words), "little")), rng) if both else None
+
+    def space(self, rng: random.Random) -> int | None:
+        """A place of a space."""
+        if not (count := self.text.count(" ")):
+            return None
+        return len(self.text) - len(self.text.split(" ", rng.choice(range(count)) + 1)[-1]) - 1
+
+    def doubled(self, rng: random.Random) -> int | None:
+        """A place of a character before the same one."""
+        found = [m.start() for m in _DOUBLED.finditer(self.text)]
+        return rng.choice(found) if found else None
+
+
+def _positions(text: str) -> tuple[bytearray, bytearray]:
+    """Two masks of the characters: letters, digits and `_`; and all that is not white space."""
+    words = bytearray(map(str.isalnum, text))
+    for i, c in enumerate(text) if "_" in text else ():
+        words[i] |= c == "_"
+    return words, bytearray(map(str.isspace, text)).translate(_TURNED)
+
+
+def _drawn(positions: bytearray, rng: random.Random) -> int:
+    """The position of a random 1, found by counting in halves."""
+    wanted = rng.randint(0, positions.count(1) - 1) + 1
+    return bisect_left(range(len(positions)), wanted, key=lambda i: positions.count(1, 0, i + 1))
+
+
+def _char_swap(typed: TypedText, rng: random.Random) -> Edit | None:
+    if (i := typed.pair(rng)) is None:
+        return None
+    one, two = typed.text[i], typed.text[i + 1]
+    first = one.upper() if two.isupper() else one.lower()
+    second = two.upper() if one.isupper() else two.lower()
+    return i, i + 2, second + first
+
+
+def _missing_char(typed: TypedText, rng: random.Random) -> Edit | None:
+    i = typed.word_character(rng, at_least=2)
+    return None if i is None else (i, i + 1, "")
+
+
+def _extra_char(typed: TypedText, rng: random.Random) -> Edit | None:
+    i = typed.word_character(rng)
+    return None if i is None else (i, i, _neighbour(typed.text[i], rng))
+
+
+def _nearby_char(typed: TypedText, rng: random.Random) -> Edit | None:
+    if (edit := _extra_char(typed, rng)) is None:
+        return None
+    i, _, new = edit
+    return i, i + 1, new.upper() if typed.text[i].isupper() else new.lower()
+
+
+def _similar_char(typed: TypedText, rng: random.Random) -> Edit | None:
+    if (i := typed.word_character(rng)) is None:
+        return None
+    char, alike = typed.text[i], _keyboard().VISUALLYSIMILARCHARS
+    return i, i + 1, rng.choice(alike[char]) if char in alike else char
+
+
+def _skipped_space(typed: TypedText, rng: random.Random) -> Edit | None:
+    i = typed.space(rng)
+    return None if i is None else (i, i + 1, "")
+
+
+def _random_space(typed: TypedText, rng: random.Random) -> Edit | None:
+    i = typed.inked(rng)
+    return None if i is None else (i, i, " ")
+
+
+def _repeated_char(typed: TypedText, rng: random.Random) -> Edit | None:
+    i = typed.word_character(rng)
+    return None if i is None else (i, i, typed.text[i])
+
+
+def _unichar(typed: TypedText, rng: random.Random) -> Edit | None:
+    i = typed.doubled(rng)
+    return None if i is None else (i, i + 1, "")
+
+
+TYPOS: dict[str, tuple[Callable[[TypedText, random.Random], Edit | None], int]] = {
+    "char_swap": (_char_swap, 0),
+    "missing_char": (_missing_char, -1),
+    "extra_char": (_extra_char, 1),
+    "nearby_char": (_nearby_char, 0),
+    "similar_char": (_similar_char, 0),
+    "skipped_space": (_skipped_space, -1),
+    "random_space": (_random_space, 1),
+    "repeated_char": (_repeated_char, 1),
+    "unichar": (_unichar, -1),
+}
+"""The kinds of the package, and how each must change the length of a text."""
+ON_A_KEYBOARD = ("extra_char", "nearby_char")
+"""Errors that depend on neighbouring keys; the package knows only the English keyboard."""
 
 
 def _dose(text: str, k: int | None, share: float | None) -> tuple[int, int]:

@@ -5,9 +5,9 @@ from itertools import islice, pairwise
 from random import Random
 
 from dhp.core.errors import InputError, NotApplicable
+from dhp.core.language import sentence_spans, sentences
 from dhp.core.records import Example
 from dhp.core.seeding import drawn, drawn_at_once
-from dhp.core.segments import sentence_spans, sentences
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
 from dhp.perturb.apply import other_texts
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from random import Random
 
 from dhp.core.errors import NotApplicable
+from dhp.core.language import word_spans
 from dhp.core.seeding import drawn, shuffled
-from dhp.core.segments import word_spans
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
 
 _PUNCTUATION = string.punctuation.replace("_", "") + "“”‘’„«»…—–¿¡、，。！？；：（）《》〈〉【】।॥؟،؛"

@@ -11,9 +11,8 @@ from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol, Wording
 from dhp.core.records import Candidate, Rating
 from dhp.core.seeding import text_hash
-from dhp.core.slots import fill
 from dhp.core.specs import EvaluationContent, Task
-from dhp.core.text import fenced
+from dhp.core.text import fenced, fill
 from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.prompt_files import PromptFile
 from dhp.judge.requests import RatingTarget, RequestBuilder

@@ -18,9 +18,8 @@ from dhp.core.progress import progress_shown
 from dhp.core.records import Example, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.text import printable, spreadsheet_safe
-from dhp.judge.check import checked_ratings
+from dhp.judge.check import checked_ratings, readable
 from dhp.judge.factory import find_judge
-from dhp.judge.unreadable import readable
 from dhp.llm.settings import ModelSettings
 from dhp.plugins.arena.battle import Battle, output_folder, print_battle, write_battle
 from dhp.plugins.arena.evaluation import EvaluatedCell, Evaluation, Work, evaluated_cells

@@ -280,8 +280,7 @@ def print_corrected(
     passes
         The lowest score of a good text; it belongs to a run.
     """
-    from dhp.runs.errors import judge_errors
-    from dhp.runs.flips import flip_rates
+    from dhp.runs.errors import flip_rates, judge_errors
     from dhp.runs.reader import read_run
 
     if human is None and not runs:

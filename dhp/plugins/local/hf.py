@@ -1,4 +1,13 @@
-"""Models by `transformers` in this process."""
+"""Models by `transformers` in this process.
+
+A common beginning is computed once: rows that begin alike continue copies of one key-value cache. That
+gives the same numbers only where each layer keeps the keys and values of all tokens or of a sliding
+window, and where positions are encoded in the same way at any length; elsewhere rows are computed from
+their start.
+
+Tokens are drawn by inverting the distribution function at a number from the row's own stream, so that what
+a row draws does not depend on the rows beside it, and no global generator is touched.
+"""
 
 import copy
 import functools

@@ -10,8 +10,7 @@ from typing import Any
 
 from dhp.core.errors import DhpError, StoppedEarly
 from dhp.llm.api import Client
-from dhp.llm.engine.jobs import Engine, Job, JobOutcome
-from dhp.llm.engine.workers import Workers
+from dhp.llm.engine import Engine, Job, JobOutcome, Workers
 from dhp.llm.limits import RateLimits
 from dhp.llm.records import Failure, Reply
 from dhp.llm.store import row

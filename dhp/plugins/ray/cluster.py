@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from dhp.core.errors import InputError
 from dhp.core.files import reason
-from dhp.llm.engine.jobs import Engine
-from dhp.llm.executor.api import Work
+from dhp.llm.engine import Engine
+from dhp.llm.executor import Work
 from dhp.plugins.ray.calls import RayCalls
 from dhp.plugins.ray.pool import SECONDS, SECONDS_BY_MODEL, Pool, WorkerGroup, first_line
 from dhp.plugins.ray.worker import Worker

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dhp.perturb.sets import SetReview
-    from dhp.plugins.review.pairs import ReviewableSet
-    from dhp.plugins.review.reviews import Review
+    from dhp.plugins.review.reviews import Review, ReviewableSet
 
 
 @click.command(cls=Command)
@@ -43,7 +42,7 @@ def review(
     Example: dhp review my-set --page review.html
     """
     from dhp.core.errors import InputError
-    from dhp.plugins.review.pairs import read_reviewable
+    from dhp.plugins.review.reviews import read_reviewable
 
     if (page is None) == (not reviewed):
         raise InputError("say what to do: --page FILE.html, or --reviewed FILE.json")
@@ -69,9 +68,7 @@ def _write_page(reviewable: "ReviewableSet", page: str, dataset: "Sequence[str]"
 
 def _use_reviews(reviewable: "ReviewableSet", files: "Sequence[str]", freeze: str | None) -> None:
     from dhp.perturb.sets import check_free, write_set
-    from dhp.plugins.review.reviewed_set import reviewed_parts
-    from dhp.plugins.review.reviews import read_reviews
-    from dhp.plugins.review.summary import summary
+    from dhp.plugins.review.reviews import read_reviews, reviewed_parts, summary
 
     if freeze is not None:
         check_free(Path(freeze))

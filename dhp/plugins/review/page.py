@@ -10,8 +10,7 @@ from dhp.core.records import Example
 from dhp.perturb.choice import found_datasets, part_of
 from dhp.perturb.sets import matched
 from dhp.perturb.settings import Choice
-from dhp.plugins.review.pairs import Check, Pair, ReviewableSet, checks
-from dhp.plugins.review.reviews import NAME_LENGTH, NOTE_LENGTH, SCHEMA
+from dhp.plugins.review.reviews import NAME_LENGTH, NOTE_LENGTH, SCHEMA, Check, Pair, ReviewableSet, checks
 from dhp.report.web import page
 
 _ASSETS = Path(__file__).parent / "assets"

@@ -1,18 +1,123 @@
-"""Reviews: what one person said of the pairs of a set, as the page saves it."""
+"""Reviews of degraded texts: pairs, decisions, the reviewed set and its summary."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 from pydantic import Field, model_validator
 
+from dhp.core.diff import audit
 from dhp.core.errors import InputError
 from dhp.core.files import parse_json, read_text
+from dhp.core.records import PerturbedText, Variant
+from dhp.core.seeding import shuffled, stream
 from dhp.core.specs import Spec
 from dhp.core.text import printable
-from dhp.perturb.sets import parsed
-from dhp.plugins.review.pairs import Key, ReviewableSet
+from dhp.perturb.llm.acceptance import fault
+from dhp.perturb.set_audit import audited
+from dhp.perturb.sets import ReviewedKind, SetPart, SetReview, parsed, read_card, read_set
+from dhp.stats.agreement import krippendorff_alpha
+from dhp.stats.arrays import Floats
+from dhp.stats.influences import Influences, wilson_interval
+
+Key = tuple[str, str, str]
+"""Dataset, variant, example."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An original and its degraded text."""
+
+    dataset: str
+    variant: Variant
+    original: str
+    degraded: PerturbedText
+    degraded_is_left: bool
+    """Side of the page, drawn from the hash of the set; all reviewers see the same."""
+
+    @property
+    def key(self) -> Key:
+        return self.dataset, self.variant.name, self.degraded.example
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewableSet:
+    """A perturbation set with its pairs."""
+
+    folder: Path
+    hash: str
+    parts: Mapping[str, SetPart]
+    pairs: Mapping[Key, Pair]
+    """In random order, drawn from the hash of the set, so that the first pairs are a random sample."""
+
+
+def read_reviewable(folder: Path) -> ReviewableSet:
+    """The set with the pairs that differ.
+
+    Raises `InputError` for a broken set, and where no text differs from its original.
+    """
+    parts, set_hash = read_set(folder), read_card(folder).sha256
+    found = [pair for part in parts.values() for pair in _pairs(part, set_hash)]
+    if not found:
+        raise InputError(f"{folder}: no text differs from its original; allowed: a set with degraded texts")
+    order = shuffled(found, stream(set_hash, "review"))
+    return ReviewableSet(folder, set_hash, parts, {pair.key: pair for pair in order})
+
+
+def _pairs(part: SetPart, set_hash: str) -> list[Pair]:
+    outputs = {e.id: e.output for e in part.examples}
+    variants = {v.name: v for v in part.variants}
+    pairs = []
+    for t in part.texts:
+        if t.text is not None and t.text != outputs[t.example]:
+            left = stream(set_hash, part.dataset, t.variant, t.example).random() < 0.5
+            pairs.append(Pair(part.dataset, variants[t.variant], outputs[t.example], t, left))
+    return pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was checked of a degraded text."""
+
+    passed: bool
+    said: str
+
+
+def checks(reviewable: ReviewableSet) -> dict[Key, list[Check]]:
+    """Pair -> edits, similarity, the checks of texts by language model, what stands out in its variant."""
+    outliers = {
+        (part.dataset, found.variant.name, outlier.example): outlier.why
+        for part in reviewable.parts.values()
+        for found in audited(part)
+        for outlier in found.outliers
+    }
+    return {key: _checks(pair, outliers.get(key)) for key, pair in reviewable.pairs.items()}
+
+
+def _checks(pair: Pair, outlier: str | None) -> list[Check]:
+    found, audit = [], pair.degraded.audit
+    if audit and audit.asked is not None and audit.made is not None:
+        found.append(Check(audit.made >= audit.asked, f"{audit.made} of {audit.asked} edits made"))
+    if audit:
+        found.append(Check(True, f"similarity to the original {audit.similarity:.2f}"))
+    if pair.variant.method in ("llm", "authored") and not pair.degraded.by_hand:
+        found.append(_acceptance(pair))
+    found += [Check(False, f"an earlier answer was rejected: {why}") for why in pair.degraded.rejected]
+    if pair.degraded.by_hand:
+        found.append(Check(True, "edited by hand"))
+    return found + ([Check(False, f"stands out: {outlier}")] if outlier else [])
+
+
+def _acceptance(pair: Pair) -> Check:
+    """The checks that an answer of a language model must pass; those for English where it looks so."""
+    count = pair.variant.params.get("count", "all")
+    asked = count if isinstance(count, int | str) else "all"
+    why = fault(pair.variant.perturber, pair.original, pair.degraded.text or "", asked, language="en")
+    return Check(why is None, why or "passes the checks of its kind of damage")
+
 
 SCHEMA = "dhp.review/1"
 NAME_LENGTH = 80
@@ -121,3 +226,141 @@ def _by_key(file: str, found: ReviewFile, reviewable: ReviewableSet) -> dict[Key
             raise InputError(f"{place}: the edited text equals one of the pair; allowed: another text")
         texts[said.key] = said
     return texts
+
+
+def summary(reviewable: ReviewableSet, reviews: Sequence[Review]) -> SetReview:
+    """The figures of a set's reviews, as its card holds them; texts without a decision do not count."""
+    settled = list(decisions(reviews).values())
+    return SetReview(
+        of=reviewable.hash,
+        texts=len(reviewable.pairs),
+        reviewers={review.reviewer: len(review.texts) for review in reviews},
+        rejected=settled.count("reject"),
+        by_hand=settled.count("edit"),
+        alpha=agreement(reviewable, reviews),
+        kinds=list(_kinds(reviewable, reviews)),
+    )
+
+
+def decisions(reviews: Sequence[Review]) -> dict[Key, Decision]:
+    """What is done with each reviewed text: one rejection rejects it, else one edit edits it."""
+    said: dict[Key, set[Decision]] = {}
+    for review in reviews:
+        for key, text in review.texts.items():
+            said.setdefault(key, set()).add(text.decision)
+    ranked: tuple[Decision, ...] = ("reject", "edit", "accept")
+    return {key: next(each for each in ranked if each in all_said) for key, all_said in said.items()}
+
+
+def agreement(reviewable: ReviewableSet, reviews: Sequence[Review]) -> float | None:
+    """Krippendorff's alpha, nominal, of the side that is worse: left, right or neither.
+
+    Sides are drawn at random, so that alpha stays meaningful where nearly all damage is seen.
+    """
+    table = np.full((len(reviews), len(reviewable.pairs)), np.nan)
+    for row, review in zip(table, reviews, strict=True):
+        for column, (key, pair) in enumerate(reviewable.pairs.items()):
+            if text := review.texts.get(key):
+                row[column] = _side(text.worse, pair)
+    return krippendorff_alpha(table, nominal=True)
+
+
+def _side(worse: Worse, pair: Pair) -> int:
+    """-1 for left, 1 for right, 0 for neither."""
+    if worse == "same":
+        return 0
+    return -1 if (worse == "degraded") == pair.degraded_is_left else 1
+
+
+def _kinds(reviewable: ReviewableSet, reviews: Sequence[Review]) -> Iterator[ReviewedKind]:
+    shares: dict[tuple[str, str], list[Mapping[Worse, float]]] = {}
+    for key in reviewable.pairs:
+        if said := [review.texts[key].worse for review in reviews if key in review.texts]:
+            answers: tuple[Worse, ...] = ("degraded", "same", "original")
+            shares.setdefault(key[:2], []).append({each: said.count(each) / len(said) for each in answers})
+    for part in reviewable.parts.values():
+        for variant in part.variants:
+            if found := shares.get((part.dataset, variant.name)):
+                yield _kind(part.dataset, variant.name, found)
+
+
+def _kind(dataset: str, variant: str, shares: Sequence[Mapping[Worse, float]]) -> ReviewedKind:
+    worse = np.array([share["degraded"] for share in shares])
+    low, high = share_interval(worse)
+    return ReviewedKind(
+        dataset=dataset,
+        variant=variant,
+        texts=len(shares),
+        worse=float(worse.mean()),
+        low=low,
+        high=high,
+        same=float(np.mean([share["same"] for share in shares])),
+        better=float(np.mean([share["original"] for share in shares])),
+    )
+
+
+def share_interval(values: Floats) -> tuple[float | None, float | None]:
+    """Wilson's 95 % interval of the mean of texts' shares; None with fewer than two texts."""
+    n = len(values)
+    mean = values.mean()
+    there = np.ones((n, 1), dtype=bool)
+    influences = Influences(np.array([mean]), ((values - mean) / n)[:, None], there, np.ones(1))
+    low, high = wilson_interval(influences)
+    return (None, None) if np.isnan(low[0]) else (float(low[0]), float(high[0]))
+
+
+def reviewed_parts(reviewable: ReviewableSet, reviews: Sequence[Review]) -> list[SetPart]:
+    """The parts of the set with the decisions of its reviewers.
+
+    A rejected text is left out: in its place stand the reason and the reviewer's note. Of several edits of a
+    text the first file's counts. Texts that nobody reviewed stay.
+    """
+    settled = decisions(reviews)
+    return [_reviewed(part, settled, reviews) for part in reviewable.parts.values()]
+
+
+def _reviewed(part: SetPart, settled: Mapping[Key, Decision], reviews: Sequence[Review]) -> SetPart:
+    outputs = {e.id: e.output for e in part.examples}
+    texts = []
+    for t in part.texts:
+        key = (part.dataset, t.variant, t.example)
+        if settled.get(key) == "reject":
+            texts.append(_left_out(t, _note(key, reviews)))
+        elif settled.get(key) == "edit":
+            texts.append(_edited(t, outputs[t.example], _edit(key, reviews)))
+        else:
+            texts.append(t)
+    return replace(part, texts=tuple(texts), origins=_origins(part, texts))
+
+
+def _left_out(t: PerturbedText, note: str) -> PerturbedText:
+    reason = f"rejected in review: {note}" if note else "rejected in review"
+    return replace(t, text=None, reason=reason, audit=None, by_hand=False)
+
+
+def _edited(t: PerturbedText, original: str, text: str) -> PerturbedText:
+    return replace(t, text=text, audit=audit(original, text), by_hand=True)
+
+
+def _note(key: Key, reviews: Sequence[Review]) -> str:
+    said = [review.texts[key] for review in reviews if key in review.texts]
+    return next((text.note for text in said if text.decision == "reject" and text.note), "")
+
+
+def _edit(key: Key, reviews: Sequence[Review]) -> str:
+    said = [review.texts[key].text for review in reviews if key in review.texts]
+    return next(text for text in said if text is not None)
+
+
+def _origins(part: SetPart, texts: Sequence[PerturbedText]) -> dict[str, str]:
+    """What made the texts of a perturber, with the number of those edited by hand."""
+    perturbers = {v.name: v.perturber for v in part.variants}
+    counts: dict[str, int] = {}
+    for t in texts:
+        counts[perturbers[t.variant]] = counts.get(perturbers[t.variant], 0) + t.by_hand
+    made_by = dict(part.origins)
+    for perturber, count in counts.items():
+        if count:
+            before = re.sub(r", \d+ by hand$", "", part.origins.get(perturber, perturber))
+            made_by[perturber] = f"{before}, {count} by hand"
+    return made_by

@@ -1,4 +1,9 @@
-"""Null distribution of the signed-rank statistic and its tails."""
+"""Null distribution of W+, the signed-rank statistic, given the ties, and its upper tails in log space.
+
+Under the null hypothesis each non-zero difference is positive with probability 1/2, so W+ is a sum of
+independent two-point variables: a tie group of `size` differences adds `rank` times a Binomial(size, 1/2).
+Ranks are doubled average ranks, hence integers.
+"""
 
 import math
 from collections.abc import Iterator

@@ -10,7 +10,7 @@ import pytest
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
-from dhp.judge.metrics.judge import metric_judge
+from dhp.judge.metrics import metric_judge
 
 TEXT = "The councillors voted against the plan. The market stays open for two years."
 REFERENCE = "Councillors have voted against a plan. The market will stay open."

@@ -10,7 +10,7 @@ import pytest
 
 from dhp.core.records import IDENTITY, Audit, Example, PerturbedText, Variant
 from dhp.perturb.sets import read_card, read_set, write_set
-from dhp.plugins.review.pairs import ReviewableSet, checks, read_reviewable
+from dhp.plugins.review.reviews import ReviewableSet, checks, read_reviewable
 from tests.cli.conftest import Run
 from tests.plugins.review.sets import TYPOS, set_of
 

@@ -1,10 +1,12 @@
-"""The interface of executors, and the local executor."""
+"""Executors: where calls are made and functions run; the local one, and others by name."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Protocol, TypeVar
 
-from dhp.llm.engine.jobs import Engine, Job, JobOutcome
-from dhp.llm.engine.thread import EngineThread
+from dhp.core.errors import InputError
+from dhp.core.plugins import load_target, offered
+from dhp.llm.engine import Engine, EngineThread, Job, JobOutcome
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -97,3 +99,23 @@ class LocalExecutor:
 
 
 LOCAL = LocalExecutor()
+
+
+@cache
+def open_executor(name: str) -> Executor:
+    """The executor called `local`, or `NAME` or `NAME:ADDRESS` of a plug-in; one per process.
+
+    Raises
+    ------
+    InputError
+        For another name, or where the executor lacks a package.
+    """
+    if name == "local":
+        return LOCAL
+    added = offered("executors")
+    kind, colon, address = name.partition(":")
+    if kind not in added or (colon and not address):
+        known = ", ".join(["local", *(form for each in added for form in (each, f"{each}:HOST:PORT"))])
+        raise InputError(f"`executor` '{name}': is unknown; allowed: {known}")
+    executor: Executor = load_target(added[kind])(address)
+    return executor

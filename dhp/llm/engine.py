@@ -1,0 +1,490 @@
+"""The engine: many concurrent calls in an event loop of its own thread, from ordinary code."""
+
+import asyncio
+import contextlib
+import email.utils
+import queue
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dhp.core.errors import DhpError, InputError, StoppedEarly
+from dhp.llm.api import Client
+from dhp.llm.clients.transport import Garbled, Refused, Rejected, Retry, TooLong, Unreachable
+from dhp.llm.limits import RateLimits
+from dhp.llm.records import Failure, Reply, Request
+from dhp.llm.store import Store, row
+from dhp.llm.usage import Budget, PromptLengths
+
+
+@dataclass(slots=True)
+class Engine:
+    """What calls are made with."""
+
+    client: Client
+    store: Store | None
+    """Store of replies; None caches nothing."""
+    rate_limits: RateLimits
+    budget: Budget
+    lengths: PromptLengths
+    """Counts of prompts that fitted the model."""
+    run: str
+    """Written beside each stored reply."""
+    refresh: bool = False
+    """Whether stored replies are replaced."""
+    retries: int = field(default=0, init=False)
+    """Tries after the first, so far."""
+    refusal_said: bool = field(default=False, init=False)
+    """Whether it was said that a request was refused though others are answered."""
+    trouble: str = field(default="", init=False)
+    """Why the latest call was tried again."""
+    proven: bool = field(default=False, init=False)
+    """Whether the server has answered anything, now or in an earlier run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A request, what of it is stored, and the keys of what is not."""
+
+    request: Request
+    found: Mapping[int, Reply | Failure]
+    keys: Mapping[int, bytes]
+    prompt_tokens: float
+    """Estimated number of prompt tokens."""
+    after_answer: bool = False
+    """Whether the request before it is one whose replies were known."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutcome:
+    """What came of a job."""
+
+    job: Job
+    outcomes: Mapping[int, Reply | Failure]
+
+
+_FIRST_WAIT = 0.5
+_LONGEST_WAIT = 60.0
+
+
+class AdaptiveConcurrency:
+    """A limit on calls in flight that adapts to the load that a server can take.
+
+    It starts at half of `most`, grows by one with each success until the first trouble, after that by one
+    a round; trouble halves it, once for the calls that were in flight with it.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._limit = max(1.0, most / 2)
+        self._in_flight = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._round = 0
+        self._troubled = False
+
+    async def start(self) -> int:
+        """Wait for a place; returns the round, to be given back at the end."""
+        while self._in_flight >= int(self._limit):
+            turn = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                self._wake()
+                raise
+        self._in_flight += 1
+        return self._round
+
+    def end(self, started: int, *, good: bool, overload: bool = False) -> None:
+        """Give the place back and learn from how it went."""
+        self._in_flight -= 1
+        if overload:
+            if started == self._round:
+                self._round += 1
+                self._troubled = True
+                self._limit = max(1.0, self._limit / 2)
+        elif good:
+            step = 1 / self._limit if self._troubled else 1.0
+            self._limit = min(self._limit + step, self._most)
+        self._wake()
+
+    def _wake(self) -> None:
+        free = int(self._limit) - self._in_flight
+        while self._waiting and free > 0:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                free -= 1
+
+
+class RateLimit:
+    """Spreads calls evenly so that a number of units a minute is not passed."""
+
+    def __init__(self, per_minute: float | None) -> None:
+        self._seconds = 60 / per_minute if per_minute else 0.0
+        self._next = 0.0
+
+    async def take(self, units: float = 1) -> None:
+        """Wait for one's turn and use `units`."""
+        if not self._seconds:
+            return
+        now = time.monotonic()
+        turn = max(self._next, now)
+        self._next = turn + units * self._seconds
+        if turn > now:
+            await asyncio.sleep(turn - now)
+
+
+def backoff(attempt: int, after: float | None) -> float:
+    """Seconds before the next try: exponential with full jitter, and no less than the server asks for."""
+    own = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**attempt) * _jitter.random()
+    asked = (after or 0.0) * (1 + 0.1 * _jitter.random())
+    return max(own, asked)
+
+
+_jitter = random.Random()  # its numbers never reach a result
+
+
+def retry_after(header: str | None) -> float | None:
+    """Seconds that a `Retry-After` header asks for, as a number or as a date; None where it has none."""
+    if not header:
+        return None
+    with contextlib.suppress(ValueError):
+        return max(0.0, float(header))
+    with contextlib.suppress(ValueError, TypeError, OverflowError):
+        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
+    return None
+
+
+_TRIES_UNPROVEN = 3
+"""Tries of a call while none has succeeded yet: a wrong address should be known soon."""
+_REJECTED_UNPROVEN = 10
+"""Requests rejected in a row, with none answered before, after which all will be."""
+_REFUSED_IN_A_ROW = 10
+"""Requests refused in a row, after which all will be though others were answered."""
+
+
+class Workers:
+    """Make the calls of jobs, under one set of limits."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._limit = AdaptiveConcurrency(engine.rate_limits.concurrency)
+        self._calls = RateLimit(engine.rate_limits.calls_per_minute)
+        self._tokens = RateLimit(engine.rate_limits.tokens_per_minute)
+        self._waiting: list[tuple[list[tuple[object, ...]], asyncio.Future[None]]] = []
+        self._in_flight = 0
+        self._closing = False
+        self._first = asyncio.Lock()
+        self._failed_in_a_row = 0
+        self._refused_in_a_row = 0
+
+    async def work(self, jobs: "asyncio.Queue[Job]", done: Callable[[JobOutcome], None]) -> None:
+        """Take jobs until cancelled and hand over what comes of them.
+
+        An error that makes going on pointless ends it.
+        """
+        while True:
+            job = await jobs.get()
+            try:
+                outcomes = await self.outcomes(job)
+            except DhpError:
+                self._closing = True
+                raise
+            done(JobOutcome(job, outcomes))
+
+    async def finish(self) -> None:
+        """Wait for the calls in flight, whose replies are worth storing; no further call starts."""
+        self._closing = True
+        end = time.monotonic() + self._engine.client.timeout
+        while self._in_flight and time.monotonic() < end:
+            await asyncio.sleep(0.01)
+
+    async def outcomes(self, job: Job) -> dict[int, Reply | Failure]:
+        """What comes of one job; raises a `DhpError` that makes going on pointless."""
+        outcomes: dict[int, Reply | Failure] = {}
+        left = tuple(job.keys)
+        while left:
+            came = await self._ask(job, left)
+            outcomes.update(zip(left, came, strict=False))
+            left = left[len(came) :]
+        return outcomes
+
+    async def _ask(self, job: Job, left: tuple[int, ...]) -> Sequence[Reply | Failure]:
+        """The first call goes alone: what it finds wrong, or learns of the server, holds for all."""
+        if not self._engine.proven:
+            async with self._first:
+                if not self._engine.proven:
+                    return await self._persist(job, left)
+        return await self._persist(job, left)
+
+    async def _persist(self, job: Job, left: tuple[int, ...]) -> Sequence[Reply | Failure]:
+        """Call, and call again while that may help; outcomes of the first one or more samples of `left`."""
+        engine = self._engine
+        wanted = left if engine.client.many else left[:1]
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return await self._call(job, wanted)
+            except TooLong as e:
+                self._engine.lengths.count_too_long(str(e))
+                return [Failure(str(e))] * len(wanted)
+            except Refused as e:
+                return [self._refused(str(e), job)] * len(wanted)
+            except Rejected as e:
+                return [self._rejected(str(e))] * len(wanted)
+            except Retry as e:
+                last = tries > engine.rate_limits.retries
+                if not engine.proven and self._hopeless(e, tries, last):
+                    raise self._never_answered(e) from None
+                if engine.proven and last:
+                    return [self._given_up(str(e))] * len(wanted)
+                self._check_wait(e)
+                engine.retries += 1
+                engine.trouble = str(e)
+                await asyncio.sleep(backoff(tries, e.after))
+
+    def _check_wait(self, error: Retry) -> None:
+        """Raise `StoppedEarly` where the server asks to wait for longer than the run will."""
+        longest = self._engine.rate_limits.longest_wait
+        if error.after is not None and error.after > longest:
+            raise StoppedEarly(
+                f"{self._engine.client.model}: the server asks for a wait of {error.after:,.0f} seconds "
+                f"({error}), and the longest allowed is {longest:,.0f} (`rate_limits.longest_wait`); "
+                "repeat the command to resume"
+            )
+
+    def _hopeless(self, error: Retry, tries: int, last: bool) -> bool:
+        """Whether the very first call has failed permanently."""
+        enough = tries >= _TRIES_UNPROVEN and (last or not error.overload)
+        return isinstance(error, Unreachable) or enough
+
+    def _never_answered(self, error: Retry) -> DhpError:
+        model = self._engine.client.model
+        if isinstance(error, Unreachable | Garbled):
+            return InputError(f"{model}: {error}")
+        return StoppedEarly(f"{model}: no call succeeds ({error}); repeat the command to try again")
+
+    def _rejected(self, reason: str) -> Failure:
+        """A fault of the request's own, unless no other is answered either."""
+        self._failed_in_a_row += 1
+        if not self._engine.proven and self._failed_in_a_row >= _REJECTED_UNPROVEN:
+            raise InputError(f"{self._engine.client.model}: every call is rejected ({reason})")
+        return Failure(reason)
+
+    def _refused(self, reason: str, job: Job) -> Failure:
+        """A fault of this request alone, unless no other was answered or several in a row are refused."""
+        model, place = self._engine.client.model, job.request.place
+        if not self._engine.proven:
+            raise InputError(f"{model}: {reason}")
+        self._refused_in_a_row = 1 if job.after_answer else self._refused_in_a_row + 1
+        if self._refused_in_a_row >= _REFUSED_IN_A_ROW:
+            raise InputError(f"{model}: {reason}, {_REFUSED_IN_A_ROW} times in a row; the last is {place}")
+        if not self._engine.refusal_said:
+            self._engine.refusal_said = True
+            self._engine.client.notes.append(f"{reason}: no answer about {place}; the run goes on")
+        return Failure(reason, passing=True)
+
+    def _given_up(self, reason: str) -> Failure:
+        """A fault of the server's."""
+        self._failed_in_a_row += 1
+        if self._failed_in_a_row > self._engine.rate_limits.concurrency:
+            raise StoppedEarly(
+                f"{self._engine.client.model}: no call succeeds any more ({reason}); "
+                "repeat the command to resume"
+            )
+        return Failure(reason, passing=True)
+
+    async def _call(self, job: Job, wanted: tuple[int, ...]) -> list[Reply]:
+        """One call, its replies stored when it returns."""
+        request, budget = job.request, self._engine.budget
+        most = request.params.max_tokens * len(wanted)
+        started = await self._limit.start()
+        replies: list[Reply] = []
+        overload = False
+        try:
+            await self._calls.take()
+            await self._tokens.take(job.prompt_tokens + most)
+            if self._closing:
+                raise asyncio.CancelledError
+            reserved = budget.reserve(job.prompt_tokens, most)
+            self._in_flight += 1
+            try:
+                replies = await self._engine.client.complete(request, wanted)
+                await self._store(job, wanted, replies)
+            finally:
+                self._in_flight -= 1
+                budget.settle(reserved, replies)
+            self._engine.proven = True
+            self._engine.lengths.fitting += 1
+            self._failed_in_a_row = self._refused_in_a_row = 0
+        except Retry as e:
+            overload = e.overload
+            raise
+        finally:
+            self._limit.end(started, good=bool(replies), overload=overload)
+        return replies
+
+    async def _store(self, job: Job, wanted: tuple[int, ...], replies: Sequence[Reply]) -> None:
+        engine = self._engine
+        if engine.store is None or not replies:
+            return
+        rows = [
+            row(job.keys[sample], engine.client.model, engine.client.endpoint, sample, reply, engine.run)
+            for sample, reply in zip(wanted, replies, strict=False)
+        ]
+        loop = asyncio.get_running_loop()
+        written: asyncio.Future[None] = loop.create_future()
+        if not self._waiting:
+            loop.call_soon(self._write)
+        self._waiting.append((rows, written))
+        await written
+
+    def _write(self) -> None:
+        """Commit, as one group, all rows that came within one turn of the loop."""
+        waiting, self._waiting = self._waiting, []
+        assert self._engine.store is not None
+        failure = None
+        try:
+            rows = [each for rows, _ in waiting for each in rows]
+            self._engine.store.add(rows, replace=self._engine.refresh)
+        except Exception as e:  # noqa: BLE001  whoever waits raises it
+            failure = e
+        for _, written in waiting:
+            if written.done():  # its worker was cancelled
+                continue
+            if failure:
+                written.set_exception(failure)
+            else:
+                written.set_result(None)
+
+
+_SECONDS_A_WAIT = 1.0
+_WAITING_PER_PLACE = 2
+"""Jobs that wait for each place in flight, so that none falls idle."""
+
+
+class EngineThread:
+    """A pool of workers at work; use it as a context manager.
+
+    Jobs go in by `submit`, what came of them comes out by `wait` and `ready`, in any order. The first error
+    that makes going on pointless is raised there, after what came before it.
+    """
+
+    def __init__(self, engine: Engine, on_wait: Callable[[], None]) -> None:
+        self._engine = engine
+        self._on_wait = on_wait
+        self._results: queue.SimpleQueue[list[JobOutcome] | BaseException] = queue.SimpleQueue()
+        self._came: list[JobOutcome] = []  # in one turn of the loop: each waking of a thread has its price
+        self._next: deque[JobOutcome] = deque()
+        self._thread = threading.Thread(target=self._run, name="dhp-engine", daemon=True)
+        self._opened = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._handed: list[Job] = []  # gathered: each waking of the loop has its price
+        self.pending = 0
+        """Jobs of which nothing came yet."""
+
+    def __enter__(self) -> "EngineThread":
+        self._thread.start()
+        self._opened.wait()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended by itself
+                self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    @property
+    def full(self) -> bool:
+        """Whether enough jobs wait for now."""
+        return self.pending >= self._engine.rate_limits.concurrency * (1 + _WAITING_PER_PLACE)
+
+    def submit(self, job: Job) -> None:
+        """Hand a job over."""
+        self.pending += 1
+        self._handed.append(job)
+        if len(self._handed) >= self._engine.rate_limits.concurrency / 4:
+            self._hand_over()
+
+    def ready(self) -> Iterator[JobOutcome]:
+        """What is there already."""
+        while self._next or not self._results.empty():
+            yield self.wait()
+
+    def wait(self) -> JobOutcome:
+        """The next that comes; meanwhile `on_wait` is called every second."""
+        if self._handed:
+            self._hand_over()
+        while not self._next:
+            try:
+                result = self._results.get(timeout=_SECONDS_A_WAIT)
+            except queue.Empty:
+                self._on_wait()
+                continue
+            if isinstance(result, BaseException):
+                raise result
+            self._next.extend(result)
+        self.pending -= 1
+        return self._next.popleft()
+
+    def _hand_over(self) -> None:
+        jobs, self._handed = self._handed, []
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended: `wait` says why
+                self._loop.call_soon_threadsafe(self._take, jobs)
+
+    def _take(self, jobs: list[Job]) -> None:
+        for job in jobs:
+            self._jobs.put_nowait(job)
+
+    def _done(self, outcome: JobOutcome) -> None:
+        if not self._came:
+            asyncio.get_running_loop().call_soon(self._pass_on)
+        self._came.append(outcome)
+
+    def _pass_on(self) -> None:
+        """Hand over, as one list, all that came within one turn of the loop."""
+        came, self._came = self._came, []
+        if came:
+            self._results.put(came)
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._main())
+        except BaseException as e:  # noqa: BLE001  raised again where `wait` is called
+            self._results.put(e)
+        finally:
+            self._opened.set()
+            if self._engine.store:
+                self._engine.store.release()
+
+    async def _main(self) -> None:
+        self._jobs: asyncio.Queue[Job] = asyncio.Queue()
+        self._stop = asyncio.Event()
+        engine = self._engine
+        await engine.client.open()
+        workers = Workers(engine)
+        tasks = [
+            asyncio.create_task(workers.work(self._jobs, self._done))
+            for _ in range(engine.rate_limits.concurrency)
+        ]
+        stopping = asyncio.create_task(self._stop.wait())
+        self._loop = asyncio.get_running_loop()
+        self._opened.set()
+        try:
+            ended, _ = await asyncio.wait([*tasks, stopping], return_when=asyncio.FIRST_COMPLETED)
+            for task in ended - {stopping}:
+                if not task.cancelled():
+                    await workers.finish()
+                    task.result()
+        finally:
+            for task in (*tasks, stopping):
+                task.cancel()
+            await asyncio.gather(*tasks, stopping, return_exceptions=True)
+            self._pass_on()
+            await engine.client.close()

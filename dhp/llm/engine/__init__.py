@@ -1,1 +1,0 @@
-"""The request engine: many calls at once to one server, with retries and limits."""

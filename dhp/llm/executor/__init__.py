@@ -1,1 +1,0 @@
-"""Executors: work in this process, or on the workers of a cluster."""
