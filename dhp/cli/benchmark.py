@@ -12,7 +12,7 @@ from dhp.cli.language_models import refuse_unused, until_answered, with_deferral
 from dhp.cli.options import Command, config_option, settings
 from dhp.cli.output import OutputOptions, output_console
 from dhp.cli.preset import Preset
-from dhp.cli.protocol_options import DATASET, OWN, PROTOCOL, SEED, Criteria, ProtocolChanges
+from dhp.cli.protocol_options import DATASET, DRY_RUN, OWN, PROTOCOL, SEED, Criteria, ProtocolChanges
 from dhp.core.errors import InputError
 from dhp.core.plugins import offered
 from dhp.judge.adapters.settings import JudgeSettings
@@ -63,7 +63,7 @@ COMMON = (
 @DATASET
 @PROTOCOL
 @SEED
-@click.option("--dry-run", is_flag=True, help="Only print the estimated calls, tokens, cost and time.")
+@DRY_RUN
 @click.option(
     "--out", metavar="DIR", help="Folder of the run; default: runs/NAME, or a name made from the options."
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import Command
-from dhp.cli.output import output_console, print_json
+from dhp.cli.output import JSON, output_console, print_json
 from dhp.cli.protocol_options import ALLOW, RELEASED
 from dhp.core.text import printable
 
@@ -39,7 +39,7 @@ _ALARM = "! false alarm: harmless edits lower the score as damage does"
 @RELEASED
 @ALLOW
 @click.option("--resamples", default=10_000, metavar="K", help="Number of random label swaps.")
-@click.option("--json", is_flag=True, help="Print the figures as JSON, with AUROC, drops and D.")
+@JSON
 @click.option(
     "--html", metavar="FILE", help="Also write a page; of two judges with the texts whose verdict changed."
 )

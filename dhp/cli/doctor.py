@@ -3,7 +3,7 @@
 import click
 
 from dhp.cli.options import Command, settings
-from dhp.cli.output import print_json, print_line
+from dhp.cli.output import JSON, print_json, print_line
 from dhp.core.text import printable
 from dhp.judge.adapters.settings import JudgeSettings
 
@@ -16,7 +16,7 @@ from dhp.judge.adapters.settings import JudgeSettings
     help="Also describe this judge, e.g. python:MODULE:OBJECT, without calling it.",
 )
 @settings("judge_settings", JudgeSettings, only=("fields",))
-@click.option("--json", is_flag=True, help="Print what was found as JSON.")
+@JSON
 def doctor(base_url: str | None, judge: str | None, judge_settings: JudgeSettings, json: bool) -> None:
     """Check which features work here and what the others need.
 

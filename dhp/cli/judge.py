@@ -10,7 +10,7 @@ import click
 
 from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, settings
-from dhp.cli.protocol_options import PROTOCOL, Criteria, ProtocolChanges
+from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, Criteria, ProtocolChanges
 from dhp.core.errors import InputError
 from dhp.core.files import Lock, replacing
 from dhp.core.text import spreadsheet_safe
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     help="What the systems had to do; default: the set's, or summarization.",
 )
 @click.option("--out", required=True, metavar="FILE", help="Table of ratings: .csv, .jsonl or .parquet.")
-@click.option("--dry-run", is_flag=True, help="Only print the estimated calls, tokens, cost and time.")
+@DRY_RUN
 @settings("criteria", Criteria)
 @settings("changes", ProtocolChanges)
 @settings("settings", ModelSettings)

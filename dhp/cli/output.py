@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dhp.core.progress import Show
 
 
+JSON = click.option("--json", is_flag=True, help="Print the figures as JSON.")
 _WIDE = 200  # columns that are enough for every table
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import Command
-from dhp.cli.output import output_console, print_json
+from dhp.cli.output import JSON, output_console, print_json
 from dhp.cli.protocol_options import SEED
 from dhp.core.errors import InputError
 from dhp.core.text import printable
@@ -54,7 +54,7 @@ _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
     "--tied", type=float, metavar="PERCENT", help="Percentage of tied scores, with --detection; default 0."
 )
 @SEED
-@click.option("--json", is_flag=True, help="Print the figures as JSON.")
+@JSON
 def power(
     run: tuple[str, ...],
     detection: float | None,

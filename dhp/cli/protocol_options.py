@@ -212,6 +212,9 @@ RELEASED = click.option(
     metavar="NAME",
     help="Released scores: bump, judgebench, llmbar, rewardbench2 or trajectory.",
 )
+DRY_RUN = click.option(
+    "--dry-run", is_flag=True, help="Only print the estimated calls, tokens, cost and time."
+)
 SEED = click.option("--seed", default=0, metavar="K", help="Seed of every random choice.")
 ALLOW = click.option(
     "--allow",

@@ -9,7 +9,8 @@ import click
 
 from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, settings
-from dhp.cli.output import output_console, print_json
+from dhp.cli.output import JSON, output_console, print_json
+from dhp.cli.protocol_options import DRY_RUN
 from dhp.core.errors import InputError, suggest
 from dhp.core.text import printable
 from dhp.llm.settings import ModelSettings
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 @click.argument("answers", nargs=-1, metavar="[[NAME=]FILE]...")
 @click.option("--model", metavar="MODEL", help="The judge; mock/first always prefers the text shown first.")
 @click.option("--out", metavar="DIR", help="Writes battle.json, verdicts.jsonl and report.html there.")
-@click.option("--json", is_flag=True, help="Print battle.json.")
-@click.option("--dry-run", is_flag=True, help="Only print the estimated calls, tokens, cost and time.")
+@JSON
+@DRY_RUN
 @settings("contest", PairOptions)
 @settings("changes", PairwiseChanges)
 @settings("recordings", RecordedOptions)

@@ -11,7 +11,8 @@ import click
 
 from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, settings, stated
-from dhp.cli.output import output_console, print_json
+from dhp.cli.output import JSON, output_console, print_json
+from dhp.cli.protocol_options import DRY_RUN
 from dhp.core.errors import InputError, Waiting
 from dhp.core.files import write_lines
 from dhp.core.progress import progress_shown
@@ -36,8 +37,8 @@ from dhp.report.tables import plain_table
 )
 @click.option("--model", metavar="MODEL", help="The judge.")
 @click.option("--out", metavar="DIR", help="Writes evaluation.json, .csv, ratings, battle and report there.")
-@click.option("--json", is_flag=True, help="Print evaluation.json.")
-@click.option("--dry-run", is_flag=True, help="Only print the estimated calls, tokens, cost and time.")
+@JSON
+@DRY_RUN
 @click.option(
     "--discernment",
     is_flag=True,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import Command, settings, stated
-from dhp.cli.output import output_console, print_json
+from dhp.cli.output import JSON, output_console, print_json
 from dhp.core.errors import InputError
 from dhp.core.text import printable
 from dhp.plugins.human.table import TableOptions, print_table
@@ -79,7 +79,7 @@ COMMON = (
 @click.option(
     "--passes", type=float, metavar="X", help="With --correct or labels: the lowest score of a good text."
 )
-@click.option("--json", is_flag=True, help="Print the figures as JSON.")
+@JSON
 @settings("form", TableOptions)
 def correlate(
     ratings: tuple[str, ...],

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import Command
-from dhp.cli.output import print_json, print_line
+from dhp.cli.output import JSON, print_json, print_line
 from dhp.content.catalog import variant_name
 from dhp.core.text import printable
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     metavar="PERCENT",
     help="Lowest detection at which damage counts as noticed.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def jury(runs: Sequence[str], floor: float, as_json: bool) -> None:
+@JSON
+def jury(runs: Sequence[str], floor: float, json: bool) -> None:
     """Find the smallest set of judges that notices every kind of damage.
 
     No call is made. RUN... are folders of finished runs on the same texts. A jury scores a text by the mean
@@ -34,7 +34,7 @@ def jury(runs: Sequence[str], floor: float, as_json: bool) -> None:
     from dhp.plugins.jury.juries import jury_of_runs
 
     found = jury_of_runs(runs, floor=floor)
-    if as_json:
+    if json:
         print_json([each.to_json() for each in found])
         return
     for each in found:

@@ -6,8 +6,8 @@ import click
 
 from dhp.cli.language_models import refuse_unused, until_answered, with_deferral
 from dhp.cli.options import Command, settings
-from dhp.cli.output import output_console, print_json
-from dhp.cli.protocol_options import DATASET, PROTOCOL, SEED, Criteria, ProtocolChanges
+from dhp.cli.output import JSON, output_console, print_json
+from dhp.cli.protocol_options import DATASET, DRY_RUN, PROTOCOL, SEED, Criteria, ProtocolChanges
 from dhp.core.errors import InputError
 from dhp.core.files import Lock
 from dhp.judge.adapters.settings import JudgeSettings
@@ -42,8 +42,8 @@ _TEXTS = (
 @click.option(
     "--out", metavar="DIR", help="Writes probes.json, report.html, texts and ratings to this folder."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print probes.json.")
-@click.option("--dry-run", is_flag=True, help="Only print the estimated calls, tokens, cost and time.")
+@JSON
+@DRY_RUN
 @settings("chosen", ProbeChoice)
 @settings("choice", Choice, only=_TEXTS)
 @settings("criteria", Criteria)
@@ -56,7 +56,7 @@ def probe(
     protocol: tuple[str, ...],
     seed: int,
     out: str | None,
-    as_json: bool,
+    json: bool,
     dry_run: bool,
     chosen: ProbeChoice,
     choice: Choice,
@@ -101,7 +101,7 @@ def probe(
         with Lock(folder / ".lock", f"`out` {folder}"):
             found = until_answered(lambda: probed(spec))
             write_probes(found, folder)
-    if as_json:
+    if json:
         print_json(found.to_json())
         return
     print_probes(found.results)
