@@ -5,6 +5,6 @@ from dhp.core.plugins import Plugin
 PLUGIN = Plugin(
     "local",
     "language models in this process: hf/NAME_OR_PATH and vllm/NAME_OR_PATH",
-    models={"hf": "dhp.plugins.local.loading:open_hf", "vllm": "dhp.plugins.local.loading:open_vllm"},
+    models={"hf": "dhp.plugins.local.open:open_hf", "vllm": "dhp.plugins.local.open:open_vllm"},
     extra="hf",
 )
