@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -147,10 +148,11 @@ def test_a_function_of_others_is_one_of_dhp(site: Path) -> None:
 
 
 def test_every_target_of_ours_exists() -> None:
-    described = {**offered("commands"), **offered("schedules")}
-    targets = [*(target for target, _ in described.values()), *offered("functions").values()]
-    assert len(targets) >= 8
-    assert all(load_target(target) is not None for target in targets)
+    hooks = [field.name for field in fields(Plugin) if field.name not in ("name", "help", "extra")]
+    targets = [offer for hook in hooks for offer in offered(hook).values()]
+    assert len(targets) >= 30
+    for offer in targets:
+        assert load_target(offer if isinstance(offer, str) else offer[0]) is not None
     assert "correlate" in dir(dhp)
 
 
