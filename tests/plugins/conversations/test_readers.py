@@ -3,7 +3,6 @@
 import copy
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -378,5 +377,12 @@ def test_whatever_a_file_holds_it_is_read_or_refused(
     data = {key: value, **(more if isinstance(more, dict) else {})}
     file = tmp_path_factory.getbasetemp() / "any.json"
     file.write_text(json.dumps([data]))
-    with suppress(InputError):
-        resolve_datasets([str(file)], judge_part="run")
+    texts, refusal = [], ""
+    try:
+        (dataset,) = resolve_datasets([str(file)], judge_part="run")
+        texts = [example.output for example in dataset.examples]
+    except InputError as e:
+        refusal = str(e)
+    assert bool(texts) != bool(refusal), "read or refused"
+    assert "\n" not in refusal
+    assert all(text.strip() for text in texts)
