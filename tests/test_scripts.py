@@ -91,7 +91,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What scripts set for their process is set back."""
     log = logging.getLogger("dhp")
     level, handlers, modules = log.level, [*log.handlers], {*sys.modules}
-    monkeypatch.syspath_prepend(str(SCRIPTS))
+    monkeypatch.setattr(sys, "path", [*sys.path, str(SCRIPTS)])  # last, as `coverage` is a package too
     monkeypatch.chdir(ROOT)
     yield
     log.setLevel(level)
