@@ -58,7 +58,8 @@ class RunFolder:
     """`manifest.json`, `perturbed.jsonl`, `ratings.parquet`, `results.json` and `report.html` of one run.
 
     A folder belongs to one run, known by its identity (seed, judges, hashes of the texts put before them):
-    the same run may write to it again, another one is refused. With `own` the run gets a folder of its own
+    the same run may write to it again, another one is refused unless the first left nothing but its manifest,
+    as one whose first call failed. With `own` the run gets a folder of its own
     below `path`, named after what was asked. One process at a time writes to a folder: as a context manager
     it gives the folder free.
     """
@@ -95,7 +96,8 @@ class RunFolder:
         self._take()
         if (manifest := self.path / MANIFEST).exists():
             there = {k: v for k, v in self._written(manifest)[0].items() if k in known}
-            self._check_same(_without_room(there), _without_room(known))
+            if self._holds_more():
+                self._check_same(_without_room(there), _without_room(known))
 
     def claim(self, identity: Mapping[str, object], usage: Mapping[str, Mapping[str, int]]) -> None:
         """Check that the folder is new, empty or that of the same run, and write the manifest.
@@ -108,8 +110,10 @@ class RunFolder:
         manifest = self.path / MANIFEST
         if manifest.exists():
             there, created = self._written(manifest)
-            self._check_same(there, identity)
-            self._created = created or self._created
+            if self._holds_more():
+                self._check_same(there, identity)
+            if there == json.loads(json.dumps(identity)):
+                self._created = created or self._created
         else:
             self._check_free()
         self._identity, self._usage = identity, usage
@@ -119,9 +123,15 @@ class RunFolder:
         self._lock = self._lock or Lock(self.path / ".lock", f"`out` {self.path}")
         self._lock.take()
 
+    def _visible(self) -> set[str]:
+        names = {p.name for p in self.path.iterdir()} if self.path.exists() else set()
+        return {name for name in names if not name.startswith(".")}
+
+    def _holds_more(self) -> bool:
+        return bool(self._visible() - {MANIFEST})
+
     def _check_free(self) -> None:
-        holds = [p.name for p in self.path.iterdir()] if self.path.exists() else []
-        if MANIFEST not in holds and any(not name.startswith(".") for name in holds):
+        if (holds := self._visible()) and MANIFEST not in holds:
             raise InputError(
                 f"`out` {self.path}: holds other files and no run; allowed: a new or empty folder"
             )

@@ -8,7 +8,8 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.runs.writer import MANIFEST, RunFolder, run_folder
+from dhp.runs.reader import MANIFEST, RATINGS
+from dhp.runs.writer import RunFolder, run_folder
 
 
 def test_a_run_that_goes_on_keeps_the_time_at_which_it_was_begun(tmp_path: Path) -> None:
@@ -19,6 +20,18 @@ def test_a_run_that_goes_on_keeps_the_time_at_which_it_was_begun(tmp_path: Path)
     path.write_text(json.dumps(begun))
     RunFolder(tmp_path).claim(identity, {})
     assert json.loads(path.read_text())["created"] == begun["created"]
+
+
+def test_a_folder_with_nothing_but_a_manifest_may_be_of_another_run(tmp_path: Path) -> None:
+    """As the first call of a run fails by a wrong name: the corrected command has the same `out`."""
+    wrong, right = identity({"model": "openai/gpt", "protocol": "v1@1"}), identity()
+    claimed(RunFolder(tmp_path), wrong)
+    check(tmp_path)
+    claimed(RunFolder(tmp_path), right)
+    assert json.loads((tmp_path / MANIFEST).read_text())["identity"] == right
+    (tmp_path / RATINGS).touch()
+    with pytest.raises(InputError, match=r"holds a different run \(models differ\)"):
+        claimed(RunFolder(tmp_path), wrong)
 
 
 def test_a_folder_has_one_writer(tmp_path: Path) -> None:
@@ -109,6 +122,7 @@ def test_an_edited_prompt_is_told_from_another_run(tmp_path: Path) -> None:
     prompt, folder = tmp_path / "v1.txt", tmp_path / "run"
     first = asked(prompt, "How useful is this?")
     claimed(RunFolder(folder), identity(first))
+    (folder / RATINGS).touch()
     check(folder, first)
     said = f"^`out` {folder}: the prompt of 'v1' changed since the run there; give this run another `out` or"
     edited = asked(prompt, "How useful is this text?")
