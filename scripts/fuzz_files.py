@@ -37,7 +37,10 @@ from dhp.core.seeding import stream
 from dhp.judge.judges.recorded import read_recorded
 from dhp.llm.clients.responses import Unreadable, read_replies
 from dhp.loaders.fetch import unpack
+from dhp.loaders.resolve import resolve_datasets
 from dhp.loaders.user import read_examples
+from dhp.plugins.batch.files import BatchResults
+from dhp.plugins.human.scores import read_scores
 from dhp.runs.reader import read_results
 
 SLOW = 10
@@ -187,6 +190,92 @@ def _analyzed(path: Path) -> None:
     dhp.analyze(path)
 
 
+def _batch_results() -> bytes:
+    """A file of answers, errors and refusals as it comes back from a batch."""
+    body = {"model": "m-2026-01-01", "choices": [{"index": 0, "message": {"content": "4"}}]}
+    filtered = {"error": {"message": "flagged", "code": "content_filter"}}
+    rows = [
+        {"custom_id": "a1", "response": {"status_code": 200, "body": body}, "error": None},
+        {"custom_id": "a2", "response": None, "error": {"code": "batch_expired", "message": "too late"}},
+        {"custom_id": "a3", "response": {"status_code": 400, "body": filtered}},
+    ]
+    return _lines(rows)
+
+
+def _read_batch(path: Path) -> None:
+    results = BatchResults([path])
+    for name in ("a1", "a2", "a3"):
+        if results.claim(name):
+            results.read(name, {"model": "m", "messages": [], "n": 1, "max_tokens": 5})
+    results.report(whole=True)
+
+
+def _human_scores() -> str:
+    rows = (f"e{i},s{j},fluency,{(i + j) % 5 + 1},{r}" for i in range(3) for j in range(2) for r in "ab")
+    return "\n".join(["source,system,metric,score,rater", *rows])
+
+
+def _logs() -> dict[str, bytes]:
+    """Logs of other tools, one for each form that is read."""
+    said = "Paris is the capital. It is old."
+    message = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": said}]
+    sample = {"id": 1, "epoch": 1, "input": "Who?", "target": "", "output": {"completion": said}}
+    inspect = {"version": 2, "eval": {"task": "t"}, "samples": [{**sample, "messages": message}] * 2}
+    result = {"prompt": {"raw": "Who?"}, "vars": {"context": "x"}, "response": {"output": said}}
+    case = {"name": "c", "input": "Who?", "actualOutput": said, "retrievalContext": ["One."]}
+    plain = {"id": "t", "input": {"messages": message[:1]}, "output": message[1]}
+    inside = {"header.json": json.dumps({**inspect, "samples": None}).encode()}
+    logs = {
+        "inspect.json": inspect,
+        "promptfoo.json": {"evalId": "e", "results": {"version": 3, "results": [result]}},
+        "deepeval.json": {"testCases": [case]},
+        "plain.json": [plain] * 2,
+    }
+    return {
+        **{name: json.dumps(log).encode() for name, log in logs.items()},
+        "plain.jsonl": _lines([plain] * 2),
+        "inspect.eval": _zipped({**inside, "samples/1_epoch_1.json": json.dumps(sample).encode()}),
+    }
+
+
+def _conversations() -> dict[str, bytes]:
+    """Transcripts, one for each form that is read."""
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x": 4}'}}
+    use = {"type": "tool_use", "id": "a", "name": "f", "input": {"x": 4}}
+    result = {"type": "tool_result", "tool_use_id": "a", "content": "no"}
+    asked, answer = {"role": "user", "content": "Free?"}, {"role": "assistant", "content": "No, taken."}
+    openai = [
+        asked,
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": "no"},
+        answer,
+    ]
+    anthropic = [
+        asked,
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [result]},
+        answer,
+    ]
+    parts = [{"role": "user", "parts": [{"type": "text", "content": "Free?"}]}]
+    span = {
+        "gen_ai.conversation.id": "c",
+        "gen_ai.input.messages": json.dumps(parts),
+        "gen_ai.output.messages": json.dumps([{**parts[0], "role": "assistant"}]),
+    }
+    attributes = [{"key": key, "value": {"stringValue": value}} for key, value in span.items()]
+    spans = [{"traceId": "t", "name": "chat", "attributes": attributes}]
+    observation = {"id": "o", "traceId": "t", "type": "GENERATION", "input": openai[:3], "output": answer}
+    forms = {
+        "openai": {"messages": openai},
+        "anthropic": {"system": "Be brief.", "messages": anthropic},
+        "deepeval": [{"scenario": "s", "turns": [asked, answer]}],
+        "spans": [span],
+        "otlp": {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]},
+        "langfuse": {"data": [{**observation, "startTime": "2026-01-01T10:00:03Z"}]},
+    }
+    return {f"{name}.json": json.dumps(form).encode() for name, form in forms.items()}
+
+
 def kinds() -> dict[str, Kind]:
     """Name -> kind."""
     examples = [
@@ -252,6 +341,10 @@ def kinds() -> dict[str, Kind]:
         ),
         "answers": Kind({"x.jsonl": _lines(answers)}, lambda path: list(read_recorded(path))),
         "archives": Kind({"x.zip": _zipped(inside), "x.tar.gz": _tarred(inside)}, _unpacked),
+        "batches": Kind({"x.jsonl": _batch_results()}, _read_batch),
+        "logs": Kind(_logs(), lambda path: resolve_datasets([str(path)])),
+        "conversations": Kind(_conversations(), lambda path: resolve_datasets([str(path)], judge_part="run")),
+        "human scores": Kind({"x.csv": _human_scores().encode()}, lambda path: read_scores(path)),
         "replies": Kind({"x.json": json.dumps(reply).encode()}, lambda path: read_replies(path.read_bytes())),
     }
 

@@ -63,6 +63,7 @@ SLOW = (
     Start(
         "plant_faults", "--mutants 1 --processes 1 --only dhp/llm/store.py", needs=("cosmic_ray", "coverage")
     ),
+    Start("power_cut", "--cuts 20", needs=("strace",)),
     Start("readme_output", "--check"),
     Start("readme_picture", "OUT/page.png", needs=("chromium",)),
     Start("scale", "--ratings 500 --samples 1"),

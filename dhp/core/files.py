@@ -4,9 +4,11 @@ import contextlib
 import errno
 import json
 import logging
+import lzma
 import os
 import socket
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedIOBase
@@ -18,6 +20,9 @@ from dhp.core.errors import DiskFull, InputError
 
 MOST_UNPACKED = 2**28
 """Most bytes of packed files that are unpacked into memory; what holds more is to be unpacked on disk."""
+
+BROKEN_DATA = (EOFError, zlib.error, lzma.LZMAError)
+"""What unpacking raises for packed data that is broken."""
 
 MAKE_ROOM = "make room, and the same command goes on"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -6,7 +6,6 @@ import itertools
 import re
 import sys
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +14,17 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.files import decoded, inner_files, opened, parse_json, read_bytes, reason, text_lines, unpacked
+from dhp.core.files import (
+    BROKEN_DATA,
+    decoded,
+    inner_files,
+    opened,
+    parse_json,
+    read_bytes,
+    reason,
+    text_lines,
+    unpacked,
+)
 from dhp.core.records import as_call
 from dhp.core.spool import spooled
 
@@ -344,7 +353,7 @@ def _zipped(path: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPath
                     yield inside, data
     except FileNotFoundError:
         raise InputError(f"{path}: does not exist") from None
-    except (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error) as e:
+    except (OSError, RuntimeError, NotImplementedError, zipfile.BadZipFile, *BROKEN_DATA) as e:
         raise InputError(f"{path}: broken archive ({reason(e)})") from None
 
 

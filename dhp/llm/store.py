@@ -21,6 +21,8 @@ from dhp.llm.records import Params, Position, Reply, Request
 FILE = "replies.sqlite"
 _SCHEMA = 2
 _BUSY_SECONDS = 60.0
+_UNSYNCED_SECONDS = 0.1
+"""After the last sync; a reply that comes later is on disk at once, a power cut does not lose it."""
 _TABLE = """
 CREATE TABLE IF NOT EXISTS replies (
     key BLOB PRIMARY KEY,
@@ -79,6 +81,7 @@ class Store:
         self._file = path.absolute()  # threads open it later, perhaps from another working folder
         self.read_only = read_only
         self._local = threading.local()
+        self._synced = 0.0
 
     def _connection(self) -> sqlite3.Connection:
         """This thread's own."""
@@ -175,7 +178,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that has the store for itself; when it ends well, no kill of the process loses it."""
+        """A transaction that has the store for itself; once it ends well, no kill of the process loses it."""
         with self._faults():
             connection = self._connection()
             connection.execute("BEGIN IMMEDIATE")
@@ -192,9 +195,19 @@ class Store:
         if not rows:
             return
         verb = "REPLACE" if replace else "IGNORE"
+        self._choose_sync()
         with self.transaction() as connection:
             connection.executemany(f"INSERT OR {verb} INTO replies VALUES ({', '.join('?' * 13)})", rows)
             connection.executemany("DELETE FROM claims WHERE key = ?", (row[:1] for row in rows))
+
+    def _choose_sync(self) -> None:
+        """Let the next transaction be synced, with all before it, where the last sync is not of just now."""
+        now = time.monotonic()
+        due = now - self._synced > _UNSYNCED_SECONDS
+        if due:
+            self._synced = now
+        with self._faults():
+            self._connection().execute(f"PRAGMA synchronous={'FULL' if due else 'NORMAL'}")
 
     def models(self) -> list[tuple[str, str]]:
         """The (model, endpoint) pairs that have replies here."""

@@ -9,7 +9,6 @@ import tarfile
 import urllib.error
 import urllib.request
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +18,7 @@ from typing import IO, Any, Literal
 from urllib.parse import urlsplit
 
 from dhp.core.errors import InputError, require
-from dhp.core.files import cache_folder, reason, replacing, unwritable, write_lines, write_whole
+from dhp.core.files import BROKEN_DATA, cache_folder, reason, replacing, unwritable, write_lines, write_whole
 from dhp.core.records import PerturbedText
 from dhp.core.specs import Card, Download
 from dhp.loaders.pairs import LoadedTexts
@@ -130,7 +129,7 @@ def unpack(archive: Path, folder: Path) -> None:
             room = MOST_BYTES
             for member in members(archive):
                 room -= _write(archive.name, member, new, room)
-    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError) as e:
+    except (tarfile.TarError, zipfile.BadZipFile, *BROKEN_DATA) as e:
         raise InputError(f"{archive.name}: broken archive ({reason(e)})") from None
     except (OSError, RuntimeError, NotImplementedError, ValueError) as e:
         raise InputError(f"{archive.name}: cannot be unpacked ({reason(e)})") from None
@@ -265,12 +264,11 @@ def _fetch_wmt(card: Card, folder: Path, progress: Progress | None) -> Path:
         raise InputError(f"{card.dataset}: sacrebleu gave up, for the reason it logged; {again}") from None
     except (
         OSError,
-        EOFError,
         ValueError,
         SyntaxError,  # lxml's errors
         AssertionError,
         tarfile.TarError,
-        zlib.error,
+        *BROKEN_DATA,
         http.client.HTTPException,
     ) as e:
         raise InputError(f"{card.dataset}: sacrebleu could not get WMT22 ({reason(e)}); {again}") from None

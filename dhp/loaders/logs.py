@@ -12,7 +12,7 @@ from typing import Any
 
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
 from dhp.core.errors import InputError, require, suggest
-from dhp.core.files import parse_json, read_json, unpacked
+from dhp.core.files import BROKEN_DATA, parse_json, read_json, unpacked
 from dhp.core.keywords import near_keywords
 from dhp.core.language import declared_language
 from dhp.core.records import Example
@@ -247,7 +247,7 @@ def read_eval_file(file: Path) -> Any:
                 return {"eval": {}, "version": read[0].get("version"), "samples": read[1:]}
     except FileNotFoundError:
         raise InputError(f"{file}: no such file") from None
-    except (OSError, zipfile.BadZipFile, KeyError, UnicodeDecodeError, RuntimeError) as e:
+    except (OSError, KeyError, UnicodeDecodeError, RuntimeError, zipfile.BadZipFile, *BROKEN_DATA) as e:
         raise InputError(f"{file}: not an inspect_ai log ({type(e).__name__}: {e})") from None
     require("inspect-ai", purpose=f"{file}, which is packed with Zstandard,")
     try:
@@ -274,7 +274,7 @@ def _entries(
     for number, row in enumerate(rows, 1):
         found = {name: text for name in paths if (text := _first(row, name, paths[name]))}
         missing = next((name for name in ("output", "input") if name not in found), None)
-        if missing is None and int(str(row.values.get("epoch") or 1)) > 1:
+        if missing is None and _epoch(row) > 1:
             missing = "further epochs"
         found.setdefault("id", str(number))
         if missing is not None:
@@ -292,6 +292,14 @@ def _entries(
     if lacking:
         said = ", ".join(f"{n} {'of ' if 'epoch' in why else 'without '}{why}" for why, n in lacking.items())
         logging.getLogger("dhp").warning("%s: %d entries, left out: %s", file, len(rows), said)
+
+
+def _epoch(row: Row) -> int:
+    epoch = row.values.get("epoch") or 1
+    try:
+        return int(str(epoch))
+    except ValueError:
+        raise row.fault(f"epoch '{epoch}'; allowed: a whole number") from None
 
 
 def _first(row: Row, name: str, paths: Sequence[str]) -> str | None:

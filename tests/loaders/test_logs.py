@@ -65,6 +65,9 @@ def test_inspect_logs(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert "production texts" in found.notes[0]
     assert "4 entries, left out: 1 of further epochs, 1 without output" in caplog.text
     assert is_inspect_log(tmp_path / "a.json")
+    odd = inspect_log(samples=[{"id": 1, "epoch": 1e999, "input": "Who?", "output": {"completion": TEXT}}])
+    with pytest.raises(InputError, match=r"a\.json: .*1: epoch 'inf'; allowed: a whole number"):
+        log_dataset(written(tmp_path, "a.json", odd))
 
 
 def test_eval_files(tmp_path: Path) -> None:
@@ -81,6 +84,14 @@ def test_eval_files(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"a\.eval: holds more than 100 bytes when unpacked"):
             log_dataset(tmp_path / "a.eval")
     (tmp_path / "b.eval").write_text("no archive")
+    for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        with zipfile.ZipFile(tmp_path / "c.eval", "w", method) as archive:
+            archive.writestr("header.json", json.dumps(log) * 9)
+        packed = bytearray((tmp_path / "c.eval").read_bytes())
+        packed[60:200] = bytes(140)
+        (tmp_path / "c.eval").write_bytes(packed)
+        with pytest.raises(InputError, match=r"c\.eval: not an inspect_ai log"):
+            log_dataset(tmp_path / "c.eval")
     with pytest.raises(InputError, match=r"b\.eval: not an inspect_ai log"):
         log_dataset(tmp_path / "b.eval")
 

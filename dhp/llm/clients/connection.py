@@ -20,7 +20,15 @@ from http.client import HTTPException
 from ipaddress import ip_address
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import (
+    HTTPRedirectHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+    build_opener,
+    getproxies,
+    proxy_bypass,
+)
 
 from dhp.core.errors import InputError
 from dhp.core.seeding import text_hash
@@ -194,6 +202,39 @@ def _check_address(url: str, what: str) -> None:
         )
 
 
+def find_proxy(url: str) -> str | None:
+    """The proxy that the environment names for an address; raises `InputError` for one of another kind."""
+    parts = urlsplit(url)
+    if not parts.hostname or proxy_bypass(parts.hostname):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy:
+        return None
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    try:
+        fits = urlsplit(proxy).scheme in ("http", "https") and urlsplit(proxy).port != 0
+    except ValueError:
+        fits = False
+    if not fits:
+        raise InputError(
+            f"proxy '{_without_password(proxy)}' of the environment: allowed: http://HOST:PORT, or NO_PROXY="
+            f"{parts.hostname}"
+        )
+    return proxy
+
+
+def by_proxy(url: str) -> str:
+    """Words for the proxy on the way to an address, empty where there is none."""
+    proxy = find_proxy(url)
+    return f", by the proxy {_without_password(proxy)}" if proxy else ""
+
+
+def _without_password(proxy: str) -> str:
+    start, _, rest = proxy.partition("://")
+    return f"{start}://{rest.rpartition('@')[2]}"
+
+
 _SECONDS = 3.0
 _LONGEST = 2**16  # bytes of a refusal
 _LONGEST_LIST = 2**22  # bytes
@@ -208,6 +249,11 @@ class _NoRedirect(HTTPRedirectHandler):
         return None
 
 
+def _opener(url: str) -> OpenerDirector:
+    proxy = find_proxy(url)
+    return build_opener(_NoRedirect, ProxyHandler({urlsplit(url).scheme: proxy} if proxy else {}))
+
+
 def server_fault(url: str, headers: Mapping[str, str]) -> str | None:
     """Why no call to the server at `url` can succeed: `key`, or what the system says; None where one may.
 
@@ -216,14 +262,14 @@ def server_fault(url: str, headers: Mapping[str, str]) -> str | None:
     """
     request = Request(f"{url}/models", headers=dict(headers))
     try:
-        with build_opener(_NoRedirect).open(request, timeout=_SECONDS):
+        with _opener(url).open(request, timeout=_SECONDS):
             return None
     except HTTPError as e:
         return "key" if e.code == 401 and not _OF_ITS_SCOPE.search(_body(e)) else None
     except URLError as e:
         why = e.reason
         if isinstance(why, socket.gaierror) or (isinstance(why, OSError) and why.errno in _UNREACHABLE):
-            return str(why)
+            return f"{why}{by_proxy(url)}"
     except (OSError, HTTPException, ValueError):  # a broken answer is one
         pass
     return None
@@ -242,7 +288,7 @@ def served_models(url: str, headers: Mapping[str, str], timeout: float) -> list[
     end = time.monotonic() + timeout
     answer = b""
     request = Request(f"{url}/models", headers=dict(headers))
-    with build_opener(_NoRedirect).open(request, timeout=timeout) as response:
+    with _opener(url).open(request, timeout=timeout) as response:
         while piece := response.read1(2**16):
             answer += piece
             if time.monotonic() > end:

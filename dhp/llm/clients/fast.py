@@ -3,10 +3,8 @@
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
-from dhp.llm.clients.connection import Connection
+from dhp.llm.clients.connection import Connection, by_proxy, find_proxy
 from dhp.llm.clients.transport import RawReply, Retry, Unreachable
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ class FastTransport:
             timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=_CONNECT_SECONDS),
             headers={"content-type": "application/json", **self._connection.headers},
             cookie_jar=aiohttp.DummyCookieJar(),
-            proxy=_proxy(self._connection.urls[0]),
+            proxy=find_proxy(self._connection.urls[0]),  # aiohttp would read it, and netrc, at each call
         )
 
     async def close(self) -> None:
@@ -51,7 +49,7 @@ class FastTransport:
             async with self._session.post(address, data=data, allow_redirects=False) as response:
                 return RawReply(response.status, response.headers, await _read(response, most))
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as e:
-            raise Unreachable(f"no server answers at {url} ({_why(e)})") from None
+            raise Unreachable(f"no server answers at {url} ({_why(e)}{by_proxy(url)})") from None
         except TimeoutError:
             raise Retry(f"no answer within {self._timeout:g} seconds", overload=True) from None
         except (aiohttp.ClientError, OSError) as e:
@@ -67,15 +65,6 @@ async def _read(response: "aiohttp.ClientResponse", most: int) -> bytes:
     while len(body) <= most and (chunk := await response.content.readany()):
         body += chunk
     return bytes(body[: most + 1])
-
-
-def _proxy(url: str) -> str | None:
-    """The proxy that the environment names for an address; aiohttp would read it, and netrc, at each call."""
-    parts = urlsplit(url)
-    if not parts.hostname or proxy_bypass(parts.hostname):
-        return None
-    proxies = getproxies()
-    return proxies.get(parts.scheme) or proxies.get("all")
 
 
 def _why(error: BaseException) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dhp.core.errors import InputError
-from dhp.llm.clients.connection import Connection
+from dhp.llm.clients.connection import Connection, by_proxy, find_proxy
 from dhp.llm.clients.transport import RawReply, Retry, Unreachable
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class SdkTransport:
         import openai
 
         connection = self._connection
+        find_proxy(connection.urls[0])
         settings: dict[str, Any] = {
             "max_retries": 0,
             "timeout": openai.Timeout(self._timeout, connect=_CONNECT_SECONDS),
@@ -90,7 +91,7 @@ class SdkTransport:
         except (TimeoutError, openai.APIConnectionError) as e:
             cause = e.__cause__
             if type(cause).__name__ in _NO_CONNECTION:
-                raise Unreachable(f"no server answers at {url} ({cause})") from None
+                raise Unreachable(f"no server answers at {url} ({cause}{by_proxy(url)})") from None
             if isinstance(e, TimeoutError | openai.APITimeoutError):
                 raise Retry(f"no answer within {self._timeout:g} seconds", overload=True) from None
             raise Retry(f"the connection broke ({cause or e})") from None
