@@ -147,5 +147,8 @@ def test_results_show_in_notebooks_and_in_a_line() -> None:
     assert f"<td>100% [{low:.0%}–{high:.0%}]</td>" in page
     unrated = replace(results[0].variants[0], detection=None, detection_ci=None)
     assert "<td>–</td>" in replace(results[0], variants=(unrated,))._repr_html_()
-    labels = [label.get_text() for label in results.plot().axes[0].get_yticklabels()]
+    (axes,) = results.plot().axes
+    left, right = axes.get_xlim()
+    assert left < 0.5 < 1 < right
+    labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == [row.variant for row in (*results[0].variants, *results[0].controls)]

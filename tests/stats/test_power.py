@@ -76,11 +76,15 @@ def test_populations_have_the_detection_that_is_asked_for(
 def test_needed_examples_by_hand(
     sizes: tuple[int, ...], power: tuple[float, ...], chance: float, needed: int | None
 ) -> None:
-    """Between two sizes the normal deviate of the power is straight in the root of the number."""
+    """Between two sizes the normal deviate of the power is straight in the root of the number.
+
+    The ends of the interval are where the limits of the power reach the chance, the upper one first.
+    """
     found = PowerCurve(sizes, power, 500).needed(chance)
     assert found.n == needed
-    if found.n is not None and found.low is not None:
-        assert found.low <= found.n
+    limits = [stats.binomtest(round(500 * share), 500).proportion_ci(method="wilson") for share in power]
+    for end, values in ((found.low, [at.high for at in limits]), (found.high, [at.low for at in limits])):
+        assert end == PowerCurve(sizes, tuple(values), 500).needed(chance).n
 
 
 def test_a_curve_ends_where_its_lower_limit_has_the_chance() -> None:

@@ -131,6 +131,8 @@ def test_no_verdict_has_its_reason(form: VerdictForm, answer: str, reason: NoVer
         ("7/10 7/10\nBoth are fine.", (7, 7), "tie"),
         ("Assistant 1: 5\tAssistant 2: 8", (5, 8), "second"),
         ("\n9 3\n", (9, 3), "first"),
+        ("1 10", (1, 10), "second"),
+        ("10 1", (10, 1), "first"),
     ],
 )
 def test_two_scores_in_the_first_line_decide(
