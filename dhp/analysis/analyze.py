@@ -89,7 +89,7 @@ def shared_styles(judged: Sequence[RatingsArray], variants: Sequence[str]) -> di
     """
     variants = [v for v in variants if all(v in g.variants for g in judged)]
     metrics = [m for m in judged[0].metrics if all(m in g.metrics for g in judged)]
-    examples = [e for e in judged[0].examples if all(e in set(g.examples) for g in judged)]
+    examples = sorted(set.intersection(*(set(g.examples) for g in judged)))
     found = {}
     for side, each in zip(SIDES, (None, variants), strict=True):
         tables = []

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import wilcoxon
+from scipy.stats import mannwhitneyu, wilcoxon
 
 import dhp
 from dhp.core.errors import InputError
@@ -67,6 +67,20 @@ def test_means_of_samples_are_compared_on_their_exact_grid(samples: int) -> None
     assert means.tied == pytest.approx(np.mean(whole == 0))
     paper = dhp.analyze(frame, analysis=dhp.AnalysisConfig(statistics="paper")).variants[0].metrics["fluency"]
     assert paper.detection == means.detection
+
+
+def test_separation_is_that_of_scipy_and_cohens_d() -> None:
+    frame = table({"v": {"fluency": 0.5}, "w": {"fluency": 0.1}})
+    fluency = frame[frame["metric"] == "fluency"].pivot(index="example", columns="variant", values="score")
+    for row in dhp.analyze(frame).variants:
+        cell, better, worse = row.metrics["fluency"], fluency["original"], fluency[row.variant]
+        assert cell.auroc == pytest.approx(mannwhitneyu(better, worse).statistic / 30**2)
+        spread = math.sqrt((better.var() + worse.var()) / 2)
+        assert cell.standardised_drop == pytest.approx((better - worse).mean() / spread)
+        outcomes = np.sign(better - worse)
+        assert [cell.fell, cell.tied, cell.rose] == pytest.approx(
+            [(outcomes == k).mean() for k in (1, 0, -1)]
+        )
 
 
 def test_planted_sensitivity_and_confusion_are_found() -> None:

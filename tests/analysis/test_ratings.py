@@ -2,18 +2,20 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from dhp.analysis.analyze import analyze
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_split import split_ratings
 
 
-def rated(original: list[float], degraded: list[float]) -> RatingsArray:
-    """Ratings of one metric and one variant `v`."""
+def rated(original: list[float], degraded: list[float], samples: int = 1) -> RatingsArray:
+    """Ratings of one metric and one variant `v`; all samples of a text are equal."""
     rows = [
         (f"e{i}", variant, "m", score)
         for variant, scores in (("original", original), ("v", degraded))
         for i, score in enumerate(scores)
+        for _ in range(samples)
     ]
     (ratings,) = split_ratings(pd.DataFrame(rows, columns=["example", "variant", "metric", "score"]))
     return ratings
@@ -42,15 +44,23 @@ def test_scores_that_differ_by_rounding_alone_are_tied_and_their_difference_has_
     assert not np.signbit(found[0])
 
 
-def test_pairs_that_all_fell_by_little_are_all_detected() -> None:
+@pytest.mark.parametrize("samples", [1, 2])
+def test_pairs_that_all_fell_by_little_are_all_detected(samples: int) -> None:
     """Half of them by less than a billionth of a billionth of the largest scores."""
     original = [float(1 + i) for i in range(20)] + [2e-20 * (1 + i) for i in range(20)]
     degraded = [x - 1e-12 for x in original[:20]] + [x / 2 for x in original[20:]]
-    found = rated(original, degraded)
+    found = rated(original, degraded, samples)
     assert (found.differences("v", "m") > 0).all()
     assert not (found.differences("v", "m") == found.differences("v", "m", ties=False)).all(), (
         "equal drops tie"
     )
+
+
+def test_equal_means_of_two_samples_tie_though_one_is_of_larger_ones() -> None:
+    rows = [("e", "original", "m", s) for s in (10.1, -10.0)] + [("e", "v", "m", s) for s in (0.3, -0.2)]
+    (found,) = split_ratings(pd.DataFrame(rows, columns=["example", "variant", "metric", "score"]))
+    assert found.differences("v", "m", ties=False) != 0
+    assert found.differences("v", "m") == 0
 
 
 def test_means_of_the_same_samples_tie_in_any_order() -> None:

@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 import dhp
+from dhp.analysis.result_parts import NOTHING
 from dhp.analysis.results import Results, results_schema
 from dhp.core.errors import InputError
 from dhp.runs.reader import read_results, read_run
@@ -133,7 +134,11 @@ def test_results_show_in_notebooks_and_in_a_line() -> None:
     assert json.loads(results.to_json()) == json.loads(json.dumps(results.to_dict()))
     assert all(len(line) < 160 for line in repr(results).splitlines())
     assert "mock/ideal on mini/story_cloze: " in repr(results[0])
-    assert " more" not in repr(results)
+    assert " more" not in repr(Results([results[0]] * 12))
+    lowest = results[0].detection.min_variant
+    assert f", lowest 100% ({lowest})" in repr(results)
+    assert lowest not in repr(replace(results[0], detection=NOTHING))
+    assert "mock/ideal (rubric) on" in repr(replace(results[0], protocol="rubric@1a2b"))
     assert repr(Results([results[0]] * 14)).endswith("and 2 more\n)")
     page = replace(results[0], model="<script>")._repr_html_()
     assert "&lt;script&gt;" in page
@@ -142,5 +147,8 @@ def test_results_show_in_notebooks_and_in_a_line() -> None:
     assert f"<td>100% [{low:.0%}–{high:.0%}]</td>" in page
     unrated = replace(results[0].variants[0], detection=None, detection_ci=None)
     assert "<td>–</td>" in replace(results[0], variants=(unrated,))._repr_html_()
-    labels = [label.get_text() for label in results.plot().axes[0].get_yticklabels()]
+    (axes,) = results.plot().axes
+    left, right = axes.get_xlim()
+    assert left < 0.5 < 1 < right
+    labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == [row.variant for row in (*results[0].variants, *results[0].controls)]

@@ -163,14 +163,16 @@ def test_harmless_edits_are_subtracted_example_by_example() -> None:
     assert np.isnan(none.above_controls).all()
 
 
-def test_above_controls_has_bonett_and_prices_limit() -> None:
-    """Differences of two outcomes, with a pseudo-example of -1 and one of 1 added."""
+@pytest.mark.parametrize("kinds", [1, 3])
+def test_above_controls_has_bonett_and_prices_limit(kinds: int) -> None:
+    """Differences of two outcomes, with a pseudo-example of -1 and one of 1 added; kinds share the error."""
     damage, control = with_shares(20, 4, 0), with_shares(2, 20, 2)
     apart = (np.sign(damage) - np.sign(control)) / 2
     augmented = np.append(apart, [1.0, -1.0])
-    half = stats.norm.isf(0.025) * math.sqrt(((augmented**2).mean() - augmented.mean() ** 2) / 26)
-    found = detection(damage[:, None, None], ["a"], controls=control[:, None, None])
-    assert found.above_controls[0] == pytest.approx(augmented.mean() - half)
+    half = stats.norm.isf(0.025 / kinds) * math.sqrt(((augmented**2).mean() - augmented.mean() ** 2) / 26)
+    several = np.repeat(damage[:, None, None], kinds, axis=1)
+    found = detection(several, ["a"] * kinds, controls=control[:, None, None])
+    assert found.above_controls == pytest.approx([augmented.mean() - half] * kinds)
 
 
 def test_clusters_widen_where_they_agree() -> None:

@@ -56,6 +56,25 @@ def test_wilson_of_shares_is_that_of_scipy_but_for_students_t() -> None:
     assert (low[0], high[0]) == pytest.approx((truth.low, truth.high), abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("tests", "clusters", "independent"),
+    [(1, None, 6), (1, [0, 0, 1, 1, 2, 2], 6 / 1.25), (3, None, 6 / 0.5), (3, [0, 0, 0, 0, 1, 2], 6 / 0.75)],
+)
+def test_where_all_fell_a_correlation_of_a_quarter_is_assumed(
+    tests: int, clusters: list[int] | None, independent: float
+) -> None:
+    """Three such tests count as two; an example is in a cluster of three on average in the last row.
+
+    Wilson's lower limit of n out of n is n / (n + t^2).
+    """
+    found = detection_influences(np.ones((6, 1)))
+    low, high = wilson_interval(
+        Influences(found.value, found.influence, found.there, np.array([tests])), clusters
+    )
+    t = stats.t.ppf(0.975, len(set(clusters or range(6))) - 1)
+    assert (low[0], high[0]) == pytest.approx((independent / (independent + t**2), 1))
+
+
 @given(st.lists(st.sampled_from([-1.0, 0.0, 1.0, math.nan]), min_size=2, max_size=40))
 def test_intervals_hold_the_figure_and_have_a_width(differences: list[float]) -> None:
     found = detection_influences(np.array(differences)[:, None])

@@ -54,14 +54,37 @@ def test_populations_have_the_detection_that_is_asked_for(
     assert (x == 0).mean() == pytest.approx(tied, abs=0.015)
 
 
-def test_needed_examples_lie_between_the_sizes_that_enclose_the_chance() -> None:
-    curve = PowerCurve((1, 10, 20, 30), (0.0, 0.5, 0.7, 0.95), 500)
-    needed = curve.needed(0.8)
-    assert needed.n is not None
-    assert 20 < needed.n <= 30
-    assert needed.low is not None
-    assert needed.low <= needed.n
-    assert PowerCurve((1, 2), (0.0, 0.1), 100).needed(0.9).n is None
+@pytest.mark.parametrize(
+    ("sizes", "power", "chance", "needed"),
+    [
+        (
+            (1, 10, 20, 30),
+            (0.0, 0.5, 0.7, 0.95),
+            0.8,
+            23,
+        ),  # 4.47 + 0.283 (5.48 - 4.47) is 4.76, the root of 22.6
+        (
+            (1, 9, 16),
+            (0.0, 0.5, 1.0),
+            0.9,
+            12,
+        ),  # 3 + 1.28 / 3.72 is 3.34, the root of 11.2; 1 counts as 0.9999
+        ((4, 9), (0.85, 0.9), 0.8, 4),
+        ((1, 2), (0.0, 0.1), 0.9, None),
+    ],
+)
+def test_needed_examples_by_hand(
+    sizes: tuple[int, ...], power: tuple[float, ...], chance: float, needed: int | None
+) -> None:
+    """Between two sizes the normal deviate of the power is straight in the root of the number.
+
+    The ends of the interval are where the limits of the power reach the chance, the upper one first.
+    """
+    found = PowerCurve(sizes, power, 500).needed(chance)
+    assert found.n == needed
+    limits = [stats.binomtest(round(500 * share), 500).proportion_ci(method="wilson") for share in power]
+    for end, values in ((found.low, [at.high for at in limits]), (found.high, [at.low for at in limits])):
+        assert end == PowerCurve(sizes, tuple(values), 500).needed(chance).n
 
 
 def test_a_curve_ends_where_its_lower_limit_has_the_chance() -> None:

@@ -69,11 +69,11 @@ def test_a_judge_does_not_differ_from_itself() -> None:
     assert swap_discernment(x, x, ["a", "b", "c"], rng()).p[0] == 1
 
 
-def test_a_clear_difference_has_the_smallest_p() -> None:
-    found = swap(
-        mean_detection(np.ones((50, 1, 1))), mean_detection(-np.ones((50, 1, 1))), rng(), resamples=999
-    )
-    assert (found.difference[0], found.p[0]) == (1, 1 / 1000)
+@pytest.mark.parametrize("resamples", [1, 999])
+def test_a_clear_difference_has_the_smallest_p(resamples: int) -> None:
+    sharp, wrong = mean_detection(np.ones((50, 1, 1))), mean_detection(-np.ones((50, 1, 1)))
+    found = swap(sharp, wrong, rng(), resamples=resamples)
+    assert (found.difference[0], found.p[0]) == (1, 1 / (resamples + 1))
 
 
 def test_clusters_are_swapped_together() -> None:

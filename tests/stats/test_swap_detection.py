@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
+from dhp.stats.arrays import cluster_sums
 from dhp.stats.detection import averaged_kinds, detection, detection_influences, kind_influences
 from dhp.stats.influences import difference
 from dhp.stats.swap import _swapped, detection_pair, noninferiority, swap
@@ -35,6 +36,7 @@ def by_hand(x: Floats, clusters: npt.NDArray[np.intp] | None) -> float:
 def test_figures_after_a_swap_are_those_of_judges_whose_answers_were_swapped(
     clusters: npt.NDArray[np.intp] | None,
 ) -> None:
+    """And influences are widened by as much as these figures vary more than the flipped shares do."""
     one, other = judged(7, 0.9, 1, 1)[:, 0], judged(7, 0.2, 2, 1)[:, 0]
     lacking = rng(3).random(one.shape) < 0.15
     one[lacking] = other[lacking] = math.nan
@@ -46,6 +48,12 @@ def test_figures_after_a_swap_are_those_of_judges_whose_answers_were_swapped(
         first, second = np.where(mine, other, one), np.where(mine, one, other)
         truth.append(by_hand(first, clusters) - by_hand(second, clusters))
     assert _swapped(one, other, index, patterns) == pytest.approx(np.array(truth))
+    widened = difference(*detection_pair(one[:, None], other[:, None], ["a"], clusters))
+    plain = difference(*(kind_influences(x[:, None], clusters) for x in (one, other)))
+    own, there = plain.influence.ravel(), plain.there.ravel()
+    flipped = (cluster_sums(own + widened.value[1] * there / there.sum(), index) ** 2).sum()
+    expected = own**2 * np.mean(np.square(truth)) / flipped
+    assert widened.influence[:, 1] ** 2 == pytest.approx(expected)
 
 
 def test_the_figures_are_those_that_are_printed() -> None:

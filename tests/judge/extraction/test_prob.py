@@ -76,6 +76,7 @@ def test_one_text_may_stand_twice() -> None:
         (["4", "分"], "score-only", 0),
         (["4", ".", "0"], "score-only", 0),
         (["<think>", "Is", " it", " ", "3", "?", "</think>", "\n", "4"], "score-only", 8),
+        (["4", "<think>", "Is", " it", "?", "</think>"], "score-only", 0),
         (["From", " ", "1", " to", " ", "5", ",", " I", " give", " a", " ", "1", "."], "free-text", 11),
         (["It", " names", " ", "4", " people", ".", "\n", "Rating", ":", " ", "4"], "analyze-rate", 10),
         (["ĠRating", ":", "Ġ", "4", "Ċ", "2", "Ġerrors"], "rate-explain", 3),
@@ -185,6 +186,10 @@ def test_tokens_are_normal_and_on_the_scale() -> None:
     assert all(normal(token) == token for token in tokens)
     assert {tokens[t] for t in ("4", "4.0", "four", "四")} == {4.0}
     assert set(tokens.values()) == {1.0, 2.0, 3.0, 4.0, 5.0}
+    assert (
+        score_tokens(Scale(min=0.0, max=9.0), "score-only").items()
+        >= {"0": 0.0, "9": 9.0, "9.0": 9.0}.items()
+    )
     assert score_tokens(FIVE, "letters") == {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0, "e": 5.0}
 
 

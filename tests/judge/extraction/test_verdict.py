@@ -1,6 +1,7 @@
 """Pairwise verdicts: the text that the answer calls better, a tie, or the reason why there is no verdict."""
 
 import json
+import math
 from collections import defaultdict
 from pathlib import Path
 from typing import get_args
@@ -11,7 +12,15 @@ from hypothesis import strategies as st
 
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
-from dhp.judge.extraction.verdict import Choice, NoVerdict, VerdictForm, llmbar_choice, read_verdict
+from dhp.judge.extraction.verdict import (
+    Choice,
+    NoVerdict,
+    VerdictForm,
+    llmbar_choice,
+    read_letter,
+    read_verdict,
+)
+from dhp.llm.records import Position
 
 TEN = Scale(min=1.0, max=10.0)
 FORMS: tuple[VerdictForm, ...] = get_args(VerdictForm)
@@ -122,6 +131,8 @@ def test_no_verdict_has_its_reason(form: VerdictForm, answer: str, reason: NoVer
         ("7/10 7/10\nBoth are fine.", (7, 7), "tie"),
         ("Assistant 1: 5\tAssistant 2: 8", (5, 8), "second"),
         ("\n9 3\n", (9, 3), "first"),
+        ("1 10", (1, 10), "second"),
+        ("10 1", (10, 1), "first"),
     ],
 )
 def test_two_scores_in_the_first_line_decide(
@@ -129,6 +140,29 @@ def test_two_scores_in_the_first_line_decide(
 ) -> None:
     read = read_verdict(answer, "two-scores")
     assert (read.scores, read.choice) == (scores, choice)
+
+
+@pytest.mark.parametrize(
+    ("answer", "shares", "ties", "choice", "scores"),
+    [
+        ("A", (0.5, 0.3, 0.2), True, "first", (0.5, 0.3)),
+        ("A", (0.5, 0.3, 0.2), False, "first", (0.625, 0.375)),
+        ("A", (0.3, 0.5, 0.2), True, "second", (0.3, 0.5)),
+        ("C", (0.2, 0.3, 0.5), True, "tie", (0.2, 0.3)),
+        ("B", (0.4, 0.4, 0.2), False, "tie", (0.5, 0.5)),
+        ("C", (0.2, 0.3, 0.5), False, None, None),
+    ],
+)
+def test_the_likelier_letter_is_the_choice(
+    answer: str,
+    shares: tuple[float, ...],
+    ties: bool,
+    choice: Choice | None,
+    scores: tuple[float, float] | None,
+) -> None:
+    likely = zip("ABC", map(math.log, shares), strict=True)
+    read = read_letter(answer, [Position(answer, tuple(likely))], ties=ties)
+    assert (read.choice, read.scores) == (choice, scores and pytest.approx(scores))
 
 
 @pytest.mark.parametrize(
