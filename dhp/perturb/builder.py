@@ -27,7 +27,7 @@ from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.probes import chosen_probes
 from dhp.perturb.registry import check_suite, find_perturbers
 from dhp.perturb.rules.parsed import parser_origin
-from dhp.perturb.sets import SetPart, matched
+from dhp.perturb.sets import matched
 from dhp.perturb.settings import Choice
 from dhp.perturb.suites import Doses, dosed, language_note
 
@@ -59,7 +59,7 @@ class Builder:
     executor: Executor
 
     def all(
-        self, datasets: Sequence[Dataset], parts: Mapping[str, SetPart] | None
+        self, datasets: Sequence[Dataset], parts: Mapping[str, PerturbedDataset] | None
     ) -> Iterator[PerturbedDataset]:
         """Each dataset with its variants; `parts` is the perturbation set, where there is one."""
         for index, each in enumerate(datasets, 1):
@@ -67,7 +67,7 @@ class Builder:
                 made = self.perturbed(each, part_of(parts, each))
             yield made
 
-    def perturbed(self, dataset: Dataset, kept: SetPart | None) -> PerturbedDataset:
+    def perturbed(self, dataset: Dataset, kept: PerturbedDataset | None) -> PerturbedDataset:
         """A dataset with all its variants, those of `kept` where it is part of a perturbation set."""
         if kept is not None:
             part = self._of_set(dataset, kept)
@@ -83,23 +83,13 @@ class Builder:
             part = self._by_suite(dataset, dataset.suite)
         return self._with_probes(part)
 
-    def _of_set(self, dataset: Dataset, part: SetPart) -> PerturbedDataset:
-        task = dataset.task.task
-        if part.task != task:
+    def _of_set(self, dataset: Dataset, part: PerturbedDataset) -> PerturbedDataset:
+        task, made_for = dataset.task.task, part.dataset.task.task
+        if made_for != task:
             raise InputError(
-                f"the perturbation set of '{part.dataset}' is for task '{part.task}', not '{task}'"
+                f"the perturbation set of '{dataset.name}' is for task '{made_for}', not '{task}'"
             )
-        found = matched(part, dataset.examples)
-        return PerturbedDataset(
-            dataset,
-            found.variants,
-            found.left_out,
-            found.texts,
-            found.suite,
-            found.seed,
-            found.origins,
-            auto_steps=found.steps,
-        )
+        return matched(part, dataset)
 
     def chosen(self, dataset: Dataset, suite: Suite) -> tuple[str, list[Variant], list[str]]:
         """The name of the suite, its variants as they will be made, and the names of those left out.
