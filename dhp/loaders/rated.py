@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,10 +11,9 @@ from dhp.core.errors import InputError, suggest
 from dhp.core.files import read_lines, read_text, reason
 from dhp.core.keywords import near_keywords
 from dhp.core.records import Candidate
-from dhp.core.seeding import text_hash
+from dhp.core.seeding import key_digest, text_hash
 from dhp.core.specs import Task
-from dhp.core.spool import spooled
-from dhp.core.tables import Table
+from dhp.core.tables import Row, Table
 from dhp.loaders.user import Rows, are_rows, open_table, rows_table
 
 if TYPE_CHECKING:
@@ -48,39 +47,39 @@ def read_rated(name: str, path: str | Path) -> Sequence[RatedText]:
     InputError
         For an unknown name, a file of another form, or a duplicate pair of source and system.
     """
-    if name not in _READERS:
-        raise InputError(f"unknown set of rated texts '{name}'; {suggest(name, _READERS)}")
+    if name != "own" and name not in _READERS:
+        raise InputError(f"unknown set of rated texts '{name}'; {suggest(name, (*_READERS, 'own'))}")
+    texts: Sequence[RatedText]
     try:
-        texts = spooled(_READERS[name](path))
+        texts = _of_table(open_table(str(path))) if name == "own" else tuple(_READERS[name](Path(path)))
     except (KeyError, TypeError, ValueError, AttributeError) as e:
         raise InputError(f"{path}: not of the form of '{name}' ({type(e).__name__}: {reason(e)})") from None
-    _check_once(texts, path)
+    _check_once((text for text, _ in texts), path)
     if not texts:
         raise InputError(f"{path}: is empty; allowed: at least one text")
     return texts
 
 
-def _check_once(texts: Sequence[RatedText], path: str | Path) -> None:
+def _check_once(texts: Iterable[Candidate], path: str | Path) -> None:
     """Raise `InputError` for a duplicate pair of source and system."""
-    seen: set[int] = set()  # numbers take less room than names
-    for index, (text, _) in enumerate(texts):
-        key = (text.example, text.variant)
-        if hash(key) in seen and key in ((t.example, t.variant) for t, _ in islice(texts, index)):
-            raise InputError(f"{path}: duplicate text of source '{key[0]}', system '{key[1]}'")
-        seen.add(hash(key))
+    seen: set[bytes] = set()
+    for text in texts:
+        key = key_digest(text.example, text.variant)
+        if key in seen:
+            raise InputError(f"{path}: duplicate text of source '{text.example}', system '{text.variant}'")
+        seen.add(key)
 
 
 def given_texts(data: "str | Rows | Sequence[Candidate]") -> Sequence[Candidate]:
     """The texts of a table, of a published set `NAME=FILE`, or as given; errors as of `read_rated`."""
     if isinstance(data, str):
         name, equals, path = data.partition("=")
-        known = bool(equals) and name in RATED_SETS
-        rated: Iterable[RatedText] = read_rated(name, path) if known else read_rated("own", data)
-    elif are_rows(data):
-        rated = _of_table(rows_table(data))
-    else:
-        return cast("Sequence[Candidate]", data)
-    return spooled(text for text, _ in rated)
+        if equals and name in RATED_SETS:
+            return tuple(text for text, _ in read_rated(name, path))
+        texts = _candidates(open_table(data))
+        _check_once(texts, data)
+        return texts
+    return _candidates(rows_table(data)) if are_rows(data) else cast("Sequence[Candidate]", data)
 
 
 def rated_task(data: object, task: str | None) -> Task:
@@ -174,48 +173,49 @@ def _bagel(path: Path) -> Iterator[RatedText]:
         yield text, {m: float(row["scores"][m]) for m in ("informativeness", "naturalness", "quality")}
 
 
-def _read_own(path: str | Path) -> Iterator[RatedText]:
-    return _of_table(open_table(str(path)))
-
-
-def _of_table(table: Table) -> Iterator[RatedText]:
+def _of_table(table: Table) -> Sequence[RatedText]:
     table.need(["source", "output"])
+    return table.each(partial(_of_row, table.columns))
+
+
+def _candidates(table: Table) -> Sequence[Candidate]:
+    table.need(["source", "output"])
+    return table.each(lambda row: _of_row(table.columns, row)[0])
+
+
+_PREFIX = "score:"
+
+
+def _of_row(columns: Sequence[str], row: Row) -> RatedText:
     known = {"id", "source", "system", "output", "reference"}
-    prefix = "score:"
-    for row in table.rows:
-        scores = {}
-        for column in table.columns:
-            if column.startswith(prefix) and row.has(column):
-                try:
-                    scores[column.removeprefix(prefix)] = float(row.text(column))
-                except ValueError:
-                    raise row.fault(f"column '{column}': '{row.text(column)}'; allowed: a number") from None
-        source = row.text("source")
-        text = Candidate(
-            row.text("id") if row.has("id") else text_hash(source),
-            row.text("system") if row.has("system") else "system",
-            row.text("output"),
-            source,
-            {
-                c: row.text(c)
-                for c in table.columns
-                if c not in known and not c.startswith(prefix) and row.has(c)
-            },
-            (row.text("reference"),) if row.has("reference") else (),
-        )
-        yield text, scores
+    scores = {}
+    for column in columns:
+        if column.startswith(_PREFIX) and row.has(column):
+            try:
+                scores[column.removeprefix(_PREFIX)] = float(row.text(column))
+            except ValueError:
+                raise row.fault(f"column '{column}': '{row.text(column)}'; allowed: a number") from None
+    source = row.text("source")
+    text = Candidate(
+        row.text("id") if row.has("id") else text_hash(source),
+        row.text("system") if row.has("system") else "system",
+        row.text("output"),
+        source,
+        {c: row.text(c) for c in columns if c not in known and not c.startswith(_PREFIX) and row.has(c)},
+        (row.text("reference"),) if row.has("reference") else (),
+    )
+    return text, scores
 
 
-_READERS: dict[str, Callable[[str | Path], Iterator[RatedText]]] = {
-    "summeval": lambda path: _documents(Path(path), "human_summaries", None),
-    "newsroom": lambda path: _documents(Path(path), "reference", "scores"),
-    "realsumm": lambda path: _documents(Path(path), "reference", "scores"),
-    "topical_chat": lambda path: _topical_chat(Path(path)),
-    "openmeva_roc": lambda path: _openmeva(Path(path)),
-    "bagel": lambda path: _bagel(Path(path)),
-    "own": _read_own,
+_READERS: dict[str, Callable[[Path], Iterator[RatedText]]] = {
+    "summeval": lambda path: _documents(path, "human_summaries", None),
+    "newsroom": lambda path: _documents(path, "reference", "scores"),
+    "realsumm": lambda path: _documents(path, "reference", "scores"),
+    "topical_chat": _topical_chat,
+    "openmeva_roc": _openmeva,
+    "bagel": _bagel,
 }
-RATED_SETS = tuple(name for name in _READERS if name != "own")
+RATED_SETS = tuple(_READERS)
 TASKS = {name: "summarization" if name == "summeval" else name for name in RATED_SETS}
 """Set -> the task whose metrics are the ones that humans rated."""
 FROM_REFERENCE = {

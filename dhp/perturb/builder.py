@@ -9,9 +9,9 @@ from dhp.content.catalog import read_authored
 from dhp.core.errors import InputError, Waiting
 from dhp.core.keywords import Registry, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
-from dhp.core.records import Example, PerturbedText, Variant, parse_variant
+from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_variant
 from dhp.core.specs import PerturberUse, Suite
-from dhp.core.spool import BLOCK, Spool, grouped, joined, spooled
+from dhp.core.spool import BLOCK, Spool, joined
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.executor import Executor
 from dhp.llm.settings import ModelSettings
@@ -213,7 +213,7 @@ class Builder:
         if not variants:
             return
         drawn = any(self.registry[v.perturber].wants("others") for v in variants)
-        others = Others(_pool(dataset) if drawn else (), dataset.language, self.seed, dataset.name)
+        others = Others(dataset.changeable_pool if drawn else (), dataset.language, self.seed, dataset.name)
         work = RulesApplied(
             *(tuple(variants), self.registry, dataset.name, self.seed, others),
             language=dataset.language,
@@ -241,13 +241,6 @@ class Builder:
         self._by_rule(part.dataset, probes, made)
         texts = joined(part.texts, _in_order(made, probes))
         return replace(part, variants=(*part.variants, *probes), texts=texts)
-
-
-def _pool(dataset: Dataset) -> Sequence[Example]:
-    """The examples from which perturbers draw; of outputs only what may be changed."""
-    if (split := dataset.split) is None:
-        return dataset.pool
-    return spooled(replace(e, output="\n\n".join(split(e)[0])) for e in dataset.pool)
 
 
 def _in_order(made: _Made, variants: Sequence[Variant]) -> Sequence[PerturbedText]:
