@@ -19,7 +19,7 @@ from dhp.core.errors import InputError, Waiting
 from dhp.core.keywords import as_list, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.protocol_spec import Protocols
-from dhp.core.records import PROBES, Variant
+from dhp.core.records import PROBES, Candidate, Variant
 from dhp.core.specs import Task
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge
@@ -31,7 +31,7 @@ from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
-from dhp.loaders.rated import RatedText, given_texts, rated_task
+from dhp.loaders.rated import given_texts, rated_task
 from dhp.loaders.user import Rows
 from dhp.perturb.builder import build_texts
 from dhp.perturb.choice import Data, with_own_task
@@ -270,9 +270,9 @@ def estimate(spec: RunSpec) -> list[Estimate]:
 class RatingSpec(JudgesSpec):
     """What `judge_texts` is asked."""
 
-    data: str | Rows | Sequence[RatedText]
+    data: str | Rows | Sequence[Candidate]
     """A table of texts, a file or in memory, `NAME=FILE` of a published set (see `dhp.loaders.rated`), or
-    texts."""
+    `Candidate`s."""
     _: KW_ONLY
     task: str | None = None
     """Task of the systems: a name or a YAML file; default: the published set's, else `summarization`."""
@@ -288,7 +288,7 @@ def judge_texts(spec: RatingSpec) -> "pd.DataFrame":
         As for `run`.
     data
         A table of texts, a file or in memory, `NAME=FILE` of a published set (see `dhp.loaders.rated`), or
-        texts.
+        `Candidate`s.
     task
         What the systems had to do: a name or a YAML file. Default: the published set's, else
         `summarization`.

@@ -109,12 +109,12 @@ def beside(printed: Published, ours: float, how: str) -> Cell:
 
 def grid(texts: Sequence[RatedText], metric: str) -> tuple[Floats, dict[tuple[str, str], tuple[int, int]]]:
     """Human scores, shape (sources, systems), and the place of each text in it."""
-    sources = {s: i for i, s in enumerate(dict.fromkeys(t.source_id for t in texts))}
-    systems = {s: i for i, s in enumerate(dict.fromkeys(t.system for t in texts))}
-    places = {(t.source_id, t.system): (sources[t.source_id], systems[t.system]) for t in texts}
+    sources = {s: i for i, s in enumerate(dict.fromkeys(t.example for t, _ in texts))}
+    systems = {s: i for i, s in enumerate(dict.fromkeys(t.variant for t, _ in texts))}
+    places = {(t.example, t.variant): (sources[t.example], systems[t.variant]) for t, _ in texts}
     human = np.full((len(sources), len(systems)), np.nan)
-    for text in texts:
-        human[places[text.source_id, text.system]] = text.scores[metric]
+    for text, scores in texts:
+        human[places[text.example, text.variant]] = scores[metric]
     return human, places
 
 
@@ -195,10 +195,8 @@ def rouge(texts: Sequence[RatedText], model: str) -> dict[tuple[str, str], float
     """The score of each text against its references, to five decimals: ROUGE-1.5.5 has such ties."""
     judge = metric_judge(model)
     task = judge.own_task(read_task("summarization"))
-    candidates = [
-        Candidate(t.source_id, t.system, t.output, t.source, references=t.references) for t in texts
-    ]
-    return {(r.example, r.variant): round(r.score or 0.0, 5) for r in judge.rate(candidates, task)}
+    ratings = judge.rate([text for text, _ in texts], task)
+    return {(r.example, r.variant): round(r.score or 0.0, 5) for r in ratings}
 
 
 def rouge_rows(folder: Path, name: str) -> Iterator[Cell]:
@@ -225,13 +223,9 @@ def bagel(file: Path) -> list[RatedText]:
     metrics = ("informativeness", "naturalness", "quality")
     rows = [json.loads(line) for line in read_lines(file)]
     return [
-        RatedText(
-            row["id"],
-            "system",
-            row["source"],
-            row["output"],
-            references=tuple(row["references"]),
-            scores={metric: row[metric] for metric in metrics},
+        (
+            Candidate(row["id"], "system", row["output"], row["source"], references=tuple(row["references"])),
+            {metric: row[metric] for metric in metrics},
         )
         for row in rows
     ]

@@ -52,7 +52,7 @@ def shares(logs: Mapping[tuple[str, float], np.ndarray], combination: str) -> di
 @pytest.mark.slow
 def test_a_blind_judge_passes_in_five_per_cent(blind_logs: Any) -> None:
     """Under `default`, in the band of all settings together."""
-    default = dhp.AnalysisConfig(weights="uniform").resolve(None, [], ["fluency"]).combination
+    default = dhp.AnalysisConfig(weights="uniform").resolve(None, [], ["fluency"]).named_combination()
     found = shares(blind_logs, default)
     assert {key: share for key, share in found.items() if not LOW <= share <= HIGH} == {}
 

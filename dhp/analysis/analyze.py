@@ -24,10 +24,10 @@ from dhp.core.seeding import key_digest, text_hash
 from dhp.core.signature import Signature
 from dhp.core.specs import ANY_TASK, Scale, Suite
 from dhp.stats.arrays import Floats
-from dhp.stats.detection import FEWEST_PAIRS
+from dhp.stats.detection import FEWEST_PAIRS, Estimate
 from dhp.stats.discernment import level_average, minimum
 from dhp.stats.judge_habits import rank_correlations, sample_consistency, spread, style_names
-from dhp.stats.psychometric import T75, curve, psychometric
+from dhp.stats.psychometric import curve, psychometric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,7 +175,7 @@ def _dose_response(
     )
 
 
-def _t75(t75: T75) -> DoseThreshold | None:
+def _t75(t75: Estimate[float]) -> DoseThreshold | None:
     if math.isnan(t75.value):
         return None
     return DoseThreshold(_finite(t75.value), _finite(t75.low), _finite(t75.high))
@@ -307,8 +307,8 @@ def analyze_ratings(
         dataset=ratings.dataset,
         n=len(ratings.examples),
         statistics=config.statistics,
-        combination=config.combination,
-        weights=config.weights.weights,
+        combination=config.named_combination(),
+        weights=config.expert_weights.weights,
         levels=levels,
         **averages(tested.averaged),
         variants=tested.variants,
@@ -328,7 +328,7 @@ def analyze_ratings(
         cost=cost,
         warnings=(*notes, *_warnings(ratings), *failure_warnings(ratings, tested.variants)),
         detection=tested.detection,
-        floor=config.floor,
+        floor=config.floor_share,
         clusters=None if ratings.clusters is None else int(ratings.clusters.max()) + 1,
     )
 

@@ -24,73 +24,6 @@ METHODS: "Mapping[str, Method]" = {"default": "exact", "paper": "scipy", "sign-f
 """Preset -> how each metric is tested."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedConfig:
-    """How the ratings of one task are to be analysed."""
-
-    statistics: Statistics
-    combination: "Combination"
-    weights: "Weights"
-    task: str | None
-    """The task whose rows of the weights apply; None where they have no rows."""
-    floor: float = FLOOR
-    """Lowest detection at which damage counts as noticed."""
-    schedule: Schedule = ALL
-    """The schedule by which ratings come in."""
-
-    @property
-    def method(self) -> "Method":
-        """Method of the tests."""
-        return METHODS[self.statistics]
-
-    @property
-    def signed_weights(self) -> str:
-        """The part `weights` of signatures."""
-        from dhp.core.seeding import text_hash
-
-        return f"{self.weights.weights}.v{self.weights.version}@{text_hash(self.weights.model_dump_json())}"
-
-    @property
-    def signed_statistics(self) -> str:
-        """The part `statistics` of signatures."""
-        return f"{self.statistics}+{self.combination}{self.schedule.signed}"
-
-    @property
-    def label(self) -> str:
-        """Label for manifests: all settings that the figures depend on."""
-        figures = f"weights:{self.signed_weights}|statistics:{self.signed_statistics}|floor:{self.floor:g}"
-        return figures + self.schedule.label
-
-    def weight_row(self, perturber: str, metrics: Sequence[str]) -> list[float] | None:
-        """The weights of the metrics under a perturber, which sum to 1; None for equal weights.
-
-        Raises `InputError` where the weights have no row for the perturber, or one for other metrics.
-        """
-        name = self.weights.weights
-        row = self.weights.row(self.task, perturber)
-        if row is None:
-            if self.weights.otherwise == "uniform":
-                return None
-            if self.task is None:
-                raise InputError(
-                    f"weights '{name}' hold several tasks; choose one by `suite`, or use `weights` uniform"
-                )
-            raise InputError(
-                f"weights '{name}': no row for perturber '{perturber}' under task '{self.task}'; "
-                f"allowed: `weights` uniform or a file with that row"
-            )
-        for metric in metrics:
-            if metric not in row:
-                raise InputError(f"weights '{name}': no weight for metric '{metric}'; {suggest(metric, row)}")
-        total = math.fsum(row[m] for m in metrics)
-        if abs(total - 1) > 1e-6:
-            raise InputError(
-                f"weights '{name}': row '{perturber}' gives weight to metrics without ratings; "
-                f"allowed: ratings of {', '.join(row)}, or `weights` uniform"
-            )
-        return [row[m] for m in metrics]
-
-
 @near_keywords
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysisConfig:
@@ -159,7 +92,7 @@ class AnalysisConfig:
         perturbers: Collection[str],
         metrics: Sequence[str],
         schedule: Schedule = ALL,
-    ) -> ResolvedConfig:
+    ) -> "ResolvedConfig":
         """What follows for a task, so far as it is known, with these perturbers and metrics.
 
         Raises `InputError` for weights that do not exist or do not fit.
@@ -175,16 +108,88 @@ class AnalysisConfig:
         if task is None and len(weights.tasks) == 1:
             task = next(iter(weights.tasks))
         config = ResolvedConfig(
-            self._preset(),
-            self.named_combination(),
-            weights,
-            task,
-            self.floor / 100,
-            schedule,
+            statistics=self.statistics,
+            combination=self.named_combination(),
+            weights=name,
+            floor=self.floor,
+            expert_weights=weights,
+            task=task,
+            schedule=schedule,
         )
         for perturber in perturbers:
             config.weight_row(perturber, metrics)
         return config
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedConfig(AnalysisConfig):
+    """How the ratings of one task are to be analysed: the configuration, with what its names stand for."""
+
+    expert_weights: "Weights"
+    task: str | None
+    """The task whose rows of the weights apply; None where they have no rows."""
+    schedule: Schedule = ALL
+    """The schedule by which ratings come in."""
+
+    @property
+    def method(self) -> "Method":
+        """Method of the tests."""
+        return METHODS[self.statistics]
+
+    @property
+    def floor_share(self) -> float:
+        """The floor in [0, 1]."""
+        return self.floor / 100
+
+    @property
+    def signed_weights(self) -> str:
+        """The part `weights` of signatures."""
+        from dhp.core.seeding import text_hash
+
+        weights = self.expert_weights
+        return f"{weights.weights}.v{weights.version}@{text_hash(weights.model_dump_json())}"
+
+    @property
+    def signed_statistics(self) -> str:
+        """The part `statistics` of signatures."""
+        return f"{self.statistics}+{self.combination}{self.schedule.signed}"
+
+    @property
+    def label(self) -> str:
+        """Label for manifests: all settings that the figures depend on."""
+        figures = (
+            f"weights:{self.signed_weights}|statistics:{self.signed_statistics}|floor:{self.floor_share:g}"
+        )
+        return figures + self.schedule.label
+
+    def weight_row(self, perturber: str, metrics: Sequence[str]) -> list[float] | None:
+        """The weights of the metrics under a perturber, which sum to 1; None for equal weights.
+
+        Raises `InputError` where the weights have no row for the perturber, or one for other metrics.
+        """
+        name = self.expert_weights.weights
+        row = self.expert_weights.row(self.task, perturber)
+        if row is None:
+            if self.expert_weights.otherwise == "uniform":
+                return None
+            if self.task is None:
+                raise InputError(
+                    f"weights '{name}' hold several tasks; choose one by `suite`, or use `weights` uniform"
+                )
+            raise InputError(
+                f"weights '{name}': no row for perturber '{perturber}' under task '{self.task}'; "
+                f"allowed: `weights` uniform or a file with that row"
+            )
+        for metric in metrics:
+            if metric not in row:
+                raise InputError(f"weights '{name}': no weight for metric '{metric}'; {suggest(metric, row)}")
+        total = math.fsum(row[m] for m in metrics)
+        if abs(total - 1) > 1e-6:
+            raise InputError(
+                f"weights '{name}': row '{perturber}' gives weight to metrics without ratings; "
+                f"allowed: ratings of {', '.join(row)}, or `weights` uniform"
+            )
+        return [row[m] for m in metrics]
 
 
 def _one_of(kind: str, name: str, allowed: tuple[T, ...]) -> T:

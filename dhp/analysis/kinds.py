@@ -94,7 +94,7 @@ def _design(
         [v.level for v in variants],
         np.array([none if row is None else row for row in rows]),
         method=config.method,
-        combination=config.combination,
+        combination=config.named_combination(),
         alternative=alternative,
         clusters=ratings.clusters,
     )
@@ -125,11 +125,13 @@ def judged_kinds(
     for v, variant in enumerate(variants):
         value, low, high = _kind(found, v)
         above = float(found.above_controls[v])
-        said = verdict(value, low, high, figures.pairs(v), floor=config.floor, above_controls=above)
+        said = verdict(value, low, high, figures.pairs(v), floor=config.floor_share, above_controls=above)
         more = None
         if said == "undecided":
             deviates = float(found.deviates[0][v]), found.deviates[1]
-            more = examples_to_decide(len(ratings.examples), value, low, high, deviates, floor=config.floor)
+            more = examples_to_decide(
+                len(ratings.examples), value, low, high, deviates, floor=config.floor_share
+            )
         rows.append(_row(ratings, variant, figures, v, said, more))
     return rows, _of_run(found, names)
 
@@ -156,7 +158,7 @@ def judged_probes(
     alarm: ControlState = "raised" if attacks else "false alarm"
     rows = []
     for v, variant in enumerate(variants):
-        state = control_state(*_kind(found, v), figures.pairs(v), floor=config.floor, alarm=alarm)
+        state = control_state(*_kind(found, v), figures.pairs(v), floor=config.floor_share, alarm=alarm)
         rows.append(_row(ratings, variant, figures, v, state, mirrored=attacks))
     return rows
 

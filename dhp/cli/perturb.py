@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from dhp.perturb.perturbed_dataset import PerturbedDataset
-    from dhp.perturb.sets import SetPart
 
 
 _TOKENS = ("prompt_tokens", "completion_tokens")
@@ -155,7 +154,7 @@ def _write(made: "Sequence[PerturbedDataset]", output: _Output) -> None:
         write_lines(Path(output.out), lines)
         print(f"{count} texts written to {output.out}{also}")
     if output.freeze is not None:
-        write_set(Path(output.freeze), [part.as_set_part() for part in made])
+        write_set(Path(output.freeze), made)
         print(f"{count} texts frozen in {output.freeze}{also}")
 
 
@@ -208,7 +207,7 @@ _DROPPED_FIRST = ("from – to %", "from – to", "same", "unchanged", "edits")
 """Columns that a narrow terminal goes without, in this order; what is wrong in them is also said below."""
 
 
-def print_audit(parts: "Sequence[SetPart]", console: "Console") -> None:
+def print_audit(parts: "Sequence[PerturbedDataset]", console: "Console") -> None:
     """Print a table for each dataset, and below it what to look at."""
     from rich.text import Text
 
@@ -223,7 +222,7 @@ def print_audit(parts: "Sequence[SetPart]", console: "Console") -> None:
             console.print(Text(f"  not in the set: {printable(', '.join(part.left_out))}"), soft_wrap=True)
 
 
-def _fitting_table(part: "SetPart", audits: Sequence[VariantAudit], console: "Console") -> "Table":
+def _fitting_table(part: "PerturbedDataset", audits: Sequence[VariantAudit], console: "Console") -> "Table":
     """The table with as many columns as fit the console."""
     from dhp.report.tables import fits
 
@@ -234,12 +233,13 @@ def _fitting_table(part: "SetPart", audits: Sequence[VariantAudit], console: "Co
     return table
 
 
-def _table(part: "SetPart", audits: Sequence[VariantAudit], dropped: Collection[str]) -> "Table":
+def _table(part: "PerturbedDataset", audits: Sequence[VariantAudit], dropped: Collection[str]) -> "Table":
     from rich.text import Text
 
     from dhp.report.tables import plain_table
 
-    title = f"{part.dataset}  ·  suite {part.suite}  ·  seed {part.seed}  ·  n = {len(part.examples)}"
+    name, n = part.dataset.name, len(part.dataset.examples)
+    title = f"{name}  ·  suite {part.suite}  ·  seed {part.seed}  ·  n = {n}"
     columns = [c for c in _COLUMNS if c.header not in dropped]
     headings = [column.header for column in columns]
     table = plain_table(title, headings, right=headings[1:])

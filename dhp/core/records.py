@@ -1,9 +1,12 @@
 """The frozen records that pass from stage to stage."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, get_args
+from itertools import islice
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
+
+T = TypeVar("T")
 
 ORIGINAL = "original"
 
@@ -28,6 +31,13 @@ STOPPED: Stopped = "stopped"
 def as_call(record: Any) -> tuple[type, tuple[object, ...]]:
     """How a record is pickled: as a call of its class, in half the time that frozen dataclasses take."""
     return type(record), tuple([getattr(record, name) for name in record.__slots__])
+
+
+def grouped(records: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+    """Groups of `size` records."""
+    left = iter(records)
+    while some := tuple(islice(left, size)):
+        yield some
 
 
 @dataclass(frozen=True, slots=True)

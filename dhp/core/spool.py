@@ -7,11 +7,12 @@ import weakref
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain
 from typing import IO, Generic, NamedTuple, TypeVar, overload
 
 from dhp.core.errors import InputError
 from dhp.core.files import unwritable
+from dhp.core.records import grouped
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -170,13 +171,6 @@ def joined(first: Sequence[T], second: Sequence[T]) -> Sequence[T]:
     if not isinstance(first, Spooled) and not isinstance(second, Spooled):
         return (*first, *second)
     return Spooled([block for part in (first, second) for block in _blocks(part)])
-
-
-def grouped(records: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
-    """Groups of `size` records."""
-    left = iter(records)
-    while some := tuple(islice(left, size)):
-        yield some
 
 
 def _blocks(records: Sequence[T]) -> Sequence[_Block]:

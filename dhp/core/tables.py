@@ -6,12 +6,12 @@ import itertools
 import re
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Number
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import (
@@ -27,6 +27,8 @@ from dhp.core.files import (
 )
 from dhp.core.records import as_call
 from dhp.core.spool import spooled
+
+T = TypeVar("T")
 
 
 def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[str]]]:
@@ -231,6 +233,14 @@ class Table:
     def has(self, column: str) -> bool:
         """Whether there is such a column, or the one that a path such as `a.b[0]` leads into."""
         return column in self.columns or re.split(r"[.\[]", column, maxsplit=1)[0] in self.columns
+
+    def each(self, read: Callable[[Row], T]) -> Sequence[T]:
+        """What is read of each row, in their order; on disk where it is very many."""
+        return spooled(map(read, self.rows))
+
+    def with_rows(self, rows: Iterable[Row]) -> "Table":
+        """The table with these of its rows, which may be none."""
+        return replace(self, rows=spooled(rows))
 
     def need(self, columns: Iterable[str]) -> None:
         """Raise `InputError` at the first of `columns` that the table lacks, with the near name."""

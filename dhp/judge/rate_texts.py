@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from dhp.core.errors import Waiting
 from dhp.core.progress import Progress
-from dhp.core.records import Candidate
+from dhp.core.records import Candidate, grouped
 from dhp.core.specs import Task
-from dhp.core.spool import grouped
 from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings, readable
 from dhp.llm.estimate import Estimate, estimate_requests

@@ -353,7 +353,7 @@ def _config(entry: Entry, variants: list[Variant], weights: str | None, *, quick
         )
     if signed.statistics != config.signed_statistics:
         raise InputError(f"{place}: statistics are '{signed.statistics}', not '{config.signed_statistics}'")
-    return replace(config, weights=_stated_weights(entry), task=entry.task) if quick else config
+    return replace(config, expert_weights=_stated_weights(entry), task=entry.task) if quick else config
 
 
 def _stated_weights(entry: Entry) -> Weights:

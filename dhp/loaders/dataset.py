@@ -76,6 +76,13 @@ class Dataset:
         """Name of the suite, for tables and signatures."""
         return self.suite.suite if self.suite else "given"
 
+    @property
+    def changeable_pool(self) -> Sequence[Example]:
+        """The pool, of outputs only what may be changed."""
+        if (split := self.split) is None:
+            return self.pool
+        return spooled(replace(e, output="\n\n".join(split(e)[0])) for e in self.pool)
+
     @classmethod
     @near_keywords
     def of(

@@ -12,7 +12,6 @@ from dhp.core.diff import audit
 from dhp.core.errors import InputError, listed, suggest
 from dhp.core.records import ORIGINAL, Example, PerturbedText, Variant
 from dhp.core.specs import PairColumns, PairMap
-from dhp.core.spool import spooled
 from dhp.core.tables import Row, Table, as_text
 
 PAIR_FIELDS = ("perturbed", "kind", "degree", "level", "control", "better")
@@ -188,15 +187,14 @@ def chosen_rows(table: Table, where: Mapping[str, Sequence[str]]) -> Table:
             raise InputError(
                 f"{table.name}: column '{column}' of --where is missing; {suggest(column, table.columns)}"
             )
-    rows = table.rows
     for column, values in where.items():
         wanted = [value.casefold() for value in values]
         there: set[str] = set()
-        rows = spooled(row for row in rows if fits(_normalised(row, column, there), wanted))
-        if not rows:
+        table = table.with_rows(row for row in table.rows if fits(_normalised(row, column, there), wanted))
+        if not table.rows:
             found = ", ".join(sorted(there)[:8])
             raise InputError(f"{table.name}: no row has {column} = {' or '.join(values)}; found: {found}")
-    return Table(table.name, table.columns, rows)
+    return table
 
 
 def _normalised(row: Row, column: str, there: set[str]) -> str:

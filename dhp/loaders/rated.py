@@ -1,49 +1,32 @@
 """Texts of several systems on the same sources, with human scores: published sets and the user's tables."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import read_lines, read_text, reason
 from dhp.core.keywords import near_keywords
 from dhp.core.records import Candidate
-from dhp.core.seeding import text_hash
+from dhp.core.seeding import key_digest, text_hash
 from dhp.core.specs import Task
-from dhp.core.spool import spooled
-from dhp.core.tables import Table
+from dhp.core.tables import Row, Table
 from dhp.loaders.user import Rows, are_rows, open_table, rows_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, slots=True)
-class RatedText:
-    """What one system wrote for one source."""
-
-    source_id: str
-    """Id of the source, equal for all texts of one source."""
-    system: str
-    """Name of the writer."""
-    source: str
-    """Text that the systems were given."""
-    output: str
-    """Text that this system wrote."""
-    fields: Mapping[str, str] = field(default_factory=dict)
-    """Further texts of the source, such as `fact`."""
-    references: tuple[str, ...] = ()
-    """Texts that others wrote for this source."""
-    scores: Mapping[str, float] = field(default_factory=dict)
-    """Metric -> human score, the mean over raters."""
+RatedText = tuple[Candidate, Mapping[str, float]]
+"""A text, whose `example` is the id of its source and whose `variant` the system that wrote it; metric ->
+human score of it, the mean over raters."""
 
 
 def read_rated(name: str, path: str | Path) -> Sequence[RatedText]:
-    """A set of rated texts.
+    """A set of texts with human scores.
 
     Parameters
     ----------
@@ -64,39 +47,39 @@ def read_rated(name: str, path: str | Path) -> Sequence[RatedText]:
     InputError
         For an unknown name, a file of another form, or a duplicate pair of source and system.
     """
-    if name not in _READERS:
-        raise InputError(f"unknown set of rated texts '{name}'; {suggest(name, _READERS)}")
+    if name != "own" and name not in _READERS:
+        raise InputError(f"unknown set of rated texts '{name}'; {suggest(name, (*_READERS, 'own'))}")
+    texts: Sequence[RatedText]
     try:
-        texts = spooled(_READERS[name](path))
+        texts = _of_table(open_table(str(path))) if name == "own" else tuple(_READERS[name](Path(path)))
     except (KeyError, TypeError, ValueError, AttributeError) as e:
         raise InputError(f"{path}: not of the form of '{name}' ({type(e).__name__}: {reason(e)})") from None
-    _check_once(texts, path)
+    _check_once((text for text, _ in texts), path)
     if not texts:
         raise InputError(f"{path}: is empty; allowed: at least one text")
     return texts
 
 
-def _check_once(texts: Sequence[RatedText], path: str | Path) -> None:
+def _check_once(texts: Iterable[Candidate], path: str | Path) -> None:
     """Raise `InputError` for a duplicate pair of source and system."""
-    seen: set[int] = set()  # numbers take less room than names
-    for index, text in enumerate(texts):
-        key = (text.source_id, text.system)
-        if hash(key) in seen and key in ((t.source_id, t.system) for t in islice(texts, index)):
-            raise InputError(f"{path}: duplicate text of source '{key[0]}', system '{key[1]}'")
-        seen.add(hash(key))
+    seen: set[bytes] = set()
+    for text in texts:
+        key = key_digest(text.example, text.variant)
+        if key in seen:
+            raise InputError(f"{path}: duplicate text of source '{text.example}', system '{text.variant}'")
+        seen.add(key)
 
 
-def given_texts(data: "str | Rows | Sequence[RatedText]") -> Sequence[Candidate]:
+def given_texts(data: "str | Rows | Sequence[Candidate]") -> Sequence[Candidate]:
     """The texts of a table, of a published set `NAME=FILE`, or as given; errors as of `read_rated`."""
     if isinstance(data, str):
         name, equals, path = data.partition("=")
-        known = bool(equals) and name in RATED_SETS
-        texts: Any = read_rated(name, path) if known else read_rated("own", data)
-    else:
-        texts = _of_table(rows_table(data)) if are_rows(data) else data
-    return spooled(
-        Candidate(t.source_id, t.system, t.output, t.source, t.fields, t.references) for t in texts
-    )
+        if equals and name in RATED_SETS:
+            return tuple(text for text, _ in read_rated(name, path))
+        texts = _candidates(open_table(data))
+        _check_once(texts, data)
+        return texts
+    return _candidates(rows_table(data)) if are_rows(data) else cast("Sequence[Candidate]", data)
 
 
 def rated_task(data: object, task: str | None) -> Task:
@@ -109,9 +92,9 @@ def rated_task(data: object, task: str | None) -> Task:
 def human_scores(texts: Sequence[RatedText]) -> list[dict[str, object]]:
     """The human scores as rows `source, system, metric, score`."""
     return [
-        {"source": t.source_id, "system": t.system, "metric": metric, "score": score}
-        for t in texts
-        for metric, score in t.scores.items()
+        {"source": text.example, "system": text.variant, "metric": metric, "score": score}
+        for text, scores in texts
+        for metric, score in scores.items()
     ]
 
 
@@ -152,14 +135,9 @@ def _documents(path: Path, references: str, scores: str | None) -> Iterator[Rate
         for index, (system, output) in enumerate(
             zip(row.get("systems") or _numbered(row), row["machine_summaries"], strict=True)
         ):
-            yield RatedText(
-                str(row["id"]),
-                str(system),
-                row["text"],
-                output,
-                references=tuple(known) if isinstance(known, list) else (known,),
-                scores={metric: float(values[index]) for metric, values in given.items()},
-            )
+            others = tuple(known) if isinstance(known, list) else (known,)
+            text = Candidate(str(row["id"]), str(system), output, row["text"], references=others)
+            yield text, {metric: float(values[index]) for metric, values in given.items()}
 
 
 def _numbered(row: Mapping[str, Any]) -> list[str]:
@@ -169,14 +147,10 @@ def _numbered(row: Mapping[str, Any]) -> list[str]:
 def _topical_chat(path: Path) -> Iterator[RatedText]:
     """A JSON list of responses with `source` (the dialogue), `context` (the fact), `system_id`, `scores`."""
     for row in json.loads(read_text(path)):
-        yield RatedText(
-            text_hash(f"{row['source']}\n{row['context']}"),
-            row["system_id"],
-            row["source"],
-            row["system_output"],
-            {"fact": row["context"]},
-            scores={metric: float(score) for metric, score in row["scores"].items()},
-        )
+        name = text_hash(f"{row['source']}\n{row['context']}")
+        fields = {"fact": row["context"]}
+        text = Candidate(name, row["system_id"], row["system_output"], row["source"], fields)
+        yield text, {metric: float(score) for metric, score in row["scores"].items()}
 
 
 def _openmeva(path: Path) -> Iterator[RatedText]:
@@ -186,66 +160,62 @@ def _openmeva(path: Path) -> Iterator[RatedText]:
             ratings = story["score"]["human"]
             mean = sum(map(float, ratings)) / len(ratings) if isinstance(ratings, list) else float(ratings)
             references = (row["reference"],) if row.get("reference") else ()
-            yield RatedText(
-                str(row["doc_id"]), system, row["prompt"], story["text"], {}, references, {"overall": mean}
-            )
+            name = str(row["doc_id"])
+            text = Candidate(name, system, story["text"], row["prompt"], references=references)
+            yield text, {"overall": mean}
 
 
 def _bagel(path: Path) -> Iterator[RatedText]:
     """A JSON object of items with `src` (the data to be said), `ref_summs`, `sys_summ` and `scores`."""
     for name, row in json.loads(read_text(path)).items():
-        yield RatedText(
-            str(name),
-            str(row.get("system", "system")),
-            row["src"],
-            row["sys_summ"],
-            references=tuple(row["ref_summs"]),
-            scores={m: float(row["scores"][m]) for m in ("informativeness", "naturalness", "quality")},
-        )
+        system, references = str(row.get("system", "system")), tuple(row["ref_summs"])
+        text = Candidate(str(name), system, row["sys_summ"], row["src"], references=references)
+        yield text, {m: float(row["scores"][m]) for m in ("informativeness", "naturalness", "quality")}
 
 
-def _read_own(path: str | Path) -> Iterator[RatedText]:
-    return _of_table(open_table(str(path)))
-
-
-def _of_table(table: Table) -> Iterator[RatedText]:
+def _of_table(table: Table) -> Sequence[RatedText]:
     table.need(["source", "output"])
+    return table.each(partial(_of_row, table.columns))
+
+
+def _candidates(table: Table) -> Sequence[Candidate]:
+    table.need(["source", "output"])
+    return table.each(lambda row: _of_row(table.columns, row)[0])
+
+
+_PREFIX = "score:"
+
+
+def _of_row(columns: Sequence[str], row: Row) -> RatedText:
     known = {"id", "source", "system", "output", "reference"}
-    prefix = "score:"
-    for row in table.rows:
-        scores = {}
-        for column in table.columns:
-            if column.startswith(prefix) and row.has(column):
-                try:
-                    scores[column.removeprefix(prefix)] = float(row.text(column))
-                except ValueError:
-                    raise row.fault(f"column '{column}': '{row.text(column)}'; allowed: a number") from None
-        source = row.text("source")
-        yield RatedText(
-            row.text("id") if row.has("id") else text_hash(source),
-            row.text("system") if row.has("system") else "system",
-            source,
-            row.text("output"),
-            {
-                c: row.text(c)
-                for c in table.columns
-                if c not in known and not c.startswith(prefix) and row.has(c)
-            },
-            (row.text("reference"),) if row.has("reference") else (),
-            scores,
-        )
+    scores = {}
+    for column in columns:
+        if column.startswith(_PREFIX) and row.has(column):
+            try:
+                scores[column.removeprefix(_PREFIX)] = float(row.text(column))
+            except ValueError:
+                raise row.fault(f"column '{column}': '{row.text(column)}'; allowed: a number") from None
+    source = row.text("source")
+    text = Candidate(
+        row.text("id") if row.has("id") else text_hash(source),
+        row.text("system") if row.has("system") else "system",
+        row.text("output"),
+        source,
+        {c: row.text(c) for c in columns if c not in known and not c.startswith(_PREFIX) and row.has(c)},
+        (row.text("reference"),) if row.has("reference") else (),
+    )
+    return text, scores
 
 
-_READERS: dict[str, Callable[[str | Path], Iterator[RatedText]]] = {
-    "summeval": lambda path: _documents(Path(path), "human_summaries", None),
-    "newsroom": lambda path: _documents(Path(path), "reference", "scores"),
-    "realsumm": lambda path: _documents(Path(path), "reference", "scores"),
-    "topical_chat": lambda path: _topical_chat(Path(path)),
-    "openmeva_roc": lambda path: _openmeva(Path(path)),
-    "bagel": lambda path: _bagel(Path(path)),
-    "own": _read_own,
+_READERS: dict[str, Callable[[Path], Iterator[RatedText]]] = {
+    "summeval": lambda path: _documents(path, "human_summaries", None),
+    "newsroom": lambda path: _documents(path, "reference", "scores"),
+    "realsumm": lambda path: _documents(path, "reference", "scores"),
+    "topical_chat": _topical_chat,
+    "openmeva_roc": _openmeva,
+    "bagel": _bagel,
 }
-RATED_SETS = tuple(name for name in _READERS if name != "own")
+RATED_SETS = tuple(_READERS)
 TASKS = {name: "summarization" if name == "summeval" else name for name in RATED_SETS}
 """Set -> the task whose metrics are the ones that humans rated."""
 FROM_REFERENCE = {

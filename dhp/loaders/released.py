@@ -4,6 +4,7 @@ The set is `YCWANGVINCE/DHP_Benchmark` on the Hugging Face Hub. Each card says w
 and which column holds what.
 """
 
+import logging
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -12,12 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from dhp.content.catalog import DATASETS, read_card
+from dhp.content.catalog import DATASETS, read_card, read_task
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, listed, suggest
 from dhp.core.plugins import load_target, offered
-from dhp.core.records import ORIGINAL, Example, PerturbedText, Variant
-from dhp.core.specs import FieldMap, Suite
+from dhp.core.records import ORIGINAL, Example, PerturbedText
+from dhp.core.specs import Card, FieldMap, Suite
 from dhp.core.tables import (
     FILE,
     FOLDER,
@@ -30,6 +31,7 @@ from dhp.core.tables import (
     read_table,
     read_tables,
 )
+from dhp.loaders.dataset import Dataset, naming
 from dhp.loaders.labelled_pairs import (
     read_faulty_runs,
     read_llmbar_answers,
@@ -47,22 +49,6 @@ EQUAL = "equals the original"
 """Why an example has no text under a variant; a published text cannot be repaired."""
 _CARD = "card.json"
 _TEXTS = ("id", "source", "output")
-
-
-@dataclass(frozen=True, slots=True)
-class Released:
-    """One dataset of a released set."""
-
-    dataset: str
-    """Our name, e.g. `summeval`."""
-    examples: tuple[Example, ...]
-    """Examples in the order of the release."""
-    variants: tuple[Variant, ...]
-    """All variants of the suite, as it describes them."""
-    texts: tuple[PerturbedText, ...]
-    """Variant by variant, example by example."""
-    field_map: Mapping[str, str]
-    """`id`, `source`, `output`, further fields and the variants -> their column."""
 
 
 def is_released(name: str) -> bool:
@@ -87,8 +73,8 @@ def released_datasets(name: str) -> list[str]:
     return found
 
 
-def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, str] = {}) -> Released:
-    """Examples and degraded texts of one dataset of a released set.
+def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, str] = {}) -> Dataset:
+    """One dataset of a released set, with its degraded texts, variant by variant.
 
     Parameters
     ----------
@@ -103,8 +89,8 @@ def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, st
         and any other name for a plain field; theirs is a column, or a path into a nested one: `a.b[0]`.
 
     A text that is missing or equals its original counts as not applicable; without a column `id` the row
-    numbers are the ids. Raises `InputError` for a set without this dataset, a column that is absent, an empty
-    source or output, and a duplicate id.
+    numbers are the ids. What the columns are read as is logged. Raises `InputError` for a set without this
+    dataset, a column that is absent, an empty source or output, and a duplicate id.
     """
     known = _map(dataset)
     path = hub_folder(name) if name.startswith(HUB_PREFIX) else Path(name)
@@ -127,7 +113,9 @@ def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, st
             f"{name}: no column for variant '{lacking[0]}' of suite '{suite.suite}'; map it by "
             f"`fields` {lacking[0]}=COLUMN; columns: {listed(found.columns)}"
         )
-    return _released(dataset, found, suite, columns)
+    shown = ", ".join(f"{ours} = {theirs}" for ours, theirs in columns.items())
+    logging.getLogger("dhp").warning("%s, %s: columns read as %s", name, dataset, shown)
+    return _released(read_card(dataset), found, suite, columns)
 
 
 def _map(dataset: str) -> FieldMap:
@@ -137,7 +125,7 @@ def _map(dataset: str) -> FieldMap:
     return found
 
 
-def _released(dataset: str, table: Table, suite: Suite, columns: Mapping[str, str]) -> Released:
+def _released(card: Card, table: Table, suite: Suite, columns: Mapping[str, str]) -> Dataset:
     variants = {v.name for v in suite.variants}
     plain = {ours: theirs for ours, theirs in columns.items() if ours not in (*_TEXTS, *variants)}
     used = {*columns, *columns.values(), FILE, FOLDER, KEY}
@@ -154,7 +142,11 @@ def _released(dataset: str, table: Table, suite: Suite, columns: Mapping[str, st
         for v in suite.variants
         for example, row in rows.items()
     )
-    return Released(dataset, tuple(examples.values()), suite.variants, made, columns)
+    originals = tuple(examples.values())
+    task = naming(read_task(card.task), originals, card.source_language, card.output_language)
+    return Dataset(
+        card.dataset, originals, task, None, originals, suite.variants, made, language=card.output_language
+    )
 
 
 def _example(row: Row, number: int, columns: Mapping[str, str], plain: Mapping[str, str]) -> Example:

@@ -18,7 +18,6 @@ from dhp.content.catalog import (
 from dhp.core.errors import InputError, suggest
 from dhp.core.plugins import load_target, offered
 from dhp.core.specs import ANY_TASK, Card, Suite, Task
-from dhp.core.spool import spooled
 from dhp.core.tables import TABLE_SUFFIXES
 from dhp.loaders.dataset import Dataset, naming
 from dhp.loaders.fetch import is_prepared, load_prepared
@@ -233,7 +232,7 @@ def _dataset(
     source_language: str | None,
     language: str | None,
 ) -> Dataset:
-    examples = spooled(loaded.examples)
+    examples = loaded.examples
     task = naming(task, examples, source_language, language)
     return Dataset(name, examples, task, suite, examples, loaded.variants, tuple(loaded.perturbed), language)
 

@@ -1,6 +1,6 @@
 """The user's own examples, from files or memory, with or without ready-made degraded texts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -10,7 +10,6 @@ from dhp.core.errors import InputError, listed
 from dhp.core.keywords import as_list
 from dhp.core.records import Example
 from dhp.core.specs import PairMap, Task
-from dhp.core.spool import spooled
 from dhp.core.tables import FILE, FOLDER, KEY, TABLE_SUFFIXES, Row, Table, as_text, read_table, table
 from dhp.loaders.logs import LOG_SUFFIX
 from dhp.loaders.pairs import PAIR_FIELDS, LoadedTexts, chosen_rows, read_pairs
@@ -91,7 +90,7 @@ def from_table(
             f"{table.name}: `fields` better= needs two texts; map them by `fields` output=COLUMN and "
             f"`fields` perturbed=COLUMN; columns: {listed(table.columns)}"
         )
-    return LoadedTexts(spooled(_plain(chosen_rows(table, where), columns)), columns=_meanings(columns))
+    return LoadedTexts(_plain(chosen_rows(table, where), columns), columns=_meanings(columns))
 
 
 def _columns(table: Table, field_map: Mapping[str, str], task: Task | None) -> dict[str, str]:
@@ -127,14 +126,18 @@ def _meanings(columns: Mapping[str, str]) -> dict[str, str]:
     return {**{ours: ours for ours in texts}, **{theirs: ours for ours, theirs in texts.items()}}
 
 
-def _plain(table: Table, columns: Mapping[str, str]) -> Iterator[Example]:
-    places: dict[str, int] = {}
-    for number, row in enumerate(table.rows):
+def _plain(table: Table, columns: Mapping[str, str]) -> Sequence[Example]:
+    numbers: dict[str, int] = {}
+
+    def read(row: Row) -> Example:
+        number = len(numbers)
         example = _example(row, number + 1, columns)
-        if (first := places.setdefault(example.id, number)) != number:
+        if (first := numbers.setdefault(example.id, number)) != number:
             place = table.rows[first].place
             raise row.fault(f"duplicate id '{example.id}' (first at {place})")
-        yield example
+        return example
+
+    return table.each(read)
 
 
 def _example(row: Row, number: int, columns: Mapping[str, str]) -> Example:

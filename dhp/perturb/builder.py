@@ -9,9 +9,9 @@ from dhp.content.catalog import read_authored
 from dhp.core.errors import InputError, Waiting
 from dhp.core.keywords import Registry, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
-from dhp.core.records import Example, PerturbedText, Variant, parse_variant
+from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_variant
 from dhp.core.specs import PerturberUse, Suite
-from dhp.core.spool import BLOCK, Spool, grouped, joined, spooled
+from dhp.core.spool import BLOCK, Spool, joined
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.executor import Executor
 from dhp.llm.settings import ModelSettings
@@ -27,7 +27,7 @@ from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.probes import chosen_probes
 from dhp.perturb.registry import check_suite, find_perturbers
 from dhp.perturb.rules.parsed import parser_origin
-from dhp.perturb.sets import SetPart, matched
+from dhp.perturb.sets import matched
 from dhp.perturb.settings import Choice
 from dhp.perturb.suites import Doses, dosed, language_note
 
@@ -59,7 +59,7 @@ class Builder:
     executor: Executor
 
     def all(
-        self, datasets: Sequence[Dataset], parts: Mapping[str, SetPart] | None
+        self, datasets: Sequence[Dataset], parts: Mapping[str, PerturbedDataset] | None
     ) -> Iterator[PerturbedDataset]:
         """Each dataset with its variants; `parts` is the perturbation set, where there is one."""
         for index, each in enumerate(datasets, 1):
@@ -67,7 +67,7 @@ class Builder:
                 made = self.perturbed(each, part_of(parts, each))
             yield made
 
-    def perturbed(self, dataset: Dataset, kept: SetPart | None) -> PerturbedDataset:
+    def perturbed(self, dataset: Dataset, kept: PerturbedDataset | None) -> PerturbedDataset:
         """A dataset with all its variants, those of `kept` where it is part of a perturbation set."""
         if kept is not None:
             part = self._of_set(dataset, kept)
@@ -83,23 +83,13 @@ class Builder:
             part = self._by_suite(dataset, dataset.suite)
         return self._with_probes(part)
 
-    def _of_set(self, dataset: Dataset, part: SetPart) -> PerturbedDataset:
-        task = dataset.task.task
-        if part.task != task:
+    def _of_set(self, dataset: Dataset, part: PerturbedDataset) -> PerturbedDataset:
+        task, made_for = dataset.task.task, part.dataset.task.task
+        if made_for != task:
             raise InputError(
-                f"the perturbation set of '{part.dataset}' is for task '{part.task}', not '{task}'"
+                f"the perturbation set of '{dataset.name}' is for task '{made_for}', not '{task}'"
             )
-        found = matched(part, dataset.examples)
-        return PerturbedDataset(
-            dataset,
-            found.variants,
-            found.left_out,
-            found.texts,
-            found.suite,
-            found.seed,
-            found.origins,
-            auto_steps=found.steps,
-        )
+        return matched(part, dataset)
 
     def chosen(self, dataset: Dataset, suite: Suite) -> tuple[str, list[Variant], list[str]]:
         """The name of the suite, its variants as they will be made, and the names of those left out.
@@ -223,7 +213,7 @@ class Builder:
         if not variants:
             return
         drawn = any(self.registry[v.perturber].wants("others") for v in variants)
-        others = Others(_pool(dataset) if drawn else (), dataset.language, self.seed, dataset.name)
+        others = Others(dataset.changeable_pool if drawn else (), dataset.language, self.seed, dataset.name)
         work = RulesApplied(
             *(tuple(variants), self.registry, dataset.name, self.seed, others),
             language=dataset.language,
@@ -251,13 +241,6 @@ class Builder:
         self._by_rule(part.dataset, probes, made)
         texts = joined(part.texts, _in_order(made, probes))
         return replace(part, variants=(*part.variants, *probes), texts=texts)
-
-
-def _pool(dataset: Dataset) -> Sequence[Example]:
-    """The examples from which perturbers draw; of outputs only what may be changed."""
-    if (split := dataset.split) is None:
-        return dataset.pool
-    return spooled(replace(e, output="\n\n".join(split(e)[0])) for e in dataset.pool)
 
 
 def _in_order(made: _Made, variants: Sequence[Variant]) -> Sequence[PerturbedText]:

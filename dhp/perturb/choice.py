@@ -1,21 +1,21 @@
 """Resolution of the datasets and sets that a user names."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dhp.content.catalog import DATASETS, Metrics, metric_list, own_task, read_card, read_suite, read_task
+from dhp.content.catalog import DATASETS, Metrics, metric_list, own_task, read_suite
 from dhp.core.errors import InputError, suggest
 from dhp.core.keywords import as_list
 from dhp.core.language import NAMES, declared_language
 from dhp.core.specs import Metric
-from dhp.loaders.dataset import Dataset, naming
+from dhp.loaders.dataset import Dataset
 from dhp.loaders.released import is_released, read_released, released_datasets
 from dhp.loaders.resolve import is_own, resolve_datasets
 from dhp.loaders.user import Rows, entries, is_user_data
 from dhp.perturb.api import Perturber
-from dhp.perturb.sets import SetPart, read_set
+from dhp.perturb.perturbed_dataset import PerturbedDataset
+from dhp.perturb.sets import read_set
 from dhp.perturb.settings import Choice
 
 Data = str | Path | Dataset | Rows | Sequence[str | Path | Dataset | Rows] | None
@@ -24,7 +24,7 @@ Data = str | Path | Dataset | Rows | Sequence[str | Path | Dataset | Rows] | Non
 
 def found_datasets(
     dataset: Data, choice: Choice, seed: int
-) -> tuple[list[Dataset], Mapping[str, SetPart] | None]:
+) -> tuple[list[Dataset], Mapping[str, PerturbedDataset] | None]:
     """The datasets, and the perturbation set where one is given."""
     perturbed, suite, data, named = choice.perturbed, choice.suite, choice.data, entries(dataset)
     if dataset is not None and not named:
@@ -49,7 +49,7 @@ def found_datasets(
         seed=seed,
         suite=read_suite(suite) if suite is not None else None,
         with_llm=choice.perturb_model is not None,
-        only={name: [e.id for e in part.examples] for name, part in (given or {}).items()},
+        only={name: [e.id for e in part.dataset.examples] for name, part in (given or {}).items()},
         text_language=_known_language(choice.text_language),
         judge_part=choice.judge_part,
     )
@@ -74,11 +74,11 @@ def with_own_task(dataset: object, choice: Choice, metrics: Metrics) -> Choice:
     return replace(choice, task=own_task(own))
 
 
-def _task_of(given: Mapping[str, SetPart] | None) -> str | None:
+def _task_of(given: Mapping[str, PerturbedDataset] | None) -> str | None:
     """The task of a set that was made of a user's own data alone."""
     parts = list((given or {}).values())
-    tasks = {part.task for part in parts}
-    return tasks.pop() if len(tasks) == 1 and all(is_user_data(part.dataset) for part in parts) else None
+    tasks = {part.dataset.task.task for part in parts}
+    return tasks.pop() if len(tasks) == 1 and all(is_user_data(part.dataset.name) for part in parts) else None
 
 
 def check_choice(choice: Choice, own: Sequence[Perturber]) -> None:
@@ -111,20 +111,14 @@ def _released(
         own = {v.name for v in suite.variants}
         known = {v.name for each in suites for v in each.variants}
         fitting = {ours: c for ours, c in (fields or {}).items() if ours in own or ours not in known}
-        found = read_released(name, entry, suite, fitting)
-        shown = ", ".join(f"{ours} = {theirs}" for ours, theirs in found.field_map.items())
-        logging.getLogger("dhp").warning("%s, %s: columns read as %s", name, entry, shown)
-        card = read_card(entry)
-        task = naming(read_task(card.task), found.examples, card.source_language, card.output_language)
-        texts = found.examples, found.variants, found.texts
-        whole = Dataset(entry, texts[0], task, None, *texts, language=card.output_language)
+        whole = read_released(name, entry, suite, fitting)
         sets.append(whole if n is None else whole.chosen(n, seed))
     if len({each.name for each in sets}) < len(sets):
         raise InputError(f"`perturbed` {name}: a dataset is named twice; give each one once")
     return sets
 
 
-def part_of(parts: Mapping[str, SetPart] | None, dataset: Dataset) -> SetPart | None:
+def part_of(parts: Mapping[str, PerturbedDataset] | None, dataset: Dataset) -> PerturbedDataset | None:
     """The dataset's part of a set, if one is given; raises `InputError` where the set lacks it."""
     if parts is None:
         return None

@@ -15,7 +15,6 @@ from dhp.core.signature import Signature
 from dhp.core.specs import Task
 from dhp.core.spool import BLOCK, Spooled
 from dhp.loaders.dataset import Dataset
-from dhp.perturb.sets import SetPart
 
 
 class Candidates(Sequence[Candidate]):
@@ -113,10 +112,11 @@ def _references(example: Example) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class PerturbedDataset:
-    """A dataset with its variants and their texts."""
+    """A dataset with its variants and their texts, as made or as a perturbation set holds it."""
 
     dataset: Dataset
-    """The originals with their task."""
+    """The originals with their task. As read from a set: examples without source and fields but for
+    `source_sha256`, and of the task the name alone."""
     variants: tuple[Variant, ...]
     """Variants in the order of the suite, probes last."""
     left_out: tuple[str, ...]
@@ -195,18 +195,3 @@ class PerturbedDataset:
     def judged_by(self, metrics: Metrics) -> "PerturbedDataset":
         """The dataset with only these metrics of its task; all if none is named."""
         return replace(self, dataset=replace(self.dataset, task=with_metrics(self.dataset.task, metrics)))
-
-    def as_set_part(self) -> SetPart:
-        """The dataset as a part of a perturbation set."""
-        return SetPart(
-            dataset=self.dataset.name,
-            task=self.dataset.task.task,
-            suite=self.suite,
-            seed=self.seed,
-            examples=self.dataset.examples,
-            variants=self.variants,
-            left_out=self.left_out,
-            texts=self.texts,
-            origins=self.origins,
-            steps=self.auto_steps,
-        )

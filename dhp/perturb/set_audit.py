@@ -8,7 +8,7 @@ from statistics import median
 
 from dhp.core.diff import audit
 from dhp.core.records import PerturbedText, Variant
-from dhp.perturb.sets import SetPart
+from dhp.perturb.perturbed_dataset import PerturbedDataset
 
 FAR = 3.5
 """Robust z-score, 0.6745 |x - median| / MAD, beyond which a value is an outlier (Iglewicz & Hoaglin 1993)."""
@@ -79,7 +79,7 @@ class _Case:
         return 100 * (len(self.after) / len(self.before) - 1)
 
 
-def audited(part: SetPart) -> list[VariantAudit]:
+def audited(part: PerturbedDataset) -> list[VariantAudit]:
     """What was done to the texts of one dataset of a perturbation set.
 
     Parameters
@@ -92,7 +92,7 @@ def audited(part: SetPart) -> list[VariantAudit]:
     list of VariantAudit
         One per variant, in the order of the part.
     """
-    outputs = {e.id: e.output for e in part.examples}
+    outputs = {e.id: e.output for e in part.dataset.examples}
     texts: dict[str, list[PerturbedText]] = {v.name: [] for v in part.variants}
     for t in part.texts:
         texts[t.variant].append(t)

@@ -3,54 +3,35 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, fields, replace
 from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 from urllib.parse import quote
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from dhp._version import __version__
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import parse_json, read_lines, read_text, replacing, unwritable
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Audit, Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
-from dhp.core.specs import Number, S, Spec
+from dhp.core.specs import Number, S, Spec, Task
+from dhp.loaders.dataset import Dataset
+from dhp.perturb.perturbed_dataset import PerturbedDataset
 
 SOURCE_HASH = "source_sha256"
 """The field of an example read from a set that stands for its source."""
 
 
-@dataclass(frozen=True, slots=True)
-class SetPart:
-    """One dataset of a set."""
-
-    dataset: str
-    task: str
-    suite: str
-    seed: int
-    examples: Sequence[Example]
-    """Examples as read from a set: id and output, with the field `source_sha256` in the place of the
-    source."""
-    variants: tuple[Variant, ...]
-    left_out: tuple[str, ...]
-    """Names of the suite's variants that are not made."""
-    texts: Sequence[PerturbedText]
-    """Variant by variant, example by example."""
-    origins: Mapping[str, str]
-    """Perturber -> what made its texts, in free words; only where more than the perturber did."""
-    steps: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Variant -> adjustment steps that a language model wrote for itself."""
-
-
-def matched(part: SetPart, examples: Sequence[Example]) -> SetPart:
-    """The part for these examples alone, in their order and with their sources and fields.
+def matched(part: PerturbedDataset, dataset: Dataset) -> PerturbedDataset:
+    """The part for the examples of this dataset alone, in their order and with their sources and fields.
 
     Raises `InputError` where an example is not in the set, or there with another output or source.
     """
-    place, held = f"perturbation set of '{part.dataset}'", {e.id: e for e in part.examples}
-    for example in examples:
+    place, held = f"perturbation set of '{part.dataset.name}'", {e.id: e for e in part.dataset.examples}
+    for example in dataset.examples:
         if example.id not in held:
             raise InputError(
                 f"{place} has no example '{example.id}' "
@@ -64,8 +45,8 @@ def matched(part: SetPart, examples: Sequence[Example]) -> SetPart:
                 "allowed: the same output and source"
             )
     texts = {(t.variant, t.example): t for t in part.texts}
-    kept = tuple(texts[v.name, e.id] for v in part.variants for e in examples)
-    return replace(part, examples=tuple(examples), texts=kept)
+    kept = tuple(texts[v.name, e.id] for v in part.variants for e in dataset.examples)
+    return replace(part, dataset=dataset, texts=kept)
 
 
 def source_hash(example: Example) -> str:
@@ -138,15 +119,16 @@ class FileCard(Spec):
     sha256: str
 
 
-class VariantCard(FileCard):
-    name: str
-    perturber: str
-    level: str
+@pydantic_dataclass(config=ConfigDict(extra="forbid", strict=True), frozen=True, kw_only=True)
+class VariantCard(Variant):
+    """A variant with its file."""
+
     method: Literal["rule", "authored", "llm", "given"]
-    degree: str | None
     params: dict[str, Any]
-    made_by: str | None = Field(alias="origin")
+    origin: str | None
     steps: list[str] | None = None
+    file: str
+    sha256: str
     texts: int
     not_applicable: int
 
@@ -158,7 +140,8 @@ class VariantCard(FileCard):
 
     @property
     def variant(self) -> Variant:
-        return Variant(self.name, self.perturber, self.level, self.method, self.degree, self.params)
+        """What was made, without the file."""
+        return Variant(*(getattr(self, each.name) for each in fields(Variant)))
 
 
 class PartCard(Spec):
@@ -172,7 +155,7 @@ class PartCard(Spec):
     variants: list[VariantCard]
 
     @property
-    def files(self) -> list[FileCard]:
+    def files(self) -> list[FileCard | VariantCard]:
         return [self.original, *self.variants]
 
 
@@ -298,7 +281,7 @@ def variant_files(stem: str, names: Iterable[str]) -> list[str]:
     return [f"{stem}/{name}.jsonl" for name in file_names(names, [ORIGINAL])]
 
 
-def read_set(folder: Path) -> dict[str, SetPart]:
+def read_set(folder: Path) -> dict[str, PerturbedDataset]:
     """The datasets of a set by name, everything checked.
 
     Raises `InputError` (file, line, what is allowed) for a missing or broken card, another schema, an
@@ -315,7 +298,7 @@ def read_set(folder: Path) -> dict[str, SetPart]:
     return {part.name: _read_part(folder, part) for part in card.datasets}
 
 
-def _read_part(folder: Path, card: PartCard) -> SetPart:
+def _read_part(folder: Path, card: PartCard) -> PerturbedDataset:
     file = folder / card.original.file
     originals: dict[str, Example] = {}
     for place, line in _lines(file, OriginalLine, card):
@@ -339,17 +322,17 @@ def _read_part(folder: Path, card: PartCard) -> SetPart:
                 f"allowed: {v.texts} of {card.n}, as {CARD} says"
             )
         texts += found
-    return SetPart(
-        card.name,
-        card.task,
-        card.suite,
-        card.seed,
-        tuple(originals.values()),
+    task = Task.model_construct(task=card.task)  # of which a set holds the name alone
+    examples = tuple(originals.values())
+    return PerturbedDataset(
+        Dataset(card.name, examples, task, None, examples),
         tuple(v.variant for v in card.variants),
         tuple(card.left_out),
         tuple(texts),
-        {v.perturber: v.made_by for v in card.variants if v.made_by is not None},
-        {v.name: v.steps for v in card.variants if v.steps is not None},
+        card.suite,
+        card.seed,
+        {v.perturber: v.origin for v in card.variants if v.origin is not None},
+        auto_steps={v.name: v.steps for v in card.variants if v.steps is not None},
     )
 
 
@@ -373,7 +356,7 @@ def _text(place: str, line: TextLine, variant: str) -> PerturbedText:
     )
 
 
-def _check_unchanged(path: Path, card: FileCard) -> None:
+def _check_unchanged(path: Path, card: FileCard | VariantCard) -> None:
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != card.sha256:
         raise InputError(
@@ -455,7 +438,7 @@ def _cell(value: object) -> str:
 README = "README.md"
 
 
-def write_set(folder: Path, parts: Sequence[SetPart], review: SetReview | None = None) -> None:
+def write_set(folder: Path, parts: Sequence[PerturbedDataset], review: SetReview | None = None) -> None:
     """Write a set; the folder appears whole or not at all. The same set may be written again.
 
     Raises `InputError` where the folder holds anything else or cannot be written, and for a part that
@@ -464,11 +447,11 @@ def write_set(folder: Path, parts: Sequence[SetPart], review: SetReview | None =
     check_free(folder)
     if not parts:
         raise InputError(f"{folder}: nothing to write; allowed: at least one dataset")
-    check_once(str(folder), "dataset", (p.dataset for p in parts))
+    check_once(str(folder), "dataset", (p.dataset.name for p in parts))
     contents: dict[str, bytes] = {}
     datasets = [
         _part_written(part, stem, contents)
-        for part, stem in zip(parts, file_names(p.dataset for p in parts), strict=True)
+        for part, stem in zip(parts, file_names(p.dataset.name for p in parts), strict=True)
     ]
     card: dict[str, Any] = {"schema": SCHEMA, "dhp": __version__, "datasets": datasets}
     if review is not None:
@@ -508,13 +491,10 @@ def check_free(folder: Path) -> None:
             )
 
 
-def _part_written(part: SetPart, stem: str, contents: dict[str, bytes]) -> dict[str, Any]:
+def _part_written(part: PerturbedDataset, stem: str, contents: dict[str, bytes]) -> dict[str, Any]:
     """Add the files of a part to `contents` and return its card."""
-    place = f"dataset '{part.dataset}'"
-    check_once(place, "example", (e.id for e in part.examples))
-    if not part.examples or not all(e.output.strip() for e in part.examples):
-        raise InputError(f"{place}: no example, or one without output; allowed: at least one, all with texts")
-    outputs = {e.id: e.output for e in part.examples}
+    dataset = part.dataset
+    place, outputs = f"dataset '{dataset.name}'", {e.id: e.output for e in dataset.examples}
     groups = _grouped(part)
 
     def filed(name: str, rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
@@ -525,34 +505,34 @@ def _part_written(part: SetPart, stem: str, contents: dict[str, bytes]) -> dict[
             raise InputError(f"{place}: {name} would hold a lone surrogate; allowed: Unicode text") from None
         return {"file": name, "sha256": hashlib.sha256(contents[name]).hexdigest()}
 
-    rows = ({"example": e.id, "text": e.output, SOURCE_HASH: source_hash(e)} for e in part.examples)
+    rows = ({"example": e.id, "text": e.output, SOURCE_HASH: source_hash(e)} for e in dataset.examples)
     original = filed(f"{stem}/{ORIGINAL}.jsonl", rows)
     variants = []
     for v, name in zip(part.variants, variant_files(stem, (v.name for v in part.variants)), strict=True):
         where = f"{place}, variant '{v.name}'"
         texts = in_order(where, v, outputs, ((where, t) for t in groups[v.name]))
         made = sum(t.text is not None for t in texts)
-        steps = list(part.steps[v.name]) if v.name in part.steps else None
+        steps = list(part.auto_steps[v.name]) if v.name in part.auto_steps else None
         variants.append(
             asdict(v)
             | {"origin": part.origins.get(v.perturber), "steps": steps, **filed(name, map(_text_row, texts))}
             | {"texts": made, "not_applicable": len(texts) - made}
         )
     return {
-        "name": part.dataset,
-        "task": part.task,
+        "name": dataset.name,
+        "task": dataset.task.task,
         "suite": part.suite,
         "seed": part.seed,
-        "n": len(part.examples),
+        "n": len(dataset.examples),
         "left_out": list(part.left_out),
         "original": original,
         "variants": variants,
     }
 
 
-def _grouped(part: SetPart) -> dict[str, list[PerturbedText]]:
+def _grouped(part: PerturbedDataset) -> dict[str, list[PerturbedText]]:
     """Variant -> its texts."""
-    place = f"dataset '{part.dataset}'"
+    place = f"dataset '{part.dataset.name}'"
     check_once(place, "variant", (v.name for v in part.variants))
     groups: dict[str, list[PerturbedText]] = {v.name: [] for v in part.variants}
     for t in part.texts:

@@ -1,7 +1,7 @@
 """Reading of finished runs and their ratings."""
 
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,6 @@ from dhp.analysis.ratings_table import ratings_parts, read_ratings
 from dhp.analysis.results import Result, Results
 from dhp.core.errors import InputError
 from dhp.core.files import opened, parse_json, read_json, replacing, text_lines, unwritable
-from dhp.core.spool import spooled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,14 +68,14 @@ class Run:
             raise InputError(f"{path}: a {type(written).__name__}; allowed: a JSON object, as of a run")
         return written
 
-    @cached_property
-    def examples(self) -> Sequence[dict[str, Any]]:
-        """The undamaged texts: `dataset`, `id`, `source`, `output`, `fields`."""
+    @property
+    def examples(self) -> Iterator[dict[str, Any]]:
+        """The undamaged texts, read anew each time: `dataset`, `id`, `source`, `output`, `fields`."""
         return self._lines("examples.jsonl")
 
-    @cached_property
-    def perturbed(self) -> Sequence[dict[str, Any]]:
-        """The degraded texts: `dataset`, `example`, `variant`, `level`, `status`, `text`, `audit`, ..."""
+    @property
+    def perturbed(self) -> Iterator[dict[str, Any]]:
+        """The degraded texts, read anew each time: `dataset`, `example`, `variant`, `level`, `status`, ..."""
         return self._lines("perturbed.jsonl")
 
     @cached_property
@@ -85,10 +84,8 @@ class Run:
         path = self.folder / "prompts.json"
         return list(read_json(path)) if path.exists() else []
 
-    def _lines(self, name: str) -> Sequence[dict[str, Any]]:
-        return spooled(self._read(self.folder / name))
-
-    def _read(self, path: Path) -> Iterator[dict[str, Any]]:
+    def _lines(self, name: str) -> Iterator[dict[str, Any]]:
+        path = self.folder / name
         with opened(path) as file:
             for number, line in enumerate(text_lines(str(path), file), 1):
                 yield parse_json(f"{path}: line {number}", line)

@@ -20,7 +20,7 @@ too little where few scores move: for the upper limit z^2 / 4 are added, which i
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -44,16 +44,19 @@ _DECISION = 1.5
 """How sharply the metric is chosen: the weight of one that is g standard errors behind is exp(-1.5 g^2)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """Figures in [0, 1] with confidence limits, of one shape; NaN where undefined."""
+T = TypeVar("T", Floats, float)
 
-    value: Floats
-    """Estimated values."""
-    low: Floats
-    """Lower confidence limits of the values."""
-    high: Floats
-    """Upper confidence limits of the values."""
+
+@dataclass(frozen=True, slots=True)
+class Estimate(Generic[T]):
+    """A figure, or figures of one shape, with confidence limits; NaN where undefined."""
+
+    value: T
+    """Estimated value."""
+    low: T
+    """Lower confidence limit of the value."""
+    high: T
+    """Upper confidence limit of the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +71,15 @@ class Detection:
     """Share of the pairs in which the degraded text scored higher, shape (V, M)."""
     pairs: Ints
     """Examples with both scores, shape (V, M)."""
-    metrics: Estimate
+    metrics: Estimate[Floats]
     """Detection by each metric, shape (V, M), with the limits from which those of the kind are taken."""
-    kinds: Estimate
+    kinds: Estimate[Floats]
     """Detection of each kind of damage by the metric that sees it best, shape (V,)."""
     best: Ints
     """The metric with the highest detection, the first on a tie, shape (V,); -1 without a pair."""
     seen: Influences
     """The values of `kinds` before they are cut to the limits, with what each example adds, shape (V, 1)."""
-    average: Estimate
+    average: Estimate[Floats]
     """The mean over levels of the mean over the kinds of a level, shape ()."""
     lowest: int
     """The kind with the lowest value; -1 without any."""
@@ -199,7 +202,7 @@ def _figures(outcomes: Floats) -> Influences:
 
 def _limits(
     tests: Influences, pairs: Ints, clusters: npt.ArrayLike | None, alpha: float, kinds: int
-) -> tuple[Estimate, tuple[Floats, float]]:
+) -> tuple[Estimate[Floats], tuple[Floats, float]]:
     """Every metric with the limits that a kind may take, and the deviates of these errors."""
     from scipy.special import ndtri
 
@@ -211,7 +214,7 @@ def _limits(
     return Estimate(tests.value, low, high), (-ndtri(lower), deviate)
 
 
-def _by_best(metrics: Estimate, seen: Influences, pairs: Ints) -> tuple[Estimate, Ints]:
+def _by_best(metrics: Estimate[Floats], seen: Influences, pairs: Ints) -> tuple[Estimate[Floats], Ints]:
     """The figure of each kind with its limits, and its best metric.
 
     The figure is kept between those of the metrics and within its limits.
@@ -290,7 +293,7 @@ def _average(
     counted: Bools,
     clusters: npt.ArrayLike | None,
     alpha: float,
-) -> Estimate:
+) -> Estimate[Floats]:
     """The mean over levels, its lower limit by `seen`, whose expectation is never above the true figure.
 
     The upper limit is by the metrics that are best on the data, whose expectation is never below it.

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Floats, Ints, checked_table, cluster_draws, cluster_index, metric_row
+from dhp.stats.detection import Estimate
 
 TARGET = 0.75
 _STEPS = 6  # thresholds of the grid per octave of the dose
@@ -25,20 +26,12 @@ _AT_ONCE = 1 << 21  # likelihoods
 
 
 @dataclass(frozen=True, slots=True)
-class T75:
-    """The dose at which detection is 75 %, with a confidence interval, in units of the dose.
-
-    0 says below the smallest dose, inf not reached: nothing is extrapolated. NaN where undefined.
-    """
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
 class Psychometric:
-    """Detection by dose, for k doses, and the curve through it."""
+    """Detection by dose, for k doses, and the curve through it.
+
+    T75 is in units of the dose: 0 says below the smallest dose, inf not reached, as nothing is extrapolated;
+    NaN where undefined.
+    """
 
     detection: Floats
     """Detection at each dose, shape (k,); NaN where no pair is left."""
@@ -50,9 +43,9 @@ class Psychometric:
     """Exponent of the dose to which d' is proportional; NaN, as the lapse rate, where T75 is undefined."""
     lapse: float
     """Lapse rate: 1 minus the detection of the largest damage, in [0, 0.5]."""
-    fitted: T75
+    fitted: Estimate[float]
     """T75 of the curve of maximum likelihood; inf, also for a resample, where that or `isotonic` is."""
-    isotonic: T75
+    isotonic: Estimate[float]
     """T75 by isotonic regression, linear in the logarithm of the dose: it assumes no form of the curve, as a
     check."""
 
@@ -106,7 +99,7 @@ def psychometric(
     kept, index = there.any(axis=0), cluster_index(clusters, len(scores))
     x, (sums, pairs) = x[kept], _resampled(scores[:, kept], index, resamples, rng)
     detection = np.full(kept.size, np.nan)
-    thresholds, power, lapse = [T75(math.nan, math.nan, math.nan)] * 2, math.nan, math.nan
+    thresholds, power, lapse = [Estimate(math.nan, math.nan, math.nan)] * 2, math.nan, math.nan
     if x.size:
         by_resample = monotone(sums, pairs, base)
         detection[kept] = sums[0] / pairs[0]
@@ -244,14 +237,14 @@ def _resampled(
     return times @ np.nan_to_num(scores), times @ (~np.isnan(scores)).astype(np.float64)
 
 
-def _threshold(found: Floats, doses: Floats, clusters: int, level: float) -> T75:
+def _threshold(found: Floats, doses: Floats, clusters: int, level: float) -> Estimate[float]:
     """The first of the thresholds found; percentiles of the others, by rank (Davison and Hinkley 1997)."""
     within = np.where(found < doses[0], 0.0, np.where(found > doses[-1], np.inf, found))
     if clusters < 2:
-        return T75(float(within[0]), math.nan, math.nan)
+        return Estimate(float(within[0]), math.nan, math.nan)
     from scipy.special import ndtr, stdtrit
 
     deviate = stdtrit(clusters - 1, (1 + level) / 2) * math.sqrt(clusters / (clusters - 1))
     drawn = np.sort(within[1:])
     rank = max(1, math.floor(float(ndtr(-deviate)) * (drawn.size + 1)))
-    return T75(float(within[0]), float(drawn[rank - 1]), float(drawn[-rank]))
+    return Estimate(float(within[0]), float(drawn[rank - 1]), float(drawn[-rank]))

@@ -21,7 +21,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from dhp.perturb.sets import write_set
 
     folder = tmp_path_factory.mktemp("frozen") / "set"
-    write_set(folder, [part.as_set_part() for part in perturb_datasets("mini/story_cloze")])
+    write_set(folder, perturb_datasets("mini/story_cloze"))
     return folder
 
 

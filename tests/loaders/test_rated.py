@@ -22,12 +22,12 @@ from dhp.loaders.rated import FROM_REFERENCE, RATED_SETS, TASKS, human_scores, r
 )
 def test_published_sets(real: Path, name: str, file: str, sources: int, systems: int, metrics: int) -> None:
     texts = read_rated(name, real / file)
-    assert len({t.source_id for t in texts}) == sources
-    assert len({t.system for t in texts}) == systems
+    assert len({text.example for text, _ in texts}) == sources
+    assert len({text.variant for text, _ in texts}) == systems
     assert len(texts) == sources * systems
     assert len(human_scores(texts)) == sources * systems * metrics
     asked = set(read_task(TASKS[name]).metric_names)
-    assert asked <= set(texts[0].scores)
+    assert asked <= set(texts[0][1])
     assert len(asked) == metrics or name == "topical_chat"  # which has two more, of the response as a whole
 
 
@@ -35,9 +35,9 @@ def test_openmeva(tmp_path: Path) -> None:
     story = {"text": "It rained.", "score": {"human": [1, 2, 3]}}
     file = tmp_path / "roc.json"
     file.write_text(json.dumps([{"doc_id": 7, "prompt": "Ann", "reference": "R", "gen": {"gpt": story}}]))
-    (text,) = read_rated("openmeva_roc", file)
-    assert read_task(TASKS["openmeva_roc"]).metric_names == (*text.scores,)
-    assert (text.source_id, text.system, text.references, text.scores) == ("7", "gpt", ("R",), {"overall": 2})
+    ((text, rated),) = read_rated("openmeva_roc", file)
+    assert read_task(TASKS["openmeva_roc"]).metric_names == (*rated,)
+    assert (text.example, text.variant, text.references, rated) == ("7", "gpt", ("R",), {"overall": 2})
 
 
 def test_bagel(tmp_path: Path) -> None:
@@ -50,10 +50,10 @@ def test_bagel(tmp_path: Path) -> None:
         "scores": scores,
     }
     file.write_text(json.dumps({"0": item}))
-    (text,) = read_rated("bagel", file)
-    assert read_task(TASKS["bagel"]).metric_names == (*text.scores,)
-    assert (text.source, text.output, text.references) == ("inform(name=X)", "X it is.", ("X.", "It is X."))
-    assert text.scores == {"informativeness": 5.0, "naturalness": 4.5, "quality": 4.0}
+    ((text, rated),) = read_rated("bagel", file)
+    assert read_task(TASKS["bagel"]).metric_names == (*rated,)
+    assert (text.source, text.text, text.references) == ("inform(name=X)", "X it is.", ("X.", "It is X."))
+    assert rated == {"informativeness": 5.0, "naturalness": 4.5, "quality": 4.0}
 
 
 def test_sets_name_tasks_that_exist() -> None:
@@ -64,9 +64,9 @@ def test_sets_name_tasks_that_exist() -> None:
 def test_own_tables(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
     file.write_text("source,system,output,score:fluency,question\nS,a,O1,3,Why?\nS,b,O2,,Why?\n")
-    one, other = read_rated("own", file)
-    assert one.source_id == other.source_id
-    assert (one.fields, one.scores, other.scores) == ({"question": "Why?"}, {"fluency": 3.0}, {})
+    (one, scores), (other, others) = read_rated("own", file)
+    assert one.example == other.example
+    assert (one.fields, scores, others) == ({"question": "Why?"}, {"fluency": 3.0}, {})
 
 
 @pytest.mark.parametrize(

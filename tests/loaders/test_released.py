@@ -10,7 +10,8 @@ from dhp.content.catalog import DATASETS, read_card, read_suite
 from dhp.core.errors import InputError
 from dhp.core.records import PerturbedText
 from dhp.core.specs import Suite
-from dhp.loaders.released import Released, is_released, read_released, released_datasets
+from dhp.loaders.dataset import Dataset
+from dhp.loaders.released import is_released, read_released, released_datasets
 
 from .conftest import write_csv, write_jsonl, write_parquet
 
@@ -56,14 +57,14 @@ def write_json(path: Path, rows: object) -> Path:
 WRITERS = {"jsonl": write_jsonl, "csv": write_csv, "parquet": write_parquet, "json": write_json}
 
 
-def as_expected(found: Released) -> bool:
+def as_expected(found: Dataset) -> bool:
     said = [(e.id, e.source, e.output) for e in found.examples]
-    texts = [(t.variant, t.example, t.text) for t in found.texts]
+    texts = [(t.variant, t.example, t.text) for t in found.pairs]
     return (
         said == [(i, f"Article {i}.", f"Summary {i}.") for i in IDS]
         and texts == [(v, i, worse(i, v)) for v in VARIANTS for i in IDS]
-        and found.variants == SUITE.variants
-        and all(t.audit and t.audit.edit_distance > 0 for t in found.texts)
+        and found.pair_variants == SUITE.variants
+        and all(t.audit and t.audit.edit_distance > 0 for t in found.pairs)
     )
 
 
@@ -88,7 +89,6 @@ def test_each_format_gives_the_same(tmp_path: Path, form: str) -> None:
     found = read_released(str(tmp_path), "summeval", SUITE)
     assert as_expected(found)
     assert found.examples[0].fields == {"year": "1990"}
-    assert found.field_map["random_typos.minor"] == "random_typos_minor"
     assert as_expected(read_released(str(tmp_path / f"SummEval.{form}"), "summeval", SUITE))
 
 
@@ -112,7 +112,7 @@ def test_missing_and_unchanged_texts_do_not_apply(tmp_path: Path) -> None:
     rows[0]["random_typos_major"] = " "
     rows[1]["reordering_minor"] = "Summary x2. "
     found = read_released(str(write_jsonl(tmp_path / "x.jsonl", rows)), "summeval", SUITE)
-    assert [t for t in found.texts if t.text is None] == [
+    assert [t for t in found.pairs if t.text is None] == [
         PerturbedText("x1", "random_typos.minor", None, "no such text in the set"),
         PerturbedText("x1", "random_typos.major", None, "no such text in the set"),
         PerturbedText("x2", "reordering.minor", None, "equals the original"),

@@ -217,7 +217,7 @@ def test_a_table_of_ratings_gives_the_same_results(tmp_path: Path) -> None:
 
 def written_set(folder: Path, *names: str, **choice: object) -> Path:
     sets = dhp.perturb_datasets(list(names), **choice)  # type: ignore[arg-type]
-    write_set(folder, [part.as_set_part() for part in sets])
+    write_set(folder, sets)
     return folder
 
 
@@ -238,7 +238,7 @@ def test_a_perturbation_set_is_the_same_bytes_everywhere(tmp_path: Path) -> None
     code = (
         "import sys, dhp, pathlib\nfrom dhp.perturb.sets import write_set\n"
         "sets = dhp.perturb_datasets(['mini/summeval', 'mini/story_cloze'], n=5, controls=1, attacks=1)\n"
-        "write_set(pathlib.Path(sys.argv[1]), [p.as_set_part() for p in sets])"
+        "write_set(pathlib.Path(sys.argv[1]), sets)"
     )
     for seed in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": seed}

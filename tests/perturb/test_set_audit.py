@@ -8,9 +8,11 @@ import pytest
 from rich.console import Console
 
 from dhp.cli.perturb import print_audit
+from dhp.content.catalog import read_task
 from dhp.core.records import Audit, Example, PerturbedText, Variant
+from dhp.loaders.dataset import Dataset
+from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.set_audit import FAR, MOST_OUTLIERS, Outlier, Spread, VariantAudit, audited
-from dhp.perturb.sets import SetPart
 
 GOOD = "The old mill by the river was sold in the spring of that year to a baker from the next valley."
 
@@ -23,14 +25,15 @@ def part(
     *,
     variant: Variant = TYPOS,
     outputs: Sequence[str] | None = None,
-) -> SetPart:
+) -> PerturbedDataset:
     ids = list(dict.fromkeys(t.example for t in texts))
     originals = outputs or [f"{GOOD} {i}" for i in ids]
     examples = tuple(Example(i, "S", o) for i, o in zip(ids, originals, strict=True))
-    return SetPart("mini/x", "summarization", "own", 3, examples, (variant,), (), tuple(texts), {})
+    dataset = Dataset("mini/x", examples, read_task("summarization"), None, examples)
+    return PerturbedDataset(dataset, (variant,), (), tuple(texts), "own", 3)
 
 
-def one(found: SetPart) -> VariantAudit:
+def one(found: PerturbedDataset) -> VariantAudit:
     (result,) = audited(found)
     return result
 
@@ -124,7 +127,7 @@ def test_texts_left_as_they_were_are_counted_and_come_first() -> None:
     assert len(one(part(texts)).outliers) == MOST_OUTLIERS < one(part(texts)).unchanged
 
 
-def printed(found: SetPart, width: int) -> list[str]:
+def printed(found: PerturbedDataset, width: int) -> list[str]:
     out = StringIO()
     print_audit([found, found], Console(file=out, width=width, color_system=None))
     return out.getvalue().splitlines()

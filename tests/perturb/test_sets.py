@@ -11,16 +11,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dhp.content.catalog import read_task
 from dhp.core.errors import InputError
 from dhp.core.records import Audit, Example, PerturbedText, Variant
-from dhp.perturb.sets import SetPart, card_hash, matched, read_set, write_set
+from dhp.loaders.dataset import Dataset
+from dhp.perturb.perturbed_dataset import PerturbedDataset
+from dhp.perturb.sets import card_hash, matched, read_set, write_set
 
 TYPOS = Variant("typos.minor", "typos", "character", "rule", "minor", {"k": 5})
 NAMES = Variant("names", "names", "word", "llm", None, {"count": 1})
 CONTROL = Variant("spaces", "spaces", "control", "rule", None)
 
 
-def part(dataset: str = "mini/summeval") -> SetPart:
+TASK = read_task("summarization")
+
+
+def part(dataset: str = "mini/summeval") -> PerturbedDataset:
     examples = (
         Example("a", "The source of a.", "Kära läsare,\u2028 “good” text."),
         Example("b", "The source of b.", "A second\ntext."),
@@ -34,9 +40,16 @@ def part(dataset: str = "mini/summeval") -> SetPart:
         PerturbedText("b", "spaces", "A second text."),
     )
     origins = {"names": "openai/some-model prompts@abc"}
-    return SetPart(
-        dataset, "summarization", "own", 7, examples, (TYPOS, NAMES, CONTROL), ("cut.major",), texts, origins
-    )
+    data = data_of(*examples, name=dataset)
+    return PerturbedDataset(data, (TYPOS, NAMES, CONTROL), ("cut.major",), texts, "own", 7, origins)
+
+
+def data_of(*examples: Example, name: str = "mini/summeval") -> Dataset:
+    return Dataset(name, examples, TASK, None, examples)
+
+
+def one_text(name: str, variants: tuple[Variant, ...], texts: tuple[PerturbedText, ...]) -> PerturbedDataset:
+    return PerturbedDataset(data_of(Example("a", "S", "good"), name=name), variants, (), texts, "given", 0)
 
 
 @pytest.fixture
@@ -85,12 +98,15 @@ def test_what_is_written_is_read(folder: Path) -> None:
     read = read_set(folder)
     assert list(read) == ["mini/summeval", "other.jsonl"]
     found, given = read["mini/summeval"], part()
-    assert replace(found, examples=given.examples) == given
-    assert [(e.id, e.source, e.output) for e in found.examples] == [
-        (e.id, "", e.output) for e in given.examples
+    assert replace(found, dataset=given.dataset) == given
+    assert (found.dataset.name, found.dataset.task.task) == ("mini/summeval", "summarization")
+    assert [(e.id, e.source, e.output) for e in found.dataset.examples] == [
+        (e.id, "", e.output) for e in given.dataset.examples
     ]
-    assert found.examples[0].fields == {"source_sha256": hashlib.sha256(b"The source of a.").hexdigest()}
-    assert matched(found, given.examples) == given
+    assert found.dataset.examples[0].fields == {
+        "source_sha256": hashlib.sha256(b"The source of a.").hexdigest()
+    }
+    assert matched(found, given.dataset) == given
 
 
 def test_the_same_texts_give_the_same_bytes(folder: Path, tmp_path: Path) -> None:
@@ -128,8 +144,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, dataset: str, names: li
     shutil.rmtree(tmp_path / "set", ignore_errors=True)
     variants = tuple(Variant(n, n, "given", "given", None) for n in names)
     texts = tuple(PerturbedText("a", n, f"worse {i}") for i, n in enumerate(names))
-    odd = SetPart(dataset, "t", "given", 0, (Example("a", "S", "good"),), variants, (), texts, {})
-    write_set(tmp_path / "set", [odd])
+    write_set(tmp_path / "set", [one_text(dataset, variants, texts)])
     assert [p.name for p in tmp_path.iterdir()] == ["set"]
     assert len(contents(tmp_path / "set")) == 3 + len(names)
     assert read_set(tmp_path / "set")[dataset].texts == texts
@@ -141,8 +156,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, dataset: str, names: li
 def test_odd_names_stay_apart_and_inside(tmp_path: Path, name: str) -> None:
     variants = tuple(Variant(n, n, "given", "given", None) for n in (name, "a"))
     texts = tuple(PerturbedText("a", v.name, f"worse {v.name}") for v in variants)
-    odd = SetPart(name, "t", "given", 0, (Example("a", "S", "good"),), variants, (), texts, {})
-    write_set(tmp_path / "set", [odd])
+    write_set(tmp_path / "set", [one_text(name, variants, texts)])
     files = [p.lower() for p in contents(tmp_path / "set")]
     assert len(files) == len(set(files)) == 5
     assert not any(c in file for file in files for c in "\\:" if c)
@@ -209,6 +223,7 @@ def test_missing_unknown_and_changed_files(folder: Path) -> None:
         ("original", lambda r: r.append(r[0]), "line 3: duplicate example 'a'"),
         ("original", lambda r: r[1].update(text=" "), "line 2: the text of example 'b' is empty"),
         ("original", lambda r: r.append({**r[0], "example": "c"}), "nothing for example 'c'"),
+        ("original", lambda r: r.clear(), "original.jsonl: is empty"),
         (
             "original",
             lambda r: r.pop(),
@@ -245,23 +260,24 @@ def test_faults_of_the_maker(
 
 
 def test_matching_narrows_and_orders() -> None:
-    given_part, (a, b) = part(), part().examples
-    found = matched(given_part, [b])
-    assert (found.examples, [t.example for t in found.texts]) == ((b,), ["b"] * 3)
-    both = matched(given_part, [b, a])
+    given_part, (a, b) = part(), part().dataset.examples
+    found = matched(given_part, data_of(b))
+    assert (found.dataset.examples, [t.example for t in found.texts]) == ((b,), ["b"] * 3)
+    both = matched(given_part, data_of(b, a))
     assert [(t.variant, t.example) for t in both.texts[:2]] == [("typos.minor", "b"), ("typos.minor", "a")]
-    assert matched(both, [a, b]) == given_part
+    assert matched(both, data_of(a, b)) == given_part
 
 
 def test_matching_refuses_other_texts(folder: Path) -> None:
-    a, b = part().examples
+    a, b = part().dataset.examples
     for given_part in (part(), read_set(folder)["mini/summeval"]):
         for other, what in ((replace(a, output="else"), "output"), (replace(a, source="else"), "source")):
             with pytest.raises(InputError, match=f"made of another text of example 'a' .the {what} differs"):
-                matched(given_part, [b, other])
+                matched(given_part, data_of(b, other))
         with pytest.raises(InputError, match=r"has no example 'c' \(holds 2 examples, first: a, b\)"):
-            matched(given_part, [replace(a, id="c")])
-        assert matched(given_part, [replace(a, fields={"note": "n"})]).examples[0].fields == {"note": "n"}
+            matched(given_part, data_of(replace(a, id="c")))
+        noted = data_of(replace(a, fields={"note": "n"}))
+        assert matched(given_part, noted).dataset.examples[0].fields == {"note": "n"}
 
 
 def test_only_a_set_is_written_over(folder: Path, tmp_path: Path) -> None:
@@ -314,8 +330,7 @@ def test_a_failed_writer_leaves_the_old_set(folder: Path, monkeypatch: pytest.Mo
         ({"variants": (TYPOS, NAMES, replace(CONTROL, level="word"))}, "example 'a': the text equals"),
         ({"variants": (TYPOS, TYPOS)}, "duplicate variant 'typos.minor'"),
         ({"variants": (replace(TYPOS, level="vowel"), NAMES, CONTROL)}, "unknown level 'vowel'"),
-        ({"examples": ()}, "no example"),
-        ({"examples": (Example("a", "S", "\ud800"),)}, "a lone surrogate"),
+        ({"dataset": data_of(Example("a", "S", "\ud800"))}, "a lone surrogate"),
     ],
 )
 def test_nothing_is_written_that_could_not_be_read(

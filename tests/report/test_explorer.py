@@ -321,7 +321,7 @@ def test_a_pair_is_opened_by_keyboard_and_shows_texts_scores_and_answers(
         await page.press("Enter", "Enter", 13, "\r")
         await page.until("!!document.querySelector('.pair[open] .body')")
         text = await page.run("document.querySelector('.pair .sides').innerText")
-        first = run.examples[0]
+        first = next(run.examples)
         assert first["output"] in text
         after = """[...document.querySelectorAll('.pair .sides > :last-child .text > :not(del)')]
           .map((e) => e.textContent).join('')"""

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Bools, Floats
-from dhp.stats.psychometric import T75, TARGET, Psychometric, checked_doses, curve, fallen, threshold_grid
+from dhp.stats.detection import Estimate
+from dhp.stats.psychometric import TARGET, Psychometric, checked_doses, curve, fallen, threshold_grid
 
 _POWERS = np.exp(np.linspace(math.log(0.5), math.log(3), 5))
 _POWER_SPREAD = 0.5  # prior standard deviation of the logarithm of the power, around a power of 1
@@ -78,7 +79,7 @@ class Staircase:
         told = self._updated(int(at[0]), score)
         return replace(told, answers=self.answers + 1, moved=self.moved or score != 0.5)
 
-    def t75(self, level: float = 0.95) -> T75:
+    def t75(self, level: float = 0.95) -> Estimate[float]:
         """Posterior median and the central credible interval of this level, in (0, 1).
 
         Undefined (NaN) as long as no score has moved. The interval takes answers for independent; ties and
@@ -87,11 +88,11 @@ class Staircase:
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, not {level}")
         if not self.moved:
-            return T75(math.nan, math.nan, math.nan)
+            return Estimate(math.nan, math.nan, math.nan)
         share = self._of_t75(self._posterior())[:-1]
         below, ends = share.cumsum() - share / 2, (0.5, (1 - level) / 2, (1 + level) / 2)
         logs = np.interp(ends, below, np.log(self.thresholds))
-        return T75(*(self._within(math.exp(log)) for log in logs))
+        return Estimate(*(self._within(math.exp(log)) for log in logs))
 
     def _within(self, threshold: float) -> float:
         if threshold > self.doses[-1]:
@@ -155,7 +156,7 @@ def searched(
     there = ~np.isnan(scores)
     pairs, fell = there.sum(axis=0), np.nansum(scores, axis=0)
     detection = np.where(pairs > 0, fell / np.maximum(pairs, 1), np.nan)
-    nothing = T75(math.nan, math.nan, math.nan)
+    nothing = Estimate(math.nan, math.nan, math.nan)
     if base >= TARGET or not (scores[there] != 0.5).any():
         return Psychometric(detection, pairs, base, math.nan, math.nan, nothing, nothing)
     before = staircase(doses, base)

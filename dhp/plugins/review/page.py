@@ -27,7 +27,7 @@ def examples_with_sources(
     datasets, _ = found_datasets(list(dataset), Choice(perturbed=reviewable.folder), 0)
     for each in datasets:
         if part := part_of(reviewable.parts, each):
-            matched(part, each.examples)
+            matched(part, each)
         labels = {"": each.task.source_label or "source", **each.task.shown_fields}
         for example in each.examples:
             found[each.name, example.id] = _shown(example, labels)

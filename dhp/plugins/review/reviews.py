@@ -17,8 +17,9 @@ from dhp.core.seeding import shuffled, stream
 from dhp.core.specs import Spec
 from dhp.core.text import printable
 from dhp.perturb.llm.acceptance import fault
+from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.set_audit import audited
-from dhp.perturb.sets import ReviewedKind, SetPart, SetReview, parsed, read_card, read_set
+from dhp.perturb.sets import ReviewedKind, SetReview, parsed, read_card, read_set
 from dhp.stats.agreement import krippendorff_alpha
 from dhp.stats.arrays import Floats
 from dhp.stats.influences import Influences, wilson_interval
@@ -49,7 +50,7 @@ class ReviewableSet:
 
     folder: Path
     hash: str
-    parts: Mapping[str, SetPart]
+    parts: Mapping[str, PerturbedDataset]
     pairs: Mapping[Key, Pair]
     """In random order, drawn from the hash of the set, so that the first pairs are a random sample."""
 
@@ -67,14 +68,14 @@ def read_reviewable(folder: Path) -> ReviewableSet:
     return ReviewableSet(folder, set_hash, parts, {pair.key: pair for pair in order})
 
 
-def _pairs(part: SetPart, set_hash: str) -> list[Pair]:
-    outputs = {e.id: e.output for e in part.examples}
+def _pairs(part: PerturbedDataset, set_hash: str) -> list[Pair]:
+    outputs = {e.id: e.output for e in part.dataset.examples}
     variants = {v.name: v for v in part.variants}
     pairs = []
     for t in part.texts:
         if t.text is not None and t.text != outputs[t.example]:
-            left = stream(set_hash, part.dataset, t.variant, t.example).random() < 0.5
-            pairs.append(Pair(part.dataset, variants[t.variant], outputs[t.example], t, left))
+            left = stream(set_hash, part.dataset.name, t.variant, t.example).random() < 0.5
+            pairs.append(Pair(part.dataset.name, variants[t.variant], outputs[t.example], t, left))
     return pairs
 
 
@@ -89,7 +90,7 @@ class Check:
 def checks(reviewable: ReviewableSet) -> dict[Key, list[Check]]:
     """Pair -> edits, similarity, the checks of texts by language model, what stands out in its variant."""
     outliers = {
-        (part.dataset, found.variant.name, outlier.example): outlier.why
+        (part.dataset.name, found.variant.name, outlier.example): outlier.why
         for part in reviewable.parts.values()
         for found in audited(part)
         for outlier in found.outliers
@@ -280,8 +281,8 @@ def _kinds(reviewable: ReviewableSet, reviews: Sequence[Review]) -> Iterator[Rev
             shares.setdefault(key[:2], []).append({each: said.count(each) / len(said) for each in answers})
     for part in reviewable.parts.values():
         for variant in part.variants:
-            if found := shares.get((part.dataset, variant.name)):
-                yield _kind(part.dataset, variant.name, found)
+            if found := shares.get((part.dataset.name, variant.name)):
+                yield _kind(part.dataset.name, variant.name, found)
 
 
 def _kind(dataset: str, variant: str, shares: Sequence[Mapping[Worse, float]]) -> ReviewedKind:
@@ -309,7 +310,7 @@ def share_interval(values: Floats) -> tuple[float | None, float | None]:
     return (None, None) if np.isnan(low[0]) else (float(low[0]), float(high[0]))
 
 
-def reviewed_parts(reviewable: ReviewableSet, reviews: Sequence[Review]) -> list[SetPart]:
+def reviewed_parts(reviewable: ReviewableSet, reviews: Sequence[Review]) -> list[PerturbedDataset]:
     """The parts of the set with the decisions of its reviewers.
 
     A rejected text is left out: in its place stand the reason and the reviewer's note. Of several edits of a
@@ -319,11 +320,13 @@ def reviewed_parts(reviewable: ReviewableSet, reviews: Sequence[Review]) -> list
     return [_reviewed(part, settled, reviews) for part in reviewable.parts.values()]
 
 
-def _reviewed(part: SetPart, settled: Mapping[Key, Decision], reviews: Sequence[Review]) -> SetPart:
-    outputs = {e.id: e.output for e in part.examples}
+def _reviewed(
+    part: PerturbedDataset, settled: Mapping[Key, Decision], reviews: Sequence[Review]
+) -> PerturbedDataset:
+    outputs = {e.id: e.output for e in part.dataset.examples}
     texts = []
     for t in part.texts:
-        key = (part.dataset, t.variant, t.example)
+        key = (part.dataset.name, t.variant, t.example)
         if settled.get(key) == "reject":
             texts.append(_left_out(t, _note(key, reviews)))
         elif settled.get(key) == "edit":
@@ -352,7 +355,7 @@ def _edit(key: Key, reviews: Sequence[Review]) -> str:
     return next(text for text in said if text is not None)
 
 
-def _origins(part: SetPart, texts: Sequence[PerturbedText]) -> dict[str, str]:
+def _origins(part: PerturbedDataset, texts: Sequence[PerturbedText]) -> dict[str, str]:
     """What made the texts of a perturber, with the number of those edited by hand."""
     perturbers = {v.name: v.perturber for v in part.variants}
     counts: dict[str, int] = {}

@@ -10,9 +10,9 @@ import pytest
 
 import dhp
 from dhp.core.errors import DiskFull, InputError, StoppedEarly
+from dhp.core.records import Candidate
 from dhp.judge import rate_texts
 from dhp.llm.records import Failure, Reply
-from dhp.loaders.rated import RatedText
 from dhp.plugins.batch import files
 from dhp.plugins.batch.files import BatchResults, BatchWriter, read_result_line, same_model
 from dhp.plugins.batch.settings import BatchSettings
@@ -183,7 +183,7 @@ def test_fewer_answers_than_samples_leave_the_others_to_ask(tmp_path: Path) -> N
 
 
 def test_samples_stand_in_their_order_however_they_came(tmp_path: Path) -> None:
-    texts = [RatedText("a", "one", "Ann has a cat.", "Ann has a dog.")]
+    texts = [Candidate("a", "one", "Ann has a dog.", "Ann has a cat.")]
 
     def table(**given: object) -> pd.DataFrame:
         protocol = dhp.protocol("dhp", samples=3)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from dhp.core.records import IDENTITY, Audit, Example, PerturbedText, Variant
 from dhp.perturb.sets import read_card, read_set, write_set
 from dhp.plugins.review.reviews import ReviewableSet, checks, read_reviewable
 from tests.cli.conftest import Run
-from tests.plugins.review.sets import TYPOS, set_of
+from tests.plugins.review.sets import TYPOS, one_text, set_of
 
 CUT = Variant("cut", "cut", "sentence", "rule", None)
 
@@ -120,7 +119,7 @@ def test_a_set_from_the_page_to_the_benchmark(dhp: Run, tmp_path: Path) -> None:
     assert dhp("review", "set", "--page", "p.html", "--dataset", "mini/summeval").code == 0
     page = (tmp_path / "p.html").read_text("utf-8")
     reviewable = read_reviewable(tmp_path / "set")
-    assert next(iter(reviewable.parts["mini/summeval"].examples)).output[:40] in page
+    assert next(iter(reviewable.parts["mini/summeval"].dataset.examples)).output[:40] in page
     assert "Article" in page
     assert "passes the checks of its kind of damage" in page
     rejected = [
@@ -149,8 +148,7 @@ def test_checks_say_what_is_to_be_looked_at(tmp_path: Path) -> None:
     good = original.replace("Lisbon", "Porto")
     for number, (text, wanted) in enumerate([(good, True), (unfit, False)]):
         made = PerturbedText("a", names.name, text, audit=Audit(3, 2, 9, 0.5), rejected=("too long",))
-        part = replace(set_of(1), examples=(example,), variants=(names,), texts=(made,))
-        write_set(tmp_path / str(number), [part])
+        write_set(tmp_path / str(number), [one_text(example, names, made)])
         (found,) = checks(read_reviewable(tmp_path / str(number))).values()
         passed = {check.said: check.passed for check in found}
         assert passed["2 of 3 edits made"] is False
@@ -169,13 +167,7 @@ def test_pairs_are_in_random_order_on_random_sides(tmp_path: Path) -> None:
 def test_texts_that_equal_their_original_are_not_asked_for(dhp: Run, tmp_path: Path) -> None:
     same = Variant(IDENTITY, IDENTITY, "control", "rule", None)
     example = Example("a", "", "A text.")
-    part = replace(
-        set_of(1),
-        examples=(example,),
-        variants=(same,),
-        texts=(PerturbedText("a", IDENTITY, example.output),),
-    )
-    write_set(tmp_path / "set", [part])
+    write_set(tmp_path / "set", [one_text(example, same, PerturbedText("a", IDENTITY, example.output))])
     done = dhp("review", "set", "--page", "p.html")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "no text differs from its original" in done.err

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from dhp.core.records import Example, PerturbedText, Variant
-from dhp.perturb.sets import SetPart, read_set, write_set
+from dhp.perturb.sets import read_set, write_set
 from dhp.plugins.review.page import review_page
 from dhp.plugins.review.reviews import Pair, read_reviewable
 from tests.browser import Page, in_browser, needs_chromium
 from tests.cli.conftest import Run
-from tests.plugins.review.sets import set_of, words
+from tests.plugins.review.sets import one_text, set_of, words
 
 KEYS = {"left": ("ArrowLeft", "ArrowLeft", 37), "right": ("ArrowRight", "ArrowRight", 39)}
 
@@ -99,8 +99,7 @@ def test_untrusted_text_is_no_markup_and_narrow_screens_show_all(tmp_path: Path)
     variant = Variant(f"<i>{evil}", f"<i>{evil}", "word", "rule", None)
     example = Example("<b>1", "", evil)
     text = PerturbedText(example.id, variant.name, f"<u>{evil}")
-    part = SetPart("own", "summarization", "own", 0, (example,), (variant,), (), (text,), {})
-    write_set(tmp_path / "set", [part])
+    write_set(tmp_path / "set", [one_text(example, variant, text)])
     path = tmp_path / "page.html"
     source = {("own", example.id): {"Article <i>": evil}}
     path.write_text(review_page(read_reviewable(tmp_path / "set"), source), encoding="utf-8")
