@@ -86,7 +86,7 @@ def _doubts(
 ) -> Callable[[Sentence], tuple[float, ...]]:
     """Says what the words of a sentence that are not fully trusted lack in trust."""
 
-    @functools.lru_cache(maxsize=65536)
+    @functools.lru_cache(maxsize=SENTENCES_KEPT)
     def doubt(word: Word, inside: bool) -> float:
         return 1 - _trust(word, inside, source, question, vocabulary)
 
