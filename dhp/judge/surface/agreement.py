@@ -54,7 +54,7 @@ def _evidence(stem: str, source: Text) -> float:
 def support(case: Case) -> float | None:
     """The share of what the text says that is in the source: names and numbers first, rare words next."""
     found = total = 0.0
-    for word in {word.stem: word for word in case.text.words if word.content}.values():
+    for word in case.text.content.values():
         weight = rarity(word.lower) * (_NAME_WEIGHT if word.name else 1)
         found += weight * _evidence(word.stem, case.source)
         total += weight
@@ -75,7 +75,7 @@ def continuation(case: Case) -> float | None:
     """How far a text of one sentence takes up the source, above all its last sentences."""
     if len(case.text.sentences) != 1:
         return None
-    late = frozenset().union(*case.source.sentence_stems[-_LAST:])
+    late = frozenset[str]().union(*(sentence.stems for sentence in case.source.sentences[-_LAST:]))
     found = sum(
         weight * (1.0 if stem in late else _EARLIER * _evidence(stem, case.source))
         for stem, weight in case.text.stems.items()
@@ -127,7 +127,7 @@ def _position(stems: frozenset[str], source: Text) -> float | None:
 
 def source_order(case: Case) -> float | None:
     """1 if the sentences follow the order of the source, 0 if they run backwards."""
-    positions = [_position(stems, case.source) for stems in case.text.sentence_stems]
+    positions = [_position(sentence.stems, case.source) for sentence in case.text.sentences]
     known = np.array([position for position in positions if position is not None])
     steps = 0.0
     for start in range(0, len(known), _ROWS):

@@ -6,14 +6,13 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from dhp.core.language import FUNCTION_WORDS, zipf
 from dhp.core.text import nltk_module, sentences
 
 _WORD = re.compile(r"(?:\b[^\W\d_]\.){2,}|\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:'[^\W_]+)*")
-_TOKEN = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[.!?,;:)]")
+_CUT = re.compile(r"(?<=[.!?]) (?=[^\W_])")
 _NUMBER = re.compile(r"(?<![A-Za-z\d])\d+(?:[.,]\d+)*")
 _CJK_LETTER = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _MONTHS = "january february march april may june july august september october november december".split()
@@ -33,10 +32,13 @@ _TOP_ZIPF = 8.0
 """Just above the Zipf frequency of 'the', which so gets a weight near 0."""
 _LONGEST = 40
 """Letters beyond which a string is no English word; the stemmer recurses over its letters."""
+SENTENCES_KEPT = 8192
+"""Sentences of which is kept what was worked out for them."""
 
 
-class Word(NamedTuple):
-    """One word of a text."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Word:
+    """One word of a text; equal words in equal places are one record."""
 
     form: str
     """Word as it is written."""
@@ -65,10 +67,27 @@ def rarity(word: str) -> float:
     return max(0.0, 1 - zipf(word) / _TOP_ZIPF)
 
 
-@functools.lru_cache(maxsize=8192)
-def _words(sentence: str) -> tuple[Word, ...]:
-    """The words of a sentence; most sentences of a degraded text are those of the original."""
-    return tuple(_word(form, position > 0) for position, form in enumerate(_WORD.findall(sentence)))
+@dataclass(frozen=True, eq=False)
+class Sentence:
+    """One sentence; equal sentences, most of those of a degraded copy, are one record."""
+
+    words: tuple[Word, ...]
+
+    @cached_property
+    def content(self) -> Mapping[str, Word]:
+        """Stem -> the last content word with it."""
+        return {word.stem: word for word in self.words if word.content}
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of content words."""
+        return frozenset(self.content)
+
+
+@functools.lru_cache(maxsize=SENTENCES_KEPT)
+def _sentence(text: str) -> Sentence:
+    forms = _WORD.findall(text)
+    return Sentence(tuple(_word(form, position > 0) for position, form in enumerate(forms)))
 
 
 @functools.lru_cache(maxsize=65536)
@@ -92,19 +111,19 @@ class Text:
         return self.raw.replace("’", "'").strip()
 
     @cached_property
-    def sentences(self) -> list[tuple[Word, ...]]:
-        """The words of each sentence that has any."""
-        return [words for sentence in sentences(self.plain) if (words := _words(sentence))]
+    def pieces(self) -> list[str]:
+        """The text cut at spaces that no fault of form and no impossible pair of words can span."""
+        return _CUT.split(self.plain)
+
+    @cached_property
+    def sentences(self) -> list[Sentence]:
+        """The sentences that have words."""
+        return [sentence for sentence in map(_sentence, sentences(self.plain)) if sentence.words]
 
     @cached_property
     def words(self) -> list[Word]:
         """All words in order."""
-        return [word for sentence in self.sentences for word in sentence]
-
-    @cached_property
-    def pairs(self) -> frozenset[tuple[str, str]]:
-        """The neighbours among lower-case words and marks."""
-        return frozenset(pairwise(map(str.lower, _TOKEN.findall(self.plain))))
+        return [word for sentence in self.sentences for word in sentence.words]
 
     @cached_property
     def lowers(self) -> frozenset[str]:
@@ -112,10 +131,17 @@ class Text:
         return frozenset(word.lower for word in self.words)
 
     @cached_property
+    def content(self) -> Mapping[str, Word]:
+        """Stem -> the last content word with it."""
+        content: dict[str, Word] = {}
+        for sentence in self.sentences:
+            content.update(sentence.content)
+        return content
+
+    @cached_property
     def stems(self) -> Mapping[str, float]:
         """The stems of content words with their rarity."""
-        lowers = {word.stem: word.lower for word in self.words if word.content}
-        return {stem: rarity(lower) for stem, lower in lowers.items()}
+        return {stem: rarity(word.lower) for stem, word in self.content.items()}
 
     @cached_property
     def prefixes(self) -> frozenset[str]:
@@ -123,16 +149,11 @@ class Text:
         return frozenset(each[:RELATED_LETTERS] for each in self.stems if len(each) >= RELATED_LETTERS)
 
     @cached_property
-    def sentence_stems(self) -> list[frozenset[str]]:
-        """The stems of content words, sentence by sentence."""
-        return [frozenset(word.stem for word in sentence if word.content) for sentence in self.sentences]
-
-    @cached_property
     def sentence_numbers(self) -> Mapping[str, list[int]]:
         """Stem -> the numbers of the sentences that hold it, in order."""
         sentence_numbers: dict[str, list[int]] = {}
-        for number, stems in enumerate(self.sentence_stems):
-            for each in stems:
+        for number, sentence in enumerate(self.sentences):
+            for each in sentence.stems:
                 sentence_numbers.setdefault(each, []).append(number)
         return sentence_numbers
 

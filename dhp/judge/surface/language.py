@@ -3,9 +3,14 @@
 import functools
 import re
 from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TypeVar
 
 from dhp.core.language import ARTICLES, AUXILIARIES, CONJUNCTIONS, POSSESSIVES, PREPOSITIONS, zipf
-from dhp.judge.surface.document import Case, Word
+from dhp.judge.surface.document import SENTENCES_KEPT, Case, Sentence, Text, Word
+
+T = TypeVar("T")
 
 _MISSPELT_LIMIT = 0.3
 """A text with this share of misspelt words cannot be read any more."""
@@ -59,13 +64,13 @@ def _well_spelt(word: str) -> float:
     return listed if len(word) < _LONG else max(listed, _UNLISTED * _looks_english(word))
 
 
-def _trust(word: Word, inside: bool, case: Case) -> float:
+def _trust(word: Word, inside: bool, source: Text, question: Text, vocabulary: frozenset[str]) -> float:
     bare = word.lower.removesuffix("'s")
     if bare[0].isdigit() or "." in bare:
         return 1.0  # a number, or initials such as e.g. and U.S.
-    if bare in case.vocabulary or word.lower in case.vocabulary:
+    if bare in vocabulary or word.lower in vocabulary:
         return 1.0
-    if word.form[0].isupper() and (word.lower in case.source.lowers or word.lower in case.question.lowers):
+    if word.form[0].isupper() and (word.lower in source.lowers or word.lower in question.lowers):
         return 1.0  # a name in both languages
     if len(bare) == 1:
         return float(bare in "aio" or word.form.isupper())
@@ -75,15 +80,30 @@ def _trust(word: Word, inside: bool, case: Case) -> float:
     return trust
 
 
+@functools.lru_cache(maxsize=8)
+def _doubts(
+    source: Text, question: Text, vocabulary: frozenset[str]
+) -> Callable[[Sentence], tuple[float, ...]]:
+    """Says what the words of a sentence that are not fully trusted lack in trust."""
+
+    @functools.lru_cache(maxsize=SENTENCES_KEPT)
+    def doubt(word: Word, inside: bool) -> float:
+        return 1 - _trust(word, inside, source, question, vocabulary)
+
+    @functools.lru_cache(maxsize=SENTENCES_KEPT)
+    def doubts(sentence: Sentence) -> tuple[float, ...]:
+        return tuple(filter(None, (doubt(word, i > 0) for i, word in enumerate(sentence.words))))
+
+    return doubts
+
+
 def spelling(case: Case) -> float:
     """1 if every word is trusted, 0 if a share of `_MISSPELT_LIMIT` is misspelt."""
-    doubt, known = 0.0, dict[tuple[str, bool], float]()
+    doubts = _doubts(case.source, case.question, case.vocabulary)
+    doubt = 0.0
     for sentence in case.text.sentences:
-        for number, word in enumerate(sentence):
-            place = word.form, number > 0
-            if place not in known:
-                known[place] = 1 - _trust(word, number > 0, case)
-            doubt += known[place]
+        for each in doubts(sentence):
+            doubt += each
     return _unless(doubt, _MISSPELT_LIMIT, case)
 
 
@@ -101,19 +121,28 @@ _FAULTS = tuple(
 _END = re.compile(r"[.!?。！？…][\"'”’)\s\]]*$")
 
 
+def _in_pieces(find: Callable[[str], frozenset[T]], text: Text) -> frozenset[T]:
+    """What is found in any piece of a text."""
+    return frozenset[T]().union(*map(find, text.pieces))
+
+
+@functools.lru_cache(maxsize=SENTENCES_KEPT)
+def _faults(piece: str) -> frozenset[tuple[int, str]]:
+    """The faults of form: the number of the kind, and the place as it is written."""
+    return frozenset((kind, m.group()) for kind, fault in enumerate(_FAULTS) for m in fault.finditer(piece))
+
+
 def form(case: Case) -> float:
     """1 without faults of form; a habit of the source (a space before marks) is not a fault of the text."""
-    faults = 0
-    for fault in _FAULTS:
-        found = {match.group() for match in fault.finditer(case.text.plain)}
-        if found and not fault.search(case.source.plain):
-            faults += len(found)
+    habits = {kind for kind, _ in _in_pieces(_faults, case.source)}
+    faults = sum(kind not in habits for kind, _ in _in_pieces(_faults, case.text))
     if case.source.cased or not case.source.english:
-        faults += sum(sentence[0].form[0].islower() for sentence in case.text.sentences)
+        faults += sum(sentence.words[0].form[0].islower() for sentence in case.text.sentences)
     faults += (not _END.search(case.text.plain)) + case.text.plain.count('"') % 2
     return _unless(faults, _FORM_LIMIT, case)
 
 
+_TOKEN = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[.!?,;:)]")
 _DETERMINERS = ARTICLES | POSSESSIVES
 _SUBJECTS = frozenset("he she they we i".split())
 _NEVER = (
@@ -127,9 +156,7 @@ _NEVER_LAST = _DETERMINERS | frozenset("of from into than".split())
 """Words that need another after them, even before a comma; a conjunction needs one before a full stop."""
 
 
-@functools.lru_cache(maxsize=65536)
-def _impossible(pair: tuple[str, str]) -> bool:
-    left, right = pair
+def _impossible(left: str, right: str) -> bool:
     if not right[0].isalnum():
         return left in _NEVER_LAST if right in ",:" else left in _NEVER_LAST | CONJUNCTIONS
     if left == right:
@@ -139,10 +166,17 @@ def _impossible(pair: tuple[str, str]) -> bool:
     return any(left in first and right in second for first, second in _NEVER)
 
 
+@functools.lru_cache(maxsize=SENTENCES_KEPT)
+def _impossible_pairs(piece: str) -> frozenset[tuple[str, str]]:
+    """The impossible ones among neighbouring lower-case words and marks."""
+    pairs = pairwise(map(str.lower, _TOKEN.findall(piece)))
+    return frozenset((left, right) for left, right in pairs if _impossible(left, right))
+
+
 def word_order(case: Case) -> float:
     """1 if no two neighbouring words are impossible side by side and no phrase breaks off.
 
     A pair that the source has too is not a fault.
     """
-    faults = sum(map(_impossible, case.text.pairs - case.source.pairs))
+    faults = len(_in_pieces(_impossible_pairs, case.text) - _in_pieces(_impossible_pairs, case.source))
     return _unless(faults, _GRAMMAR_LIMIT, case)

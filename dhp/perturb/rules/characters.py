@@ -8,7 +8,6 @@ lie side by side, and which characters look alike, is still the package's to say
 import functools
 import random
 import re
-from bisect import bisect_left
 from collections.abc import Callable
 from itertools import compress, islice, pairwise
 from random import Random
@@ -102,9 +101,12 @@ def _positions(text: str) -> tuple[bytearray, bytearray]:
 
 
 def _drawn(positions: bytearray, rng: random.Random) -> int:
-    """The position of a random 1, found by counting in halves."""
+    """The position of a random 1, come up to from the left by as many places as 1s are missing."""
     wanted = rng.randint(0, positions.count(1) - 1) + 1
-    return bisect_left(range(len(positions)), wanted, key=lambda i: positions.count(1, 0, i + 1))
+    i = wanted - 1
+    while missing := wanted - positions.count(1, 0, i + 1):
+        i += missing
+    return i
 
 
 def _char_swap(typed: TypedText, rng: random.Random) -> Edit | None:
