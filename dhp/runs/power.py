@@ -122,21 +122,9 @@ def power_of_detection(
 ) -> PowerAnalysis:
     """Power for a given detection under the model of `dhp.stats.power.outcomes`.
 
-    Parameters
-    ----------
-    detection
-        Of every metric, in per cent.
-    question
-        What is to be known.
-    metrics, correlation
-        How many metrics there are, and how far they correlate, in [0, 1).
-    tied
-        Scores that do not move, in per cent; at most what the detection leaves room for.
-
-    Raises
-    ------
-    InputError
-        For a value outside these ranges.
+    Every metric has this detection, in per cent; scores that do not move, `tied`, are in per cent, too, and
+    at most what the detection leaves room for. The metrics correlate by `correlation`, in [0, 1). Raises
+    `InputError` for a value outside these ranges.
     """
     question = question or Question()
     check_percent("detection", detection)
