@@ -127,18 +127,8 @@ def evaluated_cells(
 ) -> list[EvaluatedCell]:
     """The cells of one category.
 
-    Parameters
-    ----------
-    ratings
-        Of its answers; the variant is the model that answered.
-    category
-        Its name.
-    metrics
-        Name in ratings -> the name to show, and the scale.
-    models
-        In the order to show.
-    kind
-        `judge` or `classical`.
+    The variant of a rating is the model that answered. `metrics` has the name in ratings -> the name to show,
+    and the scale; `kind` is `judge` or `classical`.
     """
     found: dict[tuple[str, str], list[Rating]] = defaultdict(list)
     for rating in ratings:

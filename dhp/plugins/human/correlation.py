@@ -53,23 +53,9 @@ def correlations(
 ) -> list[Correlation]:
     """Correlations of two scores of the same items.
 
-    Parameters
-    ----------
-    human, judge : shape (sources, systems)
-        NaN where an item is not scored; an item that lacks either is left out.
-    coefficients, levels
-        Which to compute.
-    resamples
-        Number of bootstrap resamples of the sources; 0 for no intervals.
-    confidence
-        Of the intervals, in (0, 1).
-    rng
-        Draws the resamples; default: a generator seeded with 0.
-
-    Returns
-    -------
-    list of Correlation
-        One for each level and coefficient, in that order.
+    Scores have the shape (sources, systems), NaN where an item is not scored; an item that lacks either is
+    left out. Intervals come of resampled sources, by default from a generator seeded with 0; 0 resamples give
+    none. One for each level and coefficient, in that order.
     """
     both = ~(np.isnan(human) | np.isnan(judge))
     x, y = np.where(both, human, np.nan), np.where(both, judge, np.nan)
@@ -92,15 +78,8 @@ def correlations(
 def row_correlations(x: Floats, y: Floats, coefficient: Coefficient) -> Floats:
     """The correlation of each row of `x` with that of `y`.
 
-    Parameters
-    ----------
-    x, y : shape (rows, points)
-        NaN, in both alike, where there is no point.
-
-    Returns
-    -------
-    shape (rows,)
-        NaN for a row with fewer than three points or with constant values.
+    NaN, in both alike, is where there is no point; the result is NaN for a row with fewer than three points
+    or with constant values.
     """
     there = ~np.isnan(x)
     if coefficient == "pearson":
