@@ -340,25 +340,11 @@ _BATCH = {"cpu": 4, "cuda": 32}
 class HfModel:
     """A causal language model run by transformers; loaded when first needed.
 
-    Parameters
-    ----------
-    name
-        A folder, or the name of a hub repository. Code in it is never run.
-    device
-        `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:N` or `all` (its layers spread over all GPUs
-        by the package accelerate).
-    dtype
-        `auto` (as the checkpoint says), `float32`, `float16` or `bfloat16`.
-    batch_size
-        Most sequences computed at once; halved where memory runs out. None chooses by device.
-    chat_template
-        File with the Jinja template by which messages become a prompt; None is the model's own.
-
-    Raises
-    ------
-    InputError
-        If the model, the device or the dtype does not exist, or torch or transformers are not installed;
-        later, if the model cannot be loaded.
+    `name` is a folder or a hub repository; code in it is never run. With the device `all` its layers are
+    spread over all GPUs by the package accelerate; the dtype `auto` is the checkpoint's. `batch_size`, the
+    most sequences computed at once, is halved where memory runs out. Raises `InputError` if the model, the
+    device or the dtype does not exist, or torch or transformers are not installed; later, if the model cannot
+    be loaded.
     """
 
     provider = "hf"
@@ -424,12 +410,8 @@ class HfModel:
         """Answer requests, each as a whole; only some batches of them are read ahead.
 
         Consecutive requests of one group that begin with the same tokens have these computed once. A reply
-        depends on prompt, parameters and sample alone, up to rounding in the forward pass.
-
-        Yields
-        ------
-        (request, replies by sample)
-            In no particular order.
+        depends on prompt, parameters and sample alone, up to rounding in the forward pass. Replies are by
+        sample; requests come in no particular order.
         """
         for window in windows(requests, max(_LOOK_AHEAD, 2 * (self._batch_size or 0))):
             yield from self._generated(window)
