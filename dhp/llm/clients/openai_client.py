@@ -36,6 +36,7 @@ from dhp.llm.clients.transport import (
     Unreachable,
 )
 from dhp.llm.engine import retry_after
+from dhp.llm.limits import TIMEOUT
 from dhp.llm.records import Reply, Request
 
 TRANSPORTS = ("fast", "sdk")
@@ -62,7 +63,7 @@ class OpenAIClient:
         name: str,
         base_url: str | None = None,
         *,
-        timeout: float = 120.0,
+        timeout: float = TIMEOUT,
         transport: str | None = None,
         provider: str = "openai",
         connection: Connection | None = None,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.core.errors import InputError, suggest
-from dhp.plugins.human.correlation import FEWEST
+from dhp.plugins.human.correlation import FEWEST, RESAMPLES
 from dhp.plugins.human.scores import Scores, human_scores, in_all, mean_over, scores_by_judge
 from dhp.stats.arrays import Bools, Floats
 
@@ -69,7 +69,7 @@ class Swap:
 
 
 def swap_test(
-    human: Floats, first: Floats, second: Floats, *, resamples: int = 1000, seed: int = 0
+    human: Floats, first: Floats, second: Floats, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> Swap | None:
     """PERM-BOTH (Deutsch, Dror and Roth 2021): standardised scores swapped by fair coins, correlated again.
 
@@ -167,7 +167,7 @@ def pair_accuracy(human: Floats, judge: Floats) -> PairAccuracy | None:
 
 
 def soft_pair_accuracy(
-    human: Floats, judge: Floats, *, resamples: int = 1000, rng: np.random.Generator | None = None
+    human: Floats, judge: Floats, *, resamples: int = RESAMPLES, rng: np.random.Generator | None = None
 ) -> float | None:
     """Soft pairwise accuracy of systems (Thompson et al. 2024): 1 - mean |p_human - p_judge|.
 
@@ -213,7 +213,7 @@ def partial_correlations(
     human: "str | Path | pd.DataFrame",
     control: str,
     *,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[PartialCorrelation]:
     """How each judge agrees with humans beyond what a further judge explains, such as `metric/rouge1`.
@@ -289,7 +289,7 @@ def self_preference(
     human: "str | Path | pd.DataFrame",
     family: str,
     *,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[SelfPreference]:
     """Self-preference of the judges of a family, on the items that humans scored too.

@@ -2,15 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from dhp.stats.arrays import Bools, Floats
-
-if TYPE_CHECKING:
-    pass
-
 
 Level = Literal["per_source", "pooled", "system"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -19,6 +15,8 @@ all items together (dataset level); of the means of the systems (system level)."
 Coefficient = Literal["pearson", "spearman", "kendall", "kendall-c"]
 COEFFICIENTS: tuple[Coefficient, ...] = get_args(Coefficient)
 """Kendall is tau-b; `kendall-c` is Stuart's tau-c."""
+RESAMPLES = 1000
+"""Resamples of the sources, for intervals and tests."""
 FEWEST = 3
 """Points below which there is no correlation to speak of: over two it is always 1 or -1."""
 
@@ -47,7 +45,7 @@ def correlations(
     *,
     coefficients: Sequence[Coefficient] = ("pearson", "spearman", "kendall"),
     levels: Sequence[Level] = LEVELS,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     confidence: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> list[Correlation]:

@@ -16,6 +16,7 @@ from dhp.core.seeding import key_digest
 from dhp.runs.comparable import check_alike, check_once, differences, rated_by_dataset
 from dhp.runs.reader import RunResult
 from dhp.stats.arrays import Floats, Ints
+from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import (
     FEWEST_PAIRS,
     ControlState,
@@ -25,7 +26,6 @@ from dhp.stats.detection import (
     outcome_shares,
     verdict,
 )
-from dhp.stats.floor import FLOOR
 from dhp.stats.wilcoxon.signed_rank import average_ranks
 
 _DIGITS = 12

@@ -24,6 +24,7 @@ from dhp.core.errors import InputError
 from dhp.core.files import read_text
 from dhp.core.seeding import stream, text_hash
 from dhp.llm.records import Params, Position, Reply, Request
+from dhp.llm.settings import ModelSettings
 from dhp.plugins.local.loading import (
     Vocabulary,
     check_device,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from transformers import Cache, PreTrainedConfig, PreTrainedModel
 
 
+_DEFAULTS = ModelSettings()
 SHORTEST_SHARED = 16
 """A shorter common beginning, in tokens, is not worth a forward pass of its own."""
 
@@ -355,8 +357,8 @@ class HfModel:
         self,
         name: str,
         *,
-        device: str = "auto",
-        dtype: str = "auto",
+        device: str = _DEFAULTS.device,
+        dtype: str = _DEFAULTS.dtype,
         batch_size: int | None = None,
         chat_template: str | Path | None = None,
     ) -> None:
