@@ -75,21 +75,8 @@ def examine(
 ) -> list[Check]:
     """Look at the installation, and at a server and a judge of the user's own if they are named.
 
-    Parameters
-    ----------
-    base_url
-        Of an OpenAI-compatible server, up to and including `/v1`; asked for its models.
-    judge
-        `python:MODULE:OBJECT`: what it is, and what its parameters are given.
-    fields
-        Parameter of the judge -> what it is given instead.
-    timeout
-        Seconds that the server is given.
-
-    Raises
-    ------
-    InputError
-        If `base_url` is no address.
+    `fields` say what a parameter of the judge is given instead. Raises `InputError` if `base_url` is no
+    address.
     """
     checks = [server(base_url, timeout)] if base_url is not None else []
     checks += [_own_judge(judge, fields)] if judge is not None else []

@@ -3,17 +3,23 @@
 import ast
 import importlib
 import itertools
+import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
+import click
 import pytest
 
 import dhp
+from dhp.cli import main
+from dhp.core.plugins import offered
 from tests.llm.scripted import reply, scripted_server
 from tests.quick import undrawn
 
@@ -120,12 +126,14 @@ def test_files_and_functions_are_small() -> None:
 
 
 CEILINGS = {
-    "lines of the core": (38_850, 27_000),
-    "lines of all": (52_650, 36_000),
-    "share of heads": (0.087, 0.07),
+    "lines of the core": (37_970, 27_000),
+    "lines of all": (51_270, 36_000),
+    "share of heads": (0.0897, 0.07),
     "pairs of records alike": (4, 5),
     "core files that know of temporary files": (4, 2),
     "kinds of record on a text's way": (36, 20),
+    "options declared more than once": (0, 0),
+    "defaults of options that stand twice": (3, 0),
     "core files that speak of batches": (3, 3),
     "core files that speak of battles": (2, 3),
     "core files that speak of early stopping": (2, 3),
@@ -190,6 +198,142 @@ def records_alike(modules: set[str]) -> int:
     return sum(len(a & b) >= max(3, 0.6 * max(len(a), len(b))) for a, b in pairs)
 
 
+class Declared(NamedTuple):
+    """An option of the command line in the source: a call of `click.option`, or a field with metadata."""
+
+    module: str
+    name: str
+    """Of a pair such as `--ties/--no-ties` the first."""
+    parameter: str
+    default: ast.expr | None
+
+
+def keyword(call: ast.Call, name: str) -> ast.expr | None:
+    return next((each.value for each in call.keywords if each.arg == name), None)
+
+
+def literal(node: ast.AST | None) -> object:
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+def declared_by_call(module: str, call: ast.Call) -> Iterator[Declared]:
+    called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if called not in ("option", "Option"):
+        return
+    lists = (node.elts if isinstance(node, ast.List) else [node] for node in call.args)
+    words = [literal(each) for each in itertools.chain(*lists)]
+    texts = [word for word in words if isinstance(word, str)]
+    for name in (text for text in texts if text.startswith("--")):
+        plain = name.removeprefix("--").replace("-", "_")
+        parameter = next((text for text in texts if text.isidentifier()), plain)
+        yield Declared(module, name.partition("/")[0], parameter, keyword(call, "default"))
+
+
+MAKE_NAMES = {"dhp.cli.benchmark", "dhp.cli.init", "dhp.cli.main", "dhp.cli.options"}
+"""Modules with options of names that do not stand in the source: of schedules, questions, fields."""
+
+
+def makes_names(module: str, tree: ast.Module) -> bool:
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    of_click = [call for call in calls if ast.unparse(call.func) in ("click.option", "click.Option")]
+    return any(not [*declared_by_call(module, call)] for call in of_click)
+
+
+def declared_by_field(module: str, field: ast.AnnAssign) -> Iterator[Declared]:
+    metadata = keyword(field.value, "metadata") if isinstance(field.value, ast.Call) else None
+    keys = [literal(key) for key in metadata.keys] if isinstance(metadata, ast.Dict) else ["option"]
+    if metadata is None or "option" not in keys or not isinstance(field.target, ast.Name):
+        return
+    assert isinstance(field.value, ast.Call)
+    spelt = literal(keyword(metadata, "name")) if isinstance(metadata, ast.Call) else None
+    name = str(spelt or f"--{field.target.id.replace('_', '-')}")
+    yield Declared(module, name.partition("/")[0], field.target.id, keyword(field.value, "default"))
+
+
+def declared_options(modules: Mapping[str, ast.Module]) -> list[Declared]:
+    options: list[Declared] = []
+    for module, tree in modules.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                options += declared_by_call(module, node)
+            elif isinstance(node, ast.AnnAssign):
+                options += declared_by_field(module, node)
+    return options
+
+
+SEVERAL_MEANINGS = {
+    "--out": (11, "each command writes something else"),
+    "--config": (2, "options of dhp; the categories of ColossalEval, whose name it is"),
+    "--dataset": (2, "texts of a run, several; of a survey one file"),
+    "--model": (2, "judges; of a power analysis a mock judge alone"),
+    "--n": (2, "examples that are taken; that a power analysis is about"),
+    "--page": (2, "pages of two plug-ins, which do not import each other"),
+    "--protocol": (2, "protocols, several; of a battle one, of other protocols"),
+    "--resamples": (2, "label swaps; resamples of sources"),
+    "--variant": (2, "the text that is shown; damage before and after which judges are compared"),
+    "--weights": (2, "by which a run is analysed; of results that are there"),
+}
+"""Option -> how often it may be declared, as it means several things, and why."""
+
+
+def declared_again(options: Sequence[Declared]) -> int:
+    """Declarations of options beyond the one, or beyond those in `SEVERAL_MEANINGS`."""
+    times = Counter(option.name for option in options)
+    return sum(max(0, count - SEVERAL_MEANINGS.get(name, (1, ""))[0]) for name, count in times.items())
+
+
+def defaults_again(options: Sequence[Declared], modules: Mapping[str, ast.Module]) -> int:
+    """Options whose default, a number or a word, is also that of a parameter of this name, or a field."""
+    stands = Counter((each.parameter, literal(each.default)) for each in options)
+    for node in (node for tree in modules.values() for node in ast.walk(tree)):
+        if isinstance(node, ast.arguments):
+            positional = [*node.posonlyargs, *node.args]
+            without = len(positional) - len(node.defaults)
+            pairs = [*zip(positional[without:], node.defaults, strict=True)]
+            for parameter, default in [*pairs, *zip(node.kwonlyargs, node.kw_defaults, strict=True)]:
+                stands[parameter.arg, literal(default)] += 1
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            stands[node.target.id, literal(node.value)] += 1
+    told = {(each.parameter, literal(each.default)) for each in options}
+    return sum(stands[each] > 1 for each in told if each[1])
+
+
+def test_options_are_counted_where_they_are_declared() -> None:
+    """Every option of every command is seen in the source, but for those whose names are made."""
+    options: list[Declared] = declared_options(trees())
+    commands: list[click.Command] = [main.app]
+    schedules = (f"--{name.replace('_', '-')}" for name in offered("schedules"))
+    made = {"--help", "--version", "--debug", "--output", "--source", *schedules}
+    seen = {*made, *(option.name for option in options)}
+    assert {module for module, tree in trees().items() if makes_names(module, tree)} == MAKE_NAMES
+    for command in commands:
+        context = click.Context(command)
+        if isinstance(command, click.Group):
+            below = [command.get_command(context, name) for name in command.list_commands(context)]
+            commands += [each for each in below if each]
+        names = {each.opts[0] for each in command.get_params(context) if isinstance(each, click.Option)}
+        assert names <= seen, command.name
+    planted = """
+@click.option("--out", "folder", default=3)
+@click.option("--out/--in")
+class Settings:
+    out: int = field(default=3, metadata=option("Where."))
+    other: int = field(default=4, metadata=option("Where.", name="--out"))
+    shared: int = field(default=4, metadata=SHARED)
+    bare: int = field(default=4, metadata={"option": Option("Where.")})
+    inner: int = field(default=4, metadata={"plugin": "inner"})
+def write(*, folder=3): ...
+"""
+    tree = {"planted": ast.parse(planted)}
+    found = declared_options(tree)
+    assert sorted(each.name for each in found) == ["--bare", *4 * ["--out"], "--shared"]
+    assert declared_again(found) == 0
+    assert declared_again([*found, min(found, key=lambda each: each.name)]) == 1
+    assert defaults_again(found, tree) == 1
+    times = Counter(option.name for option in options)
+    assert [name for name, (most, _) in SEVERAL_MEANINGS.items() if times[name] != most] == []
+
+
 def test_numbers_that_may_only_fall() -> None:
     core = {module for module in sources() if not module.startswith("dhp.plugins.")}
     lines = {module: len(source.splitlines()) for module, source in sources().items()}
@@ -201,6 +345,8 @@ def test_numbers_that_may_only_fall() -> None:
         "pairs of records alike": records_alike(core),
         "core files that know of temporary files": sum("dhp.core.spool" in sources()[m] for m in core),
         "kinds of record on a text's way": len(ON_THE_WAY.split()),
+        "options declared more than once": declared_again(declared_options(trees())),
+        "defaults of options that stand twice": defaults_again(declared_options(trees()), trees()),
     }
     for name, words in PLUGIN_WORDS.items():
         speaking = [m for m in core if any(word in sources()[m].lower() for word in words)]
@@ -264,6 +410,57 @@ def test_a_text_passes_the_records_that_are_listed(tmp_path: Path, monkeypatch: 
     assert [name for name in on if name not in met] == []
     written = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     assert [name for name in on if f"`{name}`" not in written] == []
+
+
+SECTIONS = re.compile(r"^ *(Parameters|Returns|Yields|Raises|Notes|Attributes|Examples?)\n *---", re.M)
+FIXTURES = {"dhp.cli.pytest_plugin.judge_audit"}
+"""What users of pytest see of the plug-in for it, by `pytest --fixtures`."""
+
+
+def public_names() -> set[str]:
+    """Where the names of `dhp` are defined, as on the reference page."""
+    callable_packages = {f"dhp.{module}.{name}" for module, name in dhp._CALLABLE.values()}
+    functions = {target.replace(":", ".") for target in offered("functions").values()}
+    return {f"dhp.{module}.{name}" for name, module in dhp._MODULE_OF.items()} | callable_packages | functions
+
+
+def with_sections(tree: ast.AST, path: str, public: Collection[str]) -> Iterator[str]:
+    """The functions and classes that are not public and whose docstrings have sections."""
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield from with_sections(node, path, public)
+        elif (name := f"{path}.{node.name}") not in public:
+            if SECTIONS.search(ast.get_docstring(node) or ""):
+                yield name
+            yield from with_sections(node, name, public)
+
+
+def test_docstrings_have_sections_where_they_are_published() -> None:
+    """Else the names and types of parameters speak, and a sentence says what they do not."""
+    public = public_names() | FIXTURES
+    assert {"dhp.run.run", "dhp.run.judge_texts", "dhp.plugins.human.agreement.correlate"} <= public
+    inside = {module: tree for module, tree in trees().items() if not module.startswith("dhp.stats.")}
+    assert [name for module, tree in inside.items() for name in with_sections(tree, module, public)] == []
+    planted = """
+class Open:
+    def method():
+        '''Do it.
+
+        Raises
+        ------
+        ValueError
+            Always.
+        '''
+def shown():
+    '''Do it.
+
+    Returns
+    -------
+    int
+    '''
+"""
+    assert list(with_sections(ast.parse(planted), "m", {"m.shown"})) == ["m.Open.method"]
+    assert list(with_sections(ast.parse(planted), "m", {"m.Open"})) == ["m.shown"]
 
 
 def test_content_is_data() -> None:

@@ -288,14 +288,8 @@ def analyze_ratings(
 ) -> Result:
     """Discernment scores of one (model, protocol, dataset).
 
-    Parameters
-    ----------
-    ratings, config, scales
-        What was rated, how it is analysed, and the scale of each metric where it is known.
-    variants, left_out, levels, signature, usage, cost
-        Of the result: its variants, rated or not, and what it says of itself.
-    notes, characters
-        On the texts, and the median length of the originals, where they are known.
+    `variants` are all, rated or not; `scales` and `characters`, the median length of the originals, are given
+    where they are known.
     """
     tested = _all_tested(ratings, variants, config, characters)
     rated = [row.variant for row in tested.variants]

@@ -60,10 +60,7 @@ def html_table(results: Sequence[ShownResult]) -> str:
 def plot(result: ShownResult) -> "Figure":
     """Detection of each kind of damage and control with its limits, coloured by verdict; 50 % is blind.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Drawn without a display; notebooks show it, `savefig` writes it.
+    It is drawn without a display; notebooks show it, `savefig` writes it.
     """
     from matplotlib.figure import Figure
 

@@ -205,22 +205,9 @@ def place_of(frame: "pd.DataFrame") -> str:
 def checked_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = None) -> "pd.DataFrame":
     """A ratings table in which every value is what it must be.
 
-    Parameters
-    ----------
-    frame
-        With the columns that `dhp.analyze` takes.
-    scales
-        Metric -> scale; with them other metrics and scores off the scale are errors too.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A copy: names as texts, `score` as floats, NaN where there is none, and `status` in every row.
-
-    Raises
-    ------
-    InputError
-        With the first row at fault.
+    A copy with names as texts, `score` as floats (NaN where there is none) and `status` in every row. With
+    `scales` other metrics and scores off the scale are errors too. Raises `InputError` with the first row at
+    fault.
     """
     place = place_of(frame)
     table = _checked_columns(frame, place)

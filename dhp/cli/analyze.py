@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from dhp.analysis.config import AnalysisConfig
-from dhp.cli.options import Command, settings
+from dhp.cli.options import Command, setting, settings
 from dhp.cli.output import OutputOptions
 from dhp.cli.protocol_options import RELEASED
 from dhp.core.errors import InputError
@@ -15,13 +15,13 @@ from dhp.perturb.settings import Choice
 @click.command(cls=Command)
 @click.argument("file", nargs=-1, required=True)
 @RELEASED
-@settings("choice", Choice, only=("suite",))
+@setting(Choice, "suite")
 @settings("analysis", AnalysisConfig, only=("statistics", "combination", "weights", "floor"))
 @settings("output", OutputOptions)
 def analyze(
     file: tuple[str, ...],
     form: str | None,
-    choice: Choice,
+    suite: str | None,
     analysis: AnalysisConfig,
     output: OutputOptions,
 ) -> None:
@@ -42,5 +42,5 @@ def analyze(
         raise InputError(f"{file[1]}: a second file; allowed: one, or several with --format")
     with output.working() as show, stage(show, f"analysing {', '.join(file)}"):
         table = file[0] if form is None else read_recorded_scores(form, *map(Path, file))
-        results = analyse(table, suite=choice.suite, analysis=analysis)
+        results = analyse(table, suite=suite, analysis=analysis)
     output.show(results)

@@ -12,7 +12,16 @@ from dhp.cli.language_models import refuse_unused, until_answered, with_deferral
 from dhp.cli.options import Command, config_option, settings
 from dhp.cli.output import OutputOptions, output_console
 from dhp.cli.preset import Preset
-from dhp.cli.protocol_options import DATASET, DRY_RUN, OWN, PROTOCOL, SEED, Criteria, ProtocolChanges
+from dhp.cli.protocol_options import (
+    DATASET,
+    DRY_RUN,
+    OWN,
+    PROTOCOL,
+    SEED,
+    Criteria,
+    ProtocolChanges,
+    model_option,
+)
 from dhp.core.errors import InputError
 from dhp.core.plugins import offered
 from dhp.judge.adapters.settings import JudgeSettings
@@ -54,12 +63,7 @@ COMMON = (
 
 
 @click.command(cls=Command, common=COMMON)
-@click.option(
-    "--model",
-    multiple=True,
-    metavar="MODEL",
-    help="Judge, e.g. openai/NAME, python:FILE.py:OBJECT or baseline/surface; may be repeated.",
-)
+@model_option(several=True)
 @DATASET
 @PROTOCOL
 @SEED

@@ -11,6 +11,7 @@ from dhp.cli.options import Command
 from dhp.cli.output import JSON, output_console, print_json
 from dhp.cli.protocol_options import ALLOW, RELEASED
 from dhp.core.text import printable
+from dhp.stats.defaults import RESAMPLES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,7 +39,7 @@ _ALARM = "! false alarm: harmless edits lower the score as damage does"
 @click.argument("run", nargs=-1, required=True)
 @RELEASED
 @ALLOW
-@click.option("--resamples", default=10_000, metavar="K", help="Number of random label swaps.")
+@click.option("--resamples", default=RESAMPLES, metavar="K", help="Number of random label swaps.")
 @JSON
 @click.option(
     "--html", metavar="FILE", help="Also write a page; of two judges with the texts whose verdict changed."

@@ -2,14 +2,15 @@
 
 import click
 
-from dhp.cli.options import Command, settings
+from dhp.cli.options import Command, setting, settings
 from dhp.cli.output import JSON, print_json, print_line
 from dhp.core.text import printable
 from dhp.judge.adapters.settings import JudgeSettings
+from dhp.llm.settings import ModelSettings
 
 
 @click.command(cls=Command)
-@click.option("--base-url", metavar="URL", help="Also list the models of this server; address up to /v1.")
+@setting(ModelSettings, "base_url")
 @click.option(
     "--judge",
     metavar="MODEL",
@@ -20,7 +21,8 @@ from dhp.judge.adapters.settings import JudgeSettings
 def doctor(base_url: str | None, judge: str | None, judge_settings: JudgeSettings, json: bool) -> None:
     """Check which features work here and what the others need.
 
-    Exits with 1 if the core does not work. No server is asked but the one that you name.
+    Exits with 1 if the core does not work. With --base-url it lists the models of that server; no other
+    server is asked.
 
     Example: dhp doctor --base-url http://localhost:8000/v1
     """

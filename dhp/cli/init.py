@@ -1,6 +1,6 @@
 """`dhp init`: ask for the options of your own data, prompt and model, and write them to a file."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,27 +113,31 @@ class _Init:
 
 
 _QUESTIONS = {
-    "dataset": "Table of good texts",
-    "output": "Column of the text that is judged",
-    "source": "Column of what the writer was given (empty: none)",
-    "metric": "What is rated, in a word",
-    "scale": "Scale, e.g. 1..10 (10..1: lower is better)",
-    "base_url": "Server, up to /v1 (empty: that of OpenAI)",
-    "model": "Model",
-    "prompt_file": "Prompt file",
+    "dataset": ("FILE", "Table of good texts"),
+    "output": ("COLUMN", "Column of the text that is judged"),
+    "source": ("COLUMN", "Column of what the writer was given (empty: none)"),
+    "metric": ("NAME", "What is rated, in a word"),
+    "scale": ("LOW..HIGH", "Scale, e.g. 1..10 (10..1: lower is better)"),
+    "base_url": ("URL", "Server, up to /v1 (empty: that of OpenAI)"),
+    "model": ("MODEL", "Model"),
+    "prompt_file": ("FILE", "Prompt file"),
 }
-"""Questions in their order; the last one has an answer in every complete file."""
+"""Kind of answer, and question, in their order; the last one has an answer in every complete file."""
+
+
+def _key(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _answers(command: Callable[..., object]) -> Callable[..., object]:
+    """Let a command take the answer to each question as an option."""
+    for name, (kind, question) in reversed(_QUESTIONS.items()):
+        command = click.option(f"--{_key(name)}", metavar=kind, help=f"{question}.")(command)
+    return command
 
 
 @click.command(cls=Command)
-@click.option("--dataset", metavar="FILE", help="Table of good texts: CSV, JSON, JSONL, TSV or Parquet.")
-@click.option("--output", metavar="COLUMN", help="Column of the text that is judged.")
-@click.option("--source", metavar="COLUMN", help="Column of what the writer was given.")
-@click.option("--metric", metavar="NAME", help="What is rated, in a word.")
-@click.option("--scale", metavar="LOW..HIGH", help="Scale of the answers; 10..1: lower is better.")
-@click.option("--base-url", metavar="URL", help="Server of the model; empty: that of OpenAI.")
-@click.option("--model", metavar="MODEL", help="Judge, e.g. openai/NAME.")
-@click.option("--prompt-file", metavar="FILE", help="Your prompt; a first one is written if there is none.")
+@_answers
 @click.option("--out", default="dhp.yaml", metavar="FILE", help="Where to write the options.")
 def init(out: str, **given: str | None) -> None:
     """Write a dhp.yaml for your own data, prompt and model.
@@ -146,12 +150,12 @@ def init(out: str, **given: str | None) -> None:
     written = _read(path)
     if written and (said := [f"{_key(name)} {value}" for name, value in written.items() if value]):
         print(f"{out} has: {', '.join(said)}")
-    for name, text in _QUESTIONS.items():
+    for name, (_, question) in _QUESTIONS.items():
         answer = written.get(name, given[name])
         if name in written and given[name] not in (None, answer):
             raise InputError(f"--{_key(name)}: {out} has '{answer}'; edit it, or choose another --out")
         if answer is None:
-            answer = _ask(state, name, text)
+            answer = _ask(state, name, question)
         else:
             getattr(state, name)(answer)
         state.answers[name] = answer
@@ -172,10 +176,6 @@ def _ask(state: _Init, name: str, text: str) -> str:
 
     found: str = click.prompt(text, default=state.default(name), value_proc=checked)
     return found
-
-
-def _key(name: str) -> str:
-    return name.replace("_", "-")
 
 
 def _read(path: Path) -> dict[str, str]:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.language_models import until_answered, with_deferral
-from dhp.cli.options import Command, settings
-from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, Criteria, ProtocolChanges
+from dhp.cli.options import Command, setting, settings
+from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, Criteria, ProtocolChanges, model_option
 from dhp.core.errors import InputError
 from dhp.core.files import Lock, replacing
 from dhp.core.text import spreadsheet_safe
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
+from dhp.perturb.settings import Choice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,13 +28,9 @@ if TYPE_CHECKING:
     "--max-calls --dry-run",
 )
 @click.argument("data")
-@click.option("--model", multiple=True, required=True, metavar="MODEL", help="Judge; may be repeated.")
+@model_option(several=True, required=True)
 @PROTOCOL
-@click.option(
-    "--task",
-    metavar="NAME|FILE.yaml",
-    help="What the systems had to do; default: the set's, or summarization.",
-)
+@setting(Choice, "task")
 @click.option("--out", required=True, metavar="FILE", help="Table of ratings: .csv, .jsonl or .parquet.")
 @DRY_RUN
 @settings("criteria", Criteria)
@@ -55,8 +52,8 @@ def judge(
     """Rate given texts without degrading them.
 
     DATA is a table with the columns source, output and optionally id, system, reference, or NAME=FILE of a
-    published set: summeval, newsroom, realsumm, topical_chat, openmeva_roc, bagel. The table of ratings
-    goes to dhp correlate.
+    published set: summeval, newsroom, realsumm, topical_chat, openmeva_roc, bagel. The task is that of the
+    set, for a table summarization, unless --task names another. The table of ratings goes to dhp correlate.
 
     Example: dhp judge summeval=summeval.jsonl --model metric/rouge1 --out ratings.csv
     """

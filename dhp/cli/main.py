@@ -11,8 +11,8 @@ from typing import NoReturn
 import click
 
 from dhp._version import __version__
+from dhp.cli.messages import Messages
 from dhp.cli.options import help_all, is_whole_help, option_names
-from dhp.cli.output import Messages
 from dhp.core.errors import DhpError, InputError
 from dhp.core.plugins import load_target, offered
 

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import click
 from click.core import ParameterSource
 
-from dhp.cli.output import Messages
+from dhp.cli.messages import Messages
 from dhp.core.errors import InputError, suggest
 from dhp.core.options import Option, option_of
 from dhp.core.plugins import load_target, offered
@@ -61,6 +61,12 @@ def settings(
         return wrapper
 
     return decorate
+
+
+def setting(record: type[Any], name: str) -> Callable[[AnyCommand], AnyCommand]:
+    """Let a command take one field of a settings record as a parameter of that name, as it is typed."""
+    (field,) = (each for each in fields(record) if each.name == name)
+    return _decorator(name, field, "Options")
 
 
 def stated(*parameters: str) -> list[str]:

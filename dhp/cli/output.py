@@ -1,18 +1,16 @@
-"""Options and forms of printed results, and messages on standard error."""
+"""Options and forms of printed results."""
 
 import io
 import logging
 import os
-import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-import click
-
+from dhp.cli.options import setting
 from dhp.core.errors import InputError
 from dhp.core.options import option
 
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from dhp.core.progress import Show
 
 
-JSON = click.option("--json", is_flag=True, help="Print the figures as JSON.")
 _WIDE = 200  # columns that are enough for every table
 
 
@@ -74,9 +71,9 @@ def print_line(line: str, indent: int = 4) -> None:
 class OutputOptions:
     """What is printed: tables for people, or one of these."""
 
-    json: bool = field(default=False, metadata=option("Print what results.json holds."))
-    csv: bool = field(default=False, metadata=option("Print one row per variant and metric."))
-    markdown: bool = field(default=False, metadata=option("Print tables for a pull request."))
+    json: bool = field(default=False, metadata=option("Print the figures as JSON."))
+    csv: bool = field(default=False, metadata=option("Print a table as CSV."))
+    markdown: bool = field(default=False, metadata=option("Print tables in Markdown."))
     details: bool = field(default=False, metadata=option("Show each kind of damage with D, and all notes."))
     quiet: bool = field(default=False, metadata=option("Print nothing but errors."))
 
@@ -138,44 +135,4 @@ class OutputOptions:
                 print_line(line)
 
 
-_PARAMETER = re.compile(r"`([a-z_]+(?:\.[a-z_]+)*)(=None|=False)?`")
-"""How the library names a parameter in a message."""
-
-
-class Messages(logging.Handler):
-    """Prints errors, warnings and what the package logs, one line each."""
-
-    def __init__(self, names: Callable[[click.Command | None], Mapping[str, str]]) -> None:
-        """`names` gives the options that parameters have in a command."""
-        super().__init__()
-        self._names = names
-        self.command: click.Command | None = None
-        """The command that runs."""
-
-    def say(self, message: str) -> None:
-        """Print a message."""
-        from dhp.core.text import printable
-
-        if _PARAMETER.search(message):
-            names = self._names(self.command)
-            message = _PARAMETER.sub(lambda found: _option(found, names), message)
-        print(f"dhp: {printable(' '.join(message.split()))}", file=sys.stderr)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Print what is logged."""
-        self.say(record.getMessage())
-
-    def show_warning(self, message: Warning | str, *_: object) -> None:
-        """Replacement of `warnings.showwarning`."""
-        self.say(str(message))
-
-
-def _option(match: re.Match[str], names: Mapping[str, str]) -> str:
-    """The option of a parameter; other names are left unchanged."""
-    name, value = match[1], match[2] or ""
-    group, _, rest = name.partition(".")
-    if name not in names and group in names:
-        name = rest
-    if value == "=None":
-        return f"{names[name]} default" if name in names else match[0]
-    return names.get(name + value, match[0])
+JSON = setting(OutputOptions, "json")

@@ -10,7 +10,7 @@ import click
 from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import output_console
-from dhp.cli.protocol_options import DATASET, SEED
+from dhp.cli.protocol_options import DATASET, DRY_RUN, SEED
 from dhp.core.errors import InputError
 from dhp.core.options import check_numbers, option
 from dhp.core.text import printable
@@ -19,8 +19,6 @@ from dhp.perturb.set_audit import Spread, VariantAudit, audited
 from dhp.perturb.settings import Choice, PerturbModel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
     from rich.table import Table
 
@@ -31,7 +29,7 @@ _TOKENS = ("prompt_tokens", "completion_tokens")
 
 
 @dataclass(frozen=True)
-class _Output:
+class PerturbOutput:
     """What becomes of the texts."""
 
     out: str | None = field(
@@ -48,14 +46,11 @@ class _Output:
         default=None,
         metadata=option("Audit a set of degraded texts: statistics and outliers.", metavar="DIR"),
     )
-    dry_run: bool = field(
-        default=False, metadata=option("Only print the estimated calls, tokens and cost of --perturb-model.")
-    )
 
     def __post_init__(self) -> None:
         check_numbers(self)
 
-    def check(self, dataset: "Sequence[str]", choice: Choice) -> None:
+    def check(self, dataset: "Sequence[str]", choice: Choice, *, dry_run: bool) -> None:
         """Raise `InputError` where the texts could not be written, before they are made."""
         from dhp.core.files import check_writable
         from dhp.loaders.released import is_released
@@ -66,7 +61,7 @@ class _Output:
         for name, path in (("--out", self.out), ("--freeze", self.freeze)):
             if path is not None and Path(path).resolve() in inputs:
                 raise InputError(f"{name} {path}: is the input; choose another one")
-        if not (self.out or self.freeze or self.show or self.dry_run):
+        if not (self.out or self.freeze or self.show or dry_run):
             raise InputError("say where the texts go: --out FILE.jsonl, --freeze DIR, or --show K")
         if self.out is not None:
             check_writable(Path(self.out))
@@ -83,28 +78,34 @@ class _Output:
 )
 @DATASET
 @SEED
-@settings("output", _Output)
+@DRY_RUN
+@settings("output", PerturbOutput)
 @settings("choice", Choice)
 @settings("settings", ModelSettings)
 def perturb(
-    dataset: tuple[str, ...], seed: int, output: _Output, choice: Choice, settings: ModelSettings
+    dataset: tuple[str, ...],
+    seed: int,
+    dry_run: bool,
+    output: PerturbOutput,
+    choice: Choice,
+    settings: ModelSettings,
 ) -> None:
     """Write, freeze, show or audit degraded texts.
 
     Example: dhp perturb --dataset mini/summeval --show 2
     """
     if output.audit is not None:
-        _audit(output.audit, dataset)
+        _audit(output.audit)
         return
-    output.check(dataset, choice)
+    output.check(dataset, choice, dry_run=dry_run)
     from dhp.core.progress import progress_shown
     from dhp.perturb.builder import build_texts
     from dhp.perturb.model_config import perturbing_estimates
 
     model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
-    settings = with_deferral(settings, (model,), dry_run=output.dry_run)
+    settings = with_deferral(settings, (model,), dry_run=dry_run)
     context = settings.context()
-    if output.dry_run:
+    if dry_run:
         from dhp.cli.estimates import print_estimates
 
         parts = build_texts(dataset or None, choice, seed, settings, context, dry=True)
@@ -131,17 +132,16 @@ def perturb(
             print(f"{part.dataset.name}: not in the set: {', '.join(part.left_out)}")
 
 
-def _audit(folder: str, dataset: "Sequence[str]") -> None:
+def _audit(folder: str) -> None:
     """Print figures and outliers of a set, which nothing else may be asked with."""
-    given = [*(["--dataset"] if dataset else []), *stated("choice", "output", "settings")]
-    if others := [name for name in given if name != "--audit"]:
+    if others := [name for name in stated() if name != "--audit"]:
         raise InputError(f"{others[0]}: cannot be used with --audit, which only looks at a perturbation set")
     from dhp.perturb.sets import read_set
 
     print_audit(list(read_set(Path(folder)).values()), output_console())
 
 
-def _write(made: "Sequence[PerturbedDataset]", output: _Output) -> None:
+def _write(made: "Sequence[PerturbedDataset]", output: PerturbOutput) -> None:
     from dhp.core.files import write_lines
     from dhp.perturb.sets import write_set
     from dhp.runs.writer import perturbed_lines

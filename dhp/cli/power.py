@@ -1,21 +1,23 @@
 """`dhp power`: compute how many examples a judge needs to notice damage."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.options import Command
+from dhp.cli.options import Command, settings
 from dhp.cli.output import JSON, output_console, print_json
 from dhp.cli.protocol_options import SEED
 from dhp.core.errors import InputError
 from dhp.core.text import printable
+from dhp.runs.power_question import Question
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from dhp.core.progress import Progress
-    from dhp.runs.power import PowerAnalysis, Question, VariantPower
+    from dhp.runs.power import PowerAnalysis, VariantPower
     from dhp.stats.power import NeededExamples
 
 _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
@@ -25,22 +27,6 @@ _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
 @click.argument("run", nargs=-1)
 @click.option("--detection", type=float, metavar="PERCENT", help="Detection of every metric, e.g. 75.")
 @click.option("--model", metavar="mock/KIND", help="A mock judge, with its dials.")
-@click.option(
-    "--n", default=100, metavar="N", help="Number of examples to give the probability of a miss for."
-)
-@click.option(
-    "--kinds",
-    type=int,
-    metavar="K",
-    help="Number of kinds of damage tested together; default: that of the pilot, else 12.",
-)
-@click.option(
-    "--simulate",
-    "runs",
-    default=500,
-    metavar="K",
-    help="Number of simulated runs at each number of examples.",
-)
 @click.option(
     "--metrics", type=int, metavar="M", help="Number of metrics, with --detection or --model; default 4."
 )
@@ -55,18 +41,17 @@ _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
 )
 @SEED
 @JSON
+@settings("question", Question)
 def power(
     run: tuple[str, ...],
     detection: float | None,
     model: str | None,
-    n: int,
-    kinds: int | None,
-    runs: int,
     metrics: int | None,
     correlation: float | None,
     tied: float | None,
     seed: int,
     json: bool,
+    question: Question,
 ) -> None:
     """Compute how many examples a judge needs to notice damage.
 
@@ -79,9 +64,8 @@ def power(
     Example: dhp power --detection 75 --tied 40
     """
     from dhp.core.progress import progress_of
-    from dhp.runs.power import Question
 
-    question = Question(n=n, runs=runs, kinds=kinds, seed=seed)
+    question = replace(question, seed=seed)
     given = {"metrics": metrics, "correlation": correlation, "tied": tied}
     with progress_of(True) as show:
         found = _analyses(
@@ -97,7 +81,7 @@ def _analyses(
     runs: Sequence[str],
     detection: float | None,
     model: str | None,
-    question: "Question",
+    question: Question,
     settings: dict[str, int | float],
     progress: "Progress | None",
 ) -> "list[PowerAnalysis]":

@@ -1,11 +1,12 @@
 """Options of protocols, metrics and texts that several commands share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import click
 
+from dhp.cli.options import AnyCommand
 from dhp.core.errors import InputError
 from dhp.core.options import option
 
@@ -33,6 +34,21 @@ def _number_or_default(text: str) -> float | str:
 class AnswerChanges:
     """What every protocol says about its answers, pointwise or pairwise; None leaves it to the protocol."""
 
+    answer: str | None = field(
+        default=None,
+        metadata=option(
+            "Form of the answer: score-only, free-text, rate-explain, analyze-rate, ...; of a comparison "
+            "two-scores, bare, reason-first or reason-last.",
+            metavar="FORM",
+        ),
+    )
+    samples: int | None = field(
+        default=None,
+        metadata=option(
+            "Answers for each text and metric, averaged; of a comparison in each order, the majority counts.",
+            metavar="K",
+        ),
+    )
     temperature: float | str | None = field(
         default=None,
         metadata=option(
@@ -63,6 +79,8 @@ class AnswerChanges:
         """The settings of a protocol that are changed, with `more` of them where they are not None."""
         changes = {
             **more,
+            "answer": self.answer,
+            "samples": self.samples,
             "temperature": self.temperature,
             "top_p": self.top_p,
             "max_tokens": self.max_tokens,
@@ -77,12 +95,6 @@ class AnswerChanges:
 class ProtocolChanges(AnswerChanges):
     """How a judge is asked and its answers are read; otherwise as the protocol says."""
 
-    answer: str | None = field(
-        default=None,
-        metadata=option(
-            "Form of the answer: score-only, free-text, rate-explain, analyze-rate, ...", metavar="FORM"
-        ),
-    )
     steps: str | None = field(
         default=None, metadata=option("Evaluation steps.", metavar="none|written|auto|FILE.yaml")
     )
@@ -95,9 +107,6 @@ class ProtocolChanges(AnswerChanges):
     persona: str | None = field(
         default=None,
         metadata=option("Persona at the start of the prompt.", metavar="none|hhh|annotator|FILE"),
-    )
-    samples: int | None = field(
-        default=None, metadata=option("Answers for each text and metric, averaged.", metavar="K")
     )
     prompt_files: tuple[str, ...] = field(
         default=(),
@@ -122,11 +131,9 @@ class ProtocolChanges(AnswerChanges):
 
         changes = {
             "protocol": self.name,
-            "answer": self.answer,
             "steps": self.steps,
             "reference": self.reference,
             "persona": self.persona,
-            "samples": self.samples,
         }
         given, found = self.given(changes), read_protocol(protocol)
         for key in ("protocol", "steps", "reference", "persona"):
@@ -145,7 +152,8 @@ class Criteria:
     metrics: tuple[str, ...] = field(
         default=(),
         metadata=option(
-            "Metric to judge by, of the task or of your own; may be repeated; default: all of the task.",
+            "Metric to judge by, of the task or of your own; may be repeated; default: all of the task, and "
+            "in comparisons the whole text.",
             name="--metric",
             metavar="NAME",
             many=True,
@@ -190,6 +198,13 @@ def _own_functions(models: Sequence[str]) -> bool:
     return any(model.startswith(OWN) for model in models)
 
 
+def model_option(*, several: bool = False, required: bool = False) -> Callable[[AnyCommand], AnyCommand]:
+    """The option that names the judge, or several judges."""
+    text = "Judge, e.g. openai/NAME, python:FILE.py:OBJECT or baseline/surface"
+    repeated = "; may be repeated." if several else "."
+    return click.option("--model", multiple=several, required=required, metavar="MODEL", help=text + repeated)
+
+
 PROTOCOL = click.option(
     "--protocol",
     multiple=True,
@@ -216,6 +231,7 @@ DRY_RUN = click.option(
     "--dry-run", is_flag=True, help="Only print the estimated calls, tokens, cost and time."
 )
 SEED = click.option("--seed", default=0, metavar="K", help="Seed of every random choice.")
+CHART = click.option("--chart", metavar="FILE.html", help="Also draw the weights as a heat map.")
 ALLOW = click.option(
     "--allow",
     multiple=True,

@@ -14,7 +14,7 @@ import click
 
 from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import output_console, print_line
-from dhp.cli.protocol_options import DATASET, OWN, SEED, Criteria, ProtocolChanges
+from dhp.cli.protocol_options import CHART, DATASET, OWN, SEED, Criteria, ProtocolChanges
 from dhp.core.errors import InputError, suggest
 from dhp.core.text import printable
 from dhp.perturb.settings import Choice
@@ -351,7 +351,7 @@ class ShowRequest(NamedTuple):
 @SEED
 @click.option("--example", metavar="ID", help="Example that the prompts are about; default: the first.")
 @click.option("--variant", default="original", metavar="NAME", help="original, or e.g. random_typos.minor.")
-@click.option("--chart", metavar="FILE.html", help="Also draw weights as a heat map.")
+@CHART
 @settings("choice", Choice)
 @settings("criteria", Criteria)
 @settings("changes", ProtocolChanges)

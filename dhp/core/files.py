@@ -253,14 +253,9 @@ def _holder(file: IO[str]) -> str:
 class Lock:
     """A lock file, which one object in all processes holds; a context manager that gives it up.
 
-    Where the file system has no locks this is said, and the object goes on as if it held one.
-
-    Parameters
-    ----------
-    path
-        Made by who takes it, removed by who gives it up; its folders are made, and removed if left empty.
-    name
-        What is locked, for messages.
+    Where the file system has no locks this is said, and the object goes on as if it held one. Who takes it
+    makes the file `path`, who gives it up removes it; its folders are made, and removed if left empty. `name`
+    is what is locked, for messages.
     """
 
     def __init__(self, path: Path, name: str) -> None:

@@ -152,18 +152,8 @@ SEGMENTED = {"ja": "ja", "zh": "zh-hans", "th": "th"}
 def sentence_spans(text: str, language: str | None) -> list[Span]:
     """The bounds of the sentences of a text, without the white space between them.
 
-    Parameters
-    ----------
-    text
-        Any text.
-    language
-        Its code as `text_language` gives it; None and `en` take the rules for English, which know Chinese and
-        Japanese marks too.
-
-    Returns
-    -------
-    list of (int, int)
-        Start and end of each sentence; a piece without letters or digits belongs to the one before it.
+    No language, and `en`, take the rules for English, which know Chinese and Japanese marks too. A piece
+    without letters or digits belongs to the sentence before it.
     """
     if language in (None, "en"):
         return english_spans(text)
@@ -205,12 +195,8 @@ def word_spans(text: str, language: str | None) -> list[Span]:
     """The bounds of the words of a text: what is between white space and holds a letter or digit.
 
     Words of Chinese, Japanese (bunsetsu, as texts with spaces set them apart) and Thai are those of BudouX.
-    In texts of other languages each Chinese or Japanese character counts as one.
-
-    Raises
-    ------
-    NotApplicable
-        For a language without spaces that BudouX does not know.
+    In texts of other languages each Chinese or Japanese character counts as one. Raises `NotApplicable` for a
+    language without spaces that BudouX does not know.
     """
     if language not in WITHOUT_SPACES:
         return [m.span() for m in _TOKEN.finditer(text)]

@@ -34,21 +34,9 @@ T = TypeVar("T")
 def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[str]]]:
     """The header and the values of each row.
 
-    Parameters
-    ----------
-    name
-        Of the file, for messages.
-    text
-        What it holds.
-    tabs
-        Whether tabs separate; where quotation marks do not pair up then they are part of the texts. Otherwise
-        commas do, or semicolons or tabs where the header has more of those.
-
-    Raises
-    ------
-    InputError
-        For a row that has more or fewer values than the header, a duplicate column, broken quotation
-        marks.
+    Where `tabs` separate and quotation marks do not pair up, these are part of the texts. Otherwise commas
+    separate, or semicolons or tabs where the header has more of those. Raises `InputError` for a row that has
+    more or fewer values than the header, a duplicate column, and broken quotation marks.
     """
     if not tabs:
         return _read(name, text, mark_of(text.partition("\n")[0]))
@@ -289,19 +277,9 @@ def read_table(path: Path) -> Table:
 def read_tables(path: Path, patterns: Sequence[str] = ()) -> Table:
     """The rows of a file, or of all tables in a folder or `.zip`, one after the other.
 
-    Parameters
-    ----------
-    path
-        A `.json`, `.jsonl`, `.csv`, `.tsv` or `.parquet` file, or a `.zip` or folder that holds some. JSON is
-        a list of objects, or an object of such lists or of columns.
-    patterns
-        Only files whose path ends like one of these, such as `data/*.json`, in any case. A file that is given
-        itself is read under any name.
-
-    Raises
-    ------
-    InputError
-        For a missing, empty, broken or unknown file, and where no file fits.
+    JSON is a list of objects, or an object of such lists or of columns. `patterns` such as `data/*.json`
+    choose files of a folder by how their path ends, in any case; a file that is given itself is read under
+    any name. Raises `InputError` for a missing, empty, broken or unknown file, and where no file fits.
     """
     suffix = path.suffix.lower()
     if path.exists() and not path.is_dir() and suffix not in TABLE_SUFFIXES:

@@ -113,16 +113,8 @@ class _OtherJudge(Judge):
 def as_judge(judge: object) -> Judge:
     """A judge as a `Judge`.
 
-    Parameters
-    ----------
-    judge
-        A `Judge`, or any object with texts `model` and `protocol` and a method `rate`; its `samples`,
-        `settings` and `prepare` count where it has them.
-
-    Raises
-    ------
-    InputError
-        If it is not a judge.
+    That is a `Judge`, or any object with texts `model` and `protocol` and a method `rate`, whose `samples`,
+    `settings` and `prepare` count where it has them; `InputError` for others.
     """
     if not is_judge(judge):
         raise InputError(
@@ -146,12 +138,8 @@ def is_judge(judge: object) -> bool:
 def split_settings(model: str, known: Collection[str] | None = None) -> tuple[str, dict[str, str]]:
     """A name with settings, `mock/blind?noise=1`: the name before the `?` and the settings after it.
 
-    `known` are the settings that there are; None takes any.
-
-    Raises
-    ------
-    InputError
-        If the settings are malformed or unknown, or one is given twice.
+    `known` are the settings that there are; None takes any. Raises `InputError` if the settings are malformed
+    or unknown, or one is given twice.
     """
     name, _, query = model.partition("?")
     try:

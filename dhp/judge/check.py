@@ -157,18 +157,8 @@ def remedy(
 ) -> str:
     """What most likely makes such answers readable; parameters are named as the library has them.
 
-    Parameters
-    ----------
-    ratings
-        All answers so far.
-    task
-        With the metrics that they were asked for.
-    tokens
-        The most that an answer may have; None where unknown.
-    cut_off
-        How many answers without a score ended there.
-    prompt_files
-        Whether the prompt is the user's own.
+    `cut_off` is how many answers without a score ended at `tokens`, the most that an answer may have;
+    `prompt_files` whether the prompt is the user's own.
     """
     unread = [r for r in ratings if is_unreadable(r)]
     answers = [r.raw or "" for r in unread]

@@ -81,29 +81,10 @@ def find_judges(
 ) -> list[Judge]:
     """The judges: each language model under each protocol with each prompt, other judges once.
 
-    Parameters
-    ----------
-    model
-        Names of models, judges, functions, scorers of a framework, or a sequence of these.
-    protocols
-        Names of protocols, protocols, or a sequence of both.
-    settings, context
-        How language models are reached and asked.
-    prompt_files
-        Prompts to use as they are; several folders are versions, each for a judge of its own.
-    seed
-        Of every random choice.
-    judge_settings
-        What is said about functions and scorers: their scale, their threshold and more.
-    by_metric
-        Whether pairwise judges compare by each metric, or as a whole.
-    one_metric
-        Whether judges rate by one metric alone; several prompt files are versions then, too.
-
-    Raises
-    ------
-    InputError
-        For an unknown name, an object that is not a judge, or the same judge twice.
+    Several folders of prompts are versions, each for a judge of its own; with `one_metric`, by which judges
+    rate alone, several prompt files are versions, too. With `by_metric` pairwise judges compare by each
+    metric, else as a whole. Raises `InputError` for an unknown name, an object that is not a judge, or the
+    same judge twice.
     """
     chosen = sorted(map(_protocol, as_list(protocols)), key=lambda each: each.pairwise)
     pointwise = any(not each.pairwise for each in chosen)
@@ -151,24 +132,8 @@ def find_pairwise_judge(
 ) -> PairwiseJudge:
     """The judge of that name that compares texts with each other.
 
-    Parameters
-    ----------
-    model
-        `mock/first`, which always prefers the text shown first; a language model, which is asked under
-        `protocol`; or any other judge, whose ratings of the two texts are compared.
-    protocol
-        How language models are asked; pairwise.
-    settings, context
-        How language models are reached.
-    prompt_file
-        A prompt of the user's own, used as it is.
-    seed
-        Of every random choice.
-
-    Raises
-    ------
-    InputError
-        For an unknown name.
+    `mock/first` always prefers the text shown first, a language model is asked under `protocol`, and of any
+    other judge the ratings of the two texts are compared. Raises `InputError` for an unknown name.
     """
     if model == AlwaysFirst.model:
         return AlwaysFirst()

@@ -27,22 +27,9 @@ ROUGE = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 def overlap(name: str, part: str = "f") -> Score:
     """The function of a metric.
 
-    Parameters
-    ----------
-    name
-        `rouge1`, `rouge2`, `rougeL`, `rougeLsum`, `bleu`, `chrf`, `ter` or `meteor-exact`.
-    part
-        Of ROUGE: `f`, `recall` or `precision`.
-
-    Returns
-    -------
-    Score
-        In [0, 1] (TER may exceed 1), higher is better but for TER.
-
-    Raises
-    ------
-    InputError
-        Where the package that computes it is not installed.
+    It is one of `rouge1`, `rouge2`, `rougeL`, `rougeLsum` (of which `part` is `f`, `recall` or `precision`),
+    `bleu`, `chrf`, `ter` and `meteor-exact`. Scores are in [0, 1] (TER may exceed 1); higher is better but
+    for TER. Raises `InputError` where the package that computes it is not installed.
     """
     if name in ROUGE:
         return _rouge(name, PARTS[part])
@@ -135,20 +122,7 @@ OVERLAPS: Mapping[str, bool] = {
 def distinct(n: str) -> Score:
     """Distinct-n (Li et al. 2016): the number of different n-grams of words, divided by that of all words.
 
-    Parameters
-    ----------
-    n
-        Words in an n-gram: a whole number from 1.
-
-    Returns
-    -------
-    Score
-        In [0, 1]. Not a number for a text of fewer than `n` words.
-
-    Raises
-    ------
-    InputError
-        For another `n`.
+    `n` is a whole number from 1, else `InputError`. Not a number for a text of fewer than `n` words.
     """
     if not n.isdecimal() or int(n) < 1:
         raise InputError(f"metric/distinct: n '{n}'; allowed: a whole number from 1")
@@ -169,17 +143,8 @@ LIKELIHOODS = ("bartscore", "loglikelihood", "perplexity")
 def bertscore(path: str, layers: str) -> Score:
     """BERTScore's F (Zhang et al. 2020) by the package bert-score, in [0, 1].
 
-    Parameters
-    ----------
-    path
-        Folder of the model.
-    layers
-        Number of the layer whose outputs are compared.
-
-    Raises
-    ------
-    InputError
-        Without a folder, a number of layers, or the package.
+    `path` is the folder of the model and `layers` the number of the layer whose outputs are compared. Raises
+    `InputError` without them or the package.
     """
     folder = _folder("bertscore", path)
     if not layers.isdigit() or int(layers) < 1:
@@ -196,24 +161,11 @@ def bertscore(path: str, layers: str) -> Score:
 def likelihood(name: str, path: str) -> Score:
     """How probable a text is to a model.
 
-    Parameters
-    ----------
-    name
-        `bartscore`: the mean log-probability of the text's tokens, given the text compared with, by an
-        encoder-decoder (Yuan et al. 2021). `loglikelihood`: that of the text alone, by a causal model.
-        `perplexity`: its perplexity, exp(-loglikelihood), with its sign turned, as lower is better.
-    path
-        Folder of the model.
-
-    Returns
-    -------
-    Score
-        At most 0; higher is better. Not a number for a text of fewer than two tokens.
-
-    Raises
-    ------
-    InputError
-        Without a folder, torch or transformers.
+    `bartscore` is the mean log-probability of the text's tokens, given the text compared with, by an
+    encoder-decoder (Yuan et al. 2021), `loglikelihood` that of the text alone, by a causal model, and
+    `perplexity` its perplexity, exp(-loglikelihood), with its sign turned, as lower is better. Scores are at
+    most 0; not a number for a text of fewer than two tokens. Raises `InputError` without a folder of the
+    model, torch or transformers.
     """
     folder = _folder(name, path)
     need("torch", name)
@@ -333,20 +285,12 @@ def computed_metric(name: str, label: str, scale: Scale) -> Metric:
 def metric_judge(model: str, seed: int = 0) -> MetricJudge:
     """The judge called `metric/NAME?part=f&references=mean&against=reference&path=FOLDER&n=2`.
 
-    Parameters
-    ----------
-    model
-        Name and settings. `part` (`f`, `recall`, `precision`) is for ROUGE; `references` says how scores
-        against several references become one (`mean`, `max`, `first`); `against` what the text is compared
-        with (default `auto`: the reference where there is one, else the source); `path` is a local model
-        (`bertscore`, `bartscore`, `loglikelihood`, `perplexity`), `layers` one of its layers (`bertscore`);
-        `n` is the number of words in an n-gram (`distinct`, default 2). `distinct`, `loglikelihood` and
-        `perplexity` look at the text alone.
-
-    Raises
-    ------
-    InputError
-        For an unknown name or setting, or a package that is not installed.
+    `part` (`f`, `recall`, `precision`) is for ROUGE; `references` says how scores against several references
+    become one (`mean`, `max`, `first`); `against` what the text is compared with (default `auto`: the
+    reference where there is one, else the source); `path` is a local model (`bertscore`, `bartscore`,
+    `loglikelihood`, `perplexity`), `layers` one of its layers (`bertscore`); `n` is the number of words in an
+    n-gram (`distinct`, default 2). `distinct`, `loglikelihood` and `perplexity` look at the text alone.
+    Raises `InputError` for an unknown name or setting, or a package that is not installed.
     """
     name = model.removeprefix("metric/").partition("?")[0]
     if name not in NAMES:

@@ -253,11 +253,8 @@ class FilePrompts:
 class PairPromptFile:
     """A prompt file about two texts, as it is: nothing is fenced.
 
-    Parameters
-    ----------
-    system, template, request
-        Texts of the file. The template has the slots `{question}`, `{answer_1}`, `{answer_2}` and `{prompt}`,
-        which is the request; other braces are text.
+    The template has the slots `{question}`, `{answer_1}`, `{answer_2}` and `{prompt}`, which is the request;
+    other braces are text.
     """
 
     _SLOT = re.compile(r"\{(question|answer_1|answer_2|prompt)\}")

@@ -47,21 +47,8 @@ def rate_texts(
 ) -> "Iterator[pd.DataFrame]":
     """Ratings of texts by judges, some texts at a time.
 
-    Parameters
-    ----------
-    judges
-        Each rates every text on its metrics.
-    texts
-        `example` is the id of the source, `variant` the system that wrote the text.
-    task
-        What the systems had to do.
-    progress
-        Called as `progress(what, done, total, cost)`.
-
-    Yields
-    ------
-    DataFrame
-        `COLUMNS`; a failed rating has no score.
+    Of a text `example` is the id of the source and `variant` the system that wrote it. Tables have `COLUMNS`;
+    a failed rating has no score.
     """
     for judge in with_token_limits(judges, [(texts, task)]):
         own = judge.own_task(task, texts)

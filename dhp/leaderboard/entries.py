@@ -250,16 +250,10 @@ def check_figures(entry: Entry, *, weights: str | None = None, quick: bool = Fal
     """Raise `InputError` with the first figure of a result that does not follow from its ratings.
 
     Figures are the same within 1e-6 of their size. What the ratings do not know cannot be checked: the data,
-    the method, cost and usage, and levels where the ratings have none.
-
-    Parameters
-    ----------
-    entry
-        With its ratings: failures, rules and missing mass are compared where these have a column for them.
-    weights
-        Name or file of the expert weights, for results with other weights than those that ship.
-    quick
-        For runs of one's own: weights are taken as the result states them, and its suite may be any.
+    the method, cost and usage, and levels where the ratings have none. Failures, rules and missing mass are
+    compared where the ratings have a column for them. `weights` is for results with other expert weights than
+    those that ship. `quick` is for runs of one's own: weights are taken as the result states them, and its
+    suite may be any.
     """
     computed = _computed(entry, weights, quick=quick)
     here, there = (_without(each.to_dict(), _OF_TEXTS) for each in (entry.result, computed))
@@ -400,14 +394,10 @@ def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) 
 
     Of two results of one judge on the same data the newer is taken, and runs that are not finished are passed
     over, each with a warning that says so. Pages are passed over, too: `runs/*` names `runs/index.html`.
-    `progress` is called as `progress(what, done, total, cost)`.
-
-    Raises
-    ------
-    InputError
-        For no path but those of unfinished runs, a folder that holds no run and no results file, a file of
-        another version or with figures that are no numbers, and a run's figure that does not follow from the
-        ratings beside it; intervals are not computed anew here.
+    `progress` is called as `progress(what, done, total, cost)`. Raises `InputError` for no path but those of
+    unfinished runs, a folder that holds no run and no results file, a file of another version or with figures
+    that are no numbers, and a run's figure that does not follow from the ratings beside it; intervals are not
+    computed anew here.
     """
     unfinished = [str(path) for path in paths if _is_unfinished(Path(path))]
     finished = [path for path in paths if str(path) not in unfinished and Path(path).suffix != ".html"]
@@ -474,24 +464,10 @@ def add_results(
     """Add the results in a file to a board, each as a file of its own; returns the files written.
 
     A result takes the place of an older one of the same judge on the same data; where the one on the board is
-    the newer, it stays, with a warning.
-
-    Parameters
-    ----------
-    file
-        A results file, or a run folder, whose ratings are then taken as given.
-    board
-        A folder of results files; made where there is none.
-    ratings
-        Their ratings: every figure that follows from them is computed anew and compared.
-    weights
-        Name or file of the expert weights, for results with other weights than those that ship.
-
-    Raises
-    ------
-    InputError
-        As `read_entries`, and for the first figure that does not follow from the ratings, or without these
-        the first average that does not follow from the variants.
+    the newer, it stays, with a warning. The ratings of a run folder are taken as given; with `ratings` every
+    figure that follows from them is computed anew and compared. `weights` is for results with other expert
+    weights than those that ship. Raises `InputError` as `read_entries`, and for the first figure that does
+    not follow from the ratings, or without these the first average that does not follow from the variants.
     """
     folder = Path(board)
     if folder.exists() and not folder.is_dir():

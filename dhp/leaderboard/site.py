@@ -167,12 +167,8 @@ def write_site(tables: Sequence[Table], out: str | Path, progress: Progress | No
     """Write the site to a folder: whole, in the place of an earlier one, or not at all.
 
     `index.html`, a page for each model and dataset, `compare.html`, `leaderboard.json`, `.csv`, `.md` and
-    `.tex`, and `schema.json`, the JSON Schema of results files.
-
-    Raises
-    ------
-    InputError
-        For a folder that holds other things than an earlier site.
+    `.tex`, and `schema.json`, the JSON Schema of results files. Raises `InputError` for a folder that holds
+    other things than an earlier site.
     """
     folder = Path(out).absolute()
     _check_free(folder, out)

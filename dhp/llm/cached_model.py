@@ -49,14 +49,7 @@ class RequestContext:
 class CachedModel:
     """Sends requests to one model; a request whose reply is stored is not sent again.
 
-    Parameters
-    ----------
-    model
-        Behind a server or in this process.
-    context
-        What its requests share with others.
-    run
-        Name of the run: replies that it paid for count as its own after a restart, too.
+    Replies that the `run` of this name paid for count as its own after a restart, too.
     """
 
     def __init__(self, model: Client | LocalModel, context: RequestContext, *, run: str = "") -> None:
@@ -78,14 +71,9 @@ class CachedModel:
     def ask(self, requests: Iterable[Request]) -> Iterator[Answer]:
         """The answers, in any order, each as soon as it is there and stored.
 
-        Raises
-        ------
-        InputError
-            If no request can succeed: key, model or parameter refused, no server.
-        StoppedEarly
-            At a limit, or when the server gives out; what came before is stored.
-        Waiting
-            After all that is known, where other requests are answered later.
+        Raises `InputError` if no request can succeed (key, model or parameter refused, no server),
+        `StoppedEarly` at a limit or when the server gives out, with what came before stored, and `Waiting`
+        after all that is known, where other requests are answered later.
         """
         if self.deferral is not None:
             return self._ask_undeferred(self.deferral, requests)

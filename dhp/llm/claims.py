@@ -21,12 +21,8 @@ _SECONDS_BETWEEN_LOOKS = 0.5
 class Claims:
     """The claims of one asking; a context manager, at whose end they are given up.
 
-    Parameters
-    ----------
-    store
-        Where they are kept; None, or one that is only read, makes every call one's own.
-    refresh
-        Whether calls are made though their replies are stored.
+    No store, or one that is only read, makes every call one's own; with `refresh` calls are made though their
+    replies are stored.
     """
 
     def __init__(self, store: Store | None, *, refresh: bool = False) -> None:

@@ -24,19 +24,8 @@ _PREFIXES = {"api.openai.com": "", "api.anthropic.com": "", "generativelanguage.
 def listed_prices(model: str, endpoint: str, *, discounted: bool = False) -> tuple[Prices, str]:
     """The prices of a model per million tokens, in US dollars, and where they come from.
 
-    Parameters
-    ----------
-    model
-        `openai/NAME` or `litellm/NAME`.
-    endpoint
-        Its address: a server of another owner has prices of its own, which nobody lists.
-    discounted
-        Whether the requests go by batch; where no price is listed for that, the direct one is given.
-
-    Returns
-    -------
-    (Prices, str)
-        Without prices, and the empty text, where litellm is not installed or does not list the model.
+    There are none for a server of another owner, and where litellm is not installed or does not list the
+    model. Prices are `discounted` for requests that go by batch, where such prices are listed.
     """
     provider, _, name = model.partition("/")
     keys = [name, name.partition("/")[2]] if provider == "litellm" else []
@@ -138,16 +127,7 @@ def estimate_requests(
 ) -> Estimate:
     """What the requests would take of the model; those whose replies are stored take nothing.
 
-    Parameters
-    ----------
-    cached_model
-        The model, with the store.
-    protocol, dataset
-        For the table.
-    requests
-        All that would be sent.
-    what
-        What answers become: `ratings` or `texts`.
+    `protocol` and `dataset` are for the table; answers become `what`, `ratings` or `texts`.
     """
     count, exact = _counter(cached_model)
     wanted = samples = prompts = missing = 0

@@ -62,17 +62,9 @@ class Executor(Protocol):
     ) -> Iterator[tuple[T, R]]:
         """Each item with what came of it, in any order.
 
-        Parameters
-        ----------
-        work
-            Done on the items or on any parts of them; must depend on nothing but the item.
-        items
-            Taken as they are needed.
-        on_wait
-            Called now and then while nothing comes.
-        by_model
-            Whether the work holds a language model: then each GPU, or each machine without one, has one
-            worker.
+        The work is done on any parts of the items, which are taken as they are needed, so it must depend on
+        nothing but the item. `on_wait` is called now and then while nothing comes. Work that holds a language
+        model goes `by_model`: then each GPU, or each machine without one, has one worker.
         """
         ...
 
@@ -105,10 +97,7 @@ LOCAL = LocalExecutor()
 def open_executor(name: str) -> Executor:
     """The executor called `local`, or `NAME` or `NAME:ADDRESS` of a plug-in; one per process.
 
-    Raises
-    ------
-    InputError
-        For another name, or where the executor lacks a package.
+    Raises `InputError` for another name, or where the executor lacks a package.
     """
     if name == "local":
         return LOCAL

@@ -6,6 +6,8 @@ from dhp.core.keywords import near_keywords
 from dhp.core.options import check_numbers, option
 
 _PER = 1_000_000
+TIMEOUT = 120.0
+"""Seconds that one call may take, where nothing else is said."""
 
 
 @near_keywords

@@ -41,17 +41,8 @@ class OnlyStored(_NoModel):
 class StoredModel(_NoModel):
     """Answers from a store of an earlier run alone.
 
-    Parameters
-    ----------
-    store
-        The store.
-    model
-        Whose replies, e.g. `openai/gpt-4o-mini`; may be left out where the store knows one model only.
-
-    Raises
-    ------
-    InputError
-        If the store has no replies, or of several models, or not of this one.
+    The model may be left out where the store knows only one. Raises `InputError` if the store has no replies,
+    or of several models, or not of this one.
     """
 
     def __init__(self, store: Store, model: str | None = None) -> None:

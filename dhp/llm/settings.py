@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dhp.core.errors import InputError, suggest
 from dhp.core.keywords import near_keywords
 from dhp.core.options import check_numbers, option
-from dhp.llm.limits import Limits, Prices, RateLimits
+from dhp.llm.limits import TIMEOUT, Limits, Prices, RateLimits
 
 if TYPE_CHECKING:
     from dhp.llm.api import Client, LocalModel
@@ -25,7 +25,7 @@ class ModelSettings:
         metadata=option("Address of an OpenAI-compatible server, up to and with /v1.", metavar="URL"),
     )
     timeout: float = field(
-        default=120.0, metadata=option("Timeout of one call, in seconds.", metavar="SECONDS", above=0)
+        default=TIMEOUT, metadata=option("Timeout of one call, in seconds.", metavar="SECONDS", above=0)
     )
     transport: str | None = field(
         default=None,

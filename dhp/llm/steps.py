@@ -11,12 +11,8 @@ from dhp.llm.records import FINISHES, Failure, Request
 def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str) -> dict[str, list[str]]:
     """Tag of each request -> the steps in the answer to it, in the order of the requests.
 
-    Raises
-    ------
-    InputError
-        Where an answer holds no whole list of steps; `otherwise` says what is allowed in its place.
-    Waiting, StoppedEarly
-        As `CachedModel.ask`.
+    Raises `InputError` where an answer holds no whole list of steps, with `otherwise` as what is allowed in
+    its place; other errors as of `CachedModel.ask`.
     """
     found = {}
     for answer in model.ask(requests):

@@ -65,15 +65,8 @@ class Stored:
 class Store:
     """A file of replies, safe for several threads and processes at once.
 
-    Parameters
-    ----------
-    path
-        The SQLite file; made on first use if it is not there, with its folder.
-
-    Raises
-    ------
-    InputError
-        On use, if the file cannot be opened or written, or is something else.
+    The SQLite file and its folder are made on first use. Raises `InputError` on use, if the file cannot be
+    opened or written, or is something else.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:

@@ -71,10 +71,7 @@ class Budget:
     def reserve(self, prompt_tokens: float, most_completion_tokens: float) -> tuple[float, float]:
         """Set an estimate aside before a call; give the returned amount back by `settle`.
 
-        Raises
-        ------
-        StoppedEarly
-            If the call would pass a limit.
+        Raises `StoppedEarly` if the call would pass a limit.
         """
         mean = self._completion / self._done if self._done else most_completion_tokens
         amount = prompt_tokens, min(mean, most_completion_tokens)

@@ -296,26 +296,9 @@ def prepare(
 ) -> Path:
     """Write all eligible examples of a dataset, or its pairs, as JSONL.
 
-    Parameters
-    ----------
-    card
-        Of the dataset.
-    source
-        The data in the form that their owners publish; None fetches them.
-    progress
-        Told (file name, bytes done, bytes in all or None) while something is fetched.
-    fields
-        Columns of pairs in the place of those that the card names.
-
-    Returns
-    -------
-    Path
-        The file, which takes its place only when complete.
-
-    Raises
-    ------
-    InputError
-        As `read_set` and `fetch`.
+    `source` is the data in the form that their owners publish; None fetches them. `fields` are columns of
+    pairs in the place of those that the card names. The file that is returned takes its place only when
+    complete. Errors as of `read_set` and `fetch`.
     """
     if source is None:
         source = fetch(card, cache_folder() / "downloads" / card.dataset, progress)

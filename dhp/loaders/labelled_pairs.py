@@ -69,18 +69,10 @@ def read_llmbar_answers(paths: Sequence[Path], pairs: Mapping[str, LabelledPair]
 def read_judgebench_verdicts(paths: Sequence[Path]) -> tuple[list[RecordedAnswer], dict[str, LabelledPair]]:
     """Verdicts on the pairs of JudgeBench, and the pairs: id -> pair.
 
-    Parameters
-    ----------
-    paths
-        Tables with the columns `pair_id, kind, judge, better` (A or B) and `verdict_as_given,
-        verdict_swapped`: A>>B, A>B, A=B, B>A, B>>A, where A is the output shown first, or nothing where no
-        verdict was read. In `verdict_swapped` output B was shown first.
-
-    Raises
-    ------
-    InputError
-        For a file of another form, a pair with another kind or label than before, and a second verdict of a
-        judge on a pair.
+    Tables have the columns `pair_id, kind, judge, better` (A or B) and `verdict_as_given, verdict_swapped`:
+    A>>B, A>B, A=B, B>A, B>>A, where A is the output shown first, or nothing where no verdict was read. In
+    `verdict_swapped` output B was shown first. Raises `InputError` for a file of another form, a pair with
+    another kind or label than before, and a second verdict of a judge on a pair.
     """
     pairs: dict[str, LabelledPair] = {}
     return _once(_judgebench_verdicts(paths, pairs)), pairs
@@ -167,17 +159,10 @@ class FaultyRun:
 def read_faulty_runs(path: Path) -> list[FaultyRun]:
     """The faulty runs that have a sound twin; how many have none is said in a note.
 
-    Parameters
-    ----------
-    path
-        A table with the columns `trajectory_id, instance_id` and `label`, an object with `faulty` and
-        `outcome_correct` (true or false) and `failure_type`.
-
-    Raises
-    ------
-    InputError
-        For a file of another form, a duplicate run, two runs of one instance that are sound or have
-        the same fault, and where no faulty run has a sound twin.
+    The table has the columns `trajectory_id, instance_id` and `label`, an object with `faulty` and
+    `outcome_correct` (true or false) and `failure_type`. Raises `InputError` for a file of another form, a
+    duplicate run, two runs of one instance that are sound or have the same fault, and where no faulty run has
+    a sound twin.
     """
     table = read_table(path)
     table.need(["trajectory_id", "instance_id", "label"])
@@ -213,16 +198,9 @@ def read_faulty_runs(path: Path) -> list[FaultyRun]:
 def read_soundness(paths: Sequence[Path]) -> Mapping[str, Mapping[str, tuple[float | None, str]]]:
     """Judge -> run -> its confidence that the run is sound, in [0, 1], and the status of that rating.
 
-    Parameters
-    ----------
-    paths
-        Tables with the columns `trajectory_id, judge_id, faulty` (true or false), `confidence` (in that
-        verdict, 0 to 1) and perhaps `error`.
-
-    Raises
-    ------
-    InputError
-        For a file of another form, and a second verdict of a judge on a run.
+    Tables have the columns `trajectory_id, judge_id, faulty` (true or false), `confidence` (in that verdict,
+    0 to 1) and perhaps `error`. Raises `InputError` for a file of another form, and a second verdict of a
+    judge on a run.
     """
     found: dict[str, dict[str, tuple[float | None, str]]] = {}
     for path in paths:

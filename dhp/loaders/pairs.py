@@ -206,27 +206,12 @@ def _normalised(row: Row, column: str, there: set[str]) -> str:
 def read_pairs(table: Table, form: PairMap, shown: Collection[str] = ()) -> LoadedTexts:
     """Examples, variants and degraded texts of a table of pairs.
 
-    Parameters
-    ----------
-    table
-        One row a pair, or several with `form.each`.
-    form
-        Which column holds what.
-    shown
-        Further fields that a judge sees. Rows that agree in id, source, output and these are of one example.
-
-    Returns
-    -------
-    LoadedTexts
-        Where an id stands for several examples, or an example has several texts of one kind, the later
-        examples are called `ID~2`, `ID~3`, ..., and all of them have the field `cluster`, the id.
-
-    Raises
-    ------
-    InputError
-        For a column that is missing, a value that is none of those allowed, a kind with several levels, and
-        where no pair is left. Pairs that are equal, tied, duplicate or without a text are left out and
-        counted in a note.
+    A row is a pair, or several with `form.each`. Rows that agree in id, source, output and the fields that a
+    judge is shown are of one example. Where an id stands for several examples, or an example has several
+    texts of one kind, the later examples are called `ID~2`, `ID~3`, ..., and all of them have the field
+    `cluster`, the id. Pairs that are equal, tied, duplicate or without a text are left out and counted in a
+    note. Raises `InputError` for a column that is missing, a value that is none of those allowed, a kind with
+    several levels, and where no pair is left.
     """
     table = chosen_rows(table, form.where)
     _check_columns(table, form)

@@ -28,24 +28,11 @@ human score of it, the mean over raters."""
 def read_rated(name: str, path: str | Path) -> Sequence[RatedText]:
     """A set of texts with human scores.
 
-    Parameters
-    ----------
-    name
-        `summeval`, `newsroom`, `realsumm`, `topical_chat`, `openmeva_roc`, `bagel`, or `own` for a table of
-        the user's with the columns `source, output` and optionally `id` (of the source), `system`,
-        `reference`, `score:METRIC` and further texts.
-    path
-        The file as its owners publish it; with `own` whatever `read_examples` takes, many files among it.
-
-    Returns
-    -------
-    sequence of RatedText
-        One for each source and system, in the order of the file.
-
-    Raises
-    ------
-    InputError
-        For an unknown name, a file of another form, or a duplicate pair of source and system.
+    The set is called `summeval`, `newsroom`, `realsumm`, `topical_chat`, `openmeva_roc` or `bagel`, in the
+    form that its owners publish, or `own`: whatever `read_examples` takes, with the columns `source, output`
+    and optionally `id` (of the source), `system`, `reference`, `score:METRIC` and further texts. Texts come
+    in the order of the file, one for each source and system. Raises `InputError` for an unknown name, a file
+    of another form, or a duplicate pair of source and system.
     """
     if name != "own" and name not in _READERS:
         raise InputError(f"unknown set of rated texts '{name}'; {suggest(name, (*_READERS, 'own'))}")

@@ -76,21 +76,13 @@ def released_datasets(name: str) -> list[str]:
 def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, str] = {}) -> Dataset:
     """One dataset of a released set, with its degraded texts, variant by variant.
 
-    Parameters
-    ----------
-    name
-        `hf:ORG/NAME`, or a folder with the files that the card of the dataset names, or one table.
-    dataset
-        Our name of the dataset.
-    suite
-        The variants to find; each must have a column.
-    fields
-        `{ours: theirs}` in the place of what the card says. Ours are `id`, `source`, `output`, the variants,
-        and any other name for a plain field; theirs is a column, or a path into a nested one: `a.b[0]`.
-
-    A text that is missing or equals its original counts as not applicable; without a column `id` the row
-    numbers are the ids. What the columns are read as is logged. Raises `InputError` for a set without this
-    dataset, a column that is absent, an empty source or output, and a duplicate id.
+    The set is `hf:ORG/NAME`, a folder with the files that the card of the dataset names, or one table. Each
+    variant of the suite must have a column. `fields`, `{ours: theirs}`, take the place of what the card says:
+    ours are `id`, `source`, `output`, the variants, and any other name for a plain field; theirs is a column,
+    or a path into a nested one: `a.b[0]`. A text that is missing or equals its original counts as not
+    applicable; without a column `id` the row numbers are the ids. What the columns are read as is logged.
+    Raises `InputError` for a set without this dataset, a column that is absent, an empty source or output, and
+    a duplicate id.
     """
     known = _map(dataset)
     path = hub_folder(name) if name.startswith(HUB_PREFIX) else Path(name)
@@ -189,34 +181,22 @@ class Rating(NamedTuple):
 def read_recorded_scores(form: str, *paths: Path) -> "pd.DataFrame":
     """Scores that others recorded of good texts and of worse ones, pair by pair.
 
-    Parameters
-    ----------
-    form
-        `bump`: the JSON file of BUMP, whose column `scores` holds those of twelve metrics; each metric is a
-        model of its own, each `corrected_error_type` a variant. `judgebench`: scores of reward models for
-        JudgeBench (`pair_id, kind, scores`, where `scores` is `{MODEL: {"better": x, "worse": y}}`).
-        `llmbar`: ratings of single outputs of LLMBar (`id, model, protocol, score_1, score_2`), with the
-        labels in `pairs.jsonl` beside them; the better output is the original, each subset a variant.
-        `rewardbench2`: ratings for RewardBench 2 (`subset, id, judge, scores`, where `scores` has a list of
-        ratings for each answer, the good one first); each worse answer makes a pair with the good one, each
-        subset is a variant. `trajectory`: verdicts on runs of an agent (`trajectory_id, judge_id, faulty,
-        confidence`) with the runs in `trajectories.jsonl` beside them; the score is the confidence that a run
-        is sound, the sound run of an instance is the original, each fault is a variant, silent or loud. Or a
-        form of a plug-in.
-    paths
-        The files; for `llmbar` and `trajectory` also their folders. Several files may hold several judges.
+    The form `bump` is the JSON file of BUMP, whose column `scores` holds those of twelve metrics; each metric
+    is a model of its own, each `corrected_error_type` a variant. `judgebench`: scores of reward models for
+    JudgeBench (`pair_id, kind, scores`, where `scores` is `{MODEL: {"better": x, "worse": y}}`). `llmbar`:
+    ratings of single outputs of LLMBar (`id, model, protocol, score_1, score_2`), with the labels in
+    `pairs.jsonl` beside them; the better output is the original, each subset a variant. `rewardbench2`:
+    ratings for RewardBench 2 (`subset, id, judge, scores`, where `scores` has a list of ratings for each
+    answer, the good one first); each worse answer makes a pair with the good one, each subset is a variant.
+    `trajectory`: verdicts on runs of an agent (`trajectory_id, judge_id, faulty, confidence`) with the runs
+    in `trajectories.jsonl` beside them; the score is the confidence that a run is sound, the sound run of an
+    instance is the original, each fault is a variant, silent or loud. Plug-ins add forms.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row a text, metric and sample: `model, protocol, dataset, example, variant, metric, score, sample,
-        cluster, status`, for `trajectory` also `level`. A score that is not a number is None, with the status
-        `unparsed`, or `failed` where the judge gave no answer.
-
-    Raises
-    ------
-    InputError
-        For an unknown form, a file of another one, and a text that a judge scored twice.
+    Paths are files, for `llmbar` and `trajectory` also their folders; several may hold several judges. A row
+    is a text, metric and sample: `model, protocol, dataset, example, variant, metric, score, sample, cluster,
+    status`, for `trajectory` also `level`. A score that is not a number is None, with the status `unparsed`,
+    or `failed` where the judge gave no answer. Raises `InputError` for an unknown form, a file of another
+    one, and a text that a judge scored twice.
     """
     added = {} if form in FORMS else offered("readers")
     if form not in FORMS and form not in added:

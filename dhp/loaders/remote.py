@@ -34,16 +34,9 @@ def parts_name(name: str) -> str:
 def parts_table(name: str) -> Table:
     """The rows of all files that a pattern fits, one file after the other in the order of their names.
 
-    Parameters
-    ----------
-    name
-        A pattern of local files, or an address such as `s3://BUCKET/FOLDER/*.parquet` that pyarrow or fsspec
-        can reach; keys are taken from where these packages look for them.
-
-    Raises
-    ------
-    InputError
-        Where nothing fits, or a file or the store cannot be read.
+    The pattern is one of local files, or an address such as `s3://BUCKET/FOLDER/*.parquet` that pyarrow or
+    fsspec can reach; keys are taken from where these packages look for them. Raises `InputError` where
+    nothing fits, or a file or the store cannot be read.
     """
     columns: dict[str, None] = {}
     return table(name, columns, _rows(name, columns))

@@ -27,35 +27,18 @@ def read_examples(
 ) -> LoadedTexts:
     """Examples from a table, or from the Hugging Face Hub.
 
-    Parameters
-    ----------
-    path
-        A `.json`, `.jsonl`, `.csv`, `.tsv` or `.parquet` file or a `.zip` of these; a pattern of such files,
-        `FOLDER/*.parquet`, also in a store, `s3://BUCKET/FOLDER/*.parquet`; a dataset of the Hub as
-        `hf:ORG/NAME[:SPLIT]`, a local one as `hf:./FOLDER[:SPLIT]`. That needs the library `datasets` (extra
-        `data`); code that comes with a dataset is never run.
-    field_map
-        Our names -> the file's columns or paths into nested ones, e.g. {"output": "summary"}. Needed is
-        `output`, and `source` where the task has one; without `id` the row numbers are the ids; every other
-        column of strings or numbers becomes a field, other values are left out.
-    where
-        Column -> the values with which rows count.
-    task
-        What the writers had to do; says whether there is a source, and which fields tell examples apart.
+    `path` is a `.json`, `.jsonl`, `.csv`, `.tsv` or `.parquet` file or a `.zip` of these; a pattern of such
+    files, `FOLDER/*.parquet`, also in a store, `s3://BUCKET/FOLDER/*.parquet`; a dataset of the Hub as
+    `hf:ORG/NAME[:SPLIT]`, a local one as `hf:./FOLDER[:SPLIT]`, which needs the library `datasets` (extra
+    `data`); code that comes with a dataset is never run.
 
-    Returns
-    -------
-    LoadedTexts
-        With a column `perturbed` (a degraded copy of the output) each row is a pair of example and variant:
-        `kind` names the variant (default "perturbed"), `degree` its degree, `level` its level (default
-        "given"), `control` marks a change that must not lower a score, `better` tells which of output and
-        perturbed is the better one; see `read_pairs`.
-
-    Raises
-    ------
-    InputError
-        File, row, column and what is allowed, for a missing, empty, broken or unknown file, a missing column,
-        an empty text, or a duplicate id in a table without pairs.
+    `field_map` has our names -> the file's columns or paths into nested ones. Needed is `output`, and
+    `source` where the task has one; without `id` the row numbers are the ids; every other column of strings
+    or numbers becomes a field, other values are left out. With a column `perturbed` (a degraded copy of the
+    output) each row is a pair of example and variant: `kind` names the variant (default "perturbed"),
+    `degree` its degree, `level` its level (default "given"), `control` marks a change that must not lower a
+    score, `better` tells which of output and perturbed is the better one; see `read_pairs`. Raises
+    `InputError` with file, row, column and what is allowed.
     """
     name = str(path)
     return from_table(open_table(name), field_map or {}, where or {}, task)

@@ -138,11 +138,8 @@ class RulesApplied:
     def texts(self, examples: Sequence[Example]) -> Iterator[PerturbedText]:
         """Every example in every variant, variant by variant; with the reason where there is no text.
 
-        Raises
-        ------
-        InputError
-            If a perturber is unknown, needs a language model, raises, or returns anything but a changed,
-            non-empty text; names the perturber and the example.
+        Raises `InputError` with perturber and example if a perturber is unknown, needs a language model,
+        raises, or returns anything but a changed, non-empty text.
         """
         languages = {e.id: example_language(e, self.language) for e in examples}
         for variant in self.variants:

@@ -29,24 +29,8 @@ def authored_texts(
 ) -> list[PerturbedText]:
     """One text for each example: the first edits written for it are made.
 
-    Parameters
-    ----------
-    examples
-        Those of the dataset.
-    variant
-        Its parameter `count` is the number of edits, or "all".
-    authored
-        The edits of the dataset.
-
-    Returns
-    -------
-    list of PerturbedText
-        Not applicable where an example has no edits, or a text that they do not fit.
-
-    Raises
-    ------
-    InputError
-        If `count` is not a whole number of at least 1, or "all".
+    The parameter `count` of the variant is their number, or "all"; `InputError` for another one. Not
+    applicable where an example has no edits, or a text that they do not fit.
     """
     try:
         count = count_or_all(variant.params.get("count", "all"))

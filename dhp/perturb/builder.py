@@ -318,28 +318,9 @@ def build_texts(
 ) -> list[PerturbedDataset]:
     """The texts of `perturb_datasets`, with a request context that judges share.
 
-    Parameters
-    ----------
-    dataset, seed, settings, progress
-        As in `perturb_datasets`.
-    choice
-        Which texts, and how they are degraded.
-    context
-        The store, the budget and the rate limits under which the perturb model is asked.
-    dry
-        Ask nothing: a text like the original stands for each one that is not stored.
-    check
-        Called with each dataset and its variants before any text is made, to refuse what cannot be.
-
-    Returns
-    -------
-    list of PerturbedDataset
-        In the order of the datasets.
-
-    Raises
-    ------
-    InputError, StoppedEarly
-        As in `perturb_datasets`.
+    In a `dry` build nothing is asked: a text like the original stands for each one that is not stored.
+    `check` is called with each dataset and its variants before any text is made, to refuse what cannot be.
+    Errors as of `perturb_datasets`.
     """
     own = (choice.perturbers,) if callable(choice.perturbers) else tuple(choice.perturbers)
     check_choice(choice, own)

@@ -50,10 +50,7 @@ class _PromptFiles:
     def check_names(self, asked: Iterable[tuple[str, str]]) -> None:
         """Raise `InputError` for a file of one's own that replaces no bundled prompt and is none asked for.
 
-        Parameters
-        ----------
-        asked
-            Tasks and names of the prompts that their suites take.
+        `asked` are the tasks and names of the prompts that their suites take.
         """
         if self.own is None:
             return
@@ -174,19 +171,7 @@ def perturbing_estimates(
 ) -> list[Estimate]:
     """What asking the perturb model for the texts of `parts` would take.
 
-    Parameters
-    ----------
-    parts
-        Datasets as a dry build gives them.
-    model
-        The perturb model; None takes nothing.
-    settings, context
-        As in `build_texts`.
-
-    Returns
-    -------
-    list of Estimate
-        One per dataset, with one answer for each text that is not stored.
+    The parts are those of a dry build; an answer is reckoned for each text that is not stored.
     """
     if model is None:
         return []

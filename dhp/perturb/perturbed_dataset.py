@@ -20,16 +20,7 @@ from dhp.loaders.dataset import Dataset
 class Candidates(Sequence[Candidate]):
     """Each with no more than a judge may see, made of examples and texts as it is asked for.
 
-    Parameters
-    ----------
-    examples
-        The originals.
-    texts
-        Their degraded copies in any order; missing ones are skipped.
-    task
-        Says which fields are shown.
-    levels
-        Variant -> level.
+    Texts may come in any order; missing ones are skipped. `levels` has variant -> level.
     """
 
     def __init__(

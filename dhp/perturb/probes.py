@@ -223,12 +223,7 @@ _BY_DEFAULT = "harmless"
 def chosen_probes(controls: bool | None, attacks: bool) -> Mapping[str, PerturberUse]:
     """Perturber -> its parameters.
 
-    Parameters
-    ----------
-    controls
-        None: harmless edits; True: the original a second time, too; False: none.
-    attacks
-        Whether there are any.
+    `controls` None takes harmless edits, True the original a second time, too, False none.
     """
     known = read_probes("controls").perturbers
     chosen = {

@@ -43,18 +43,9 @@ def find_perturbers(
 ) -> Registry[Perturber]:
     """The perturbers that a run may use, by name.
 
-    Parameters
-    ----------
-    perturbers
-        The user's own; their names must be new.
-    suites
-        What they name is also looked for in installed packages, in the entry-point group `dhp.perturbers`.
-        One of method `llm` is a perturber by what its suite says: it needs no more than a prompt.
-
-    Raises
-    ------
-    InputError
-        For a name that is taken, and for what is no perturber or cannot be imported.
+    What suites name is also looked for in installed packages, in the entry-point group `dhp.perturbers`. One
+    of method `llm` is a perturber by what its suite says: it needs no more than a prompt. Raises `InputError`
+    for a name of the user's own that is taken, and for what is no perturber or cannot be imported.
     """
     suites = list(suites)
     given = [_checked(p, f"perturber {p!r}") for p in perturbers]

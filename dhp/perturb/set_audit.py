@@ -82,15 +82,7 @@ class _Case:
 def audited(part: PerturbedDataset) -> list[VariantAudit]:
     """What was done to the texts of one dataset of a perturbation set.
 
-    Parameters
-    ----------
-    part
-        The dataset with its texts.
-
-    Returns
-    -------
-    list of VariantAudit
-        One per variant, in the order of the part.
+    One audit a variant, in the order of the part.
     """
     outputs = {e.id: e.output for e in part.dataset.examples}
     texts: dict[str, list[PerturbedText]] = {v.name: [] for v in part.variants}

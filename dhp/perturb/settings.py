@@ -128,7 +128,9 @@ class Choice:
     )
     task: "str | Task | None" = field(
         default=None,
-        metadata=option("Task that the writers of your own texts had.", metavar="NAME|FILE.yaml"),
+        metadata=option(
+            "What the writers of the texts had to do, and the metrics.", metavar="NAME|FILE.yaml"
+        ),
     )
     fields: Mapping[str, str] | None = field(
         default=None,

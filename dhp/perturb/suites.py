@@ -20,24 +20,9 @@ Doses = Sequence[int] | Mapping[str, Sequence[int]]
 def dosed(suite: Suite, doses: Doses, perturbers: Registry[Perturber]) -> Suite:
     """A suite with one variant a dose, `<perturber>.k<dose>`.
 
-    Parameters
-    ----------
-    suite
-        The suite whose perturbers are dosed: those with a parameter `k`.
-    doses
-        Numbers of edits, two or more, rising from 1 on; for all these perturbers or by perturber.
-    perturbers
-        The perturbers by name.
-
-    Returns
-    -------
-    Suite
-        Called `<suite>_doses`. Parameters other than the dose are those of the first degree.
-
-    Raises
-    ------
-    InputError
-        For other doses, and for perturbers that take none.
+    It is called `<suite>_doses` and has the perturbers with a parameter `k`; their other parameters are those
+    of the first degree. Doses are numbers of edits, two or more, rising from 1 on, for all these perturbers
+    or by perturber; `InputError` for others, and for perturbers that take none.
     """
     able = [name for name in suite.perturbers if "k" in perturbers[name].parameters]
     if not able:
@@ -65,14 +50,7 @@ def language_note(
 ) -> str | None:
     """Which variants are lost to the languages of the texts and what is left; None where nothing is lost.
 
-    Parameters
-    ----------
-    dataset
-        Its examples are in the languages that their fields, or the dataset, say.
-    variants
-        Those that are to be made; only those by rule are for certain languages.
-    perturbers
-        The perturbers by name.
+    Only variants by rule are for certain languages.
     """
     spoken = Counter(example_language(e, dataset.language) for e in dataset.examples)
     total = spoken.total()

@@ -151,14 +151,7 @@ def compared_page(
 ) -> str:
     """The page of a comparison: one file that needs no network, every text in it escaped.
 
-    Parameters
-    ----------
-    rated
-        Dataset -> the results that were compared.
-    found
-        What the comparison says.
-    runs
-        Where the texts of those results are; without them texts are named only.
+    Texts are read from `runs`; without them they are named only.
     """
     sets = [_set(each, rated[each.dataset]) for each in found]
     wanted = {

@@ -337,13 +337,7 @@ class Miss:
 def misses(
     findings: Sequence[Findings], ratings: Sequence[RatingsArray], texts: Sequence[Texts]
 ) -> list[Miss]:
-    """The three kinds of damage that fared worst, with three pairs each; without those noticed.
-
-    Parameters
-    ----------
-    findings, ratings, texts
-        Of each result, in the same order.
-    """
+    """The three kinds of damage that fared worst, with three pairs each; without those noticed."""
     rows = [(row, index) for index, each in enumerate(findings) for row in each.damage]
     rows = [(row, index) for row, index in rows if state(row) in _UNSEEN and row.detection is not None]
     rows.sort(key=lambda pair: pair[0].detection or 0.0)

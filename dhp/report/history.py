@@ -27,22 +27,9 @@ Point = tuple[int, float, tuple[float, float] | None]
 def add_to_history(file: Path, run: str, against: str | None, outcome: Outcome) -> Path:
     """Append an outcome to a history, and draw all of it.
 
-    Parameters
-    ----------
-    file
-        JSON Lines, one line a check; made where it does not exist.
-    run, against
-        The run that was checked, and the earlier one.
-
-    Returns
-    -------
-    Path
-        The page, beside the file and under its name.
-
-    Raises
-    ------
-    InputError
-        For a file with another ending or with other lines, and one that cannot be written.
+    The history is JSON Lines, one line a check, made where it does not exist; the page that is returned lies
+    beside it, under its name. Raises `InputError` for a file with another ending or with other lines, and one
+    that cannot be written.
     """
     if file.suffix != ".jsonl":
         raise InputError(f"`history` {file}: allowed: a file that ends in .jsonl")

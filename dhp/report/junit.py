@@ -11,14 +11,8 @@ def junit_xml(outcome: Outcome, seconds: float, *, require_proof: bool) -> str:
     """A test suite for each dataset, and in it a test case for each judge and condition.
 
     A condition that is not met is a failure. One that is undecided is skipped, or with `require_proof` a
-    failure, too; the message says how many texts would decide.
-
-    Parameters
-    ----------
-    outcome
-        What the gate found.
-    seconds
-        How long that took; it is the time of the whole, as no single check has one.
+    failure, too; the message says how many texts would decide. `seconds` is the time of the whole, as no
+    single check has one.
     """
     root = Element("testsuites", name="dhp gate", time=f"{seconds:.3f}")
     for dataset in dict.fromkeys(result.dataset for result in outcome.results):

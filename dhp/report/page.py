@@ -173,12 +173,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     `progress` is called as `progress(what, done, total, cost)`, chart by chart.
 
     One file that needs no network; every text in it is escaped, and all but the pairs of texts can be read
-    without JavaScript.
-
-    Raises
-    ------
-    InputError
-        Where a file of the run cannot be read.
+    without JavaScript. Raises `InputError` where a file of the run cannot be read.
     """
     found = [findings(result) for result in run.results]
     sections, together = [], judges_chart(run.results)

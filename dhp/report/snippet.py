@@ -38,15 +38,7 @@ def excerpt(before: str, after: str, level: str) -> Pieces:
 def snippet(pieces: Sequence[tuple[Operation, str]]) -> list[tuple[Operation, str]]:
     """The pieces around the first change on one line, the longest cut with `…`.
 
-    Parameters
-    ----------
-    pieces
-        As `dhp.core.diff.diff` gives them.
-
-    Returns
-    -------
-    list of (operation, text)
-        At most about 300 characters; empty where nothing changed.
+    At most about 300 characters; empty where nothing changed.
     """
     first = next((index for index, (operation, _) in enumerate(pieces) if operation != "="), None)
     if first is None:

@@ -23,15 +23,8 @@ _NOTES = 3
 def print_results(results: Results, console: Console, *, details: bool = False) -> None:
     """Print what the judges notice and miss: a table, one sentence each, and what makes the figures doubtful.
 
-    Parameters
-    ----------
-    results
-        Of any judges and datasets.
-    console
-        Where to; in a narrow one a row takes several lines.
-    details
-        Whether each result's own table shows, as it does where there is only one, with D, all notes and the
-        signature.
+    In a narrow console a row takes several lines. With `details` each result's own table shows, as it does
+    where there is only one, with D, all notes and the signature.
     """
     found = [findings(result) for result in results]
     judged = [each for each in found if not each.too_few]

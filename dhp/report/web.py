@@ -32,15 +32,9 @@ def page(
     """A page from a template that extends `base.html`.
 
     Its styles and scripts are in it, and its content security policy allows no others. Every value is escaped
-    unless it is `markupsafe.Markup`.
-
-    Parameters
-    ----------
-    template, styles, scripts
-        Files of the folder `assets`; `base.css` is on every page, `tables.js` sorts tables. A template,
-        style or script of one's own is a path; the template may use those beside it.
-    values
-        For the template.
+    unless it is `markupsafe.Markup`. Template, styles and scripts are files of the folder `assets`, or paths
+    of one's own, whose template may use those beside it; `base.css` is on every page, `tables.js` sorts
+    tables.
     """
     from markupsafe import Markup
 

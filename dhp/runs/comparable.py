@@ -85,12 +85,8 @@ def protocol_name(protocol: str) -> str:
 def same_judge(one: Result, other: Result, *, models: bool, allow: Collection[str] = ()) -> bool:
     """Whether two results are of one judge by name, whatever was edited in its prompts.
 
-    Parameters
-    ----------
-    models
-        Whether the model counts; not where each run has a single one, as it may then be exchanged.
-    allow
-        With `protocol` in it the name of the protocol does not count either.
+    `models` says whether the model counts: not where each run has a single one, as it may then be exchanged.
+    With `protocol` in `allow` the name of the protocol does not count either.
     """
     same_protocol = "protocol" in allow or protocol_name(one.protocol) == protocol_name(other.protocol)
     return same_protocol and (not models or one.model == other.model)

@@ -29,7 +29,7 @@ from dhp.runs.reader import RunResult, RunSource, run_source
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.compare import QUANTITIES, SWAPS_PER_PAIR, Comparison, JudgeScores, Pair, compare_variants
 from dhp.stats.compare import compare as compare_scores
-from dhp.stats.swap import RESAMPLES
+from dhp.stats.defaults import RESAMPLES
 
 _SHOWN = 10  # judges in a `repr`
 

@@ -18,11 +18,8 @@ if TYPE_CHECKING:
 class Gate:
     """What every result of a run must hold.
 
-    Raises
-    ------
-    InputError
-        Without any condition, for one out of range or a share in place of per cent, and for a loss without an
-        earlier run or the reverse.
+    Raises `InputError` without any condition, for one out of range or a share in place of per cent, and for a
+    loss without an earlier run or the reverse.
     """
 
     detection: float | None = field(

@@ -16,23 +16,9 @@ if TYPE_CHECKING:
 def judge_errors(run: Run, passes: float) -> dict[str, dict[str, ErrorRates]]:
     """How often each judge of a run passes good texts and fails bad ones.
 
-    Parameters
-    ----------
-    run
-        A finished run, of `dhp audit` or of the benchmark.
-    passes
-        The lowest score that passes, on the scale of the metric.
-
-    Returns
-    -------
-    dict
-        Judge (its model, and `model (protocol)`) -> metric -> its errors over all datasets of the run. A
-        metric without scores of good or bad texts is left out.
-
-    Raises
-    ------
-    InputError
-        For a run of pairwise judges, whose scores are no grades.
+    Judge (its model, and `model (protocol)`) -> metric -> its errors over all datasets of the run; a metric
+    without scores of good or bad texts is left out. `passes` is the lowest score that passes, on the scale of
+    the metric. Raises `InputError` for a run of pairwise judges, whose scores are no grades.
     """
     groups: dict[tuple[str, str], dict[str, list[tuple[Floats, Floats]]]] = {}
     for each in run.rated:
@@ -76,18 +62,8 @@ def _pooled(parts: list[tuple[Floats, Floats]], passes: float) -> ErrorRates | N
 def flip_rates(run: Run, passes: float) -> dict[str, dict[str, FlipRate]]:
     """How often a verdict changes from one sample of a run to another, over all its texts.
 
-    Parameters
-    ----------
-    run
-        A finished run.
-    passes
-        The lowest score that passes, on the scale of the metric.
-
-    Returns
-    -------
-    dict
-        Judge (its model, and `model (protocol)`) -> metric -> its flip rate; a metric without several samples
-        of a text is left out.
+    Judge (its model, and `model (protocol)`) -> metric -> its flip rate; a metric without several samples of
+    a text is left out. `passes` is the lowest score that passes, on the scale of the metric.
     """
     found: dict[str, dict[str, FlipRate]] = {}
     for (model, protocol), rows in run.ratings.groupby(["model", "protocol"], sort=False):

@@ -57,12 +57,8 @@ def alike(new: RunResult, old: RunResult) -> bool:
 def level_shifts(new: RunResult, old: RunResult, intervals: int) -> list[LevelShift]:
     """The shift of each metric between two runs of a judge on the same examples.
 
-    Parameters
-    ----------
-    new, old
-        Results with ratings, of the same original and degraded texts.
-    intervals
-        Number of intervals that are to hold together at 95 % (Bonferroni).
+    Both results have ratings of the same original and degraded texts. `intervals` is the number of intervals
+    that are to hold together at 95 % (Bonferroni).
     """
     variants = [row.variant for row in new.result.variants]
     (mine, theirs), clusters = judge_scores(new.result.dataset, [new, old], variants)
@@ -165,15 +161,11 @@ def check_run(folder: RunSource, gate: Gate) -> Outcome:
     A figure that is undefined is not met, and neither is any gate where harmless edits are a false alarm. Two
     runs are compared by dataset and name of the protocol, across edits of its prompts and settings; by model
     too where a run has several models, as otherwise the judge before and the judge after may bear different
-    names. Without an earlier run a results file is enough.
-
-    Raises
-    ------
-    InputError
-        For a folder that holds no run, one with doses, whose averages mean nothing, a kind of damage that was
-        not run, an earlier run that lacks a result or differs in data, number of examples, suite, method,
-        metrics, weights or statistics, one with a dataset that the run lacks, and, where a loss is asked
-        about, runs without ratings and a run that stopped early.
+    names. Without an earlier run a results file is enough. Raises `InputError` for a folder that holds no
+    run, one with doses, whose averages mean nothing, a kind of damage that was not run, an earlier run that
+    lacks a result or differs in data, number of examples, suite, method, metrics, weights or statistics, one
+    with a dataset that the run lacks, and, where a loss is asked about, runs without ratings and a run that
+    stopped early.
     """
     return check_results(_averaged(folder), gate, folder)
 

@@ -17,19 +17,18 @@ from dhp.core.progress import Progress, counted, numbered, progress_of
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import key_digest
 from dhp.judge.judges.mock import MockJudge, mock_judge
+from dhp.runs.power_question import LIMIT, Question
 from dhp.runs.reader import RunResult, read_run
 from dhp.stats.arrays import Floats
+from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import ControlState, Verdict, detection_influences
-from dhp.stats.floor import FLOOR
 from dhp.stats.power import NeededExamples, most_tied, outcomes, power_curve, power_interval, simulated_power
 
-_LIMIT = 5_000  # examples beyond which no number is given
-_FEW_LIMIT = 1_000  # the same for pilots and mocks: too few are rated to tell a weak effect from none
+_FEW_LIMIT = 1_000  # of pilots and mocks: too few are rated to tell a weak effect from none
 _CHANCES = (0.8, 0.9)
 _KINDS = 12
 """Judged together, where no pilot says how many."""
 _MOST_METRICS = 50
-_MOST_KINDS = 1_000
 _MOCK = "mock/"
 _MOCK_EXAMPLES = 10_000
 _FIRST_RUNS = 100  # simulated at the limit, to see whether smaller numbers are worth a look
@@ -90,28 +89,6 @@ class PowerAnalysis:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What is to be known of every variant."""
-
-    n: int = 100
-    """Number of examples for which the chance of a miss is given."""
-    runs: int = 500
-    """Number of simulated runs at each number of examples."""
-    kinds: int | None = None
-    """Kinds of damage that are judged together; default: those of the pilot, else 12."""
-    seed: int = 0
-    """Seed of the simulation."""
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.n <= _LIMIT:
-            raise InputError(f"n is {self.n}; allowed: 1 to {_LIMIT:,}")
-        if self.runs < 1:
-            raise InputError(f"`runs`: {self.runs}; allowed: 1 or more")
-        if self.kinds is not None and not 1 <= self.kinds <= _MOST_KINDS:
-            raise InputError(f"kinds: {self.kinds}; allowed: 1 to {_MOST_KINDS:,}")
-
-
 def power_of_detection(
     detection: float,
     question: Question | None = None,
@@ -122,21 +99,9 @@ def power_of_detection(
 ) -> PowerAnalysis:
     """Power for a given detection under the model of `dhp.stats.power.outcomes`.
 
-    Parameters
-    ----------
-    detection
-        Of every metric, in per cent.
-    question
-        What is to be known.
-    metrics, correlation
-        How many metrics there are, and how far they correlate, in [0, 1).
-    tied
-        Scores that do not move, in per cent; at most what the detection leaves room for.
-
-    Raises
-    ------
-    InputError
-        For a value outside these ranges.
+    Every metric has this detection, in per cent; scores that do not move, `tied`, are in per cent, too, and
+    at most what the detection leaves room for. The metrics correlate by `correlation`, in [0, 1). Raises
+    `InputError` for a value outside these ranges.
     """
     question = question or Question()
     check_percent("detection", detection)
@@ -146,13 +111,13 @@ def power_of_detection(
     check_percent("tied", tied, 0, 100 * most_tied(detection / 100))
     population = outcomes(detection / 100, metrics, correlation, tied / 100)
     kinds = question.kinds or _KINDS
-    row = _variant(f"detection {detection:g} %", population, question, kinds, FLOOR, _LIMIT)
+    row = _variant(f"detection {detection:g} %", population, question, kinds, FLOOR, LIMIT)
     source = f"detection of {detection:g} %, {_metrics(metrics)}"
     if metrics > 1:
         source += f" that correlate by {correlation:g}"
     source += f", {tied:g} % of the scores tie"
     rows = (replace(row, detection=detection / 100),)
-    return PowerAnalysis(source, None, question.n, _LIMIT, question.runs, kinds, FLOOR, rows)
+    return PowerAnalysis(source, None, question.n, LIMIT, question.runs, kinds, FLOOR, rows)
 
 
 @near_keywords

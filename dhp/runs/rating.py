@@ -37,19 +37,8 @@ def rate_dataset(
 ) -> "Iterator[pd.DataFrame]":
     """All ratings of one judge on one dataset, as tables of whole examples.
 
-    Parameters
-    ----------
-    candidates, task, dataset, clusters
-        Originals and degraded texts, the task with the judge's metrics, the dataset's name and its clusters.
-    config
-        How the ratings are analysed, and the schedule by which they come in. `seed` is that of the schedule.
-    progress
-        Called as `progress(what, done, total, cost)`.
-
-    Yields
-    ------
-    One row a rating. What the judge left unrated is there as failed. Very many ratings come as several
-    tables, else one; by another schedule than that of all texts there is one, which has its column.
+    What the judge left unrated is there as failed. Very many ratings come as several tables, else one; by
+    another schedule than that of all texts, that of `config` with `seed`, there is one, which has its column.
     """
     schedule = config.schedule
     plan = schedule.plan(candidates, task.metric_names, seed, dataset)

@@ -17,17 +17,10 @@ if TYPE_CHECKING:
 def recorded_results(frame: "pd.DataFrame") -> dict[str, list[RunResult]]:
     """Dataset -> the results of its judges, by the examples that all of them rated.
 
-    Parameters
-    ----------
-    frame
-        Ratings with the columns `model, protocol, dataset, example, variant, metric, score`, as
-        `read_recorded_scores` gives them. What an example and a variant are called says which text was
-        rated, as no texts are there.
-
-    Raises
-    ------
-    InputError
-        For judges without an example in common, and a table that `analyze` refuses.
+    The frame has the columns `model, protocol, dataset, example, variant, metric, score`, as
+    `read_recorded_scores` gives them. What an example and a variant are called says which text was rated, as
+    no texts are there. Raises `InputError` for judges without an example in common, and a table that
+    `analyze` refuses.
     """
     found = {}
     for dataset, part in frame.groupby("dataset", sort=False):

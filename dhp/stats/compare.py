@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from dhp.stats.arrays import Floats, checked_table, cluster_index, level_shares
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
+from dhp.stats.defaults import RESAMPLES
 from dhp.stats.design import Design
 from dhp.stats.detection import FEWEST_PAIRS, detection
 from dhp.stats.discernment import DEFAULT_COMBINATION, Combination, holm
 from dhp.stats.influences import Influences, student_interval, weighted, wilson_interval
-from dhp.stats.swap import RESAMPLES, Swapped, detection_pair, swap, swap_discernment
+from dhp.stats.swap import Swapped, detection_pair, swap, swap_discernment
 from dhp.stats.wilcoxon.signed_rank import average_ranks
 
 T = TypeVar("T")

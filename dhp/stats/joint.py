@@ -20,8 +20,9 @@ from dhp.stats.arrays import (
     flipped_sums,
     sign_flips,
 )
+from dhp.stats.defaults import RESAMPLES
 from dhp.stats.discernment import combined
-from dhp.stats.swap import RESAMPLES, signed_ranks
+from dhp.stats.swap import signed_ranks
 
 
 def joint_log_p(

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Floats
+from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import detection, verdict
-from dhp.stats.floor import FLOOR
 
 _MODEL_POINTS = 13  # log2 of the examples of a population by model
 _AT_ONCE = 1 << 18  # examples drawn

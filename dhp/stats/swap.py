@@ -31,12 +31,11 @@ from dhp.stats.arrays import (
     level_shares,
     sign_flips,
 )
+from dhp.stats.defaults import RESAMPLES
 from dhp.stats.detection import FEWEST_PAIRS, averaged_kinds, detection, metric_choice, normalised
 from dhp.stats.discernment import DEFAULT_COMBINATION, LOG_ALPHA, Combination, combined
 from dhp.stats.influences import Influences, difference, student_interval, wilson_interval
 from dhp.stats.wilcoxon.signed_rank import average_ranks
-
-RESAMPLES = 10_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from dhp.cli.messages import Messages
 from dhp.cli.options import Command, option_names, settings, stated
-from dhp.cli.output import Messages
 from dhp.core.errors import InputError
 from dhp.core.options import option
 

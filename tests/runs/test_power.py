@@ -6,7 +6,8 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.runs.power import Question, power, power_of_detection, power_of_mock
+from dhp.runs.power import power, power_of_detection, power_of_mock
+from dhp.runs.power_question import Question
 
 FEW = Question(runs=60, n=50)
 

@@ -84,10 +84,7 @@ ENTRY_POINT_GROUP = "dhp.judges"
 def load_object(model: str) -> object:
     """The object that a name `python:...` stands for; modules of the working directory are found too.
 
-    Raises
-    ------
-    InputError
-        For another form, a module or file that cannot be imported, and an object that is not there.
+    Raises `InputError` for another form, what cannot be imported, and an object that is not there.
     """
     where, colon, name = model.removeprefix(PREFIX).rpartition(":")
     if not name or (colon and not where):

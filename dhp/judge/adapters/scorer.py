@@ -148,14 +148,8 @@ Job = tuple[bytes, Mapping[str, str | None]]
 class Caller(Generic[T]):
     """Calls a function once for each job.
 
-    Parameters
-    ----------
-    function
-        Called with the job; a coroutine function if `is_async`.
-    is_async
-        Whether calls run in one event loop, which lives as long as the caller: clients bind to it.
-    at_once
-        Most calls in flight; 1 and not `is_async`: they run in the thread of the caller.
+    Calls of a coroutine function run in one event loop, which lives as long as the caller, as clients bind to
+    it. With one call at once other functions run in the thread of the caller.
     """
 
     def __init__(self, function: Callable[[T], object], *, is_async: bool, at_once: int) -> None:
@@ -220,20 +214,8 @@ _ENDPOINT = "python"
 class Scorer:
     """Calls a user's judge, once for each different thing that it is given, and keeps what it said.
 
-    Parameters
-    ----------
-    model
-        What it is called.
-    adapter
-        How it is called.
-    settings
-        What the user says about it.
-    context
-        The store, the rate limits, the budget and the executor of its calls.
-    threads
-        Calls at once, where it is not asynchronous.
-    calls
-        Makes the calls; default: of `adapter`.
+    `threads` are for judges that are not asynchronous; `calls` makes the calls, by default those of
+    `adapter`.
     """
 
     def __init__(

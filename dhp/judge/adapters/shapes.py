@@ -21,17 +21,7 @@ SHAPES = (
 def adapt(scorer: object, name: str) -> Adapter:
     """How an object is called.
 
-    Parameters
-    ----------
-    scorer
-        A judge of the user's own.
-    name
-        What it is called in messages.
-
-    Raises
-    ------
-    InputError
-        If it has no known shape.
+    Raises `InputError` if it has no known shape.
     """
     for recognise in _adapters():
         if adapter := recognise(scorer):
@@ -51,19 +41,8 @@ def object_judges(
 ) -> list[ObjectJudge]:
     """The judge that an object is, by its scores and, with a threshold, by its verdicts.
 
-    Parameters
-    ----------
-    given
-        A judge of the user's own.
-    name
-        The name `python:...` by which it was found; None where it was handed over as it is.
-    settings, context
-        What the user says about it, and what its calls share with others.
-
-    Raises
-    ------
-    InputError
-        If it has no known shape.
+    `name` is the name `python:...` by which the object was found; None where it was handed over as it is.
+    Raises `InputError` if it has no known shape.
     """
     adapter = adapt(given, f"model '{name}'" if name else f"model {given!r}")
     said = getattr(given, "threads", 1)

@@ -41,17 +41,8 @@ def no_probabilities(model: str, endpoint: str) -> InputError:
 def score_tokens(scale: Scale, form: AnswerForm) -> dict[str, float]:
     """The texts, as `normal` leaves them, that a score may have as one token, each with its score.
 
-    Parameters
-    ----------
-    scale
-        The answer's own scale.
-    form
-        How the answer was asked for; never `mix`.
-
-    Raises
-    ------
-    InputError
-        Where a score needs more than one token: allowed are whole numbers within 0 to 9, and 26 letters.
+    Never called for the form `mix`. Raises `InputError` where a score needs more than one token: allowed are
+    whole numbers within 0 to 9, and 26 letters.
     """
     whole = scale.min == int(scale.min) and scale.max == int(scale.max)
     low, high = int(scale.min), int(scale.max)
@@ -82,28 +73,9 @@ def expected_score(
 
     That is the first position at which the token of the answer is the score that `read_rating` reads from the
     whole answer. Where the answer was to be the score alone, no position counts but the first, after spaces,
-    marks and reasoning. An answer of another form gives no score, however likely numbers were.
-
-    Parameters
-    ----------
-    positions
-        The answer, token by token, each with its likely alternatives.
-    scale
-        The answer's own scale.
-    form
-        How the answer was asked for; never `mix`.
-    cut_off
-        Whether the answer ended at the token limit.
-
-    Returns
-    -------
-    Extracted
-        The mean, renormalised over the scale, with the probability that fell elsewhere as `missing_mass`.
-
-    Raises
-    ------
-    InputError
-        As `score_tokens`.
+    marks and reasoning. An answer of another form gives no score, however likely numbers were. The mean is
+    renormalised over the scale; the probability that fell elsewhere is `missing_mass`. Never called for the
+    form `mix`; errors as of `score_tokens`.
     """
     tokens = score_tokens(scale, form)
     pieces = [p.chosen.translate(_BYTES) for p in positions]
@@ -140,18 +112,8 @@ def impossible(position: Position) -> str | None:
 def letter_masses(positions: Sequence[Position], count: int) -> list[float] | str | None:
     """The probabilities of the first `count` letters (A, B, ...) where an answer that is one letter gives it.
 
-    Parameters
-    ----------
-    positions
-        The answer, token by token, each with its likely alternatives.
-    count
-        How many letters may be answered, 2 to 26.
-
-    Returns
-    -------
-    list of float, str or None
-        Of A, B, ... in turn, not renormalised, with a positive sum; None where the answer is not one of them,
-        and the reason where it is one and has no probabilities (see `impossible`).
+    They are not renormalised and have a positive sum. None where the answer is not one of the letters, and
+    the reason where it is one and has no probabilities (see `impossible`).
     """
     tokens = score_tokens(Scale(min=0, max=count - 1), "letters")
     pieces = [p.chosen.translate(_BYTES) for p in positions]

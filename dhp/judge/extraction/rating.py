@@ -76,25 +76,10 @@ def read_rating(
 ) -> Extracted:
     """The rating in an answer; of several equally explicit ones the first, in `analyze-rate` the last.
 
-    Never raises, and never turns a failure into a score.
-
-    Parameters
-    ----------
-    text
-        The answer as the model gave it. Of more than 40,000 characters the middle is not looked at.
-    scale
-        The answer's own scale; in `letters` its lowest point is A.
-    form
-        How the answer was asked for; never `mix`.
-    cut_off
-        Whether the answer ended at the token limit: a number that may go on, or that comes before the rating
-        asked for, is none.
-    yes_no
-        The scores that the question gives to Yes and No, if it does.
-
-    Returns
-    -------
-    The score on `scale`, or the status that says why there is none.
+    Never raises, and never turns a failure into a score. Of more than 40,000 characters the middle is not
+    looked at. The form is never `mix`; in `letters` the lowest point of the scale is A. Where the answer was
+    cut off at the token limit, a number that may go on, or that comes before the rating asked for, is none.
+    `yes_no` are the scores that the question gives to Yes and No, if it does.
     """
     return (_read_short if len(text) <= 64 else _read)(text, scale, form, cut_off, yes_no)
 
@@ -153,16 +138,9 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
     """The label that an answer gives, as its place in the list, from 1.
 
     The whole answer, a labelled verdict, the last line or the first line, in this order; else a label that is
-    the only one named and not denied. Two labels that are equally explicit make the answer unparsed.
-
-    Parameters
-    ----------
-    text
-        The answer as the model gave it.
-    labels
-        The words, the worst first.
-    cut_off
-        Whether the answer ended at the token limit: only a labelled verdict counts then.
+    the only one named and not denied. Two labels that are equally explicit make the answer unparsed. Labels
+    are listed with the worst first. Where the answer was cut off at the token limit only a labelled verdict
+    counts.
     """
     words = without_reasoning(text)
     if words is None:
@@ -201,14 +179,8 @@ def read_object(text: str, metrics: Mapping[str, str]) -> dict[str, str] | None:
 
     Of several objects the last that has any of the metrics counts. Keys are compared without case, spaces,
     `_` and `-`; where a metric has an object of its own, its `score`, `rating`, `value`, `grade`, `verdict`,
-    `label` or `answer` counts.
-
-    Parameters
-    ----------
-    text
-        The answer as the model gave it.
-    metrics
-        Name of each metric -> what it is called in prompts; either may be the key.
+    `label` or `answer` counts. `metrics` has the name of each metric -> what it is called in prompts; either
+    may be the key.
     """
     words = without_reasoning(text)
     if words is None:

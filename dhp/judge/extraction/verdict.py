@@ -123,19 +123,8 @@ def _mentions(text: str, form: VerdictForm) -> Iterator[Mention]:
 def read_verdict(answer: str, form: VerdictForm, *, scale: Scale = TEN) -> Verdict:
     """Which text an answer says is better. Never raises.
 
-    Parameters
-    ----------
-    answer
-        The answer as the model gave it.
-    form
-        How the verdict was asked for. Of several equally explicit verdicts the last counts in `reason-first`
-        and the first in `reason-last`; in `bare` they are contradictory.
-    scale
-        Of the scores in `two-scores`.
-
-    Returns
-    -------
-    The choice, or the reason why there is none.
+    Of several equally explicit verdicts the last counts in `reason-first` and the first in `reason-last`; in
+    `bare` they are contradictory. `scale` is that of the scores in `two-scores`.
     """
     words = without_reasoning(answer)
     if words is None:
@@ -159,17 +148,8 @@ def read_verdict(answer: str, form: VerdictForm, *, scale: Scale = TEN) -> Verdi
 def read_letter(answer: str, positions: Sequence[Position], *, ties: bool) -> Verdict:
     """The likelier letter where an answer that is one letter gives it.
 
-    Parameters
-    ----------
-    answer, positions
-        The answer, and the same token by token, each with its likely alternatives.
-    ties
-        Whether C, for a tie, was allowed.
-
-    Returns
-    -------
-    The choice, with the probabilities of A and B, renormalised over the letters, or the reason why there is
-    none.
+    C counts with `ties` alone. The probabilities of A and B are renormalised over the letters; without any
+    the verdict says why.
     """
     masses = letter_masses(positions, 3 if ties else 2)
     if masses is None:
@@ -211,13 +191,6 @@ def _as_llmbar(answer: str, pattern: str) -> Verdict:
 def llmbar_choice(first: float | None, second: float | None) -> Choice:
     """The better of two texts by their own ratings, as LLMBar's authors decide it.
 
-    Parameters
-    ----------
-    first, second
-        The ratings in the order in which the texts are shown; None for one that cannot be read.
-
-    Returns
-    -------
     Of equal ratings the second text, and the first where a rating is missing: never a tie.
     """
     if first is None or second is None:

@@ -108,18 +108,10 @@ class ColumnJudge(Judge):
 def column_judge(model: str, seed: int = 0) -> ColumnJudge:
     """The judge called `column/NAME?better=higher`.
 
-    Parameters
-    ----------
-    model
-        Name and settings. `better=lower` turns the sign. In the benchmark, `perturbed=COLUMN` says where a
-        table of pairs holds the scores of the degraded texts (NAME is then that of the originals'), or
-        `file=FILE` which table has the scores of all texts, with the columns `example`, `variant` (blank or
-        `original` for originals) and NAME.
-
-    Raises
-    ------
-    InputError
-        For no name, an unknown setting, and a file that lacks a column or has a text twice.
+    `better=lower` turns the sign. In the benchmark, `perturbed=COLUMN` says where a table of pairs holds the
+    scores of the degraded texts (NAME is then that of the originals'), or `file=FILE` which table has the
+    scores of all texts, with the columns `example`, `variant` (blank or `original` for originals) and NAME.
+    Raises `InputError` for no name, an unknown setting, and a file that lacks a column or has a text twice.
     """
     name, settings = split_settings(model, _SETTINGS)
     column = name.removeprefix("column/")

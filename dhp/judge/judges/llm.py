@@ -212,12 +212,8 @@ class LlmPairwiseJudge(PairwiseJudge):
     ) -> Iterator[PairVerdict]:
         """Verdicts on every pair by every metric, `answers` in each order; final words on top.
 
-        Raises
-        ------
-        InputError
-            If no request can succeed, or the server gives no log-probabilities and the protocol needs them.
-        StoppedEarly
-            At a limit; see `CachedModel.ask`.
+        Raises `InputError` if no request can succeed, or the protocol needs log-probabilities and the server
+        gives none, and `StoppedEarly` at a limit.
         """
         found: dict[tuple[int, str], list[PairVerdict]] = defaultdict(list)
         for answer in self.cached_model.ask(self.pair_requests(pairs, task, metrics)):

@@ -80,10 +80,7 @@ class SurfaceJudge(Judge):
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """One rating per candidate and metric.
 
-        Raises
-        ------
-        InputError
-            If the task has a metric that this judge has no features for.
+        Raises `InputError` if the task has a metric that this judge has no features for.
         """
         for name in task.metric_names:
             if name not in METRICS:

@@ -101,16 +101,9 @@ class Connection:
 def find_connection(base_url: str | None) -> Connection:
     """The connection to a server.
 
-    Parameters
-    ----------
-    base_url
-        Address up to and including `/v1`; a missing `/v1` is tried, the path of a call left out. Default:
-        `OPENAI_BASE_URL`, else Azure where `AZURE_OPENAI_ENDPOINT` is set, else OpenAI's own.
-
-    Raises
-    ------
-    InputError
-        If the address is none.
+    `base_url` goes up to and including `/v1`; a missing `/v1` is tried, the path of a call left out. Default:
+    `OPENAI_BASE_URL`, else Azure where `AZURE_OPENAI_ENDPOINT` is set, else OpenAI's own. Raises `InputError`
+    if the address is none.
     """
     given = base_url or os.environ.get("OPENAI_BASE_URL")
     if not given and (azure := os.environ.get(_AZURE_VARIABLE)):
@@ -278,12 +271,9 @@ def server_fault(url: str, headers: Mapping[str, str]) -> str | None:
 def served_models(url: str, headers: Mapping[str, str], timeout: float) -> list[str]:
     """The names of the models that the server at `url` lists, sorted.
 
-    Raises
-    ------
-    OSError, HTTPException
-        Where it cannot be reached or refuses; `TimeoutError` where it takes more than `timeout` seconds.
-    ValueError, TypeError, KeyError, RecursionError
-        Where it answers with anything but a list of models, or one of more than 4 MiB.
+    Raises `OSError` (`TimeoutError` after `timeout` seconds) or `HTTPException` where the server cannot be
+    reached or refuses, and `ValueError`, `TypeError`, `KeyError` or `RecursionError` where it answers with
+    anything but a list of models, or one of more than 4 MiB.
     """
     end = time.monotonic() + timeout
     answer = b""

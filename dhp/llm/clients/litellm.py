@@ -20,19 +20,8 @@ _LOCAL_PRICES = "LITELLM_LOCAL_MODEL_COST_MAP"
 def litellm_client(name: str, base_url: str | None, *, timeout: float) -> OpenAIClient:
     """The model called `litellm/NAME`, with NAME as litellm knows it, e.g. `anthropic/claude-haiku-4-5`.
 
-    Parameters
-    ----------
-    name
-        Provider and model.
-    base_url
-        Of a server of one's own, as litellm's `api_base`; None takes the provider's.
-    timeout
-        Seconds for one call.
-
-    Raises
-    ------
-    InputError
-        If the package is not installed.
+    `base_url` is litellm's `api_base`; None takes the provider's. Raises `InputError` if the package is not
+    installed.
     """
     require("litellm", purpose=f"model 'litellm/{name}'")
     secrets = [v for k, v in os.environ.items() if k.endswith(("_API_KEY", "_TOKEN", "_SECRET_ACCESS_KEY"))]

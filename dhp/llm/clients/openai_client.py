@@ -36,6 +36,7 @@ from dhp.llm.clients.transport import (
     Unreachable,
 )
 from dhp.llm.engine import retry_after
+from dhp.llm.limits import TIMEOUT
 from dhp.llm.records import Reply, Request
 
 TRANSPORTS = ("fast", "sdk")
@@ -52,23 +53,9 @@ _ADVICE = {
 class OpenAIClient:
     """One model behind one address.
 
-    Parameters
-    ----------
-    name
-        The model's name as the server knows it; for Azure that of the deployment.
-    base_url
-        See `find_connection`.
-    timeout
-        Seconds for one call.
-    transport
-        `fast` (aiohttp) or `sdk` (the official package); default: `fast`, for Azure `sdk`.
-    provider, connection, connected
-        For a provider that is reached in another way: its name, the address and the transport.
-
-    Raises
-    ------
-    InputError
-        If the address is none, or the transport is unknown or cannot reach Azure.
+    For Azure `name` is that of the deployment, and the default transport the official package (`sdk`), else
+    aiohttp (`fast`). `provider`, `connection` and `connected` are for a provider that is reached in another
+    way. Raises `InputError` if the address is none, or the transport is unknown or cannot reach Azure.
     """
 
     def __init__(
@@ -76,7 +63,7 @@ class OpenAIClient:
         name: str,
         base_url: str | None = None,
         *,
-        timeout: float = 120.0,
+        timeout: float = TIMEOUT,
         transport: str | None = None,
         provider: str = "openai",
         connection: Connection | None = None,
@@ -150,14 +137,8 @@ class OpenAIClient:
     async def complete(self, request: Request, samples: tuple[int, ...]) -> list[Reply]:
         """One call for `samples` of a request; fewer replies than samples where the server gives fewer.
 
-        Raises
-        ------
-        Retry, Rejected, Refused
-            See there.
-        InputError
-            If no request can succeed, as a parameter is refused.
-        StoppedEarly
-            If the account is empty.
+        Raises `Retry`, `Rejected` or `Refused`, `InputError` if no request can succeed, as a parameter is
+        refused, and `StoppedEarly` if the account is empty.
         """
         first_problem: Problem | None = None
         while True:

@@ -201,13 +201,8 @@ def _plain(body: bytes) -> str:
 def read_replies(body: bytes) -> list[Reply]:
     """The replies of a successful call; usage is on the first.
 
-    Choices that cannot be read are left out. What only goes with an answer (usage, log-probabilities) is
-    left out where it cannot be read: the answer was paid for.
-
-    Raises
-    ------
-    Unreadable
-        Where no choice can be read.
+    Choices that cannot be read are left out. What only goes with an answer (usage, log-probabilities) is left
+    out where it cannot be read: the answer was paid for. Raises `Unreadable` where no choice can be read.
     """
     try:
         data = _parsed(body)

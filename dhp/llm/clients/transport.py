@@ -62,13 +62,7 @@ class Transport(Protocol):
     async def post(self, url: str, body: Mapping[str, object], most: int) -> RawReply:
         """One call, of whose answer at most so many bytes are read.
 
-        Redirects are not followed and nothing is tried again.
-
-        Raises
-        ------
-        Unreachable
-            If no connection can be made.
-        Retry
-            If it breaks, or no answer comes in time.
+        Redirects are not followed and nothing is tried again. Raises `Unreachable` if no connection can be
+        made, and `Retry` if it breaks, or no answer comes in time.
         """
         ...

@@ -45,16 +45,8 @@ class PromptReader(Protocol):
 class LlmPerturber:
     """A language model that degrades texts.
 
-    Parameters
-    ----------
-    cached_model
-        Asks the model.
-    prompts, again
-        The prompts, and what is asked where an answer does not count.
-    steps
-        How to ask the model for adjustment steps of its own; None takes the written ones.
-    max_tokens
-        Most tokens of one answer; None reckons with twice the length of the text.
+    `again` is asked where an answer does not count, `steps` for adjustment steps of the model's own (None
+    takes the written ones). Without `max_tokens` an answer may have twice the length of the text.
     """
 
     def __init__(
@@ -104,14 +96,9 @@ class LlmPerturber:
         `language` is that of the texts, where a field of an example does not say it.
 
         A text that fails its check is asked for again with the reason, `TRIES` times in all; after that the
-        variant is not applicable to the example.
-
-        Raises
-        ------
-        InputError
-            If no text at all passes the check, or the model cannot be asked.
-        StoppedEarly
-            At a limit, or where texts could not be had; see `CachedModel.ask`.
+        variant is not applicable to the example. Raises `InputError` if no text at all passes the check, or
+        the model cannot be asked, and `StoppedEarly` at a limit, or where texts could not be had; see
+        `CachedModel.ask`.
         """
         prompt = self._prompt(variant, task)
         steps = self._asked_steps(variant, task) if self._steps else prompt.steps

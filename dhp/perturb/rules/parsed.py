@@ -95,14 +95,8 @@ def entity_swaps(
     """Give `k` of the entities that spaCy finds, or a `share` of them, other names of their kind, from Faker.
 
     Every mention of an entity gets the same new name; a person's last name alone gets the new last name.
-    Entities of a smaller dose are among those of a larger one.
-
-    Parameters
-    ----------
-    text, rng, example, k, share
-        As for any rule.
-    pipeline
-        An installed spaCy pipeline for English, or its folder.
+    Entities of a smaller dose are among those of a larger one. `pipeline` is an installed spaCy pipeline for
+    English, or its folder.
     """
     mentions = list(_mentions(_parsed(text, pipeline, "ENT_IOB")))
     kinds = {name: kind for _, name, kind in mentions}
@@ -174,14 +168,7 @@ def inflection_errors(
     """Inflect `k` verbs and nouns, or a `share` of those where that is an error, as grammar does not allow.
 
     Tags are spaCy's, inflections those of lemminflect. The errors of a smaller dose are among those of a
-    larger one.
-
-    Parameters
-    ----------
-    text, rng, example, k, share
-        As for any rule.
-    pipeline
-        An installed spaCy pipeline for English with tags, or its folder.
+    larger one. `pipeline` is an installed spaCy pipeline for English with tags, or its folder.
     """
     positions = shuffled(_errors(_parsed(text, pipeline, "TAG")), rng)
     asked = asked_edits(k, share, len(positions))

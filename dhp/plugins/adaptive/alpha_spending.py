@@ -44,19 +44,9 @@ def boundaries(fractions: tuple[float, ...], alpha: float = ALPHA) -> tuple[floa
 
     Under the null hypothesis some analysis reaches its boundary in `alpha` of cases, and no more whatever
     ends the run: exactly so for standardised sums of independent terms, nearly for signed-rank tests, and for
-    what is combined of several as nearly as a single combination keeps its level.
-
-    Parameters
-    ----------
-    fractions
-        The share of the examples that each analysis has seen, rising within (0, 1].
-    alpha
-        Spent by the share 1, by `spent` before it; in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If a fraction does not rise or is out of range.
+    what is combined of several as nearly as a single combination keeps its level. The fractions are the
+    shares of the examples that each analysis has seen, rising within (0, 1], else `ValueError`. `alpha`, in
+    (0, 1), is spent by the share 1, by `spent` before it.
     """
     from scipy.optimize import brentq
     from scipy.special import ndtr
@@ -89,20 +79,9 @@ def repeated_log_p(log_p: npt.ArrayLike, fractions: tuple[float, ...], number: i
 
     The smallest level at which that analysis would meet its boundary (Jennison and Turnbull 2000, section
     9.2). The smallest over all analyses is at most a with probability a under the null hypothesis, for every
-    a, whatever ends the run, so that it can be adjusted further, by Holm's method for one.
-
-    Parameters
-    ----------
-    log_p
-        Natural logs of one-sided p-values of the analysis, of any shape; NaN stays NaN.
-    fractions
-        As for `boundaries`.
-    number
-        Of the analysis, from 1 to their number.
-
-    Returns
-    -------
-    Natural logs, at least `log_p` and at most 0; interpolated between levels, exact at 0.05.
+    a, whatever ends the run, so that it can be adjusted further, by Holm's method for one. `log_p` are
+    natural logs of one-sided p-values of analysis `number`, from 1, of any shape; NaN stays NaN. The result
+    is at least `log_p` and at most 0, interpolated between levels, exact at 0.05.
     """
     from scipy.special import log_ndtr, ndtri_exp
 

@@ -60,18 +60,8 @@ class Staircase:
     def updated(self, dose: float, score: float) -> "Staircase":
         """After one more pair of texts.
 
-        Parameters
-        ----------
-        dose
-            One of `doses`.
-        score
-            1 where the score fell, 1/2 where it tied, 0 where it rose; with several metrics their weighted
-            mean.
-
-        Raises
-        ------
-        ValueError
-            If the dose is none of these or the score is outside [0, 1].
+        `dose` is one of `doses`, and `score` is 1 where the score fell, 1/2 where it tied, 0 where it rose,
+        with several metrics their weighted mean; else `ValueError`.
         """
         at = np.flatnonzero(self.doses == dose)
         if not at.size or not 0 <= score <= 1:

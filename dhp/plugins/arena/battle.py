@@ -158,25 +158,9 @@ def run_battle(
 ) -> Battle:
     """Let a judge compare systems.
 
-    Parameters
-    ----------
-    judge
-        Asked about each pair in both orders.
-    texts, categories
-        As for `make_pairs`; two systems or more.
-    task
-        What the systems had to do.
-    metrics
-        By which the texts are compared; Bradley-Terry strengths go by the first.
-    seed
-        Of resampling.
-    progress
-        Called as `progress(what, done, total, cost)`.
-
-    Raises
-    ------
-    InputError, StoppedEarly
-        As the judge; the same call goes on from what is stored.
+    The judge is asked about each pair in both orders; Bradley-Terry strengths go by the first metric. `texts`
+    and `categories` are as for `make_pairs`, of two systems or more; `seed` is that of resampling. Errors are
+    those of the judge; the same call goes on from what is stored.
     """
     pairs = make_pairs(texts, categories)
     verdicts = compared(judge, pairs, task, metrics, progress)

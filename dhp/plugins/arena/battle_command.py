@@ -2,26 +2,24 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from dhp.cli.language_models import until_answered, with_deferral
-from dhp.cli.options import Command, settings
+from dhp.cli.options import Command, setting, settings
 from dhp.cli.output import JSON, output_console, print_json
-from dhp.cli.protocol_options import DRY_RUN
+from dhp.cli.protocol_options import DRY_RUN, RELEASED, SEED, Criteria, model_option
 from dhp.core.errors import InputError, suggest
 from dhp.core.text import printable
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.labelled_pairs import read_judgebench_verdicts, read_llmbar_answers, read_llmbar_pairs
+from dhp.perturb.settings import Choice
 from dhp.plugins.arena.options import PairOptions, PairwiseChanges, RecordedOptions
 from dhp.plugins.arena.recorded_verdicts import RecordedCell, compared_ways, recorded_cells
 from dhp.report.labels import between
 from dhp.report.tables import plain_table
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command(
@@ -30,11 +28,15 @@ if TYPE_CHECKING:
     "--max-calls --json --dry-run",
 )
 @click.argument("answers", nargs=-1, metavar="[[NAME=]FILE]...")
-@click.option("--model", metavar="MODEL", help="The judge; mock/first always prefers the text shown first.")
+@model_option()
 @click.option("--out", metavar="DIR", help="Writes battle.json, verdicts.jsonl and report.html there.")
 @JSON
 @DRY_RUN
-@settings("contest", PairOptions)
+@SEED
+@setting(Choice, "task")
+@setting(Criteria, "metrics")
+@setting(PairOptions, "battle_prompts")
+@RELEASED
 @settings("changes", PairwiseChanges)
 @settings("recordings", RecordedOptions)
 @settings("settings", ModelSettings)
@@ -44,7 +46,11 @@ def battle(
     out: str | None,
     json: bool,
     dry_run: bool,
-    contest: PairOptions,
+    seed: int,
+    task: str | None,
+    metrics: tuple[str, ...],
+    battle_prompts: str | None,
+    form: str | None,
     changes: PairwiseChanges,
     recordings: RecordedOptions,
     settings: ModelSettings,
@@ -52,14 +58,16 @@ def battle(
     """Let a judge compare the answers of two systems or more.
 
     Each pair is judged in both orders. Each FILE holds the answers of one system: id, question (or
-    instruction and input), output (or answer), optionally category. Its name is NAME, or the file's.
+    instruction and input), output (or answer), optionally category. Its name is NAME, or the file's. The task
+    is `instruction`, unless --task names another. The judge mock/first always prefers the text shown first.
+    Recorded verdicts have the form llmbar, unless --format says judgebench.
 
     Example: dhp battle old.jsonl new.jsonl --model openai/gpt-4o-mini --out battles/new
     """
     if recordings.recorded:
         if answers or model or dry_run or out:
             raise InputError("--recorded: asks no judge; allowed with it: --format, --pairs and --json")
-        print_recorded(recordings.recorded, recordings.form, recordings.pairs, as_json=json)
+        print_recorded(recordings.recorded, form or "llmbar", recordings.pairs, as_json=json)
         return
     if len(answers) < 2 or model is None:
         raise InputError("dhp battle: needs at least two answer files and --model, or --recorded FILE")
@@ -67,6 +75,9 @@ def battle(
 
     folder = output_folder(out, "battle.json")
     protocol, systems = changes.chosen(), read_systems(answers)
+    contest = PairOptions(metrics=metrics, battle_prompts=battle_prompts, seed=seed)
+    if task is not None:
+        contest = replace(contest, task=task)
     asked = with_deferral(settings, (model,), dry_run=dry_run)
     found = until_answered(lambda: fought(systems, model, contest, protocol, asked, dry_run=dry_run))
     if found is None:

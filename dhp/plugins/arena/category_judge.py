@@ -40,19 +40,9 @@ def evaluation_judge(
 ) -> LlmJudge:
     """The judge of one category.
 
-    Parameters
-    ----------
-    cached_model, protocol, wording, task
-        The model, how it is asked, and the metrics of the category; correctness alone where `reference` is
-        `one-prompt` and there are no templates.
-    templates
-        Metric -> prompt with `{{source}}` and `{{answer}}`; None for prompts made of the wording.
-    content
-        What is said above a reference.
-    reference
-        How the target answer is shown, if at all.
-    seed
-        Of sampling; None sends none.
+    `task` has the metrics of the category, or correctness alone where `reference` is `one-prompt` and there
+    are no templates. Templates are metric -> prompt with `{{source}}` and `{{answer}}`; None for prompts made
+    of the wording. No seed sends none.
     """
     if reference == "one-prompt":
         if templates is None:
@@ -123,15 +113,7 @@ def written_steps(
 ) -> dict[str, str]:
     """Metric -> evaluation steps that the model writes, once for each; they end with its name as a cue.
 
-    Parameters
-    ----------
-    metrics
-        Metric -> its definition.
-
-    Raises
-    ------
-    InputError
-        Where an answer is not a list of steps.
+    `metrics` has metric -> definition. Raises `InputError` where an answer is not a list of steps.
     """
     requests = [
         Request(

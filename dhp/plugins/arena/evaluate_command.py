@@ -10,9 +10,9 @@ from pathlib import Path
 import click
 
 from dhp.cli.language_models import until_answered, with_deferral
-from dhp.cli.options import Command, settings, stated
+from dhp.cli.options import Command, setting, settings, stated
 from dhp.cli.output import JSON, output_console, print_json
-from dhp.cli.protocol_options import DRY_RUN
+from dhp.cli.protocol_options import DRY_RUN, SEED, ProtocolChanges, model_option
 from dhp.core.errors import InputError, Waiting
 from dhp.core.files import write_lines
 from dhp.core.progress import progress_shown
@@ -25,7 +25,14 @@ from dhp.llm.settings import ModelSettings
 from dhp.plugins.arena.battle import Battle, output_folder, print_battle, write_battle
 from dhp.plugins.arena.evaluation import EvaluatedCell, Evaluation, Work, evaluated_cells
 from dhp.plugins.arena.input import CategoryPlan
-from dhp.plugins.arena.options import REFERENCES, EvaluationFiles, EvaluationOptions
+from dhp.plugins.arena.options import (
+    REFERENCES,
+    STEPS,
+    EvaluationFiles,
+    EvaluationOptions,
+    PairOptions,
+    content_language,
+)
 from dhp.report.labels import between, figure
 from dhp.report.tables import plain_table
 
@@ -35,7 +42,7 @@ from dhp.report.tables import plain_table
     common="--model --answers --config --prompts --targets --with-reference --language --save-questions "
     "--discernment --base-url --max-calls --out --json --dry-run",
 )
-@click.option("--model", metavar="MODEL", help="The judge.")
+@model_option()
 @click.option("--out", metavar="DIR", help="Writes evaluation.json, .csv, ratings, battle and report there.")
 @JSON
 @DRY_RUN
@@ -45,8 +52,11 @@ from dhp.report.tables import plain_table
     help="Instead: degrade the first answers and test whether the judge notices.",
 )
 @click.option("--save-questions", metavar="FILE", help="Only write the bundled example questions.")
+@SEED
+@setting(PairOptions, "battle_prompts")
 @settings("files", EvaluationFiles)
 @settings("options", EvaluationOptions)
+@settings("changes", ProtocolChanges, only=("language", "steps", "samples", "temperature", "extraction"))
 @settings("settings", ModelSettings)
 def evaluate(
     model: str | None,
@@ -55,24 +65,27 @@ def evaluate(
     dry_run: bool,
     discernment: bool,
     save_questions: str | None,
+    seed: int,
+    battle_prompts: str | None,
     files: EvaluationFiles,
     options: EvaluationOptions,
+    changes: ProtocolChanges,
     settings: ModelSettings,
 ) -> None:
     """Let a judge score answers by category and metric.
 
     Two models or more also fight each other. Files are those of ColossalEval, unchanged. Without --config and
-    --prompts the bundled five categories and ten metrics are used.
+    --prompts the bundled five categories and ten metrics are used, in English or by --language zh. With
+    --steps auto the model writes the evaluation steps that are missing.
 
     Example: dhp evaluate --config config_en.json --answers m=answers.json --model openai/gpt-4o-mini --out ev
     """
-    if files.language not in ("en", "zh"):
-        raise InputError(f"--language '{files.language}': allowed: en, zh")
+    language = content_language(changes)
     if save_questions:
         from dhp.content.protocols import questions_file
         from dhp.core.files import read_text, write_lines
 
-        text = read_text(questions_file(files.language))  # type: ignore[arg-type]
+        text = read_text(questions_file(language))
         write_lines(Path(save_questions), [text])
         print(f"written to {save_questions}: five questions a category")
         return
@@ -80,14 +93,15 @@ def evaluate(
         raise InputError("dhp evaluate: must have --model and --answers, or --save-questions FILE")
     if options.with_reference not in (None, *REFERENCES):
         raise InputError(f"--with-reference '{options.with_reference}': allowed: {', '.join(REFERENCES)}")
-    if options.steps not in ("written", "auto"):
-        raise InputError(f"--steps '{options.steps}': allowed: written, auto")
+    if changes.steps not in (None, *STEPS):
+        raise InputError(f"--steps '{changes.steps}': allowed: {', '.join(STEPS)}")
     from dhp.plugins.arena.evaluation import Work
 
+    contest = PairOptions(battle_prompts=battle_prompts, seed=seed)
     asked = with_deferral(settings, (model,), dry_run=dry_run)
 
     def prepared() -> Work:
-        return Work.prepared(files, options, model, asked)
+        return Work.prepared(files, options, changes, contest, model, asked)
 
     if discernment:
         if given := stated("settings.deferral"):
@@ -246,7 +260,7 @@ def discern(work: Work, *, json: bool, out: str | None) -> None:
         folder = Path(out) / plan.task.task if out else None
         with progress_shown("ratings") as show:
             found += list(
-                run(judge, dataset, settings=work.settings, seed=work.options.seed, out=folder, progress=show)
+                run(judge, dataset, settings=work.settings, seed=work.contest.seed, out=folder, progress=show)
             )
     results = Results(found)
     print(json_text(results), end="") if json else print_results(results, output_console())

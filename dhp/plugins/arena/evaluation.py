@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dhp.cli.estimates import print_estimates
 from dhp.cli.output import output_console
+from dhp.cli.protocol_options import ProtocolChanges
 from dhp.content.protocols import evaluation_protocol, override, read_pairwise, read_wording
 from dhp.core.errors import InputError, Waiting
 from dhp.core.records import Candidate, Rating
@@ -32,7 +33,7 @@ from dhp.plugins.arena.input import (
     read_answers,
     read_plan,
 )
-from dhp.plugins.arena.options import EvaluationFiles, EvaluationOptions, PairOptions
+from dhp.plugins.arena.options import STEPS, EvaluationFiles, EvaluationOptions, PairOptions, content_language
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import figure
 from dhp.report.web import page
@@ -127,18 +128,8 @@ def evaluated_cells(
 ) -> list[EvaluatedCell]:
     """The cells of one category.
 
-    Parameters
-    ----------
-    ratings
-        Of its answers; the variant is the model that answered.
-    category
-        Its name.
-    metrics
-        Name in ratings -> the name to show, and the scale.
-    models
-        In the order to show.
-    kind
-        `judge` or `classical`.
+    The variant of a rating is the model that answered. `metrics` has the name in ratings -> the name to show,
+    and the scale; `kind` is `judge` or `classical`.
     """
     found: dict[tuple[str, str], list[Rating]] = defaultdict(list)
     for rating in ratings:
@@ -216,6 +207,8 @@ class Work:
 
     files: EvaluationFiles
     options: EvaluationOptions
+    changes: ProtocolChanges
+    contest: PairOptions
     model: str
     settings: ModelSettings
     context: RequestContext
@@ -228,15 +221,21 @@ class Work:
 
     @classmethod
     def prepared(
-        cls, files: EvaluationFiles, options: EvaluationOptions, model: str, settings: ModelSettings
+        cls,
+        files: EvaluationFiles,
+        options: EvaluationOptions,
+        changes: ProtocolChanges,
+        contest: PairOptions,
+        model: str,
+        settings: ModelSettings,
     ) -> "Work":
         """The files read and held against each other; raises `InputError` for any fault in them."""
         plan = read_plan(
             Path(files.config) if files.config else None,
             Path(files.prompts) if files.prompts else None,
-            language=files.language,  # type: ignore[arg-type]
+            language=content_language(changes),
             all_metrics=options.all_metrics,
-            steps=options.steps,
+            steps=changes.steps or STEPS[0],
         )
         systems = read_systems(files.answers)
         name, first = next(iter(systems.items()))
@@ -257,8 +256,8 @@ class Work:
             where = files.targets or f"answers of '{name}'"
             raise InputError(f"{where}: id '{lacking[0]}' has no target, which --with-reference shows")
         context = settings.context()
-        (asked,) = find_judges(model, "dhp", settings, context, seed=options.seed)
-        return cls(files, options, model, settings, context, plan, systems, targets, asked)
+        (asked,) = find_judges(model, "dhp", settings, context, seed=contest.seed)
+        return cls(files, options, changes, contest, model, settings, context, plan, systems, targets, asked)
 
     def texts(self, category: str) -> list[Candidate]:
         """The answers of a category, model by model."""
@@ -278,13 +277,9 @@ class Work:
     def judges(self, *, dry: bool = False) -> Iterator[tuple[CategoryPlan, Judge]]:
         """The judge of each category that has answers and metrics of the judge."""
         model, options = self.asked.cached_model, self.options
-        changes: dict[str, object] = {"language": self.plan.language}
-        if options.samples is not None:
-            changes["samples"] = options.samples
-        if options.temperature is not None:
-            changes["temperature"] = options.temperature
-        if options.extraction not in (None, "parse"):
-            changes |= {"extraction": options.extraction, "answer": "score-only"}
+        changes = self.changes.given({}) | {"language": self.plan.language}
+        if self.changes.extraction not in (None, "parse"):
+            changes["answer"] = "score-only"
         protocol = override(evaluation_protocol(), **changes)
         for plan in self.plan.categories:
             if plan.task.metric_names == ("none",) or not self.texts(plan.name):
@@ -305,7 +300,7 @@ class Work:
                     templates,
                     self.plan.content,
                     options.with_reference or "none",  # type: ignore[arg-type]
-                    seed=options.seed if self.settings.send_seed else None,
+                    seed=self.contest.seed if self.settings.send_seed else None,
                 )
                 yield replace(plan, task=task), judge
 
@@ -344,12 +339,11 @@ class Work:
         """The battle of two models or more; None for one."""
         if len(self.systems) < 2:
             return None
-        contest = PairOptions(battle_prompts=self.files.battle_prompts, seed=self.options.seed)
         protocol = read_pairwise("battle", language=self.plan.language)
         known = {c.name for c in self.plan.categories}
         systems = {n: [a for a in answers if a.category in known] for n, answers in self.systems.items()}
         return fought(
-            systems, self.model, contest, protocol, self.settings, dry_run=dry_run, context=self.context
+            systems, self.model, self.contest, protocol, self.settings, dry_run=dry_run, context=self.context
         )
 
 

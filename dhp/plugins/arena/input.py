@@ -36,18 +36,10 @@ class Answer:
 def read_answers(path: Path, *, answered: bool = True) -> list[Answer]:
     """The rows of a file of answers.
 
-    Parameters
-    ----------
-    path
-        A table with the columns `instruction` (and `input`), `question`, `prompt` or `source`, and `output`,
-        `answer`, `response` or `text`; optionally `id`, `category` and `target` or `reference`.
-    answered
-        Whether each row must hold an answer.
-
-    Raises
-    ------
-    InputError
-        For a file of another form, an answer that is missing, or a duplicate id.
+    A table with the columns `instruction` (and `input`), `question`, `prompt` or `source`, and `output`,
+    `answer`, `response` or `text`, which each row must hold where it is `answered`; optionally `id`,
+    `category` and `target` or `reference`. Raises `InputError` for a file of another form, an answer that is
+    missing, or a duplicate id.
     """
     table = read_table(path)
     question = _column(table, _QUESTION, "question")
@@ -155,25 +147,12 @@ def read_plan(
 ) -> EvaluationPlan:
     """What is to be evaluated.
 
-    Parameters
-    ----------
-    config
-        ColossalEval's configuration (`language`, `category` -> `GPT` and `Metrics`); None for all bundled
-        categories.
-    prompts
-        ColossalEval's evaluation prompts, used as they are; None for the bundled content.
-    language
-        Without a configuration.
-    all_metrics
-        Also those that the prompts define and the configuration leaves out.
-    steps
-        `written`, or `auto` to let the model write those that a metric lacks.
-
-    Raises
-    ------
-    InputError
-        For files of another form, a category without prompt, a metric that is not defined, a metric without
-        steps, or a template with an unknown or missing slot.
+    `config` is ColossalEval's configuration (`language`, `category` -> `GPT` and `Metrics`), by default all
+    bundled categories in `language`; `prompts` are its evaluation prompts, used as they are, by default the
+    bundled content. With `all_metrics` those count too that the prompts define and the configuration leaves
+    out. `steps` is `written`, or `auto` to let the model write those that a metric lacks. Raises `InputError`
+    for files of another form, a category without prompt, a metric that is not defined, a metric without
+    steps, or a template with an unknown or missing slot.
     """
     read = None if config is None else _read_config(config)
     content = read_evaluation(read.language if read else language)

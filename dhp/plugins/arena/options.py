@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dhp.cli.protocol_options import AnswerChanges
+from dhp.core.errors import InputError
 from dhp.core.options import option
 
 if TYPE_CHECKING:
-    from dhp.core.protocol_spec import Protocol
+    from dhp.core.protocol_spec import Language, Protocol
 
 
 @dataclass(frozen=True)
@@ -18,23 +19,15 @@ class PairwiseChanges(AnswerChanges):
         default="battle",
         metadata=option("battle, choose or swap, see dhp list protocols.", metavar="NAME|FILE.yaml"),
     )
-    answer: str | None = field(
-        default=None,
-        metadata=option("Form of the answer.", metavar="two-scores|bare|reason-first|reason-last"),
-    )
     ties: bool | None = field(
         default=None, metadata=option("The judge may call a tie.", name="--ties/--no-ties")
-    )
-    samples: int | None = field(
-        default=None, metadata=option("Answers in each order; the majority counts.", metavar="K")
     )
 
     def chosen(self) -> "Protocol":
         """The protocol with these changes."""
         from dhp.content.protocols import read_pairwise
 
-        changes = {"answer": self.answer, "ties": self.ties, "samples": self.samples}
-        return read_pairwise(self.protocol, **self.given(changes))
+        return read_pairwise(self.protocol, **self.given({"ties": self.ties}))
 
 
 @dataclass(frozen=True)
@@ -43,10 +36,6 @@ class RecordedOptions:
 
     recorded: tuple[str, ...] = field(
         default=(), metadata=option("Recorded verdicts; may be repeated.", metavar="FILE", many=True)
-    )
-    form: str = field(
-        default="llmbar",
-        metadata=option("Format of the recorded verdicts.", name="--format", metavar="llmbar|judgebench"),
     )
     pairs: str | None = field(
         default=None, metadata=option("The pairs that the verdicts are about (llmbar).", metavar="FILE")
@@ -57,26 +46,21 @@ class RecordedOptions:
 class PairOptions:
     """What is compared, and by what."""
 
-    task: str = field(
-        default="instruction", metadata=option("What the systems had to do.", metavar="NAME|FILE.yaml")
-    )
-    metrics: tuple[str, ...] = field(
-        default=(),
-        metadata=option(
-            "Compare by this metric, not as a whole; may be repeated.",
-            name="--metric",
-            metavar="NAME",
-            many=True,
-        ),
-    )
+    task: str = "instruction"
+    """What the systems had to do."""
+    metrics: tuple[str, ...] = ()
+    """Those to compare by; without any, answers are compared as a whole."""
     battle_prompts: str | None = field(
         default=None,
         metadata=option("A battle prompt file of ColossalEval, used as it is.", metavar="FILE"),
     )
-    seed: int = field(default=0, metadata=option("Seed of every random choice.", metavar="K"))
+    seed: int = 0
+    """Seed of every random choice."""
 
 
 REFERENCES = ("one-prompt", "second-turn")
+STEPS = ("written", "auto")
+"""Evaluation steps: those written down, which is the default, or by the model for metrics that lack them."""
 
 
 @dataclass(frozen=True)
@@ -89,18 +73,12 @@ class EvaluationFiles:
     prompts: str | None = field(
         default=None, metadata=option("Evaluation prompts; default: the bundled ones.", metavar="FILE")
     )
-    battle_prompts: str | None = field(
-        default=None, metadata=option("Battle prompt; default: the bundled one.", metavar="FILE")
-    )
     targets: str | None = field(
         default=None, metadata=option("Questions, and good answers to them.", metavar="FILE")
     )
     answers: tuple[str, ...] = field(
         default=(),
         metadata=option("Answers of one model; may be repeated.", metavar="[MODEL=]FILE", many=True),
-    )
-    language: str = field(
-        default="en", metadata=option("Language of bundled content, without --config.", metavar="en|zh")
     )
 
 
@@ -116,20 +94,13 @@ class EvaluationOptions:
         ),
     )
     all_metrics: bool = field(default=False, metadata=option("Also metrics that the config leaves out."))
-    steps: str = field(
-        default="written",
-        metadata=option(
-            "Evaluation steps; auto: the model writes those that are missing.", metavar="written|auto"
-        ),
-    )
-    samples: int | None = field(
-        default=None, metadata=option("Answers for each text and metric.", metavar="K")
-    )
-    temperature: float | None = field(default=None, metadata=option("Temperature, 0 or more.", metavar="T"))
-    extraction: str | None = field(
-        default=None,
-        metadata=option(
-            "Read the answer's text, or the probabilities of its scores.", metavar="parse|prob|prob-or-parse"
-        ),
-    )
-    seed: int = field(default=0, metadata=option("Seed of every random choice.", metavar="K"))
+
+
+def content_language(changes: AnswerChanges) -> "Language":
+    """The language of bundled content; raises `InputError` where there is none in it."""
+    match changes.language:
+        case None | "en":
+            return "en"
+        case "zh":
+            return "zh"
+    raise InputError(f"--language '{changes.language}': allowed: en, zh")

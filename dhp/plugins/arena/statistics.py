@@ -35,22 +35,9 @@ class PositionBias:
 def sign_flip_log_p(scores: npt.ArrayLike, times: npt.ArrayLike = 1) -> float:
     """One-sided exact sign-flip test that scores lie above zero.
 
-    Parameters
-    ----------
-    scores : shape (pairs,)
-        1, 0.5, 0, -0.5 or -1, positive in favour of the alternative. Zeros carry no sign and change nothing.
-    times
-        How often each score occurs, shape (pairs,), or all of them.
-
-    Returns
-    -------
-    float
-        Natural logarithm of P(sum of flipped scores >= observed sum); 0 where all are zero.
-
-    Raises
-    ------
-    ValueError
-        For other scores, or NaN.
+    Scores, shape (pairs,), are 1, 0.5, 0, -0.5 or -1, positive in favour of the alternative, else
+    `ValueError`; zeros carry no sign and change nothing. `times` is how often each occurs, or all of them.
+    Natural logarithm of P(sum of flipped scores >= observed sum); 0 where all are zero.
     """
     steps = np.round(2 * np.asarray(scores, dtype=float), 9)
     if not np.isin(steps, (-2, -1, 0, 1, 2)).all():
@@ -73,16 +60,9 @@ def _log_binomial(n: int) -> Floats:
 def position_bias(as_given: npt.ArrayLike, swapped: npt.ArrayLike) -> PositionBias | None:
     """How often the verdict follows the place of a text.
 
-    Parameters
-    ----------
-    as_given, swapped : shape (pairs,)
-        1 where the first text of the pair won, -1 where the second won, 0 for a tie, NaN where there is no
-        verdict; in both arrays the texts are meant, not their places. In `swapped` the second is shown first.
-
-    Returns
-    -------
-    PositionBias or None
-        None where no pair has both verdicts.
+    Both arrays, shape (pairs,), hold 1 where the first text of the pair won, -1 where the second won, 0 for a
+    tie, NaN where there is no verdict; the texts are meant, not their places. In `swapped` the second is
+    shown first. None where no pair has both verdicts.
     """
     from scipy.stats import beta, binomtest
 
@@ -103,24 +83,10 @@ def position_bias(as_given: npt.ArrayLike, swapped: npt.ArrayLike) -> PositionBi
 def bradley_terry(wins: npt.ArrayLike, *, prior: float = 0.5, tolerance: float = 1e-10) -> Floats:
     """Strengths of players by the Bradley-Terry model (Bradley and Terry 1952; Hunter 2004).
 
-    Parameters
-    ----------
-    wins : shape (players, players)
-        `wins[i, j]`: how often i beat j; a tie is half a win for both.
-    prior
-        Wins and losses of each pair that are added, so that a player who never lost has a finite strength.
-    tolerance
-        Largest change of a strength at which the iteration ends.
-
-    Returns
-    -------
-    shape (players,)
-        Natural logarithms of the strengths, mean 0.
-
-    Raises
-    ------
-    ValueError
-        For a table that is not square, or has negative or NaN entries.
+    `wins[i, j]` is how often i beat j; a tie is half a win for both. `prior` wins and losses of each pair are
+    added, so that a player who never lost has a finite strength; the iteration ends where no strength changes
+    by more than `tolerance`. Natural logarithms, mean 0. Raises `ValueError` for a table that is not square,
+    or has negative or NaN entries.
     """
     won = np.array(wins, dtype=float)
     if won.ndim != 2 or won.shape[0] != won.shape[1] or not (won >= 0).all():

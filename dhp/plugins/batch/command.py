@@ -4,11 +4,10 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.options import Command
+from dhp.cli.options import Command, setting
+from dhp.llm.settings import ModelSettings
 
-_CACHE = click.option(
-    "--cache", metavar="DIR", help="Folder of cached replies; default: the user's cache folder."
-)
+_CACHE = setting(ModelSettings, "cache")
 
 
 @click.group()

@@ -30,23 +30,10 @@ class _SentBatches:
 class BatchDeferral:
     """The batches of one run: results that came, and requests that are written or sent.
 
-    A line of a batch asks for one or more samples of a request that follow one another; its custom_id is
-    the store's key of the first of them.
-
-    Parameters
-    ----------
-    budget
-        At its limit no more is written.
-    results
-        What came back in files that the user gave.
-    writer
-        Where requests without a reply are written; None where they are asked at once.
-    remote
-        What was sent to providers, now or earlier.
-    provider
-        Who is sent what is written.
-    carried
-        Takes the budget when all that was sent has ended, before the run starts again.
+    A line of a batch asks for one or more samples of a request that follow one another; its custom_id is the
+    store's key of the first of them. `results` came back in files that the user gave, `remote` is what was
+    sent to providers, now or earlier. Without a writer requests are asked at once. At the limit of the budget
+    no more is written; `carried` takes it when all that was sent has ended, before the run starts again.
     """
 
     def __init__(

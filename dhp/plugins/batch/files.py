@@ -59,11 +59,8 @@ class Part:
 class BatchWriter:
     """Files of requests: `FILE.jsonl`, `FILE-2.jsonl` and so on, each to one model.
 
-    Raises
-    ------
-    InputError
-        If the first of them, `path`, is there already, so that none is sent twice by mistake, or if it cannot
-        be written.
+    Raises `InputError` if the first of them, `path`, is there already, so that none is sent twice by mistake,
+    or if it cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -199,21 +196,10 @@ class BatchResults:
     """The results of one or more files, found by the custom_id of their request.
 
     Where a request was answered twice, the first answer counts; an answer counts before an error, and a
-    permanent refusal before a temporary error.
-
-    Parameters
-    ----------
-    paths
-        The files.
-    own
-        Whether the user gave them for this run; else what belongs to no request of it is not worth a word.
-    failures
-        Whether a request that was refused has failed, or is to be asked again.
-
-    Raises
-    ------
-    InputError
-        If one is missing or unreadable, or a line is not a result.
+    permanent refusal before a temporary error. `own` says whether the user gave them for this run; else what
+    belongs to no request of it is not worth a word. `failures` says whether a request that was refused has
+    failed, or is to be asked again. Raises `InputError` if a file is missing or unreadable, or a line is not
+    a result.
     """
 
     def __init__(self, paths: Sequence[Path], *, own: bool = True, failures: bool = True) -> None:
@@ -242,17 +228,7 @@ class BatchResults:
     def read(self, custom_id: str, body: Mapping[str, object]) -> list[Reply] | Failure | None:
         """The replies of a request, why it will never have one, or None where it should be asked again.
 
-        Parameters
-        ----------
-        custom_id
-            Of a result that is there.
-        body
-            Of the request.
-
-        Raises
-        ------
-        InputError
-            If the server refuses a parameter of the request, and so of all.
+        Raises `InputError` if the server refuses a parameter of the request, and so of all.
         """
         result = self._result(line := self._lines[custom_id])
         if result.problem is not None:

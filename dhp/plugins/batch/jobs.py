@@ -155,10 +155,7 @@ class RemoteBatches:
     def cancel(self, name: str) -> Job:
         """Cancel a batch, by its name here or at the provider; fetches what was answered if it has ended.
 
-        Raises
-        ------
-        InputError
-            If there is none, or it is not in work.
+        Raises `InputError` if there is none, or it is not in work.
         """
         with self._alone():
             job = next((j for j in self.jobs() if name in (j.name, j.batch)), None)

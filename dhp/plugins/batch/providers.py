@@ -126,10 +126,7 @@ def check_address(name: str, model: str, endpoint: str) -> None:
 def open_provider(name: str, endpoint: str) -> Provider:
     """A provider by name; `endpoint` is the address of the model, which OpenAI's package takes.
 
-    Raises
-    ------
-    InputError
-        If it is unknown, its package is not installed, or there is no key.
+    Raises `InputError` if it is unknown, its package is not installed, or there is no key.
     """
     check_provider(name)
     check_key(name)

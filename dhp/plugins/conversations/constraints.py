@@ -83,14 +83,8 @@ _EMOJI = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]")
 def constraints(system: str, closing: Mapping[str, Sequence[str]], language: str) -> Iterator[Constraint]:
     """The constraints on form in a system message.
 
-    Parameters
-    ----------
-    system
-        The message, in English.
-    closing
-        Language -> sentences that may end any answer.
-    language
-        That of the answers.
+    The message is in English, the answers in `language`; `closing` has language -> sentences that may end any
+    answer.
     """
     own = closing.get(language, ())
     for number, unit in _LENGTH.findall(system) if own else ():

@@ -34,12 +34,8 @@ def conversations(asked: Request) -> Dataset | None:
     """The conversations of a file or of rows in memory; None for other data.
 
     Files that hold an output beside the messages, as logs of inspect_ai and observations of langfuse do, are
-    conversations where `judge_part` is set.
-
-    Raises
-    ------
-    InputError
-        File, place and what is allowed, for an unknown part and for conversations that cannot be read.
+    conversations where `judge_part` is set. Raises `InputError` with file and place for an unknown part and
+    for conversations that cannot be read.
     """
     part = _part(asked.judge_part)
     certain = asked.judge_part is not None or asked.task == TASK

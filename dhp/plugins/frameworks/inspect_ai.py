@@ -79,10 +79,7 @@ def _graded(value: object) -> object:
 def log_scorers(log: str) -> list[object]:
     """The scorers that a log names, made anew by the package.
 
-    Raises
-    ------
-    InputError
-        Where the package is not installed, or a scorer cannot be made.
+    Raises `InputError` where the package is not installed, or a scorer cannot be made.
     """
     require("inspect-ai", purpose=f"{log}: scoring by the scorers of the log")
     try:

@@ -18,7 +18,15 @@ from dhp.plugins.human.comparison import (
     swap_test,
     williams,
 )
-from dhp.plugins.human.correlation import COEFFICIENTS, LEVELS, Coefficient, Correlation, Level, correlations
+from dhp.plugins.human.correlation import (
+    COEFFICIENTS,
+    LEVELS,
+    RESAMPLES,
+    Coefficient,
+    Correlation,
+    Level,
+    correlations,
+)
 from dhp.plugins.human.scores import (
     RaterAgreement,
     Scores,
@@ -147,7 +155,7 @@ def correlate(
     *,
     levels: Sequence[Level] = LEVELS,
     coefficients: Sequence[Coefficient] = ("pearson", "spearman", "kendall"),
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Agreement:
     """Agreement of judges with human ratings.

@@ -57,17 +57,8 @@ def both_views(
 ) -> list[BothViews]:
     """A row for each result of the runs, then for judges that have none.
 
-    Parameters
-    ----------
-    agreement
-        With human scores; a judge is met again by its model, and its protocol where there are several.
-    runs
-        Finished runs, perhaps none.
-
-    Raises
-    ------
-    InputError
-        Where there are runs, but none of a judge of the agreement.
+    A judge is met again by its model, and its protocol where there are several. Raises `InputError` where
+    there are runs, but none of a judge of the agreement.
     """
     known = {judge.judge: judge.mean.get(CORRELATION) for judge in agreement.judges}
     rows, met = [], set()
@@ -119,13 +110,9 @@ class BeforeAndAfter:
 def before_and_after(rated: Sequence[RunResult], variant: str) -> BeforeAndAfter:
     """Scores before and after damage of the judges that rated the variant, and how far they correlate.
 
-    Examples that lack a score of a metric of any of these judges on either side are left out.
-
-    Raises
-    ------
-    InputError
-        Where no judge rated the variant, a judge rated it in two runs, or the judges have no example in
-        common.
+    Examples that lack a score of a metric of any of these judges on either side are left out. Raises
+    `InputError` where no judge rated the variant, a judge rated it in two runs, or the judges have no example
+    in common.
     """
     found: dict[str, dict[tuple[str, str], Floats]] = {}
     for each in rated:
@@ -175,16 +162,9 @@ def both_views_page(
 ) -> str:
     """The page as one self-contained file.
 
-    Parameters
-    ----------
-    rows
-        Judges.
-    measure
-        What the correlation is, in words.
-    compared, variant
-        Scores of originals and of this variant, for their correlations and distributions; none without.
-    by_samples
-        Judge -> correlation of the mean of its first 1, 2, ... samples.
+    `measure` says what the correlation is; `compared` has scores of originals and of `variant`, for their
+    correlations and distributions; `by_samples` has judge -> correlation of the mean of its first 1, 2, ...
+    samples.
     """
     drawable = [row for row in rows if row.detection is not None and row.correlation is not None]
     return page(

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import Command, settings, stated
-from dhp.cli.output import JSON, output_console, print_json
+from dhp.cli.output import OutputOptions, output_console, print_json
+from dhp.cli.protocol_options import SEED
 from dhp.core.errors import InputError
 from dhp.core.text import printable
+from dhp.plugins.human.correlation import RESAMPLES
 from dhp.plugins.human.table import TableOptions, print_table
 
 if TYPE_CHECKING:
@@ -40,12 +42,12 @@ COMMON = (
 )
 @click.option(
     "--resamples",
-    default=1000,
+    default=RESAMPLES,
     metavar="K",
     help="Number of resamples of the sources, for intervals and tests.",
 )
 @click.option("--tau-c", is_flag=True, help="Kendall's tau-c instead of tau-b.")
-@click.option("--seed", default=0, metavar="K", help="Seed of the resamples.")
+@SEED
 @click.option(
     "--runs",
     multiple=True,
@@ -79,7 +81,7 @@ COMMON = (
 @click.option(
     "--passes", type=float, metavar="X", help="With --correct or labels: the lowest score of a good text."
 )
-@JSON
+@settings("output", OutputOptions, only=("json", "csv", "markdown"))
 @settings("form", TableOptions)
 def correlate(
     ratings: tuple[str, ...],
@@ -94,7 +96,7 @@ def correlate(
     family: str | None,
     correct: bool,
     passes: float | None,
-    json: bool,
+    output: OutputOptions,
     form: TableOptions,
 ) -> None:
     """Correlate judges' scores with human ones, or correct them.
@@ -108,29 +110,29 @@ def correlate(
     """
     from dhp.plugins.human.agreement import correlate as correlated
     from dhp.plugins.human.comparison import partial_correlations, self_preference
-    from dhp.plugins.human.correlation import Coefficient
+    from dhp.plugins.human.correlation import LEVELS, Coefficient
     from dhp.plugins.human.labels import has_labels, print_label_agreement
 
     if correct:
-        _correct(ratings, human, runs, passes, json=json)
+        _correct(ratings, human, runs, passes, json=output.json)
         return
     if human is None:
         raise InputError("--human: is missing; give a table of human scores, or NAME=FILE of a published set")
     people = human_table(human)
     if has_labels(people):
         _refuse_surplus("labels", _OF_LABELS)
-        print_label_agreement(ratings, people, passes, json=json)
+        print_label_agreement(ratings, people, passes, json=output.json)
         return
     if passes is not None:
         raise InputError("--passes: is for --correct, or for a human table with the column label")
     _check_options(resamples, variant, page, runs)
     rated = ratings_table(ratings)
     coefficients: list[Coefficient] = ["pearson", "spearman", "kendall-c" if tau_c else "kendall"]
-    if form.wanted(json=json):
-        print_table(rated, people, coefficients, form)
+    if form.wanted(output):
+        print_table(rated, people, coefficients, form.level or LEVELS, output)
         return
     found = correlated(rated, people, coefficients=coefficients, resamples=resamples, seed=seed)
-    if json:
+    if output.json:
         print_json(found.to_dict())
         return
     console = output_console()

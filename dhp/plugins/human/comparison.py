@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.core.errors import InputError, suggest
-from dhp.plugins.human.correlation import FEWEST
+from dhp.plugins.human.correlation import FEWEST, RESAMPLES
 from dhp.plugins.human.scores import Scores, human_scores, in_all, mean_over, scores_by_judge
 from dhp.stats.arrays import Bools, Floats
 
@@ -37,19 +37,9 @@ class Williams:
 def williams(r_first: float, r_second: float, r_between: float, n: int) -> Williams | None:
     """Williams' test (Williams 1959; Graham and Baldwin 2014).
 
-    Parameters
-    ----------
-    r_first, r_second
-        Pearson correlations of two judges with the human scores, in [-1, 1].
-    r_between
-        Of the two judges with each other.
-    n
-        Items that both judges scored.
-
-    Returns
-    -------
-    Williams or None
-        None where the test is undefined: fewer than four items, or judges that are the same but for scale.
+    `r_first` and `r_second` are Pearson correlations of two judges with the human scores, `r_between` that of
+    the judges, over `n` items that both scored. None where the test is undefined: fewer than four items, or
+    judges that are the same but for scale.
     """
     from scipy.special import stdtr  # scipy.stats takes much longer to import
 
@@ -79,26 +69,13 @@ class Swap:
 
 
 def swap_test(
-    human: Floats, first: Floats, second: Floats, *, resamples: int = 1000, seed: int = 0
+    human: Floats, first: Floats, second: Floats, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> Swap | None:
     """PERM-BOTH (Deutsch, Dror and Roth 2021): standardised scores swapped by fair coins, correlated again.
 
-    Of Pearson's correlation over all items. The same coins are thrown for all judges of as many items.
-
-    Parameters
-    ----------
-    human, first, second
-        Scores of the same items, arrays of one shape; NaN where an item is not scored. Only items that all
-        three score count.
-    resamples
-        Number of swaps drawn, R.
-    seed
-        Of the coins.
-
-    Returns
-    -------
-    Swap or None
-        None where a correlation is undefined: fewer than three items, or constant scores.
+    Of Pearson's correlation over all items. The same coins are thrown for all judges of as many items. Arrays
+    are of one shape, NaN where an item is not scored; only items that all three score count. None where a
+    correlation is undefined: fewer than three items, or constant scores.
     """
     there = ~(np.isnan(human) | np.isnan(first) | np.isnan(second))
     n = int(there.sum())
@@ -168,15 +145,7 @@ class PairAccuracy:
 def pair_accuracy(human: Floats, judge: Floats) -> PairAccuracy | None:
     """Pairwise accuracy with tie calibration over pairs of systems within a source (Deutsch et al. 2023).
 
-    Parameters
-    ----------
-    human, judge : shape (sources, systems)
-        NaN where an item is not scored.
-
-    Returns
-    -------
-    PairAccuracy or None
-        None where no two systems of a source are scored.
+    Shape (sources, systems), NaN where an item is not scored; None where no two systems of a source are.
     """
     i, j = np.triu_indices(human.shape[1], 1)
     h, m = (v[:, i] - v[:, j] for v in (human, judge))
@@ -198,26 +167,14 @@ def pair_accuracy(human: Floats, judge: Floats) -> PairAccuracy | None:
 
 
 def soft_pair_accuracy(
-    human: Floats, judge: Floats, *, resamples: int = 1000, rng: np.random.Generator | None = None
+    human: Floats, judge: Floats, *, resamples: int = RESAMPLES, rng: np.random.Generator | None = None
 ) -> float | None:
     """Soft pairwise accuracy of systems (Thompson et al. 2024): 1 - mean |p_human - p_judge|.
 
     Each p is one-sided from a paired sign-flip permutation test over the sources of two systems, the same
     flips for all pairs and both sides; p = (c + 1) / (K + 1), never 0 as in the reference implementation.
-
-    Parameters
-    ----------
-    human, judge : shape (sources, systems)
-        NaN where an item is not scored; such an item counts for no pair.
-    resamples
-        Number of permutations, K.
-    rng
-        Default: a generator seeded with 0.
-
-    Returns
-    -------
-    float or None
-        In [0, 1]; None where no two systems are scored on one source.
+    Shape (sources, systems); an item that is NaN counts for no pair. There are K = `resamples` permutations,
+    drawn by default from a generator seeded with 0. None where no two systems are scored on one source.
     """
     both = ~(np.isnan(human) | np.isnan(judge))
     i, j = np.triu_indices(human.shape[1], 1)
@@ -256,27 +213,15 @@ def partial_correlations(
     human: "str | Path | pd.DataFrame",
     control: str,
     *,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[PartialCorrelation]:
     """How each judge agrees with humans beyond what a further judge explains, such as `metric/rouge1`.
 
     Where human scores derive from the reference, overlap with it is part of them: a judge that sees the
-    reference may agree by that alone.
-
-    Parameters
-    ----------
-    ratings, human
-        As in `dhp.plugins.human.agreement.correlate`.
-    control
-        Name of the judge that is held constant.
-    resamples, seed
-        Of the sources, for intervals; 0 resamples for none.
-
-    Raises
-    ------
-    InputError
-        For a broken table, or a judge that is not there.
+    reference may agree by that alone. Tables are as for `dhp.correlate`; `control` is the judge that is held
+    constant. 0 resamples give no intervals. Raises `InputError` for a broken table, or a judge that is not
+    there.
     """
     people, rated = human_scores(human), scores_by_judge(ratings)
     if control not in rated:
@@ -344,24 +289,14 @@ def self_preference(
     human: "str | Path | pd.DataFrame",
     family: str,
     *,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[SelfPreference]:
     """Self-preference of the judges of a family, on the items that humans scored too.
 
-    Parameters
-    ----------
-    ratings, human
-        As in `dhp.plugins.human.agreement.correlate`.
-    family
-        Part of the names of its judges and of its systems, such as `gpt`; case does not matter.
-    resamples, seed
-        As in `partial_correlations`.
-
-    Raises
-    ------
-    InputError
-        For a broken table, a family without a judge or without a system, or with all systems.
+    The family is a part of the names of its judges and of its systems, such as `gpt`, in any case; tables are
+    as for `dhp.correlate`. Raises `InputError` for a broken table, a family without a judge or without a
+    system, or with all systems.
     """
     people, rated = human_scores(human), scores_by_judge(ratings)
     own = {name: metrics for name, metrics in rated.items() if family.lower() in name.lower()}

@@ -43,17 +43,9 @@ def prediction_powered_mean(
 ) -> CorrectedMean:
     """The mean human score of all texts by prediction-powered inference, PPI++ (Angelopoulos et al. 2023).
 
-    Parameters
-    ----------
-    human, judged : shape (n,)
-        Human scores and the judge's of the texts that humans scored.
-    judged_only : shape (N,)
-        The judge's scores of the other texts.
-
-    Raises
-    ------
-    ValueError
-        For fewer than two texts on either side or lengths that differ.
+    `human` and `judged`, shape (n,), are scores of the texts that humans scored, `judged_only`, shape (N,),
+    the judge's scores of the others. Raises `ValueError` for fewer than two texts on either side or lengths
+    that differ.
     """
     y, f, rest = (np.asarray(v, dtype=float) for v in (human, judged, judged_only))
     if y.shape != f.shape or len(y) < 2 or len(rest) < 2:
@@ -74,24 +66,10 @@ def misclassification_corrected_share(
 ) -> CorrectedMean | None:
     """The true share of good texts among those that a judge saw (Rogan and Gladen 1978).
 
-    Parameters
-    ----------
-    passed, total
-        Texts that the judge took for good, of how many.
-    sensitivity
-        Good texts that the judge took for good, of how many (originals or harmless edits of an audit).
-    specificity
-        Bad texts that it took for bad, of how many (degraded texts that it noticed).
-
-    Returns
-    -------
-    CorrectedMean or None
-        Value and interval within [0, 1]; None for a judge no better than chance.
-
-    Raises
-    ------
-    ValueError
-        For counts outside 0 .. total, or a total of 0.
+    `passed` of `total` texts the judge took for good. `sensitivity` is how many good texts it took for good,
+    of how many (originals or harmless edits of an audit), `specificity` how many bad ones for bad (degraded
+    texts that it noticed). Value and interval are within [0, 1]; None for a judge no better than chance.
+    Raises `ValueError` for counts outside 0 .. total, or a total of 0.
     """
     pairs = ((passed, total), sensitivity, specificity)
     if any(n < 1 or not 0 <= k <= n for k, n in pairs):
@@ -150,20 +128,10 @@ def corrected_means(
 ) -> list[SystemMean]:
     """The mean human score of each system, from a judge's scores of all its texts and human ones of a few.
 
-    Prediction-powered inference (`prediction_powered_mean`), for each judge, metric and system
-    by itself, so that no two texts of a row are of one source.
-
-    Parameters
-    ----------
-    ratings
-        Scores of a judge, a file or table as for `dhp.correlate`.
-    human
-        Human scores of some of these texts, in the same form; several raters are averaged.
-
-    Raises
-    ------
-    InputError
-        For a broken table, metrics that the two do not share, and where no text has both scores.
+    Prediction-powered inference (`prediction_powered_mean`), for each judge, metric and system by itself, so
+    that no two texts of a row are of one source. Tables are as for `dhp.correlate`; human scores of several
+    raters are averaged. Raises `InputError` for a broken table, metrics that the two do not share, and where
+    no text has both scores.
     """
     people = human_scores(human)
     found = []
@@ -188,19 +156,9 @@ def corrected_shares(
 ) -> list[SystemShare]:
     """The share of good texts of each system, corrected for a judge's known errors (Rogan and Gladen 1978).
 
-    Parameters
-    ----------
-    ratings
-        Scores of a judge, a file or table as for `dhp.correlate`.
-    passes
-        The lowest score with which a text counts as good.
-    errors
-        Judge -> metric -> its error rates at that score (`dhp.runs.errors.judge_errors`).
-
-    Raises
-    ------
-    InputError
-        For a broken table, and where a judge has no known errors by any of its metrics.
+    A text counts as good from the score `passes` on; `errors` has judge -> metric -> its error rates at that
+    score (`dhp.runs.errors.judge_errors`). Raises `InputError` for a broken table, and where a judge has no
+    known errors by any of its metrics.
     """
     found = []
     for name, metrics in scores_by_judge(ratings).items():
@@ -268,17 +226,8 @@ def print_corrected(
 ) -> None:
     """Print means corrected by human scores, and shares of good texts corrected by the errors of the judge.
 
-    Parameters
-    ----------
-    rated
-        The ratings of many texts.
-    human
-        Human scores of some of the texts; with them mean human scores of all texts are estimated.
-    runs
-        A run of the same judge: originals are good texts, degraded ones bad. The share of good texts is
-        estimated from the errors of the judge there.
-    passes
-        The lowest score of a good text; it belongs to a run.
+    Human scores are of some of the texts. In the runs, of the same judge, originals are good texts and
+    degraded ones bad, from the score `passes` on.
     """
     from dhp.runs.errors import flip_rates, judge_errors
     from dhp.runs.reader import read_run

@@ -2,15 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from dhp.stats.arrays import Bools, Floats
-
-if TYPE_CHECKING:
-    pass
-
 
 Level = Literal["per_source", "pooled", "system"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -19,6 +15,8 @@ all items together (dataset level); of the means of the systems (system level)."
 Coefficient = Literal["pearson", "spearman", "kendall", "kendall-c"]
 COEFFICIENTS: tuple[Coefficient, ...] = get_args(Coefficient)
 """Kendall is tau-b; `kendall-c` is Stuart's tau-c."""
+RESAMPLES = 1000
+"""Resamples of the sources, for intervals and tests."""
 FEWEST = 3
 """Points below which there is no correlation to speak of: over two it is always 1 or -1."""
 
@@ -47,29 +45,15 @@ def correlations(
     *,
     coefficients: Sequence[Coefficient] = ("pearson", "spearman", "kendall"),
     levels: Sequence[Level] = LEVELS,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     confidence: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> list[Correlation]:
     """Correlations of two scores of the same items.
 
-    Parameters
-    ----------
-    human, judge : shape (sources, systems)
-        NaN where an item is not scored; an item that lacks either is left out.
-    coefficients, levels
-        Which to compute.
-    resamples
-        Number of bootstrap resamples of the sources; 0 for no intervals.
-    confidence
-        Of the intervals, in (0, 1).
-    rng
-        Draws the resamples; default: a generator seeded with 0.
-
-    Returns
-    -------
-    list of Correlation
-        One for each level and coefficient, in that order.
+    Scores have the shape (sources, systems), NaN where an item is not scored; an item that lacks either is
+    left out. Intervals come of resampled sources, by default from a generator seeded with 0; 0 resamples give
+    none. One for each level and coefficient, in that order.
     """
     both = ~(np.isnan(human) | np.isnan(judge))
     x, y = np.where(both, human, np.nan), np.where(both, judge, np.nan)
@@ -92,15 +76,8 @@ def correlations(
 def row_correlations(x: Floats, y: Floats, coefficient: Coefficient) -> Floats:
     """The correlation of each row of `x` with that of `y`.
 
-    Parameters
-    ----------
-    x, y : shape (rows, points)
-        NaN, in both alike, where there is no point.
-
-    Returns
-    -------
-    shape (rows,)
-        NaN for a row with fewer than three points or with constant values.
+    NaN, in both alike, is where there is no point; the result is NaN for a row with fewer than three points
+    or with constant values.
     """
     there = ~np.isnan(x)
     if coefficient == "pearson":

@@ -92,14 +92,8 @@ def kappa_interval(people: Ints, judge: Ints, clusters: Ints) -> tuple[float, fl
 
     The large-sample variance of Fleiss, Cohen and Everitt (1969), of the table with one text added to each of
     its four cells: without them the interval of a judge that never errs has no width. The variance is
-    multiplied by the design effect of the clusters, at least 1.
-
-    Parameters
-    ----------
-    people, judge : shape (texts,)
-        1 where a text passes, else 0.
-    clusters : shape (texts,)
-        0, 1, ...: texts with the same one are not independent.
+    multiplied by the design effect of the clusters, at least 1. Labels are 1 where a text passes, else 0.
+    Clusters are 0, 1, ...: texts with the same one are not independent.
     """
     counts = np.zeros((2, 2))
     np.add.at(counts, (people, judge), 1)
@@ -125,22 +119,12 @@ def label_agreement(
 ) -> list[LabelAgreement]:
     """Agreement of judges with pass / fail labels of people.
 
-    Parameters
-    ----------
-    ratings
-        A file or table with the columns `source, score`, or `label`; perhaps `system, metric, sample, model,
-        protocol`.
-    human
-        The same with `label`: pass or fail, true or false, 1 or 0; perhaps `rater`. Without `metric` the
-        labels are held against every metric of a judge. Of several raters, and of several verdicts of a
-        judge, the majority counts.
-    passes
-        The lowest mean score that passes; None: the judge's scores are labels themselves.
-
-    Raises
-    ------
-    InputError
-        For a broken table, a label that is none, metrics or texts that the two do not share.
+    Ratings have the columns `source, score`, or `label`; perhaps `system, metric, sample, model, protocol`.
+    People's table has `label` (pass or fail, true or false, 1 or 0) and perhaps `rater`; without `metric` its
+    labels are held against every metric of a judge. Of several raters, and of several verdicts of a judge,
+    the majority counts. `passes` is the lowest mean score that passes; None: the judge's scores are labels
+    themselves. Raises `InputError` for a broken table, a label that is none, metrics or texts that the two do
+    not share.
     """
     people, rated = _read(human, "human"), _read(ratings, "ratings", labels=passes is None)
     if "system" not in people and "system" in rated and rated["system"].nunique() > 1:

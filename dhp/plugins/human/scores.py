@@ -59,18 +59,9 @@ def mean_over(samples: Floats) -> Floats:
 def read_scores(given: "str | Path | pd.DataFrame", role: str = "ratings") -> "pd.DataFrame":
     """A checked table of scores.
 
-    Parameters
-    ----------
-    given
-        A file (`.csv`, `.jsonl`, `.parquet`) or a table with the columns `source, system, metric, score` and
-        perhaps `sample, model, protocol, rater, status`. An empty score is a rating that failed.
-    role
-        What the table is, for error messages.
-
-    Raises
-    ------
-    InputError
-        For a missing column, a score that is not a number, or a duplicate item.
+    It has the columns `source, system, metric, score` and perhaps `sample, model, protocol, rater, status`;
+    an empty score is a rating that failed. `role` is what messages call it. Raises `InputError` for a missing
+    column, a score that is not a number, or a duplicate item.
     """
     import pandas as pd
 
@@ -162,15 +153,8 @@ class RaterAgreement:
 def rater_agreement(samples: Floats) -> RaterAgreement | None:
     """Agreement of several raters.
 
-    Parameters
-    ----------
-    samples : shape (raters, sources, systems)
-        NaN where a rater did not rate an item.
-
-    Returns
-    -------
-    RaterAgreement or None
-        None for a single rater.
+    Samples have the shape (raters, sources, systems), NaN where a rater did not rate an item. None for a
+    single rater.
     """
     if len(samples) < 2:
         return None
@@ -187,16 +171,8 @@ def rater_agreement(samples: Floats) -> RaterAgreement | None:
 def by_samples(human: Floats, samples: Floats, level: Level, coefficient: Coefficient) -> list[float | None]:
     """The correlation with human scores of the mean of the first 1, 2, ... samples of a judge.
 
-    Parameters
-    ----------
-    human : shape (sources, systems)
-    samples : shape (samples, sources, systems)
-        NaN where there is no score.
-
-    Returns
-    -------
-    list of float or None
-        One for each number of samples; None where undefined.
+    Shapes are (sources, systems) and (samples, sources, systems), NaN where there is no score; None where the
+    correlation is undefined.
     """
     found = []
     for k in range(1, len(samples) + 1):

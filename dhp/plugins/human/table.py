@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dhp.cli.options import stated
-from dhp.cli.output import output_console, print_for_programs
+from dhp.cli.output import OutputOptions, output_console, print_for_programs
 from dhp.core.errors import InputError
 from dhp.core.options import option
 from dhp.core.text import spreadsheet_safe
@@ -84,23 +84,21 @@ class TableOptions:
         default=False,
         metadata=option("Print one table instead: judges, and their correlation by metric and coefficient."),
     )
-    csv: bool = field(default=False, metadata=option("Print that table as CSV."))
-    markdown: bool = field(default=False, metadata=option("Print that table in Markdown."))
     level: "tuple[Level, ...]" = field(
         default=(),
         metadata=option(
-            "With --table: only this level; may be repeated.", metavar="per_source|pooled|system", many=True
+            "Only this level of that table, or with --csv or --markdown; may be repeated.",
+            metavar="per_source|pooled|system",
+            many=True,
         ),
     )
 
-    def wanted(self, *, json: bool) -> bool:
+    def wanted(self, output: OutputOptions) -> bool:
         """Whether it is; raises `InputError` for options that contradict it or each other."""
-        asked = {"--csv": self.csv, "--markdown": self.markdown, "--json": json}
-        forms = [name for name, wanted in asked.items() if wanted]
-        if len(forms) > 1 or (json and self.table):
-            both = " and ".join(forms if len(forms) > 1 else ["--table", "--json"])
-            raise InputError(f"{both}: contradict each other; give at most one")
-        if not (self.table or self.csv or self.markdown):
+        output.check()
+        if output.json and self.table:
+            raise InputError("--table and --json: contradict each other; give at most one")
+        if not (self.table or output.csv or output.markdown):
             if self.level:
                 raise InputError("--level: needs --table, --csv or --markdown")
             return False
@@ -113,16 +111,16 @@ def print_table(
     ratings: "str | pd.DataFrame",
     human: "str | pd.DataFrame",
     coefficients: "Sequence[Coefficient]",
-    form: TableOptions,
+    levels: "Sequence[Level]",
+    output: OutputOptions,
 ) -> None:
     """Print it in the form that is wanted; errors as of `dhp.plugins.human.agreement.correlate`."""
     from dhp.plugins.human.agreement import correlate
-    from dhp.plugins.human.correlation import LEVELS
 
-    found = correlate(ratings, human, levels=form.level or LEVELS, coefficients=coefficients, resamples=0)
-    if form.csv:
+    found = correlate(ratings, human, levels=levels, coefficients=coefficients, resamples=0)
+    if output.csv:
         print_for_programs(agreement_csv(found))
-    elif form.markdown:
+    elif output.markdown:
         print_for_programs(agreement_markdown(found))
     else:
         agreement_table(found).printed(output_console())

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.options import Command
+from dhp.analysis.config import AnalysisConfig
+from dhp.cli.options import Command, setting
 from dhp.cli.output import JSON, print_json, print_line
 from dhp.content.catalog import variant_name
 from dhp.core.text import printable
@@ -16,12 +17,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option(
-    "--floor",
-    default=60.0,
-    metavar="PERCENT",
-    help="Lowest detection at which damage counts as noticed.",
-)
+@setting(AnalysisConfig, "floor")
 @JSON
 def jury(runs: Sequence[str], floor: float, json: bool) -> None:
     """Find the smallest set of judges that notices every kind of damage.

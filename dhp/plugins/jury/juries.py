@@ -16,6 +16,7 @@ from dhp.core.seeding import key_digest
 from dhp.runs.comparable import check_alike, check_once, differences, rated_by_dataset
 from dhp.runs.reader import RunResult
 from dhp.stats.arrays import Floats, Ints
+from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import (
     FEWEST_PAIRS,
     ControlState,
@@ -25,7 +26,6 @@ from dhp.stats.detection import (
     outcome_shares,
     verdict,
 )
-from dhp.stats.floor import FLOOR
 from dhp.stats.wilcoxon.signed_rank import average_ranks
 
 _DIGITS = 12
@@ -81,15 +81,8 @@ class JuryFigures:
 def text_ranks(scores: npt.ArrayLike) -> Floats:
     """The rank of each score of one judge among all that it gave by the same metric.
 
-    Parameters
-    ----------
-    scores : shape (T, M, n)
-        Mean scores of n examples in T versions under M metrics; NaN where there is none.
-
-    Returns
-    -------
-    shape (T, M, n)
-        In [0, 1], higher is better; free of the judge's scale and response style. NaN without a score.
+    Scores are means of n examples in T versions under M metrics, shape (T, M, n), NaN where there is none, as
+    in the ranks. These are in [0, 1], higher is better, and free of the judge's scale and response style.
     """
     x = np.asarray(scores, dtype=np.float64)
     ranked = np.full_like(x, np.nan)
@@ -157,11 +150,8 @@ def held_out_gains(texts: JudgedTexts, rng: np.random.Generator, splits: int = 2
 
     Each split draws half of the examples, which choose the order of the judges and the metric by which a kind
     of damage is seen best, and measures on the others. A gain on the examples that chose would be too high.
-
-    Returns
-    -------
-    shape (splits, J)
-        The first column is the lowest detection of the first judge alone, further ones are differences.
+    Shape (splits, J): the first column is the lowest detection of the first judge alone, further ones are
+    differences.
     """
     n, judges = texts.ranks.shape[3], len(texts.ranks)
     gains = np.empty((splits, judges))
@@ -255,20 +245,9 @@ def jury_of_runs(folders: Sequence[str | Path], *, floor: float = 100 * FLOOR) -
 
     A jury's score of a text by a metric is the mean of its judges' ranks of it, so that judges with other
     scales and response styles have the same say. It is judged as a single judge is: one judge alone has the
-    detection and verdicts of its run.
-
-    Parameters
-    ----------
-    folders
-        Run folders; each may hold several models and datasets.
-    floor
-        Detection from which damage counts as noticed, in per cent.
-
-    Raises
-    ------
-    InputError
-        For a folder without a run, fewer than two or more than `MOST_JUDGES` judges on a dataset, runs of
-        different texts (judges and protocols may differ), and a floor out of range.
+    detection and verdicts of its run. Folders may hold several models and datasets; `floor` is in per cent.
+    Raises `InputError` for a folder without a run, fewer than two or more than `MOST_JUDGES` judges on a
+    dataset, runs of different texts (judges and protocols may differ), and a floor out of range.
     """
     check_percent("`floor`", floor, 50, 100)
     return [_jury(dataset, entries, floor / 100) for dataset, entries in rated_by_dataset(folders).items()]

@@ -24,6 +24,7 @@ from dhp.core.errors import InputError
 from dhp.core.files import read_text
 from dhp.core.seeding import stream, text_hash
 from dhp.llm.records import Params, Position, Reply, Request
+from dhp.llm.settings import ModelSettings
 from dhp.plugins.local.loading import (
     Vocabulary,
     check_device,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from transformers import Cache, PreTrainedConfig, PreTrainedModel
 
 
+_DEFAULTS = ModelSettings()
 SHORTEST_SHARED = 16
 """A shorter common beginning, in tokens, is not worth a forward pass of its own."""
 
@@ -340,25 +342,11 @@ _BATCH = {"cpu": 4, "cuda": 32}
 class HfModel:
     """A causal language model run by transformers; loaded when first needed.
 
-    Parameters
-    ----------
-    name
-        A folder, or the name of a hub repository. Code in it is never run.
-    device
-        `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:N` or `all` (its layers spread over all GPUs
-        by the package accelerate).
-    dtype
-        `auto` (as the checkpoint says), `float32`, `float16` or `bfloat16`.
-    batch_size
-        Most sequences computed at once; halved where memory runs out. None chooses by device.
-    chat_template
-        File with the Jinja template by which messages become a prompt; None is the model's own.
-
-    Raises
-    ------
-    InputError
-        If the model, the device or the dtype does not exist, or torch or transformers are not installed;
-        later, if the model cannot be loaded.
+    `name` is a folder or a hub repository; code in it is never run. With the device `all` its layers are
+    spread over all GPUs by the package accelerate; the dtype `auto` is the checkpoint's. `batch_size`, the
+    most sequences computed at once, is halved where memory runs out. Raises `InputError` if the model, the
+    device or the dtype does not exist, or torch or transformers are not installed; later, if the model cannot
+    be loaded.
     """
 
     provider = "hf"
@@ -369,8 +357,8 @@ class HfModel:
         self,
         name: str,
         *,
-        device: str = "auto",
-        dtype: str = "auto",
+        device: str = _DEFAULTS.device,
+        dtype: str = _DEFAULTS.dtype,
         batch_size: int | None = None,
         chat_template: str | Path | None = None,
     ) -> None:
@@ -424,12 +412,8 @@ class HfModel:
         """Answer requests, each as a whole; only some batches of them are read ahead.
 
         Consecutive requests of one group that begin with the same tokens have these computed once. A reply
-        depends on prompt, parameters and sample alone, up to rounding in the forward pass.
-
-        Yields
-        ------
-        (request, replies by sample)
-            In no particular order.
+        depends on prompt, parameters and sample alone, up to rounding in the forward pass. Replies are by
+        sample; requests come in no particular order.
         """
         for window in windows(requests, max(_LOOK_AHEAD, 2 * (self._batch_size or 0))):
             yield from self._generated(window)

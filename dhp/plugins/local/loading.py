@@ -77,10 +77,8 @@ class Source:
 def find(name: str, dtype: str, provider: str = "hf") -> Source:
     """Find a model, in a folder or on the hub (its cache where there is no network).
 
-    Raises
-    ------
-    InputError
-        If torch or transformers are not installed, the dtype is unknown, or there is no such model.
+    Raises `InputError` if torch or transformers are not installed, the dtype is unknown, or there is no such
+    model.
     """
     model = f"{provider}/{name}"
     needed = ("torch", "transformers") if provider == "hf" else ("vllm",)

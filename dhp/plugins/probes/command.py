@@ -7,7 +7,15 @@ import click
 from dhp.cli.language_models import refuse_unused, until_answered, with_deferral
 from dhp.cli.options import Command, settings
 from dhp.cli.output import JSON, output_console, print_json
-from dhp.cli.protocol_options import DATASET, DRY_RUN, PROTOCOL, SEED, Criteria, ProtocolChanges
+from dhp.cli.protocol_options import (
+    DATASET,
+    DRY_RUN,
+    PROTOCOL,
+    SEED,
+    Criteria,
+    ProtocolChanges,
+    model_option,
+)
 from dhp.core.errors import InputError
 from dhp.core.files import Lock
 from dhp.judge.adapters.settings import JudgeSettings
@@ -35,7 +43,7 @@ _TEXTS = (
     common="--model --dataset --field --probe --perturb-model --repeats --prompt-file --metric --scale "
     "--base-url --n --samples --json --dry-run --out",
 )
-@click.option("--model", multiple=True, required=True, metavar="MODEL", help="Judge; may be repeated.")
+@model_option(several=True, required=True)
 @DATASET
 @PROTOCOL
 @SEED

@@ -107,10 +107,7 @@ class Probed:
 def probed(spec: ProbeSpec) -> Probed:
     """Probe judges: degrade nothing but what calibration and stability count, rate, compute figures.
 
-    Raises
-    ------
-    InputError, StoppedEarly
-        As `dhp.run`.
+    Errors as of `dhp.run`.
     """
     import pandas as pd
 

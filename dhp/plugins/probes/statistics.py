@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Floats
+from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import FEWEST_PAIRS
-from dhp.stats.floor import FLOOR
 from dhp.stats.influences import Influences, difference, student_interval, wilson_interval
 
 MARGIN = 2 * FLOOR - 1
@@ -120,18 +120,10 @@ def moves(originals: Floats, changed: Floats, spans: Floats, clusters: npt.Array
     """How many scores a change moves, and by how much, against noise.
 
     The changed text is compared with each repetition of the original, and each two repetitions with one
-    another: without an effect both shares have the same expectation.
-
-    Parameters
-    ----------
-    originals : shape (R, n, M)
-        Scores of the original, asked R times, at least 2; NaN without a score.
-    changed : shape (n, M)
-        Scores of the changed text. An example counts by a metric where all scores are there.
-    spans : shape (M,)
-        Length of each metric's scale.
-    clusters : shape (n,), optional
-        Integers; examples with the same one belong together.
+    another: without an effect both shares have the same expectation. Scores of the original have the shape
+    (R, n, M), R at least 2, those of the changed text (n, M), NaN without a score; an example counts by a
+    metric where all scores are there. `spans` are the lengths of the metrics' scales; examples with the same
+    integer in `clusters` belong together.
     """
     there = ~np.isnan(originals).any(axis=0) & ~np.isnan(changed)
     by_change, by_noise = (
@@ -281,18 +273,10 @@ def calibration(
 ) -> Calibration:
     """Whether scores fall as damages are added.
 
-    Parameters
-    ----------
-    doses
-        Numbers of damages, rising, the first 0.
-    scores : shape (doses, n, M)
-        NaN without a score. Damages of a smaller dose should be among those of a larger one.
-    originals : shape (R, n, M)
-        Scores of the undamaged text, asked R times, at least 2.
-    spans, lows : shape (M,)
-        Length and lower end of each metric's scale.
-    clusters : shape (n,), optional
-        Integers; examples with the same one belong together.
+    Doses are numbers of damages, rising, the first 0. `scores` have the shape (doses, n, M), NaN without a
+    score; damages of a smaller dose should be among those of a larger one. `originals`, shape (R, n, M), are
+    scores of the undamaged text, asked R times, at least 2. `spans` and `lows` are length and lower end of
+    each metric's scale; examples with the same integer in `clusters` belong together.
     """
     pairs = np.stack([_steps(scores[i], scores[j], spans) for i, j in combinations(range(len(doses)), 2)], 1)
     level = 1 - 0.05 / (len(doses) - 1)  # Bonferroni: all steps together
@@ -360,14 +344,9 @@ def stability(
     """How often the order of an original and its damaged copy changes when both are asked again.
 
     Repetition r of the original is compared with repetition r of the copy, and each two repetitions with one
-    another: the share of flips is an unbiased estimate of the probability that two runs disagree.
-
-    Parameters
-    ----------
-    original, damaged : shape (K, n, M)
-        Scores of K repetitions, K at least 2; NaN without a score.
-    spans, clusters
-        As for `moves`.
+    another: the share of flips is an unbiased estimate of the probability that two runs disagree. Scores have
+    the shape (K, n, M), of K repetitions, at least 2; NaN without a score. `spans` and `clusters` are as for
+    `moves`.
     """
     orders = np.sign(_steps(original, damaged, spans))
     pairs = [*combinations(range(len(orders)), 2)]

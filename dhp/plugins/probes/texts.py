@@ -155,10 +155,7 @@ def _reordered(items: Sequence[str], rng: Random) -> list[str] | None:
 def probe_suite(probes: Sequence[Probe], damage: str) -> Suite:
     """The variants of these probes as a suite.
 
-    Raises
-    ------
-    InputError
-        For damage that is no built-in rule with a parameter `k`.
+    Raises `InputError` for damage that is no built-in rule with a parameter `k`.
     """
     uses: dict[str, PerturberUse] = {}
     if "invariance" in probes:

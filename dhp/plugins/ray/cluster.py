@@ -28,10 +28,8 @@ _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0" + _SETTINGS + b"\0\0\0\
 class RayExecutor:
     """Workers on the machines of a cluster, started when they are first needed.
 
-    Parameters
-    ----------
-    address
-        `HOST:PORT` of the cluster; None takes the one of `RAY_ADDRESS`, else starts one here for the run.
+    `address` is `HOST:PORT` of the cluster; None takes the one of `RAY_ADDRESS`, else starts one here for the
+    run.
     """
 
     def __init__(self, address: str | None) -> None:

@@ -39,24 +39,9 @@ class WorkerGroup:
 class Pool(Generic[T, R]):
     """One piece of work, handed out to workers in blocks; the items of a lost worker go to another.
 
-    Parameters
-    ----------
-    ray
-        The package.
-    crew
-        The workers.
-    work
-        Called by a worker with what was sent of some items.
-    on_wait
-        Called every second while nothing comes.
-    size
-        Items of a block; None finds what takes a worker as long as `seconds` say.
-    seconds
-        Between which a block is to take.
-    blocks
-        That each worker has at most.
-    most
-        Workers that are used at most.
+    `on_wait` is called every second while nothing comes. Without the `size` of a block, it is found so that a
+    block takes a worker as long as `seconds` say, between two bounds. Each worker has at most `blocks` of
+    them; at most `most` workers are used.
     """
 
     def __init__(

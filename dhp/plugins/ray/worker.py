@@ -30,14 +30,7 @@ class Worker:
     async def do(self, key: int, parcel: Sequence[Any], items: list[Any]) -> tuple[float, object]:
         """Seconds taken, and what came of each item in its order, or the `Exception` that was raised.
 
-        Parameters
-        ----------
-        key
-            Of the work.
-        parcel
-            A reference to what `packed` returned, fetched where the work is not known yet.
-        items
-            Some of those that are to be worked on.
+        `parcel` refers to what `packed` returned, and is fetched where the work of this key is not known yet.
         """
         began = time.perf_counter()
         try:

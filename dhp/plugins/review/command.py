@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.options import Command
+from dhp.cli.options import Command, setting
 from dhp.cli.output import output_console
+from dhp.cli.perturb import PerturbOutput
+from dhp.cli.protocol_options import DATASET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,26 +20,22 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("folder", metavar="SET")
 @click.option("--page", metavar="FILE.html", help="Write the page on which a person reviews the set.")
-@click.option(
-    "--dataset",
-    multiple=True,
-    metavar="NAME|FILE",
-    help="The data of the set, so that --page shows what the writers had; may be repeated.",
-)
+@DATASET
 @click.option(
     "--reviewed",
     multiple=True,
     metavar="FILE.json",
     help="A review that the page saved; one for each reviewer.",
 )
-@click.option("--freeze", metavar="DIR", help="Write the set of the reviews to this folder, for --perturbed.")
+@setting(PerturbOutput, "freeze")
 def review(
     folder: str, page: str | None, dataset: tuple[str, ...], reviewed: tuple[str, ...], freeze: str | None
 ) -> None:
     """Let people review degraded texts: was the damage damage?
 
-    SET is a folder of dhp perturb --freeze. Send the page to reviewers; the files that they save say how much
-    damage is really worse, and make a set without the texts that they reject.
+    SET is a folder of dhp perturb --freeze. Send the page to reviewers; with --dataset, the data of the set,
+    it shows what the writers had. The files that reviewers save say how much damage is really worse, and make
+    a set without the texts that they reject, which --freeze writes.
 
     Example: dhp review my-set --page review.html
     """

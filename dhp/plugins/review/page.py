@@ -43,14 +43,8 @@ def review_page(reviewable: ReviewableSet, sources: Mapping[tuple[str, str], Map
     """The page: pair by pair, first blind, then with kind, edits and checks.
 
     It asks nothing of any network and runs no script but its own (content security policy). Progress is kept
-    in the browser under the hash of the set. The same set gives the same page.
-
-    Parameters
-    ----------
-    reviewable
-        The set.
-    sources
-        (dataset, example) -> label -> text that the writer had; shown beside the pairs.
+    in the browser under the hash of the set. The same set gives the same page. `sources` has (dataset,
+    example) -> label -> text that the writer had, shown beside the pairs.
     """
     return page(
         _ASSETS / "review.html",

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.options import Command, settings
+from dhp.cli.options import Command, setting
+from dhp.cli.protocol_options import CHART
 from dhp.core.diff import diff
+from dhp.core.errors import InputError
 from dhp.perturb.settings import Choice
 from dhp.plugins.survey.survey import ROLE_LENGTH, SCHEMA, Survey
 from dhp.report.web import page
@@ -17,20 +19,22 @@ def weights() -> None:
 
 
 @weights.command(cls=Command)
-@click.option("--task", required=True, metavar="NAME|FILE.yaml", help="The task whose metrics are voted on.")
+@setting(Choice, "task")
 @click.option("--dataset", metavar="FILE", help="Texts of the task; default: the bundled ones.")
-@settings("choice", Choice, only=("suite",))
+@setting(Choice, "suite")
 @click.option("--out", required=True, metavar="FILE.html", help="The page to write.")
-def survey(task: str, dataset: str | None, choice: Choice, out: str) -> None:
-    """A page that asks an expert which metric each perturbation hurts most; send it to several.
+def survey(task: str | None, dataset: str | None, suite: str | None, out: str) -> None:
+    """A page that asks an expert which metric of a task each perturbation hurts most; send it to several.
 
     Example: dhp weights survey --task summarization --out survey.html
     """
     from dhp.core.files import check_writable, write_lines
     from dhp.plugins.survey.survey import make_survey
 
+    if task is None:
+        raise InputError("--task: is missing; name the task whose metrics are voted on")
     check_writable(Path(out))
-    made = make_survey(task, dataset, choice.suite)
+    made = make_survey(task, dataset, suite)
     write_lines(Path(out), [survey_page(made)])
     print(f"{out}: survey {made.hash}, {len(made.issues)} questions on {', '.join(made.task.metric_names)}")
 
@@ -38,7 +42,7 @@ def survey(task: str, dataset: str | None, choice: Choice, out: str) -> None:
 @weights.command(cls=Command)
 @click.argument("answers", nargs=-1, required=True, metavar="FILE.json...")
 @click.option("--out", required=True, metavar="FILE.yaml", help="Weights file; named as the file.")
-@click.option("--chart", metavar="FILE.html", help="Also draw them as a heat map.")
+@CHART
 def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
     """Count the experts' votes, each in the FILE saved by one, into a weights file, with their agreement.
 
@@ -46,7 +50,6 @@ def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
     """
     from dhp.cli.show import print_weights
     from dhp.content.catalog import read_weights
-    from dhp.core.errors import InputError
     from dhp.core.files import check_writable
     from dhp.plugins.survey.survey import aggregate as count
     from dhp.plugins.survey.survey import read_answers, write_weights

@@ -78,24 +78,10 @@ def task_perturbers(task: str) -> dict[str, str]:
 def make_survey(task: str, dataset: str | None = None, suite: str | None = None) -> Survey:
     """The survey of a task: which metric does each perturber hurt most?
 
-    No text is made by a language model, so that a survey is the same wherever it is made with
-    the same installation.
-
-    Parameters
-    ----------
-    task
-        Name or YAML file.
-    dataset
-        A file of texts of the task, to show the perturbers of their suite on. Default: the bundled mini sets
-        of the task, each with its own suite.
-    suite
-        Name or YAML file; with `dataset` alone. Default: that of the data.
-
-    Raises
-    ------
-    InputError
-        For an unknown task, one without a choice of metrics, and one that no bundled set has without
-        `dataset`.
+    No text is made by a language model, so that a survey is the same wherever it is made with the same
+    installation. Perturbers are shown on the texts of a file, `dataset`, by its suite or `suite`, else on the
+    bundled mini sets of the task, each with its own suite. Raises `InputError` for an unknown task, one
+    without a choice of metrics, and one that no bundled set has without `dataset`.
     """
     if dataset is not None:
         _check_choice(read_task(task))
@@ -155,16 +141,8 @@ def fleiss_kappa(votes: Sequence[Sequence[int]]) -> float | None:
     kappa = (P - P_e) / (1 - P_e) with P the mean share of agreeing pairs of raters of a subject and P_e the
     sum of the squared shares of the categories (Fleiss 1971, Psychological Bulletin 76, 378-382). Subjects
     may have different numbers of raters (Fleiss, Levin & Paik 2003, chapter 18); those with fewer than two
-    are left out.
-
-    Parameters
-    ----------
-    votes
-        Subjects x categories: how many raters chose the category.
-
-    Returns
-    -------
-    At most 1; None where it is undefined: no subject with two raters, or all votes in one category.
+    are left out. `votes` has subjects x categories: how many raters chose the category. None where it is
+    undefined: no subject with two raters, or all votes in one category.
     """
     rated = [row for row in votes if sum(row) > 1]
     total = sum(map(sum, rated))
@@ -186,17 +164,11 @@ def agreement(
 ) -> Agreement | None:
     """Fleiss' kappa of the experts, with its 95 % interval had other experts been asked about these issues.
 
-    The interval is that of the jackknife over experts, kappa +- t(n - 1) * s with s^2 = (n - 1) / n * the
-    sum of squared deviations of the kappas without one expert (Efron & Stein 1981, Annals of Statistics 9,
+    The interval is that of the jackknife over experts, kappa +- t(n - 1) * s with s^2 = (n - 1) / n * the sum
+    of squared deviations of the kappas without one expert (Efron & Stein 1981, Annals of Statistics 9,
     586-596). A bootstrap would count an expert who is drawn twice as two who agree. There is none for fewer
-    than three experts, nor where all of them answer alike.
-
-    Parameters
-    ----------
-    answers
-        For each expert: issue -> the metric chosen, or None where there is no answer.
-    issues, metrics
-        What was asked about, and what could be chosen.
+    than three experts, nor where all of them answer alike. An expert's answers are issue -> the metric
+    chosen, or None where there is no answer.
     """
 
     def kappa(sheets: Sequence[Mapping[str, str | None]]) -> float | None:
@@ -274,17 +246,8 @@ def read_answers(path: Path) -> Answers:
 def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
     """Votes and agreement of experts who answered the same survey, each once.
 
-    Parameters
-    ----------
-    sheets
-        From `read_answers`; their order does not matter.
-    name
-        Of the weights: lower-case letters, digits and `_`.
-
-    Raises
-    ------
-    InputError
-        For another survey, answers given twice, an issue that nobody voted on, a name that is none.
+    The order of the sheets does not matter. Raises `InputError` for another survey, answers given twice, an
+    issue that nobody voted on, and a name of other characters than lower-case letters, digits and `_`.
     """
     first, *others = sheets
     for sheet in others:
