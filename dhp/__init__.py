@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from dhp.run import judge_texts as judge
     from dhp.runs.compare import compare
     from dhp.runs.gate import gate
-    from dhp.runs.power import power
 
 __all__ = [
     "AnalysisConfig",
@@ -77,7 +76,6 @@ __all__ = [
     "own_task",
     "perturb_datasets",
     "perturber",
-    "power",
     "protocol",
     "read_human_scores",
     "report",
@@ -107,7 +105,6 @@ _MODULES = {
     "run": "estimate run",
     "runs.compare": "compare",
     "runs.gate": "gate",
-    "runs.power": "power",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 _CALLABLE = {

@@ -42,7 +42,6 @@ COMMANDS = {
 }
 """The commands that most people need, in the order of their use: module and object, what it does."""
 MORE = {
-    "power": ("power:power", "Compute how many examples a judge needs to notice damage."),
     "data": ("data:data", "Datasets: prepare published ones, check the bundled ones."),
 }
 """The other commands of the core; plug-ins add theirs."""

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from dhp.core.progress import Progress
-    from dhp.runs.power import PowerAnalysis, Question, VariantPower
-    from dhp.stats.power import NeededExamples
+    from dhp.plugins.power.power import PowerAnalysis, Question, VariantPower
+    from dhp.plugins.power.simulation import NeededExamples
 
 _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
 
@@ -79,7 +79,7 @@ def power(
     Example: dhp power --detection 75 --tied 40
     """
     from dhp.core.progress import progress_of
-    from dhp.runs.power import Question
+    from dhp.plugins.power.power import Question
 
     question = Question(n=n, runs=runs, kinds=kinds, seed=seed)
     given = {"metrics": metrics, "correlation": correlation, "tied": tied}
@@ -103,7 +103,7 @@ def _analyses(
 ) -> "list[PowerAnalysis]":
     """The analyses of the one source that is given."""
     from dhp.core.progress import stage
-    from dhp.runs.power import power, power_of_detection, power_of_mock
+    from dhp.plugins.power.power import power, power_of_detection, power_of_mock
 
     sources = {"RUN...": bool(runs), "--detection": detection is not None, "--model": model is not None}
     if sum(sources.values()) != 1:

@@ -17,11 +17,18 @@ from dhp.core.progress import Progress, counted, numbered, progress_of
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import key_digest
 from dhp.judge.judges.mock import MockJudge, mock_judge
+from dhp.plugins.power.simulation import (
+    NeededExamples,
+    most_tied,
+    outcomes,
+    power_curve,
+    power_interval,
+    simulated_power,
+)
 from dhp.runs.reader import RunResult, read_run
 from dhp.stats.arrays import Floats
 from dhp.stats.detection import ControlState, Verdict, detection_influences
 from dhp.stats.floor import FLOOR
-from dhp.stats.power import NeededExamples, most_tied, outcomes, power_curve, power_interval, simulated_power
 
 _LIMIT = 5_000  # examples beyond which no number is given
 _FEW_LIMIT = 1_000  # the same for pilots and mocks: too few are rated to tell a weak effect from none
@@ -120,7 +127,7 @@ def power_of_detection(
     correlation: float = 0.5,
     tied: float = 0.0,
 ) -> PowerAnalysis:
-    """Power for a given detection under the model of `dhp.stats.power.outcomes`.
+    """Power for a given detection under the model of `dhp.plugins.power.simulation.outcomes`.
 
     Parameters
     ----------

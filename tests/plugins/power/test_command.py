@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from .conftest import Run
+from tests.cli.conftest import Run
 
 QUICK = ("--simulate", "40", "--n", "50")
 

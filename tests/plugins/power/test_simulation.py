@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dhp.stats.detection import detection, verdict
-from dhp.stats.power import (
+from dhp.plugins.power.simulation import (
     PowerCurve,
     most_tied,
     outcomes,
@@ -15,6 +14,7 @@ from dhp.stats.power import (
     power_interval,
     simulated_power,
 )
+from dhp.stats.detection import detection, verdict
 
 
 def exact_power(truth: float, n: int) -> float:

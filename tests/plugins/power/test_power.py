@@ -6,7 +6,7 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.runs.power import Question, power, power_of_detection, power_of_mock
+from dhp.plugins.power.power import Question, power, power_of_detection, power_of_mock
 
 FEW = Question(runs=60, n=50)
 
