@@ -119,6 +119,7 @@ CEILINGS = {
     "pairs of records alike": (9, 5),
     "core files that speak of batches": (3, 3),
     "core files that speak of battles": (2, 3),
+    "core files that speak of cards of judges": (0, 3),
     "core files that speak of early stopping": (2, 3),
     "core files that speak of frameworks": (3, 3),
     "core files that speak of juries": (0, 3),
@@ -132,6 +133,7 @@ CEILINGS = {
 PLUGIN_WORDS = {
     "batches": ("batch",),
     "battles": ("battle", "arena"),
+    "cards of judges": ("judge card", "judge_card", "--card", "card of a judge"),
     "early stopping": (
         "alpha_spending",
         "early stopping",

@@ -26,7 +26,7 @@ _GARBAGE = (100_000, 20, 20)
 COMMANDS = {
     "init": ("init:init", "Write a dhp.yaml for your own data, prompt and model."),
     "benchmark": ("benchmark:benchmark", "Degrade texts, let a judge rate them, test whether it noticed."),
-    "report": ("report:report", "Rebuild the report of a finished run, or write a card."),
+    "report": ("report:report", "Rebuild the report of a finished run."),
     "compare": ("compare:compare", "Compare judges that rated the same texts."),
     "gate": ("gate:gate", "Exit with 1 unless every result of a run is good enough."),
     "leaderboard": (

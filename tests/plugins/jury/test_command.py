@@ -1,11 +1,10 @@
-"""`dhp report --card` and `dhp jury` on finished runs, and on what is none."""
+"""`dhp jury` on finished runs, and on what is none."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from .conftest import Run
+from tests.cli.conftest import Run
 
 ONE = ("--dataset", "mini/story_cloze", "--n", 12, "--controls")
 
@@ -19,15 +18,7 @@ def runs(dhp: Run) -> tuple[str, str]:
 
 
 @pytest.mark.slow
-def test_a_card_in_three_forms_and_a_jury_of_two_runs(dhp: Run, runs: tuple[str, str]) -> None:
-    done = dhp("report", "one", "--card")
-    assert done.code == 0, done.err
-    assert "mock/ideal: notices missing letters" in done.out
-    assert json.loads(Path("one/card.json").read_text("utf-8"))[0]["judge"] == "mock/ideal"
-    assert dhp("report", "one", "--card", "--out", "apart").code == 0
-    for name in ("card.html", "card.md", "card.json"):
-        assert Path("apart", name).read_bytes() == Path("one", name).read_bytes()
-
+def test_a_jury_of_two_runs(dhp: Run, runs: tuple[str, str]) -> None:
     said = dhp("jury", *runs)
     assert said.code == 0, said.err
     assert "smallest jury: mock/ideal: noticed 6 of 6" in said.out
@@ -42,7 +33,6 @@ def test_a_card_in_three_forms_and_a_jury_of_two_runs(dhp: Run, runs: tuple[str,
         (("jury", "one", "one"), "duplicate judge 'mock/ideal (none)'"),
         (("jury", *runs, "--floor", "45"), "--floor 45: allowed: 50 or more, at most 100"),
         (("jury", *runs, "--floor", "0.7"), "--floor 0.7: is in per cent; for a share of 0.7 write 70"),
-        (("report", "nowhere", "--card"), "nowhere: holds no run"),
     ):
         refused = dhp(*arguments)
         assert (refused.code, refused.err.count("\n")) == (2, 1)

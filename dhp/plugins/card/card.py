@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -14,6 +15,7 @@ from dhp.report.labels import SIGNS, figure, listed, percent, percents, state, s
 from dhp.report.tables import markdown_cell, markdown_table
 from dhp.report.web import page
 
+_PAGE = Path(__file__).parent / "assets" / "card.html"
 SCHEMA = "dhp.card/2"
 PLAIN = "plain"
 """The use of a scale that is neither lenient, harsh nor compressed."""
@@ -137,6 +139,13 @@ class JudgeCard:
         }
 
 
+def pages(results: Iterable[Result]) -> tuple[list[str], dict[str, str]]:
+    """What each judge notices and misses, a line each, and the cards in three forms: file name -> text."""
+    cards = judge_cards(results)
+    files = {"card.html": card_page(cards), "card.md": card_markdown(cards), "card.json": card_json(cards)}
+    return [f"{each.judge}: {each.summary}" for each in cards], files
+
+
 def judge_cards(results: Iterable[Result]) -> list[JudgeCard]:
     """A card for each (model, protocol), in order of appearance."""
     judges: dict[tuple[str, str], list[Findings]] = {}
@@ -153,7 +162,7 @@ def card_json(cards: Sequence[JudgeCard]) -> str:
 def card_page(cards: Sequence[JudgeCard]) -> str:
     """The cards as one self-contained page."""
     return page(
-        "card.html",
+        _PAGE,
         styles=["report.css"],
         cards=[(card, figures(card), threshold_rows(card)) for card in cards],
         signs=SIGNS,
