@@ -41,6 +41,8 @@ class Plugin:
     judges: Mapping[str, str] = field(default_factory=dict)
     """Provider, the part of a model's name before the slash -> target. It is called with the name and the
     seed, and returns a judge that asks no language model."""
+    forms: Mapping[str, str] = field(default_factory=dict)
+    """Form of the name of a model or judge, such as `openai/NAME` -> what it is, for `dhp list judges`."""
     readers: Mapping[str, str] = field(default_factory=dict)
     """Form of recorded scores (`--format`) -> target, called with a path, which yields
     `dhp.loaders.released.Rating`s."""

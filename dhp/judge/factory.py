@@ -19,7 +19,6 @@ from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
 from dhp.judge.judges.mock import ConstantJudge, RandomJudge, mock_judge
 from dhp.judge.judges.parallel import in_parallel
 from dhp.judge.judges.recorded import RecordedJudge
-from dhp.judge.metrics import metric_judge
 from dhp.judge.pairs import AlwaysFirst, ComparedRatings, PairwiseJudge
 from dhp.judge.prompt_files import PairPromptFile, PromptFiles, prompt_versions, read_files
 from dhp.judge.requests import RequestBuilder
@@ -29,8 +28,8 @@ from dhp.llm.replay import StoredModel, open_store
 from dhp.llm.settings import ModelSettings
 
 _REPLAY = "replay/"
-_COMPUTED = ("baseline/", "metric/", "mock/")
-"""Judges that compute their ratings of any text: no call is made, and texts are shared out among workers."""
+_RECORDED = ("column/", _REPLAY)
+"""Judges that read their scores or answers from a file."""
 _FILE_FORMS = ("score-only", "free-text", "rate-explain", "analyze-rate", "json")
 """Answers on the metric's own scale."""
 _FILE_TOKENS = 512
@@ -52,7 +51,6 @@ _BASELINES: dict[str, Callable[[int], Judge]] = {
 _FINDERS: dict[str, Callable[[str, int], Judge]] = {
     "baseline": lambda model, seed: Registry("model", _BASELINES)[model](seed),
     "column": column_judge,
-    "metric": metric_judge,
     "mock": mock_judge,
     "replay": lambda model, seed: RecordedJudge(model),
 }
@@ -209,7 +207,7 @@ def _other_judges(
     """Judges that are no language model: the user's own, an object or the name of one, or those by name."""
     if isinstance(model, str) and not model.startswith(PREFIX):
         judge = find_judge(model, seed=seed)
-        return [in_parallel(judge, context.executor) if model.startswith(_COMPUTED) else judge]
+        return [judge if model.startswith(_RECORDED) else in_parallel(judge, context.executor)]
     name = model if isinstance(model, str) else None
     found = model if name is None else load_object(name)
     return [as_judge(found)] if is_judge(found) else object_judges(found, name, settings, context)
@@ -223,7 +221,7 @@ def find_judge(model: str, *, seed: int = 0) -> Judge:
     """
     provider, slash, _ = model.partition("/")
     if not slash:
-        known = ", ".join(sorted([*_FINDERS, *providers()]))
+        known = ", ".join(sorted([*_FINDERS, *offered("judges"), *providers()]))
         raise InputError(
             f"model '{model}': must have the form provider/name, e.g. openai/gpt-4o-mini; providers: {known}"
         )
@@ -307,7 +305,7 @@ def request_builder(
 def any_recorded(model: object) -> bool:
     """Whether one of these judges reads its scores or answers from a table, which has none of new texts."""
     names = [each for each in as_list(model) if isinstance(each, str)]
-    return any(name.startswith(("column/", _REPLAY)) and not _asks_a_model(name) for name in names)
+    return any(name.startswith(_RECORDED) and not _asks_a_model(name) for name in names)
 
 
 def _asks_a_model(model: str) -> bool:

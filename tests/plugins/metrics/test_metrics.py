@@ -10,7 +10,8 @@ import pytest
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
-from dhp.judge.metrics import metric_judge
+from dhp.plugins.metrics.metrics import LIKELIHOODS, OVERLAPS, metric_judge
+from dhp.plugins.metrics.plugin import NAMES
 
 TEXT = "The councillors voted against the plan. The market stays open for two years."
 REFERENCE = "Councillors have voted against a plan. The market will stay open."
@@ -47,6 +48,10 @@ def test_bleu_of_the_reference_itself_is_on_the_scale() -> None:
     """Sacrebleu says 100.00000000000004 here."""
     pytest.importorskip("sacrebleu", reason="BLEU needs sacrebleu")
     assert rated("metric/bleu", "The cat sat on the mat.", text="The cat sat on the mat.").score == 1.0
+
+
+def test_every_listed_name_is_one_of_ours() -> None:
+    assert sorted(NAMES) == sorted([*OVERLAPS, "distinct", "bertscore", *LIKELIHOODS])
 
 
 def test_meteor_exact_by_hand() -> None:

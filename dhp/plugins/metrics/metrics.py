@@ -13,9 +13,10 @@ from typing import Any
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import Candidate, Rating
-from dhp.core.specs import Metric, Scale, Task
+from dhp.core.specs import Scale, Task
 from dhp.core.text import words
-from dhp.judge.api import Judge, split_settings
+from dhp.judge.api import WIDE, Judge, computed_metric, split_settings
+from dhp.plugins.metrics.plugin import NAMES
 
 Score = Callable[[str, str], float]
 """(text, reference) -> figure."""
@@ -267,11 +268,8 @@ OVER_REFERENCES: dict[str, Callable[[Sequence[float]], float]] = {
     "first": lambda scores: scores[0],
 }
 AGAINST = ("auto", "reference", "source")
-NAMES = (*OVERLAPS, "distinct", "bertscore", *LIKELIHOODS)
 ALONE = ("distinct", "loglikelihood", "perplexity")
 """Those that are computed from the text alone."""
-WIDE = 1e9
-"""Bound of the scale of scores that have none, such as perplexity."""
 
 
 @dataclass(frozen=True)
@@ -315,19 +313,6 @@ class MetricJudge(Judge):
         if self.against == "source" or (self.against == "auto" and not c.references):
             return [c.source] if c.source.strip() else []
         return c.references
-
-
-def computed_metric(name: str, label: str, scale: Scale) -> Metric:
-    """The criterion of a judge that computes its scores and is shown no words."""
-    return Metric(
-        name=name,
-        label=label,
-        scale=scale,
-        definition=f"{label}, computed.",
-        steps=["Compute it."],
-        question=f"What is the {label} of this text?",
-        antonym="no overlap",
-    )
 
 
 def metric_judge(model: str, seed: int = 0) -> MetricJudge:
