@@ -212,7 +212,6 @@ Row = tuple[str, ...]
 
 JUDGES: Mapping[str, str] = {
     "openai/NAME": "a model of OpenAI, Azure or any compatible server (--base-url)",
-    "litellm/PROVIDER/NAME": "a model of any provider that litellm knows",
     "python:MODULE:OBJECT": "a judge that you already use: a function or a scorer; or python:FILE.py:OBJECT",
     "column/NAME": "scores in a column of your table",
     "replay/FILE": "recorded answers; nothing is asked",

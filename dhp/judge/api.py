@@ -19,7 +19,7 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class Judge:
-    """A model under a protocol, or what else rates texts. Subclasses override `rate`, and what else they need.
+    """A model under a protocol, or what else rates texts. Subclasses override `rate` and what else they need.
 
     Where judges are taken, so is any other object with `model`, `protocol` and `rate`.
     """

@@ -11,13 +11,13 @@ from dhp.perturb import probes as attacks
 from dhp.perturb import probes as controls
 from dhp.perturb.api import Perturber
 from dhp.perturb.harmless_edits import HarmlessLists
-from dhp.perturb.rules import characters, parsed, sentences, words
+from dhp.perturb.rules import characters, sentences, words
 
 ENTRY_POINT_GROUP = "dhp.perturbers"
 
 _RULES = tuple(
     found
-    for module in (characters, words, parsed, sentences, controls, attacks)
+    for module in (characters, words, sentences, controls, attacks)
     for found in vars(module).values()
     if isinstance(found, Perturber)
 )

@@ -39,7 +39,7 @@ def half_a_sign(_prompt: str) -> str:
 
 
 def test_a_lone_surrogate_is_part_of_the_answer(litellm: None) -> None:
-    with stub_server("--say", "tests.llm.test_litellm:half_a_sign") as url:
+    with stub_server("--say", "tests.plugins.litellm.test_client:half_a_sign") as url:
         (texts,) = answered(model("litellm/openai/stub", url), list(requests(1))).values()
     assert [text[0] for text in texts] == ["4"]
 

@@ -11,29 +11,24 @@ from dhp.core.errors import InputError, require
 from dhp.llm.clients.connection import Connection, public, warn_if_readable
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.transport import RawReply, Retry, Unreachable
+from dhp.llm.settings import ModelSettings
 
 _KEY = "the variable of its provider, such as ANTHROPIC_API_KEY"
 _SHORTEST_SECRET = 12
 _LOCAL_PRICES = "LITELLM_LOCAL_MODEL_COST_MAP"
 
 
-def litellm_client(name: str, base_url: str | None, *, timeout: float) -> OpenAIClient:
+def open_litellm(name: str, settings: ModelSettings) -> OpenAIClient:
     """The model called `litellm/NAME`, with NAME as litellm knows it, e.g. `anthropic/claude-haiku-4-5`.
 
-    Parameters
-    ----------
-    name
-        Provider and model.
-    base_url
-        Of a server of one's own, as litellm's `api_base`; None takes the provider's.
-    timeout
-        Seconds for one call.
-
-    Raises
-    ------
-    InputError
-        If the package is not installed.
+    `base_url` is that of a server of one's own, as litellm's `api_base`; None takes the provider's. Raises
+    `InputError` if the package is not installed, and for a transport.
     """
+    base_url, timeout = settings.base_url, settings.timeout
+    if settings.transport is not None:
+        raise InputError(
+            f"`transport` {settings.transport}: is for openai/NAME; litellm/{name} is reached by litellm"
+        )
     require("litellm", purpose=f"model 'litellm/{name}'")
     secrets = [v for k, v in os.environ.items() if k.endswith(("_API_KEY", "_TOKEN", "_SECRET_ACCESS_KEY"))]
     where = public(base_url) if base_url else "litellm"
@@ -46,10 +41,7 @@ def litellm_client(name: str, base_url: str | None, *, timeout: float) -> OpenAI
 
 
 class LitellmTransport:
-    """Calls through `litellm.acompletion`; its exceptions come back as the answers of a server.
-
-    `name` is that of the model; the others are as for `litellm_client`.
-    """
+    """Calls through `litellm.acompletion`; its exceptions come back as the answers of a server."""
 
     def __init__(self, name: str, timeout: float, base_url: str | None) -> None:
         self._name = name

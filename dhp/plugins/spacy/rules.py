@@ -3,8 +3,9 @@
 import functools
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -43,10 +44,11 @@ def _parsed(text: str, pipeline: str, annotation: str) -> Any:
     return parsed
 
 
-def parser_origin(pipeline: str) -> str:
+def _origin(params: Mapping[str, object]) -> str:
     """The versions on which the texts of these rules depend; the pipeline's name where it is not there."""
     from importlib.metadata import PackageNotFoundError, version
 
+    pipeline = str(params["pipeline"])
     try:
         meta = _pipeline(pipeline).meta
     except NotApplicable:
@@ -122,6 +124,9 @@ def entity_swaps(
     return Edited(text, asked, len(new))
 
 
+entity_swaps = replace(entity_swaps, origin=_origin)
+
+
 def _mentions(parsed: Any) -> Iterator[tuple[int, str, str]]:
     """(start, name, kind) of each entity of a known kind, without an article or a possessive ending."""
     for entity in parsed.ents:
@@ -190,6 +195,9 @@ def inflection_errors(
     for start, old, new in sorted(positions[:asked], reverse=True):
         text = f"{text[:start]}{new}{text[start + len(old) :]}"
     return Edited(text, asked, min(asked, len(positions)))
+
+
+inflection_errors = replace(inflection_errors, origin=_origin)
 
 
 def _errors(parsed: Any) -> Iterator[tuple[int, str, str]]:
