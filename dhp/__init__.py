@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dhp.llm.limits import Limits, Prices, RateLimits
     from dhp.llm.settings import ModelSettings
     from dhp.loaders.dataset import Dataset
-    from dhp.loaders.logs import log_dataset
     from dhp.loaders.rated import read_human_scores
     from dhp.perturb.api import Edited, Perturber, perturber
     from dhp.perturb.builder import perturb_datasets
@@ -71,7 +70,6 @@ __all__ = [
     "judge",
     "leaderboard",
     "llm_judge",
-    "log_dataset",
     "own_metric",
     "own_task",
     "perturb_datasets",
@@ -97,7 +95,6 @@ _MODULES = {
     "llm.limits": "Limits Prices RateLimits",
     "llm.settings": "ModelSettings",
     "loaders.dataset": "Dataset",
-    "loaders.logs": "log_dataset",
     "loaders.rated": "read_human_scores",
     "perturb.api": "Edited Perturber perturber",
     "perturb.builder": "perturb_datasets",

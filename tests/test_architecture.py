@@ -122,7 +122,7 @@ CEILINGS = {
     "core files that speak of cards of judges": (0, 3),
     "core files that speak of classical metrics": (0, 3),
     "core files that speak of early stopping": (2, 3),
-    "core files that speak of frameworks": (3, 3),
+    "core files that speak of frameworks": (2, 3),
     "core files that speak of juries": (0, 3),
     "core files that speak of litellm": (2, 3),
     "core files that speak of local models": (2, 3),

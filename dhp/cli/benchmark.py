@@ -12,6 +12,7 @@ from dhp.cli.output import OutputOptions, output_console
 from dhp.cli.preset import Preset
 from dhp.cli.protocol_options import DATASET, DRY_RUN, OWN, PROTOCOL, SEED, Criteria, ProtocolChanges
 from dhp.core.errors import InputError
+from dhp.core.plugins import load_target, offered
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice, PerturbModel
@@ -110,13 +111,12 @@ def benchmark(
 
 
 def _scorers_of_log(dataset: "Sequence[str]") -> list[object]:
-    """The scorers of the one log of inspect_ai that is given, where no judge is named."""
-    from dhp.core.plugins import load_target, offered
-    from dhp.loaders.logs import is_inspect_log
-
-    if len(dataset) != 1 or not is_inspect_log(dataset[0]):
-        raise InputError(
-            "--model: is missing; name a judge, e.g. openai/NAME, python:FILE.py:OBJECT or baseline/surface"
-        )
-    scorers: list[object] = load_target(offered("log_scorers")["inspect_ai"])(dataset[0])
-    return scorers
+    """The scorers of the one log that is given, where no judge is named."""
+    if len(dataset) == 1:
+        for target in offered("log_scorers").values():
+            scorers: list[object] | None = load_target(target)(dataset[0])
+            if scorers is not None:
+                return scorers
+    raise InputError(
+        "--model: is missing; name a judge, e.g. openai/NAME, python:FILE.py:OBJECT or baseline/surface"
+    )

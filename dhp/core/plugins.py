@@ -60,7 +60,8 @@ class Plugin:
     """Kind of scorer of another framework -> target, called with any object. It returns a
     `dhp.judge.adapters.adapter.Adapter`, or None for an object of another kind."""
     log_scorers: Mapping[str, str] = field(default_factory=dict)
-    """Kind of log -> target, called with its path, which returns the scorers that the log names."""
+    """Kind of log -> target, called with a path. It returns the scorers that a log names, or None for a file
+    of another kind."""
     extra: str | None = None
     """The extra of the distribution that it needs, if any."""
 

@@ -1,35 +1,31 @@
 """Logs of other tools as datasets."""
 
-import json
 import logging
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
-from dhp.core.errors import InputError, require, suggest
-from dhp.core.files import parse_json, read_json, unpacked
+from dhp.core.errors import InputError, suggest
+from dhp.core.files import read_json
 from dhp.core.keywords import near_keywords
 from dhp.core.language import declared_language
 from dhp.core.records import Example
-from dhp.core.specs import Task
+from dhp.core.specs import ANY_TASK, Task
 from dhp.core.tables import TABLE_SUFFIXES, Row, read_table
 from dhp.loaders.dataset import Dataset
+from dhp.loaders.inspect_log import LOG_SUFFIX, read_eval_file
+from dhp.loaders.user import Request
 
 PRODUCTION = (
     "the originals are production texts, not references: this tests if the judge notices that they got "
     "worse, not if they were good or if its scores of them are right"
 )
 """What a reader of an audit must know."""
-LOG_SUFFIX = ".eval"
-"""Suffix of logs of inspect_ai."""
 _INSPECT_VERSIONS = (1, 2)
 _PROMPTFOO_VERSIONS = (1, 2, 3)
-_ZSTANDARD = 93
 _SAID = ("content", "text", "output", "answer", "response", "message", "question", "input", "query")
 """Where a nested value holds its text."""
 
@@ -114,6 +110,18 @@ _FORMS: Mapping[str, _Form] = {
 }
 
 
+def logs(asked: Request) -> Dataset | None:
+    """The texts of a log, or of a table of inputs and outputs whose task is not said; None for other data."""
+    if not isinstance(asked.source, str):
+        return None
+    unsaid = asked.task is None and (asked.suite is None or asked.suite.task == ANY_TASK)
+    if not _is_log(asked.source) and not (unsaid and is_log_table(asked.source, asked.fields)):
+        return None
+    if asked.where:
+        raise InputError(f"`where`: is for tables of texts; {asked.source} is a log")
+    return log_dataset(asked.source, task=asked.task, fields=asked.fields, language=asked.language)
+
+
 @near_keywords
 def log_dataset(
     path: str | Path,
@@ -170,7 +178,7 @@ def is_inspect_log(path: str | Path) -> bool:
     return file.suffix == LOG_SUFFIX or (is_json and _kind(read_json(file)) == "inspect_ai")
 
 
-def is_log(path: str | Path) -> bool:
+def _is_log(path: str | Path) -> bool:
     """Whether a file is a log of inspect_ai, promptfoo or deepeval."""
     file = Path(path)
     is_json = file.suffix == ".json" and file.is_file()
@@ -228,35 +236,6 @@ def _kind(data: Any) -> str:
         return "promptfoo"
     run = data.get("testRunData", data)
     return "deepeval" if isinstance(run, dict) and "testCases" in run else "table"
-
-
-def read_eval_file(file: Path) -> Any:
-    """The samples of an `.eval` file; where Python cannot unpack it, inspect_ai reads it."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            names = [i.filename for i in archive.infolist()]
-            if all(i.compress_type != _ZSTANDARD for i in archive.infolist()):
-                samples = sorted(n for n in names if n.startswith("samples/") and n.endswith(".json"))
-                header = "header.json" if "header.json" in names else "_journal/start.json"
-                size, read = 0, []
-                for name in (header, *samples):
-                    with archive.open(name) as member:
-                        data = unpacked(str(file), member, size)
-                    size += len(data)
-                    read.append(parse_json(f"{file}: {name}", data.decode()))
-                return {"eval": {}, "version": read[0].get("version"), "samples": read[1:]}
-    except FileNotFoundError:
-        raise InputError(f"{file}: no such file") from None
-    except (OSError, zipfile.BadZipFile, KeyError, UnicodeDecodeError, RuntimeError) as e:
-        raise InputError(f"{file}: not an inspect_ai log ({type(e).__name__}: {e})") from None
-    require("inspect-ai", purpose=f"{file}, which is packed with Zstandard,")
-    try:
-        log = import_module("inspect_ai.log").read_eval_log(str(file))
-    except Exception as e:  # noqa: BLE001  whatever another package raises over a file is said in one line
-        raise InputError(
-            f"{file}: inspect_ai cannot read it ({type(e).__name__}: {e})".splitlines()[0]
-        ) from None
-    return json.loads(log.model_dump_json(exclude={"samples": {"__all__": {"events"}}}))
 
 
 def _entries(

@@ -10,7 +10,7 @@ import pytest
 from dhp.core import files
 from dhp.core.errors import InputError
 from dhp.core.records import Example
-from dhp.loaders.logs import is_inspect_log, log_dataset
+from dhp.plugins.frameworks.logs import is_inspect_log, log_dataset
 
 TEXT = "Paris is the capital. It is old."
 
