@@ -11,8 +11,8 @@ import numpy as np
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.verdict import Choice, llmbar_choice, read_verdict
-from dhp.loaders.labelled_pairs import LabelledPair, RecordedAnswer
 from dhp.plugins.arena.evaluation import mean_interval
+from dhp.plugins.arena.labelled_pairs import LabelledPair, RecordedAnswer
 from dhp.plugins.arena.statistics import PairFigures, PairOutcome, pair_figures, sign_flip_log_p
 
 _SCALE = Scale(min=0.0, max=10.0)
