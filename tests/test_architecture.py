@@ -127,7 +127,7 @@ CEILINGS = {
     "core files that speak of litellm": (2, 3),
     "core files that speak of local models": (2, 3),
     "core files that speak of power": (0, 3),
-    "core files that speak of recorded scores": (1, 3),
+    "core files that speak of recorded scores": (0, 3),
     "core files that speak of reviews": (1, 3),
     "core files that speak of spaCy": (1, 3),
     "core files that speak of surveys": (1, 3),
