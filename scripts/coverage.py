@@ -21,11 +21,11 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from dhp.plugins.adaptive.staircase import searched, staircase
+from dhp.stats import FLOOR
 from dhp.stats.arrays import level_shares
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.compare import QUANTITIES, JudgeScores
 from dhp.stats.detection import detection, kind_influences, verdict
-from dhp.stats.floor import FLOOR
 from dhp.stats.influences import Influences, difference, weighted, wilson_interval
 from dhp.stats.psychometric import T75, TARGET, fallen, psychometric
 from dhp.stats.swap import detection_pair, noninferiority, swap, swap_discernment

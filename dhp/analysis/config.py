@@ -9,7 +9,7 @@ from dhp.analysis.schedules import ALL, Schedule
 from dhp.core.errors import InputError, suggest
 from dhp.core.keywords import near_keywords
 from dhp.core.options import check_numbers, option
-from dhp.stats.floor import FLOOR
+from dhp.stats import FLOOR
 
 if TYPE_CHECKING:
     from dhp.core.specs import Weights

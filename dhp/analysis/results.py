@@ -18,10 +18,10 @@ from dhp.analysis.result_parts import (
 from dhp.core.errors import InputError
 from dhp.core.records import IDENTITY
 from dhp.core.signature import Signature
+from dhp.stats import FLOOR
 from dhp.stats.detection import CONTROL_PAIRS as CONTROL_PAIRS
 from dhp.stats.detection import FEWEST_PAIRS as FEWEST_PAIRS
 from dhp.stats.discernment import Combination
-from dhp.stats.floor import FLOOR
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,8 +25,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats import FLOOR
 from dhp.stats.arrays import Bools, Floats, Ints, checked_table, cluster_index, cluster_sums, level_shares
-from dhp.stats.floor import FLOOR
 from dhp.stats.influences import Influences, bonett_price_interval, weighted
 
 ALPHA = 0.05

@@ -15,6 +15,7 @@ from dhp.core.records import IDENTITY
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import check_alike, check_once, differences, rated_by_dataset
 from dhp.runs.reader import RunResult
+from dhp.stats import FLOOR
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.detection import (
     FEWEST_PAIRS,
@@ -25,7 +26,6 @@ from dhp.stats.detection import (
     outcome_shares,
     verdict,
 )
-from dhp.stats.floor import FLOOR
 from dhp.stats.wilcoxon.signed_rank import average_ranks
 
 _DIGITS = 12

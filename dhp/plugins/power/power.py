@@ -26,9 +26,9 @@ from dhp.plugins.power.simulation import (
     simulated_power,
 )
 from dhp.runs.reader import RunResult, read_run
+from dhp.stats import FLOOR
 from dhp.stats.arrays import Floats
 from dhp.stats.detection import ControlState, Verdict, detection_influences
-from dhp.stats.floor import FLOOR
 
 _LIMIT = 5_000  # examples beyond which no number is given
 _FEW_LIMIT = 1_000  # the same for pilots and mocks: too few are rated to tell a weak effect from none

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats import FLOOR
 from dhp.stats.arrays import Floats
 from dhp.stats.detection import detection, verdict
-from dhp.stats.floor import FLOOR
 
 _MODEL_POINTS = 13  # log2 of the examples of a population by model
 _AT_ONCE = 1 << 18  # examples drawn

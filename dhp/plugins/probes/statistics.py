@@ -8,9 +8,9 @@ from itertools import combinations, pairwise
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats import FLOOR
 from dhp.stats.arrays import Floats
 from dhp.stats.detection import FEWEST_PAIRS
-from dhp.stats.floor import FLOOR
 from dhp.stats.influences import Influences, difference, student_interval, wilson_interval
 
 MARGIN = 2 * FLOOR - 1
