@@ -113,9 +113,9 @@ def test_files_and_functions_are_small() -> None:
 
 
 CEILINGS = {
-    "lines of the core": (38_850, 27_000),
+    "lines of the core": (36_400, 27_000),
     "lines of all": (52_650, 36_000),
-    "share of heads": (0.087, 0.07),
+    "share of heads": (0.0862, 0.07),
     "pairs of records alike": (9, 5),
     "core files that speak of batches": (3, 3),
     "core files that speak of battles": (2, 3),

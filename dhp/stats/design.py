@@ -1,9 +1,9 @@
 """Design of the tests, and their scores on the data and on resamples.
 
-The joint test is one p-value for all metrics of a variant by sign flips, exact under any dependence: if damage
-changes nothing, the scores of an original and of its copy may be swapped, those of all metrics and of all
-examples of a cluster together. The statistic is the harmonic mean of the metrics' p-values (Wilson 2019), by
-the normal distribution of their signed rank sums; its distribution is that of the swaps themselves, so that no
+The joint test gives one p-value for all metrics of a variant by sign flips, exact under any dependence. If
+damage changes nothing, the scores of an original and of its copy may be swapped, those of all metrics and of
+all examples of a cluster together. The statistic is the harmonic mean of the metrics' p-values (Wilson 2019),
+by the normal distribution of their signed rank sums. Its distribution is that of the swaps themselves: no
 assumption on how metrics or examples depend is needed (Pesarin and Salmaso 2010).
 """
 

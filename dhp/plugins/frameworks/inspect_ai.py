@@ -78,13 +78,7 @@ def _graded(value: object) -> object:
 
 
 def log_scorers(log: str) -> list[object] | None:
-    """The scorers that a log names, made anew by the package; None for another file.
-
-    Raises
-    ------
-    InputError
-        Where the package is not installed, or a scorer cannot be made.
-    """
+    """The scorers that a log names, made anew by the package; None for another file."""
     if not is_inspect_log(log):
         return None
     require("inspect-ai", purpose=f"{log}: scoring by the scorers of the log")

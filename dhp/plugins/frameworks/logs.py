@@ -115,7 +115,8 @@ def logs(asked: Request) -> Dataset | None:
     if not isinstance(asked.source, str):
         return None
     unsaid = asked.task is None and (asked.suite is None or asked.suite.task == ANY_TASK)
-    if not _is_log(asked.source) and not (unsaid and is_log_table(asked.source, asked.fields)):
+    is_log = _log_kind(Path(asked.source)) in _FORMS
+    if not is_log and not (unsaid and is_log_table(asked.source, asked.fields)):
         return None
     if asked.where:
         raise InputError(f"`where`: is for tables of texts; {asked.source} is a log")
@@ -173,16 +174,14 @@ def log_dataset(
 
 def is_inspect_log(path: str | Path) -> bool:
     """Whether a file is a log of inspect_ai, whose scorers can be made anew."""
-    file = Path(path)
-    is_json = file.suffix == ".json" and file.is_file()
-    return file.suffix == LOG_SUFFIX or (is_json and _kind(read_json(file)) == "inspect_ai")
+    return _log_kind(Path(path)) == "inspect_ai"
 
 
-def _is_log(path: str | Path) -> bool:
-    """Whether a file is a log of inspect_ai, promptfoo or deepeval."""
-    file = Path(path)
-    is_json = file.suffix == ".json" and file.is_file()
-    return file.suffix == LOG_SUFFIX or (is_json and _kind(read_json(file)) in _FORMS)
+def _log_kind(file: Path) -> str:
+    """The kind of log; `table` for any other file."""
+    if file.suffix == LOG_SUFFIX:
+        return "inspect_ai"
+    return _kind(read_json(file)) if file.suffix == ".json" and file.is_file() else "table"
 
 
 def is_log_table(path: str | Path, fields: Mapping[str, str]) -> bool:
