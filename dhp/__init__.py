@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dhp.llm.limits import Limits, Prices, RateLimits
     from dhp.llm.settings import ModelSettings
     from dhp.loaders.dataset import Dataset
-    from dhp.loaders.logs import log_dataset
     from dhp.loaders.rated import read_human_scores
     from dhp.perturb.api import Edited, Perturber, perturber
     from dhp.perturb.builder import perturb_datasets
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from dhp.run import judge_texts as judge
     from dhp.runs.compare import compare
     from dhp.runs.gate import gate
-    from dhp.runs.power import power
 
 __all__ = [
     "AnalysisConfig",
@@ -72,12 +70,10 @@ __all__ = [
     "judge",
     "leaderboard",
     "llm_judge",
-    "log_dataset",
     "own_metric",
     "own_task",
     "perturb_datasets",
     "perturber",
-    "power",
     "protocol",
     "read_human_scores",
     "report",
@@ -99,7 +95,6 @@ _MODULES = {
     "llm.limits": "Limits Prices RateLimits",
     "llm.settings": "ModelSettings",
     "loaders.dataset": "Dataset",
-    "loaders.logs": "log_dataset",
     "loaders.rated": "read_human_scores",
     "perturb.api": "Edited Perturber perturber",
     "perturb.builder": "perturb_datasets",
@@ -107,7 +102,6 @@ _MODULES = {
     "run": "estimate run",
     "runs.compare": "compare",
     "runs.gate": "gate",
-    "runs.power": "power",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 _CALLABLE = {

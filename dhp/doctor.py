@@ -8,6 +8,7 @@ import re
 import tempfile
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from pathlib import Path
@@ -23,13 +24,8 @@ State = Literal["ok", "missing", "failed"]
 """`missing` is what only some uses need; `failed` what every use needs, or was asked for."""
 
 _DISTRIBUTION = "dhp-benchmark"
-_EXTRAS = {
-    "data": "datasets of the Hugging Face Hub (hf:ORG/NAME) and preparing WMT22",
-    "litellm": "models of further providers (litellm/PROVIDER/NAME), prices for --dry-run",
-    "hf": "models in this process (hf/ORG/NAME)",
-    "ray": "workers on many machines (--executor ray)",
-    "spacy": "the perturbers entity_swaps and inflection_errors",
-}
+_EXTRAS = {"data": "datasets of the Hugging Face Hub (hf:ORG/NAME) and preparing WMT22"}
+"""Extra of the core -> its use; plug-ins name theirs."""
 _REQUIREMENT = re.compile(
     r"([\w.-]+)(?:\[[^]]*\])?\s*(?:>=\s*([\w.]+))?[^;]*(?:;.*extra\s*==\s*['\"]([\w-]+)['\"])?"
 )
@@ -81,9 +77,8 @@ def examine(
     checks = [server(base_url, timeout)] if base_url is not None else []
     checks += [_own_judge(judge, fields)] if judge is not None else []
     packages = _packages()
-    extras = [_extra(name, use, packages.get(name, [])) for name, use in _EXTRAS.items()]
     core = [_versions(), _core(packages), _content(), _plugins(packages), _cache()]
-    return [*core, *extras, _key(), _devices(), *checks]
+    return [*core, *_extras(packages), _key(), _devices(), *checks]
 
 
 def _own_judge(name: str, fields: Mapping[str, str]) -> Check:
@@ -172,6 +167,13 @@ def _core(packages: dict[str, list[_Package]]) -> Check:
     except (ImportError, OSError) as e:
         return Check("core", "failed", f"cannot be imported ({reason(e)}); install dhp again", found)
     return Check("core", "ok", ", ".join(f"{name} {version}" for name, version in found.items()), found)
+
+
+def _extras(packages: Mapping[str, list[_Package]]) -> list[Check]:
+    uses = dict(_EXTRAS)
+    with suppress(InputError):  # `_plugins` says it
+        uses |= {plugin.extra: plugin.help for plugin in plugins() if plugin.extra}
+    return [_extra(name, use, packages.get(name, [])) for name, use in uses.items()]
 
 
 def _extra(name: str, use: str, packages: list[_Package]) -> Check:

@@ -24,6 +24,7 @@ from dhp.core.specs import Task
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge
 from dhp.judge.factory import any_recorded, find_judges
+from dhp.judge.pairs import FLIP
 from dhp.judge.prompt_files import PromptFiles
 from dhp.judge.rate_texts import COLUMNS, judge_estimates, rate_texts, with_token_limits
 from dhp.llm.cached_model import RequestContext
@@ -39,7 +40,6 @@ from dhp.perturb.model_config import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.perturb.settings import Choice
 from dhp.report.page import html_report
-from dhp.runs.comparisons import of_comparisons, pointwise_only
 from dhp.runs.rating import rate_dataset
 from dhp.runs.reader import read_run
 from dhp.runs.writer import RunFolder, run_name
@@ -392,3 +392,24 @@ def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:
     first = part.candidates()[0]
     about = {"model": judge.model, "protocol": judge.protocol, "dataset": part.dataset.name}
     return [{**about, "example": first.example, **each} for each in judge.prompts(first, part.dataset.task)]
+
+
+_MANY_FLIPS = 0.2
+
+
+def of_comparisons(result: Result) -> Result:
+    """The result without the style of its scores, which only say who won; with a warning where the order
+    decides."""
+    flips, of = result.rules.get(FLIP, 0), sum(result.rules.values())
+    said = f"{flips / (of or 1):.0%} of the verdicts follow the order in which the texts are shown"
+    warnings = (*result.warnings, said) if flips > _MANY_FLIPS * of else result.warnings
+    return replace(result, styles={}, halo={}, warnings=warnings)
+
+
+def pointwise_only(judges: Sequence[Judge]) -> Sequence[Judge]:
+    """The judges; raises `InputError` for one that compares texts with an original, where there is none."""
+    for judge in judges:
+        if judge.pairwise:
+            name = judge.protocol.partition("@")[0]
+            raise InputError(f"`protocol` {name}: needs originals; allowed: pointwise protocols")
+    return judges

@@ -17,9 +17,8 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 import dhp
-from dhp.stats.design import Design
+from dhp.stats.design import Design, joint_log_p
 from dhp.stats.discernment import COMBINATIONS, LOG_ALPHA, Combination, combined
-from dhp.stats.joint import joint_log_p
 from dhp.stats.wilcoxon.signed_rank import signed_rank
 
 Floats = npt.NDArray[np.float64]

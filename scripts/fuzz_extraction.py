@@ -17,13 +17,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import get_args
 
-from dhp.core.protocol_spec import POINTWISE_FORMS, AnswerForm
+from dhp.core.protocol_spec import PAIRWISE_FORMS, POINTWISE_FORMS, AnswerForm
 from dhp.core.seeding import stream
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
-from dhp.judge.extraction.verdict import VerdictForm, read_verdict
+from dhp.judge.extraction.verdict import read_verdict
 
 SCALES = [Scale(min=float(low), max=float(high)) for low, high in [(1, 5), (1, 3), (0, 100), (-2, 2)]]
 SLOW = 1.0
@@ -93,7 +92,7 @@ def rating_fault(text: str, form: AnswerForm, scale: Scale) -> str | None:
     return "a score off the scale" if off else None
 
 
-def verdict_fault(text: str, form: VerdictForm) -> str | None:
+def verdict_fault(text: str, form: AnswerForm) -> str | None:
     """What is wrong with the verdict that is read, if anything."""
     read = read_verdict(text, form)
     return "neither a choice nor a reason" if (read.choice is None) == (read.reason is None) else None
@@ -104,7 +103,7 @@ def fault(text: str, scale: Scale) -> tuple[str | None, float]:
     slowest = 0.0
     checks: list[Callable[[str], str | None]] = [
         *(partial(rating_fault, form=form, scale=scale) for form in POINTWISE_FORMS if form != "mix"),
-        *(partial(verdict_fault, form=form) for form in get_args(VerdictForm)),
+        *(partial(verdict_fault, form=form) for form in PAIRWISE_FORMS),
     ]
     for check in checks:
         start = time.process_time()

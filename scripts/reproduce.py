@@ -28,13 +28,13 @@ from dhp.core.records import Candidate
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.judges.recorded import dialogue_id
-from dhp.judge.metrics import metric_judge
 from dhp.loaders.dataset import measure
 from dhp.loaders.rated import RatedText, human_scores, read_rated
 from dhp.loaders.resolve import published as published_set
 from dhp.plugins.human.agreement import Agreement, correlate
 from dhp.plugins.human.comparison import Williams, williams
 from dhp.plugins.human.correlation import Coefficient, Level, correlations
+from dhp.plugins.metrics.metrics import metric_judge
 from dhp.run import judge_texts
 from dhp.stats.arrays import Floats
 

@@ -1,15 +1,13 @@
 """`dhp benchmark`: degrade, judge, analyse."""
 
-from collections.abc import Callable
 from dataclasses import fields
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dhp.analysis.config import AnalysisConfig
 from dhp.cli.language_models import refuse_unused, until_answered, with_deferral
-from dhp.cli.options import Command, config_option, settings
+from dhp.cli.options import Command, config_option, plugin_flags, settings
 from dhp.cli.output import OutputOptions, output_console
 from dhp.cli.preset import Preset
 from dhp.cli.protocol_options import (
@@ -23,36 +21,13 @@ from dhp.cli.protocol_options import (
     model_option,
 )
 from dhp.core.errors import InputError
-from dhp.core.plugins import offered
+from dhp.core.plugins import load_target, offered
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice, PerturbModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-class _ScheduleOption(click.Option):
-    """The option of a schedule."""
-
-    heading = "Which texts are rated next, given the ratings so far; otherwise all"
-
-
-def schedule_options(command: Callable[..., object]) -> Callable[..., object]:
-    """Let a command take the name of a schedule: each that a plug-in adds is an option."""
-    known = offered("schedules")
-
-    @wraps(command)
-    def wrapper(**given: object) -> object:
-        chosen = [name for name in known if given.pop(name)]
-        if len(chosen) > 1:
-            raise InputError(f"`{chosen[0]}`: cannot be used with `{chosen[1]}`; allowed: one of them")
-        return command(**given, schedule=chosen[0] if chosen else "all")
-
-    for name, (_, help_text) in reversed(known.items()):
-        flag = f"--{name.replace('_', '-')}"
-        click.option(flag, name, cls=_ScheduleOption, is_flag=True, help=help_text)(wrapper)
-    return wrapper
 
 
 COMMON = (
@@ -79,7 +54,7 @@ COMMON = (
 @settings("settings", ModelSettings)
 @settings("judge_settings", JudgeSettings)
 @settings("analysis", AnalysisConfig)
-@schedule_options
+@plugin_flags("schedules", "schedule", "Which texts are rated next, given the ratings so far; otherwise all")
 @settings("output", OutputOptions)
 def benchmark(
     model: tuple[str, ...],
@@ -95,7 +70,7 @@ def benchmark(
     settings: ModelSettings,
     judge_settings: JudgeSettings,
     analysis: AnalysisConfig,
-    schedule: str,
+    schedule: str | None,
     output: OutputOptions,
 ) -> None:
     """Degrade texts, let a judge rate them, test whether it noticed.
@@ -108,6 +83,7 @@ def benchmark(
     from dhp.runs.writer import run_folder
 
     output.check(dry_run)
+    schedule = schedule or "all"
     changes, analysis, choice = preset.applied(protocol, changes, analysis, choice, schedule)
     dataset = preset.datasets(dataset)
     judges = model or _scorers_of_log(dataset)
@@ -139,13 +115,12 @@ def benchmark(
 
 
 def _scorers_of_log(dataset: "Sequence[str]") -> list[object]:
-    """The scorers of the one log of inspect_ai that is given, where no judge is named."""
-    from dhp.core.plugins import load_target, offered
-    from dhp.loaders.logs import is_inspect_log
-
-    if len(dataset) != 1 or not is_inspect_log(dataset[0]):
-        raise InputError(
-            "--model: is missing; name a judge, e.g. openai/NAME, python:FILE.py:OBJECT or baseline/surface"
-        )
-    scorers: list[object] = load_target(offered("log_scorers")["inspect_ai"])(dataset[0])
-    return scorers
+    """The scorers of the one log that is given, where no judge is named."""
+    if len(dataset) == 1:
+        for target in offered("log_scorers").values():
+            scorers: list[object] | None = load_target(target)(dataset[0])
+            if scorers is not None:
+                return scorers
+    raise InputError(
+        "--model: is missing; name a judge, e.g. openai/NAME, python:FILE.py:OBJECT or baseline/surface"
+    )

@@ -62,8 +62,7 @@ def compare(
     from dhp.core.progress import counted, progress_of
     from dhp.loaders.released import read_recorded_scores
     from dhp.runs.comparable import rated_by_dataset
-    from dhp.runs.compare import compare_rated
-    from dhp.runs.recorded_scores import recorded_results
+    from dhp.runs.compare import compare_rated, recorded_results
     from dhp.stats.compare import QUANTITIES
 
     quantities = QUANTITIES if json else ("detection",)

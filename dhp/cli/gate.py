@@ -36,8 +36,7 @@ def gate(run: str, allow: tuple[str, ...], junit: str | None, history: str | Non
     Example: dhp gate runs/new --min-detection 80 --against runs/old --max-drop 5
     """
     from dhp.core.files import write_lines
-    from dhp.report.history import add_to_history
-    from dhp.report.junit import junit_xml
+    from dhp.report.gates import add_to_history, junit_xml
     from dhp.runs.gate import check_run
 
     start = time.perf_counter()

@@ -55,7 +55,7 @@ def judge(
     published set: summeval, newsroom, realsumm, topical_chat, openmeva_roc, bagel. The task is that of the
     set, for a table summarization, unless --task names another. The table of ratings goes to dhp correlate.
 
-    Example: dhp judge summeval=summeval.jsonl --model metric/rouge1 --out ratings.csv
+    Example: dhp judge summeval=summeval.jsonl --model baseline/surface --out ratings.csv
     """
     from dhp.cli.estimates import print_estimates
     from dhp.cli.output import output_console

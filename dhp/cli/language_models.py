@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, TypeVar
 from dhp.cli.options import stated
 from dhp.cli.protocol_options import DEFAULT_PROTOCOL
 from dhp.core.errors import Answered, InputError
+from dhp.core.plugins import offered
 
 if TYPE_CHECKING:
     from dhp.llm.settings import ModelSettings
 
 T = TypeVar("T")
-_ASK_NO_MODEL = ("mock/", "baseline/", "metric/", "column/")
+_ASK_NO_MODEL = ("mock", "baseline", "column")
 
 
 def with_deferral(
@@ -38,7 +39,8 @@ def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_mo
 
     With a perturb model those on how models are reached are of use.
     """
-    if not models or not all(model.startswith(_ASK_NO_MODEL) for model in models):
+    ask_none = (*_ASK_NO_MODEL, *offered("judges"))
+    if not models or not all(model.partition("/")[0] in ask_none for model in models):
         return
     from dhp.content.protocols import read_protocol
 

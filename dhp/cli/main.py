@@ -26,7 +26,7 @@ _GARBAGE = (100_000, 20, 20)
 COMMANDS = {
     "init": ("init:init", "Write a dhp.yaml for your own data, prompt and model."),
     "benchmark": ("benchmark:benchmark", "Degrade texts, let a judge rate them, test whether it noticed."),
-    "report": ("report:report", "Rebuild the report of a finished run, or write a card."),
+    "report": ("report:report", "Rebuild the report of a finished run."),
     "compare": ("compare:compare", "Compare judges that rated the same texts."),
     "gate": ("gate:gate", "Exit with 1 unless every result of a run is good enough."),
     "leaderboard": (
@@ -42,7 +42,6 @@ COMMANDS = {
 }
 """The commands that most people need, in the order of their use: module and object, what it does."""
 MORE = {
-    "power": ("power:power", "Compute how many examples a judge needs to notice damage."),
     "data": ("data:data", "Datasets: prepare published ones, check the bundled ones."),
 }
 """The other commands of the core; plug-ins add theirs."""

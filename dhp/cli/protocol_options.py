@@ -9,6 +9,7 @@ import click
 from dhp.cli.options import AnyCommand
 from dhp.core.errors import InputError
 from dhp.core.options import option
+from dhp.core.plugins import offered
 
 if TYPE_CHECKING:
     from dhp.core.protocol_spec import Protocol
@@ -225,7 +226,7 @@ RELEASED = click.option(
     "--format",
     "form",
     metavar="NAME",
-    help="Released scores: bump, judgebench, llmbar, rewardbench2 or trajectory.",
+    help=f"Form of released scores: {', '.join(offered('readers'))}.",
 )
 DRY_RUN = click.option(
     "--dry-run", is_flag=True, help="Only print the estimated calls, tokens, cost and time."

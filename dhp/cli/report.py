@@ -4,25 +4,26 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.options import Command
+from dhp.cli.options import Command, plugin_flags
 from dhp.cli.output import print_line
 from dhp.core.errors import InputError
+from dhp.core.plugins import load_target, offered
 from dhp.core.text import printable
 
 
 @click.command(cls=Command)
 @click.argument("run")
-@click.option("--out", metavar="PATH", help="File of the report, or folder of the card; default: in the run.")
-@click.option("--card", is_flag=True, help="One page on each judge instead: card.html, card.md, card.json.")
-def report(run: str, out: str | None, card: bool) -> None:
-    """Rebuild the report of a finished run, or write a card.
+@click.option("--out", metavar="PATH", help="File of the report, or folder of pages; default: in the run.")
+@plugin_flags("pages", "pages")
+def report(run: str, out: str | None, pages: str | None) -> None:
+    """Rebuild the report of a finished run.
 
-    RUN is the folder of the run. A card says on one page what a judge notices and misses, on all datasets.
+    RUN is the folder of the run.
 
-    Example: dhp report runs/one --card
+    Example: dhp report runs/one
     """
-    if card:
-        _write_cards(run, out)
+    if pages is not None:
+        _write_pages(pages, run, out)
         return
     from dhp.core.progress import progress_shown
     from dhp.report.page import write_report
@@ -32,20 +33,19 @@ def report(run: str, out: str | None, card: bool) -> None:
     print(f"written to {printable(str(path))}")
 
 
-def _write_cards(run: str, out: str | None) -> None:
+def _write_pages(pages: str, run: str, out: str | None) -> None:
+    """Write what a plug-in makes of the results."""
     from dhp.core.files import write_lines
-    from dhp.report.card import card_json, card_markdown, card_page, judge_cards
     from dhp.runs.reader import read_run
 
     found = read_run(run)
-    cards = judge_cards(found.results)
+    lines, files = load_target(offered("pages")[pages][0])(found.results)
     folder = found.folder if out is None else Path(out)
     if folder.is_file():
-        raise InputError(f"--out {out}: is a file; allowed with --card: a folder")
+        raise InputError(f"--out {out}: is a file; allowed with --{pages.replace('_', '-')}: a folder")
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {"card.html": card_page(cards), "card.md": card_markdown(cards), "card.json": card_json(cards)}
-    for name, text in texts.items():
+    for name, text in files.items():
         write_lines(folder / name, [text])
-    for each in cards:
-        print_line(printable(f"{each.judge}: {each.summary}"))
-    print(f"written to {printable(str(folder))}: {', '.join(texts)}")
+    for line in lines:
+        print_line(printable(line))
+    print(f"written to {printable(str(folder))}: {', '.join(files)}")

@@ -16,6 +16,7 @@ from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import output_console, print_line
 from dhp.cli.protocol_options import CHART, DATASET, OWN, SEED, Criteria, ProtocolChanges
 from dhp.core.errors import InputError, suggest
+from dhp.core.plugins import offered
 from dhp.core.text import printable
 from dhp.perturb.settings import Choice
 
@@ -211,9 +212,6 @@ Row = tuple[str, ...]
 
 JUDGES: Mapping[str, str] = {
     "openai/NAME": "a model of OpenAI, Azure or any compatible server (--base-url)",
-    "litellm/PROVIDER/NAME": "a model of any provider that litellm knows",
-    "hf/ORG/NAME": "a model of the Hugging Face Hub, or a folder hf/PATH, in this process",
-    "vllm/ORG/NAME": "the same, by vLLM",
     "python:MODULE:OBJECT": "a judge that you already use: a function or a scorer; or python:FILE.py:OBJECT",
     "column/NAME": "scores in a column of your table",
     "replay/FILE": "recorded answers; nothing is asked",
@@ -221,17 +219,15 @@ JUDGES: Mapping[str, str] = {
     "baseline/constant": "gives every text the same score",
     "baseline/random": "gives random scores",
 }
-"""Form of a name -> what such a judge is; metrics and mock judges come from their own lists."""
+"""Form of a name -> what such a judge is; those of mock judges and plug-ins come from their own lists."""
 
 
 def judges() -> list[Row]:
     """The forms of names of judges, and those that need nothing else."""
     from dhp.judge.judges.mock import KINDS as MOCKS
-    from dhp.judge.metrics import NAMES
 
-    metrics = [(f"metric/{name}", "a classical metric") for name in NAMES]
     mocks = [(f"mock/{kind}", "a judge with dials, for tests and simulations") for kind in MOCKS]
-    return [*JUDGES.items(), *metrics, *mocks]
+    return [*JUDGES.items(), *offered("forms").items(), *mocks]
 
 
 def judge_form(name: str) -> str | None:

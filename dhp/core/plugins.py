@@ -41,6 +41,8 @@ class Plugin:
     judges: Mapping[str, str] = field(default_factory=dict)
     """Provider, the part of a model's name before the slash -> target. It is called with the name and the
     seed, and returns a judge that asks no language model."""
+    forms: Mapping[str, str] = field(default_factory=dict)
+    """Form of the name of a model or judge, such as `openai/NAME` -> what it is, for `dhp list judges`."""
     readers: Mapping[str, str] = field(default_factory=dict)
     """Form of recorded scores (`--format`) -> target, called with a path, which yields
     `dhp.loaders.released.Rating`s."""
@@ -51,11 +53,15 @@ class Plugin:
     """Name of a perturber -> target, a `dhp.perturb.api.Perturber`."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Subject -> target, called with a `dhp.Result`, which returns remarks on it for readers, a line each."""
+    pages: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Name of an option of `dhp report` -> target, called with the results of a run, and one line of help. It
+    returns the lines to print, and the files to write in place of the report: name -> text."""
     scorers: Mapping[str, str] = field(default_factory=dict)
     """Kind of scorer of another framework -> target, called with any object. It returns a
     `dhp.judge.adapters.adapter.Adapter`, or None for an object of another kind."""
     log_scorers: Mapping[str, str] = field(default_factory=dict)
-    """Kind of log -> target, called with its path, which returns the scorers that the log names."""
+    """Kind of log -> target, called with a path. It returns the scorers that a log names, or None for a file
+    of another kind."""
     extra: str | None = None
     """The extra of the distribution that it needs, if any."""
 

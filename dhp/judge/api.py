@@ -7,17 +7,19 @@ from urllib.parse import parse_qsl
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import Candidate, Rating
-from dhp.core.specs import Scale, Task
+from dhp.core.specs import Metric, Scale, Task
 
 if TYPE_CHECKING:
     from dhp.llm.cached_model import CachedModel
     from dhp.llm.records import Request
 
+WIDE = 1e9
+"""Bound of the scale of scores that have none, such as those of a column."""
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class Judge:
-    """A model, or a classical metric, under a protocol. Subclasses override `rate`, and what else they need.
+    """A model under a protocol, or what else rates texts. Subclasses override `rate` and what else they need.
 
     Where judges are taken, so is any other object with `model`, `protocol` and `rate`.
     """
@@ -56,7 +58,7 @@ class Judge:
         return {"model": self.model, "protocol": self.protocol, **self.settings}
 
     def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
-        """The task with the metrics by which it rates; a classical metric has one of its own.
+        """The task with the metrics by which it rates; one that computes its scores has one of its own.
 
         A judge that cannot tell them beforehand may rate some of the texts that it will be given.
         """
@@ -154,6 +156,19 @@ def split_settings(model: str, known: Collection[str] | None = None) -> tuple[st
     if known is not None and (unknown := [key for key in settings if key not in known]):
         raise InputError(f"model '{model}': unknown setting '{unknown[0]}'; {suggest(unknown[0], known)}")
     return name, settings
+
+
+def computed_metric(name: str, label: str, scale: Scale) -> Metric:
+    """The criterion of a judge that computes its scores and is shown no words."""
+    return Metric(
+        name=name,
+        label=label,
+        scale=scale,
+        definition=f"{label}, computed.",
+        steps=["Compute it."],
+        question=f"What is the {label} of this text?",
+        antonym="no overlap",
+    )
 
 
 def rescale(score: float, source: Scale, target: Scale) -> float:

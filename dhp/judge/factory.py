@@ -1,7 +1,7 @@
 """Judges by name."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dhp.content.catalog import content_folder, read_task, task_names
@@ -10,6 +10,8 @@ from dhp.core.errors import InputError, suggest
 from dhp.core.keywords import Registry, as_list, near_keywords
 from dhp.core.plugins import load_target, offered
 from dhp.core.protocol_spec import Protocol, Protocols
+from dhp.core.records import Candidate, Rating
+from dhp.core.specs import Task
 from dhp.judge.adapters.adapter import PREFIX, load_object
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.adapters.shapes import object_judges
@@ -17,20 +19,19 @@ from dhp.judge.api import Judge, as_judge, is_judge
 from dhp.judge.judges.column import column_judge
 from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
 from dhp.judge.judges.mock import ConstantJudge, RandomJudge, mock_judge
-from dhp.judge.judges.parallel import in_parallel
 from dhp.judge.judges.recorded import RecordedJudge
-from dhp.judge.metrics import metric_judge
 from dhp.judge.pairs import AlwaysFirst, ComparedRatings, PairwiseJudge
 from dhp.judge.prompt_files import PairPromptFile, PromptFiles, prompt_versions, read_files
 from dhp.judge.requests import RequestBuilder
 from dhp.llm.api import providers
 from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.executor import LOCAL, Executor
 from dhp.llm.replay import StoredModel, open_store
 from dhp.llm.settings import ModelSettings
 
 _REPLAY = "replay/"
-_COMPUTED = ("baseline/", "metric/", "mock/")
-"""Judges that compute their ratings of any text: no call is made, and texts are shared out among workers."""
+_RECORDED = ("column/", _REPLAY)
+"""Judges that read their scores or answers from a file."""
 _FILE_FORMS = ("score-only", "free-text", "rate-explain", "analyze-rate", "json")
 """Answers on the metric's own scale."""
 _FILE_TOKENS = 512
@@ -52,7 +53,6 @@ _BASELINES: dict[str, Callable[[int], Judge]] = {
 _FINDERS: dict[str, Callable[[str, int], Judge]] = {
     "baseline": lambda model, seed: Registry("model", _BASELINES)[model](seed),
     "column": column_judge,
-    "metric": metric_judge,
     "mock": mock_judge,
     "replay": lambda model, seed: RecordedJudge(model),
 }
@@ -174,7 +174,7 @@ def _other_judges(
     """Judges that are no language model: the user's own, an object or the name of one, or those by name."""
     if isinstance(model, str) and not model.startswith(PREFIX):
         judge = find_judge(model, seed=seed)
-        return [in_parallel(judge, context.executor) if model.startswith(_COMPUTED) else judge]
+        return [judge if model.startswith(_RECORDED) else in_parallel(judge, context.executor)]
     name = model if isinstance(model, str) else None
     found = model if name is None else load_object(name)
     return [as_judge(found)] if is_judge(found) else object_judges(found, name, settings, context)
@@ -188,7 +188,7 @@ def find_judge(model: str, *, seed: int = 0) -> Judge:
     """
     provider, slash, _ = model.partition("/")
     if not slash:
-        known = ", ".join(sorted([*_FINDERS, *providers()]))
+        known = ", ".join(sorted([*_FINDERS, *offered("judges"), *providers()]))
         raise InputError(
             f"model '{model}': must have the form provider/name, e.g. openai/gpt-4o-mini; providers: {known}"
         )
@@ -272,7 +272,7 @@ def request_builder(
 def any_recorded(model: object) -> bool:
     """Whether one of these judges reads its scores or answers from a table, which has none of new texts."""
     names = [each for each in as_list(model) if isinstance(each, str)]
-    return any(name.startswith(("column/", _REPLAY)) and not _asks_a_model(name) for name in names)
+    return any(name.startswith(_RECORDED) and not _asks_a_model(name) for name in names)
 
 
 def _asks_a_model(model: str) -> bool:
@@ -291,3 +291,46 @@ def _cached_model(model: str, settings: ModelSettings, context: RequestContext) 
         raise InputError(f"model '{model}': unknown setting '{query}'; allowed: model=NAME")
     store = open_store(Path(path))
     return CachedModel(StoredModel(store, chosen), RequestContext(store, keep_going=True))
+
+
+def in_parallel(judge: Judge, executor: Executor) -> Judge:
+    """The judge, at work on the workers of an executor; ratings come in the same order as without."""
+    return judge if executor is LOCAL else _ParallelJudge(judge, executor)
+
+
+class _ParallelJudge(Judge):
+    def __init__(self, judge: Judge, executor: Executor) -> None:
+        self.model, self.protocol, self.samples = judge.model, judge.protocol, judge.samples
+        self.settings = judge.settings
+        self._judge = judge
+        self._executor = executor
+
+    def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
+        return self._judge.own_task(task, candidates)
+
+    def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
+        self._judge.prepare(candidates, task)
+
+    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+        waiting: dict[int, list[Rating]] = {}
+        following = 0
+        items = list(enumerate(candidates))
+        for (place, _), ratings in self._executor.each(_RatingWork(self._judge, task), items):
+            waiting[place] = ratings
+            while following in waiting:
+                yield from waiting.pop(following)
+                following += 1
+
+
+@dataclass(frozen=True, slots=True)
+class _RatingWork:
+    """Rating as work for a worker."""
+
+    judge: Judge
+    task: Task
+
+    def __call__(
+        self, items: Iterable[tuple[int, Candidate]]
+    ) -> Iterator[tuple[tuple[int, Candidate], list[Rating]]]:
+        for item in items:
+            yield item, list(self.judge.rate([item[1]], self.task))

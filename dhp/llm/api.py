@@ -6,12 +6,10 @@ from typing import Protocol, runtime_checkable
 from dhp.core.plugins import offered
 from dhp.llm.records import Failure, Reply, Request
 
-_PROVIDERS = ("openai", "litellm")
-
 
 def providers() -> tuple[str, ...]:
     """Providers of language models, the part of a model's name before the slash."""
-    return (*_PROVIDERS, *offered("models"))
+    return ("openai", *offered("models"))
 
 
 @runtime_checkable

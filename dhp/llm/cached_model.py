@@ -1,12 +1,13 @@
 """A language model with a cache of replies, for judges and perturbers."""
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from dhp.core.errors import Waiting
+from dhp.core.errors import InputError, Waiting
+from dhp.core.text import numbered_steps
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.claims import Claims
 from dhp.llm.clients.openai_client import OpenAIClient
@@ -15,7 +16,7 @@ from dhp.llm.deferral import Deferral
 from dhp.llm.engine import Engine, Job, JobOutcome
 from dhp.llm.executor import LOCAL, Calls, Executor
 from dhp.llm.limits import RateLimits
-from dhp.llm.records import Answer, Failure, Reply, Request
+from dhp.llm.records import FINISHES, Answer, Failure, Reply, Request
 from dhp.llm.store import Store, Stored, keys, row
 from dhp.llm.usage import Budget, PromptLengths, Usage
 
@@ -315,3 +316,25 @@ class CachedModel:
 def estimated_tokens(text: str) -> float:
     """About how many tokens a text has: a quarter of its bytes."""
     return len(text.encode(errors="replace")) / 4
+
+
+def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str) -> dict[str, list[str]]:
+    """Tag of each request -> the steps in the answer to it, in the order of the requests.
+
+    Raises `InputError` where an answer holds no whole list of steps, with `otherwise` as what is allowed in
+    its place; other errors as of `CachedModel.ask`.
+    """
+    found = {}
+    for answer in model.ask(requests):
+        outcome, steps = answer.outcomes[0], []
+        if isinstance(outcome, Failure):
+            why = outcome.reason
+        elif outcome.finish in FINISHES:
+            why = FINISHES[outcome.finish]
+        else:
+            why, steps = "the answer is not a list of steps", numbered_steps(outcome.text)
+        if not steps:
+            place = f"{model.model.model}: {answer.request.place}"
+            raise InputError(f"{place}: {why}; allowed: {otherwise}, or `refresh` to ask again")
+        found[str(answer.request.tag)] = steps
+    return {str(request.tag): found[str(request.tag)] for request in requests}

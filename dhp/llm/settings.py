@@ -139,7 +139,7 @@ class ModelSettings:
         return found
 
     def open(self, model: str, context: "RequestContext") -> "Client | LocalModel":
-        """The model called `openai/NAME`, `litellm/NAME`, or by a provider of a plug-in.
+        """The model called `openai/NAME`, or by a provider of a plug-in.
 
         Raises
         ------
@@ -164,14 +164,6 @@ class ModelSettings:
             raise InputError(f"model '{model}': unknown provider '{provider}'; {known}")
         if not name.strip("/"):
             raise InputError(f"model '{model}': its name is missing; must have the form {provider}/NAME")
-        if provider == "litellm":
-            from dhp.llm.clients.litellm import litellm_client
-
-            if self.transport is not None:
-                raise InputError(
-                    f"`transport` {self.transport}: is for openai/NAME; {model} is reached by litellm"
-                )
-            return litellm_client(name, self.base_url, timeout=self.timeout)
         if provider == "openai":
             from dhp.llm.clients.openai_client import OpenAIClient
 

@@ -21,7 +21,6 @@ from dhp.core.specs import ANY_TASK, Card, Suite, Task
 from dhp.core.tables import TABLE_SUFFIXES
 from dhp.loaders.dataset import Dataset, naming
 from dhp.loaders.fetch import is_prepared, load_prepared
-from dhp.loaders.logs import is_log, is_log_table, log_dataset
 from dhp.loaders.pairs import LoadedTexts
 from dhp.loaders.published import read_set
 from dhp.loaders.remote import parts_name
@@ -78,7 +77,7 @@ def resolve_datasets(
             continue
         for each in _expanded(entry) if isinstance(entry, str) else [entry]:
             name = parts_name(each) if isinstance(each, str) else NAME
-            asked = Request(each, name, task, fields or {}, where or {}, text_language, judge_part)
+            asked = Request(each, name, task, fields or {}, where or {}, text_language, judge_part, suite)
             if is_own(each):
                 whole = _of_plugin(asked) or _user_data(asked, suite, with_llm)
             else:
@@ -161,12 +160,7 @@ def _user_data(asked: Request, suite: Suite | None, with_llm: bool) -> Dataset:
     source, task, fields, where = asked.source, asked.task, asked.fields, asked.where
     text_language = asked.language
     name = source if isinstance(source, str) else NAME
-    unsaid = task is None and (suite is None or suite.task == ANY_TASK)
-    if isinstance(source, str) and (is_log(name) or (unsaid and is_log_table(name, fields))):
-        if where:
-            raise InputError(f"`where`: is for tables of texts; {name} is a log")
-        return log_dataset(name, task=task, fields=fields, language=text_language)
-    if unsaid:
+    if task is None and (suite is None or suite.task == ANY_TASK):
         raise InputError(
             f"dataset '{name}': say what its texts are by `task`; allowed: {', '.join(task_names())}, a YAML "
             "file, or a metric of your own by `metrics` NAME `scale` 1..5"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeGuard, Union
 from dhp.core.errors import InputError, listed
 from dhp.core.keywords import as_list
 from dhp.core.records import Example
-from dhp.core.specs import PairMap, Task
+from dhp.core.specs import PairMap, Suite, Task
 from dhp.core.tables import FILE, FOLDER, KEY, TABLE_SUFFIXES, Row, Table, as_text, read_table, table
-from dhp.loaders.logs import LOG_SUFFIX
+from dhp.loaders.inspect_log import LOG_SUFFIX
 from dhp.loaders.pairs import PAIR_FIELDS, LoadedTexts, chosen_rows, read_pairs
 from dhp.loaders.remote import HUB_PREFIX, hub_table, is_parts, parts_table
 
@@ -157,6 +157,8 @@ class Request:
     """Code of the language of the outputs, where it is declared."""
     judge_part: str | None = None
     """Part of a conversation that is judged."""
+    suite: Suite | None = None
+    """How the texts are to be degraded, where it is said."""
 
 
 def are_rows(value: object) -> TypeGuard[Rows]:

@@ -97,6 +97,8 @@ class Perturber:
     """Function that degrades a text; None for a perturber that a language model carries out."""
     languages: Languages = "any"
     """Languages of the texts that it can degrade."""
+    origin: Callable[[Mapping[str, object]], str] | None = None
+    """Called with its parameters: the versions of the packages that its texts depend on."""
 
     def __call__(self, *args: Any, **given: Any) -> str | Edited:
         """Call the function as it was before it was made a perturber: `f(text, rng, **params)`."""

@@ -26,7 +26,6 @@ from dhp.perturb.model_config import OpenedModel, open_perturb_model
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.probes import chosen_probes
 from dhp.perturb.registry import check_suite, find_perturbers
-from dhp.perturb.rules.parsed import parser_origin
 from dhp.perturb.sets import matched
 from dhp.perturb.settings import Choice
 from dhp.perturb.suites import Doses, dosed, language_note
@@ -174,8 +173,8 @@ class Builder:
                 found[name] = authored_origin(authored)
             elif own[0].method == "llm" and self.model:
                 found[name] = self.model.origin(dataset.task.task, own)
-            elif "pipeline" in own[0].params:
-                found[name] = parser_origin(str(own[0].params["pipeline"]))
+            elif origin := self.registry[name].origin:
+                found[name] = origin(own[0].params)
         return found
 
     def _texts(self, dataset: Dataset, variant: Variant) -> list[PerturbedText]:

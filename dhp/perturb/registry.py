@@ -7,17 +7,16 @@ from dhp.core.errors import InputError, imported, imported_module, suggest
 from dhp.core.keywords import Registry
 from dhp.core.plugins import load_target, offered
 from dhp.core.specs import Spec, Suite
-from dhp.perturb import probes as attacks
-from dhp.perturb import probes as controls
+from dhp.perturb import probes
 from dhp.perturb.api import Perturber
 from dhp.perturb.harmless_edits import HarmlessLists
-from dhp.perturb.rules import characters, parsed, sentences, words
+from dhp.perturb.rules import characters, sentences, words
 
 ENTRY_POINT_GROUP = "dhp.perturbers"
 
 _RULES = tuple(
     found
-    for module in (characters, words, parsed, sentences, controls, attacks)
+    for module in (characters, words, sentences, probes)
     for found in vars(module).values()
     if isinstance(found, Perturber)
 )

@@ -1,1 +1,1 @@
-"""Runs on disk, and comparisons, gates and power on them."""
+"""Runs on disk, and comparisons and gates on them."""

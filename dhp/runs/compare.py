@@ -5,18 +5,19 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dhp.analysis.analyze import shared_styles
+from dhp.analysis.analyze import analyze, shared_styles
+from dhp.analysis.ratings_split import split_ratings
 from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Results
 from dhp.analysis.schedules import ALL
 from dhp.core.errors import InputError
 from dhp.core.keywords import as_list, near_keywords
 from dhp.core.progress import Progress, counted, numbered, progress_of
-from dhp.core.seeding import key_digest
+from dhp.core.seeding import key_digest, text_hash
 from dhp.runs.comparable import (
     check_alike,
     check_allowed,
@@ -30,6 +31,9 @@ from dhp.stats.arrays import Floats, Ints
 from dhp.stats.compare import QUANTITIES, SWAPS_PER_PAIR, Comparison, JudgeScores, Pair, compare_variants
 from dhp.stats.compare import compare as compare_scores
 from dhp.stats.defaults import RESAMPLES
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _SHOWN = 10  # judges in a `repr`
 
@@ -381,3 +385,37 @@ def _changed(variant: str, examples: Sequence[str], one: Floats, other: Floats) 
     ]
     pairs.sort(key=lambda pair: (not pair.newly, -pair.apart))
     return ChangedKind(variant, int(known.sum()), pairs)
+
+
+def recorded_results(frame: "pd.DataFrame") -> dict[str, list[RunResult]]:
+    """Dataset -> the results of its judges, by the examples that all of them rated.
+
+    The frame has the columns `model, protocol, dataset, example, variant, metric, score`, as
+    `read_recorded_scores` gives them. What an example and a variant are called says which text was rated, as
+    no texts are there. Raises `InputError` for judges without an example in common, and a table that
+    `analyze` refuses.
+    """
+    found = {}
+    for dataset, part in frame.groupby("dataset", sort=False):
+        rated = [set(own["example"]) for _, own in part.groupby(["model", "protocol"], sort=False)]
+        common, every = set.intersection(*rated), set.union(*rated)
+        if not common:
+            raise InputError(f"dataset '{dataset}': no example was rated by all judges; allowed: one or more")
+        if len(common) < len(every):
+            logging.getLogger("dhp").warning(
+                "dataset '%s': compared by the %d of %d examples that all judges rated",
+                dataset,
+                len(common),
+                len(every),
+            )
+        own = part[part["example"].isin(common)]
+        found[str(dataset)] = [_result(each) for _, each in own.groupby(["model", "protocol"], sort=False)]
+    return found
+
+
+def _result(own: "pd.DataFrame") -> RunResult:
+    """The result of one judge, signed by what was rated and not by what came out."""
+    (ratings,), (result,) = split_ratings(own), analyze(own)
+    texts = sorted(set(zip(own["example"], own["variant"], strict=True)))
+    signed = replace(result.signed, dataset=f"{ratings.dataset}@texts.{text_hash(repr(texts))}")
+    return RunResult(ratings.dataset, replace(result, signature=str(signed)), ratings)

@@ -6,8 +6,7 @@ import pandas as pd
 from results_pages.parts import Table
 
 from dhp.content.catalog import variant_name
-from dhp.runs.compare import compare_rated
-from dhp.runs.recorded_scores import recorded_results
+from dhp.runs.compare import compare_rated, recorded_results
 from dhp.stats.compare import Pair
 
 

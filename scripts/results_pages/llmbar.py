@@ -9,8 +9,8 @@ from results_pages.parts import Audit, Grid, SetFigures, Table, audit_of
 import dhp
 from dhp.core.records import ORIGINAL
 from dhp.core.tables import read_table
-from dhp.loaders.labelled_pairs import read_llmbar_answers, read_llmbar_pairs
 from dhp.loaders.released import read_recorded_scores
+from dhp.plugins.arena.labelled_pairs import read_llmbar_answers, read_llmbar_pairs
 from dhp.plugins.arena.recorded_verdicts import RecordedCell, compared_ways, recorded_cells
 from dhp.report.labels import percent, percents
 

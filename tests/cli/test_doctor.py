@@ -112,7 +112,7 @@ def test_a_missing_extra_is_named_with_its_use_and_is_no_failure(
     assert done.code == 0
     found = checks(done)
     assert found["extra hf"]["state"] == found["extra data"]["state"] == "missing"
-    said = "torch, transformers: for models in this process (hf/ORG/NAME); install"
+    said = "torch, transformers: for language models in this process: hf/NAME_OR_PATH and "
     assert found["extra hf"]["says"].startswith(said)
     assert '".[hf]"' in found["extra hf"]["says"]
     assert found["extra data"]["says"].startswith("datasets, lxml, sacrebleu: for datasets")

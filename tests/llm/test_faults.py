@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 
 from dhp.core.errors import InputError, StoppedEarly
-from dhp.llm.clients.fast import FastTransport
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import longest_body
-from dhp.llm.clients.sdk import SdkTransport
-from dhp.llm.clients.transport import RawReply
+from dhp.llm.clients.transport import FastTransport, RawReply, SdkTransport
 from dhp.llm.records import Failure, Params, Reply, Request
 from tests.llm.helpers import QUICK, answered, cached_model, requests
 from tests.llm.scripted import Call, refusal, reply, scripted_server

@@ -74,6 +74,7 @@ PLUGIN = Plugin(
     commands={"greet": ("tiny_plugin:greet", "Say hello.")},
     functions={"tiny_judge": "tiny_plugin:judge"},
     judges={"length": "tiny_plugin:judge"},
+    forms={"length/words": "counts words"},
     schedules={"first_eight": ("tiny_plugin:EIGHT", "Rate eight examples.")},
     readers={"tiny": "tiny_plugin:read"},
 )
@@ -111,6 +112,7 @@ def test_a_judge_of_others_is_a_model(site: Path) -> None:
     done = command(site, "benchmark", "--model", "length/words", "--dataset", "mini/story_cloze", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["model"] == "length/words"
+    assert "counts words" in command(site, "list", "judges").stdout
     unknown = command(site, "benchmark", "--model", "lenght/words")
     assert (unknown.returncode, unknown.stderr.count("\n")) == (2, 1)
     assert "did you mean 'length'?" in unknown.stderr
@@ -148,7 +150,7 @@ def test_a_function_of_others_is_one_of_dhp(site: Path) -> None:
 
 
 def test_every_target_of_ours_exists() -> None:
-    hooks = [field.name for field in fields(Plugin) if field.name not in ("name", "help", "extra")]
+    hooks = [field.name for field in fields(Plugin) if field.name not in ("name", "help", "forms", "extra")]
     targets = [offer for hook in hooks for offer in offered(hook).values()]
     assert len(targets) >= 30
     for offer in targets:

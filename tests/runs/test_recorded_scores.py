@@ -9,8 +9,7 @@ import pytest
 
 from dhp.core.errors import InputError
 from dhp.loaders.released import read_recorded_scores
-from dhp.runs.compare import DatasetComparison, compare_rated
-from dhp.runs.recorded_scores import recorded_results
+from dhp.runs.compare import DatasetComparison, compare_rated, recorded_results
 
 
 def ratings(

@@ -10,7 +10,7 @@ from scipy import stats as scipy_stats
 
 from dhp.stats.design import Design, Scores
 from dhp.stats.discernment import COMBINATIONS, combined, discernment
-from dhp.stats.wilcoxon.signed_rank import Grid, draws, signed_rank, subsets
+from dhp.stats.wilcoxon.signed_rank import Grid, draws, signed_rank
 from tests.stats.test_combine import combine
 
 LEVELS = ["character", "word", "word"]
@@ -135,14 +135,10 @@ def test_nothing_but_missing_scores_is_undefined(quantity: str) -> None:
     assert np.isnan(getattr(Design.of(np.full((5, 3, 2), math.nan), LEVELS).point, quantity)).all()
 
 
-def test_draws_and_subsets() -> None:
+def test_draws() -> None:
     for times in draws(7, 30, 50, rng()):
         assert times.shape == (7, 50)
         assert (times.sum(axis=0) == 30).all()
-    for times in subsets(30, 7, 500, rng()):
-        assert set(times.ravel()) == {0, 1}
-        assert (times.sum(axis=0) == 7).all()
-        assert times.mean(axis=1) == pytest.approx(7 / 30, abs=0.08)
     parts = [times.shape[1] for times in draws(1 << 19, 1, 5, rng())]
     assert parts == [2, 2, 1]
 

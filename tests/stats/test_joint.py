@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, rankdata
 
-from dhp.stats.design import Design
-from dhp.stats.joint import joint_log_p
+from dhp.stats.design import Design, joint_log_p
 
 
 def statistic(x: np.ndarray) -> float:

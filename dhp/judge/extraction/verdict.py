@@ -16,9 +16,6 @@ from dhp.llm.records import Position
 
 Choice = Literal["first", "second", "tie"]
 """Which of the two texts, in the order in which they were shown."""
-VerdictForm = AnswerForm | Literal["llmbar", "llmbar-cot"]
-"""How a verdict was asked for. `llmbar` and `llmbar-cot` read answers as the authors of LLMBar did (Zeng et
-al. 2024, ICLR)."""
 NoVerdict = Literal["unparsed", "refused", "contradictory", "out_of_scale", "failed"]
 
 
@@ -95,20 +92,16 @@ _ALONE = rf"[\s>#\"'(-]{{0,6}}(?:{_OPTION}|([12])|(?:{_TIE}|C\b))"
 _OPENING = rf"\A{_ALONE}(?=[\s)\"']{{0,3}}(?:\Z|\n|[.:,;] ?|- | because\b| since\b| as\b))"
 _ENDING = rf"^{_ALONE}[\s.!)\"']{{0,6}}\Z"
 _IN_DOUBT = re.compile(r"(?:\b(?:whether|if|why|how|not|never|unless)|n't)(?: [a-z]{1,15}){0,2} $", re.I)
-_LLMBAR = {
-    "llmbar": r"(?:^|\n) ?Output \(%s\)",
-    "llmbar-cot": r"(?:^|\n) ?Output \(%s\)$|Output \(%s\) is better",
-}
 
 
 @functools.cache
-def _rules(form: VerdictForm) -> tuple[tuple[int, str, re.Pattern[str]], ...]:
+def _rules(form: AnswerForm) -> tuple[tuple[int, str, re.Pattern[str]], ...]:
     """Compiled when first needed."""
     alone = _ENDING if form == "reason-first" else _OPENING
     return tuple((t, name, re.compile(p, re.I | re.M)) for t, name, p in (*_RULES, (1, "alone", alone)))
 
 
-def _mentions(text: str, form: VerdictForm) -> Iterator[Mention]:
+def _mentions(text: str, form: AnswerForm) -> Iterator[Mention]:
     for tier, rule, pattern in _rules(form):
         for match in pattern.finditer(text):
             if rule in ("stated", "worse") and _IN_DOUBT.search(
@@ -120,7 +113,7 @@ def _mentions(text: str, form: VerdictForm) -> Iterator[Mention]:
             yield Mention(tier, match.start(), _OTHER[choice] if rule == "worse" else choice, rule)
 
 
-def read_verdict(answer: str, form: VerdictForm, *, scale: Scale = TEN) -> Verdict:
+def read_verdict(answer: str, form: AnswerForm, *, scale: Scale = TEN) -> Verdict:
     """Which text an answer says is better. Never raises.
 
     Of several equally explicit verdicts the last counts in `reason-first` and the first in `reason-last`; in
@@ -129,8 +122,6 @@ def read_verdict(answer: str, form: VerdictForm, *, scale: Scale = TEN) -> Verdi
     words = without_reasoning(answer)
     if words is None:
         return Verdict(None, "unparsed")
-    if pattern := _LLMBAR.get(form):
-        return _as_llmbar(words, pattern)
     words = clean(shortened(words))
     if form == "two-scores":
         return _from_scores(words, scale)
@@ -178,21 +169,3 @@ def _from_scores(words: str, scale: Scale) -> Verdict:
         return Verdict(None, "out_of_scale")
     choice: Choice = "tie" if first == second else "first" if first > second else "second"
     return Verdict(choice, rule="two-scores", scores=(first, second))
-
-
-def _as_llmbar(answer: str, pattern: str) -> Verdict:
-    """The first text if it is named at all, wherever and whatever is said of the second one."""
-    for letter in "ab":
-        if re.search(pattern.replace("%s", letter), answer):
-            return Verdict(_CHOICES[letter], rule="llmbar")
-    return Verdict(None, "unparsed")
-
-
-def llmbar_choice(first: float | None, second: float | None) -> Choice:
-    """The better of two texts by their own ratings, as LLMBar's authors decide it.
-
-    Of equal ratings the second text, and the first where a rating is missing: never a tie.
-    """
-    if first is None or second is None:
-        return "first"
-    return "first" if first > second else "second"

@@ -11,8 +11,7 @@ from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale, Task
 from dhp.core.tables import as_text, read_table
-from dhp.judge.api import Judge, split_settings
-from dhp.judge.metrics import WIDE, computed_metric
+from dhp.judge.api import WIDE, Judge, computed_metric, split_settings
 
 _SETTINGS = ("better", "perturbed", "file")
 

@@ -20,9 +20,8 @@ from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
 from dhp.judge.prompts import answer_scale
 from dhp.judge.requests import PairTarget, RatingTarget, RequestBuilder, TaskSteps
 from dhp.llm.api import Client
-from dhp.llm.cached_model import CachedModel
+from dhp.llm.cached_model import CachedModel, asked_steps
 from dhp.llm.records import Answer, Failure, Reply, Request
-from dhp.llm.steps import asked_steps
 
 FIRST = 3
 """Examples of a dataset whose originals are asked about first, to learn the token limit."""

@@ -6,27 +6,27 @@ from dhp.core.errors import InputError, suggest
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
-from dhp.judge.surface import agreement, language
+from dhp.judge.surface import features
 from dhp.judge.surface.document import Case, Text
 
 Feature = Callable[[Case], float | None]
 
 _METRICS: Mapping[str, Mapping[Feature, float]] = {
     # Errors of spelling are the most frequent and the surest to find.
-    "fluency": {language.spelling: 0.6, language.form: 0.2, language.word_order: 0.2},
-    "consistency": {agreement.support: 1.0},
+    "fluency": {features.spelling: 0.6, features.form: 0.2, features.word_order: 0.2},
+    "consistency": {features.support: 1.0},
     # A garbled word says nothing, a missing one shows in the length.
     "accuracy": {
-        agreement.completeness: 0.4,
-        agreement.numbers_kept: 0.25,
-        agreement.names_kept: 0.15,
-        language.spelling: 0.2,
+        features.completeness: 0.4,
+        features.numbers_kept: 0.25,
+        features.names_kept: 0.15,
+        features.spelling: 0.2,
     },
     # Order tells about several sentences, the continuation about one.
-    "coherence": {agreement.source_order: 1.0, agreement.continuation: 1.0},
-    "relevance": {agreement.coverage: 1.0},
+    "coherence": {features.source_order: 1.0, features.continuation: 1.0},
+    "relevance": {features.coverage: 1.0},
     # Right by the paragraph first, then well written.
-    "answer_quality": {agreement.support: 0.6, language.spelling: 0.3, language.form: 0.1},
+    "answer_quality": {features.support: 0.6, features.spelling: 0.3, features.form: 0.1},
 }
 _LIKE = {
     "adherence": "relevance",

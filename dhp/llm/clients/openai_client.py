@@ -12,7 +12,6 @@ from dhp.llm.clients.connection import (
     public,
     server_fault,
 )
-from dhp.llm.clients.fast import FastTransport
 from dhp.llm.clients.responses import (
     Problem,
     Unreadable,
@@ -24,13 +23,14 @@ from dhp.llm.clients.responses import (
     read_replies,
     shortened,
 )
-from dhp.llm.clients.sdk import SdkTransport
 from dhp.llm.clients.transport import (
+    FastTransport,
     Garbled,
     RawReply,
     Refused,
     Rejected,
     Retry,
+    SdkTransport,
     TooLong,
     Transport,
     Unreachable,

@@ -10,9 +10,8 @@ from dhp.core.diff import audit
 from dhp.core.errors import InputError, StoppedEarly, Waiting
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.text import without_reasoning
-from dhp.llm.cached_model import CachedModel, estimated_tokens
+from dhp.llm.cached_model import CachedModel, asked_steps, estimated_tokens
 from dhp.llm.records import FINISHES, Answer, Failure, Params, Reply, Request
-from dhp.llm.steps import asked_steps
 from dhp.perturb.api import count_or_all
 from dhp.perturb.apply import example_language
 from dhp.perturb.llm.acceptance import fault

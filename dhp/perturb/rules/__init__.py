@@ -1,1 +1,1 @@
-"""Perturbers by rule: for characters, words, sentences, and for texts that spaCy parses."""
+"""Perturbers by rule: for characters, words and sentences."""

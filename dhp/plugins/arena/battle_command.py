@@ -14,8 +14,8 @@ from dhp.cli.protocol_options import DRY_RUN, RELEASED, SEED, Criteria, model_op
 from dhp.core.errors import InputError, suggest
 from dhp.core.text import printable
 from dhp.llm.settings import ModelSettings
-from dhp.loaders.labelled_pairs import read_judgebench_verdicts, read_llmbar_answers, read_llmbar_pairs
 from dhp.perturb.settings import Choice
+from dhp.plugins.arena.labelled_pairs import read_judgebench_verdicts, read_llmbar_answers, read_llmbar_pairs
 from dhp.plugins.arena.options import PairOptions, PairwiseChanges, RecordedOptions
 from dhp.plugins.arena.recorded_verdicts import RecordedCell, compared_ways, recorded_cells
 from dhp.report.labels import between

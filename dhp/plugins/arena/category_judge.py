@@ -16,9 +16,8 @@ from dhp.core.text import fenced, fill
 from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.prompt_files import PromptFile
 from dhp.judge.requests import RatingTarget, RequestBuilder
-from dhp.llm.cached_model import CachedModel
+from dhp.llm.cached_model import CachedModel, asked_steps
 from dhp.llm.records import Failure, Params, Reply, Request
-from dhp.llm.steps import asked_steps
 
 Reference = Literal["none", "one-prompt", "second-turn"]
 """Whether the judge sees a target answer: in the prompt, or in a second turn after its first answer."""

@@ -4,7 +4,7 @@ from dhp.core.plugins import Plugin
 
 PLUGIN = Plugin(
     "arena",
-    "battles of systems, evaluation by category, recorded verdicts",
+    "battles of systems, evaluation by category, recorded verdicts and scores",
     commands={
         "battle": (
             "dhp.plugins.arena.battle_command:battle",
@@ -14,5 +14,9 @@ PLUGIN = Plugin(
             "dhp.plugins.arena.evaluate_command:evaluate",
             "Let a judge score answers by category and metric.",
         ),
+    },
+    readers={
+        form: f"dhp.plugins.arena.recorded_scores:{form}"
+        for form in ("bump", "judgebench", "llmbar", "rewardbench2", "trajectory")
     },
 )

@@ -1,6 +1,7 @@
 """Recorded verdicts of judges on labelled pairs: accuracy in each order, position bias, detection and D."""
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,14 +10,19 @@ from typing import get_args
 import numpy as np
 
 from dhp.core.specs import Scale
+from dhp.core.text import without_reasoning
 from dhp.judge.extraction.rating import read_rating
-from dhp.judge.extraction.verdict import Choice, llmbar_choice, read_verdict
-from dhp.loaders.labelled_pairs import LabelledPair, RecordedAnswer
+from dhp.judge.extraction.verdict import Choice
 from dhp.plugins.arena.evaluation import mean_interval
+from dhp.plugins.arena.labelled_pairs import AnswerForm, LabelledPair, RecordedAnswer
 from dhp.plugins.arena.statistics import PairFigures, PairOutcome, pair_figures, sign_flip_log_p
 
 _SCALE = Scale(min=0.0, max=10.0)
 """Scale of recorded ratings: 1 to 10 was asked for, and some are 0."""
+_VERDICTS = {
+    "llmbar": r"(?:^|\n) ?Output \(%s\)",
+    "llmbar-cot": r"(?:^|\n) ?Output \(%s\)$|Output \(%s\) is better",
+}
 _CHOICES: Mapping[str, Choice] = {choice: choice for choice in get_args(Choice)}
 
 
@@ -120,7 +126,30 @@ def _choices(answer: RecordedAnswer) -> tuple[Choice | None, Choice | None]:
     if answer.form == "rating":
         first, second = (read_rating(text, _SCALE, "score-only").score for text in (one, two))
         return llmbar_choice(first, second), llmbar_choice(second, first)
-    return read_verdict(one, answer.form).choice, read_verdict(two, answer.form).choice
+    return llmbar_verdict(one, answer.form), llmbar_verdict(two, answer.form)
+
+
+def llmbar_verdict(answer: str, form: AnswerForm) -> Choice | None:
+    """The first text if it is named at all, wherever and whatever is said of the second; None for no verdict.
+
+    So the authors of LLMBar read answers (Zeng et al. 2024, ICLR).
+    """
+    words = without_reasoning(answer)
+    if words is None:
+        return None
+    choices: tuple[tuple[str, Choice], ...] = (("a", "first"), ("b", "second"))
+    pattern = _VERDICTS[form]
+    return next((c for letter, c in choices if re.search(pattern.replace("%s", letter), words)), None)
+
+
+def llmbar_choice(first: float | None, second: float | None) -> Choice:
+    """The better of two texts by their ratings, in the order shown, as the authors of LLMBar decide it.
+
+    Of equal ratings the second text, and the first where a rating is missing: never a tie.
+    """
+    if first is None or second is None:
+        return "first"
+    return "first" if first > second else "second"
 
 
 def _point(choice: Choice | None, first: int) -> int | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from dhp.core.errors import InputError, require
 from dhp.judge.adapters.adapter import INPUT, OUTPUT, REFERENCE, Adapter
+from dhp.plugins.frameworks.logs import is_inspect_log
 
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0}
 _NO_ANSWER = "N"
@@ -76,11 +77,10 @@ def _graded(value: object) -> object:
     return None if value == _NO_ANSWER else _GRADES.get(value, value) if isinstance(value, str) else value
 
 
-def log_scorers(log: str) -> list[object]:
-    """The scorers that a log names, made anew by the package.
-
-    Raises `InputError` where the package is not installed, or a scorer cannot be made.
-    """
+def log_scorers(log: str) -> list[object] | None:
+    """The scorers that a log names, made anew by the package; None for another file."""
+    if not is_inspect_log(log):
+        return None
     require("inspect-ai", purpose=f"{log}: scoring by the scorers of the log")
     try:
         header = import_module("inspect_ai.log").read_eval_log(log, header_only=True)

@@ -174,22 +174,11 @@ def draws(n: int, size: int, resamples: int, rng: np.random.Generator) -> Iterat
 
     Yields arrays of shape (n, r), the r adding up to `resamples`.
     """
-    for r in _parts(max(n, size), resamples):
+    most = max(1, _AT_ONCE // max(n, size))
+    for start in range(0, resamples, most):
+        r = min(most, resamples - start)
         drawn = rng.integers(n, size=(r, size)) * r + np.arange(r)[:, None]
         yield np.bincount(drawn.ravel(), minlength=n * r).astype(np.int32).reshape(n, r)
-
-
-def subsets(n: int, size: int, resamples: int, rng: np.random.Generator) -> Iterator[Times]:
-    """Subsets: `draws` without replacement; `size` is at most n."""
-    for r in _parts(n, resamples):
-        order = rng.random((r, n)).argsort(axis=1)
-        yield (order.argsort(axis=1) < size).T.astype(np.int32)
-
-
-def _parts(n: int, resamples: int) -> Iterator[int]:
-    most = max(1, _AT_ONCE // n)
-    for start in range(0, resamples, most):
-        yield min(most, resamples - start)
 
 
 @dataclass(frozen=True, slots=True)

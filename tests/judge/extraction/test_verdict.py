@@ -1,29 +1,23 @@
 """Pairwise verdicts: the text that the answer calls better, a tie, or the reason why there is no verdict."""
 
-import json
 import math
-from collections import defaultdict
-from pathlib import Path
-from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dhp.core.protocol_spec import PAIRWISE_FORMS, AnswerForm
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.verdict import (
     Choice,
     NoVerdict,
-    VerdictForm,
-    llmbar_choice,
     read_letter,
     read_verdict,
 )
 from dhp.llm.records import Position
 
 TEN = Scale(min=1.0, max=10.0)
-FORMS: tuple[VerdictForm, ...] = get_args(VerdictForm)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +48,7 @@ FORMS: tuple[VerdictForm, ...] = get_args(VerdictForm)
     ],
 )
 def test_a_bare_verdict_is_read_in_every_form(answer: str, choice: Choice) -> None:
-    for form in FORMS[:3]:
+    for form in PAIRWISE_FORMS[1:]:
         assert read_verdict(answer, form).choice == choice
 
 
@@ -117,7 +111,7 @@ def test_before_the_reason_the_first_verdict_counts(answer: str, choice: Choice)
         ("two-scores", "0 7", "out_of_scale"),
     ],
 )
-def test_no_verdict_has_its_reason(form: VerdictForm, answer: str, reason: NoVerdict) -> None:
+def test_no_verdict_has_its_reason(form: AnswerForm, answer: str, reason: NoVerdict) -> None:
     read = read_verdict(answer, form)
     assert (read.choice, read.reason) == (None, reason)
 
@@ -179,7 +173,7 @@ def test_a_decimal_is_read_whole(answer: str) -> None:
     )
 )
 def test_any_text_gives_a_choice_or_a_reason(text: str) -> None:
-    for form in FORMS:
+    for form in PAIRWISE_FORMS:
         read = read_verdict(text, form)
         assert (read.choice is None) != (read.reason is None)
 
@@ -194,58 +188,8 @@ def test_any_text_gives_a_choice_or_a_reason(text: str) -> None:
         ("reason-last", "Verdict: {}. Both are short."),
     ],
 )
-def test_the_other_name_gives_the_other_choice(form: VerdictForm, wording: str) -> None:
+def test_the_other_name_gives_the_other_choice(form: AnswerForm, wording: str) -> None:
     assert [read_verdict(wording.format(name), form).choice for name in "AB"] == ["first", "second"]
-
-
-@pytest.mark.realdata
-def test_every_cell_that_llmbar_prints_is_reproduced(real: Path) -> None:
-    folder = real / "llmbar"
-    label = {}
-    subset = {}
-    for row in map(json.loads, (folder / "pairs.jsonl").read_text().splitlines()):
-        label[row["id"]], subset[row["id"]] = row["label"], row["subset"]
-    cells: dict[tuple[str, str, str], list[dict[str, str]]] = defaultdict(list)
-    for judge in ("gpt-4", "chatgpt", "llama2"):
-        for row in map(json.loads, (folder / f"answers-{judge}.jsonl").read_text().splitlines()):
-            cells[subset[row["id"]], row["model"], row["protocol"]].append(row)
-    published = list(map(json.loads, (folder / "published.jsonl").read_text().splitlines()))
-    assert len(published) == len(cells) == 185
-    for cell in published:
-        rows = cells[cell["subset"], cell["model"], cell["protocol"]]
-        both = [(label[row["id"]], *_better(row)) for row in rows]
-        found = {
-            "correct_False": sum(given == right for right, given, _ in both),
-            "correct_True": sum(swapped == right for right, _, swapped in both),
-            "correct_both": sum(given == swapped == right for right, given, swapped in both),
-            "equal": sum(given == swapped for _, given, swapped in both),
-        }
-        assert found == {key: int(cell[key].split(" / ")[0]) for key in found}, cell
-
-
-def _better(row: dict[str, str]) -> tuple[int | None, int | None]:
-    """The number of the better output, as given and with the order swapped."""
-    if "score_1" in row:
-        scale = Scale(min=0.0, max=10.0)
-        one, two = (read_rating(row[key], scale, "score-only").score for key in ("score_1", "score_2"))
-        return _NUMBER[llmbar_choice(one, two)], _SWAPPED[llmbar_choice(two, one)]
-    form: VerdictForm = "llmbar-cot" if "CoT" in row["protocol"] or "Swap" in row["protocol"] else "llmbar"
-    given, swapped = (read_verdict(row[key], form).choice for key in ("answer_as_given", "answer_swapped"))
-    return given and _NUMBER[given], swapped and _SWAPPED[swapped]
-
-
-_NUMBER: dict[Choice, int] = {"first": 1, "second": 2}
-_SWAPPED: dict[Choice, int] = {"first": 2, "second": 1}
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "choice"),
-    [(4, 3, "first"), (3, 4, "second"), (4, 4, "second"), (None, 4, "first"), (3, None, "first")],
-)
-def test_two_ratings_are_compared_as_llmbar_does(
-    first: float | None, second: float | None, choice: Choice
-) -> None:
-    assert llmbar_choice(first, second) == choice
 
 
 def test_the_better_text_outweighs_what_is_said_to_be_worse_in_it() -> None:

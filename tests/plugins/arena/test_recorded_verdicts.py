@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dhp.core.errors import InputError
-from dhp.loaders.labelled_pairs import read_judgebench_verdicts, read_llmbar_answers, read_llmbar_pairs
+from dhp.plugins.arena.labelled_pairs import read_judgebench_verdicts, read_llmbar_answers, read_llmbar_pairs
 from dhp.plugins.arena.recorded_verdicts import compared_ways, recorded_cells
 
 PUBLISHED = {

@@ -1,0 +1,178 @@
+"""Forms of scores that others recorded of good texts and of worse ones."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dhp.core.errors import InputError
+from dhp.core.records import ORIGINAL
+from dhp.core.tables import Row, read_table
+from dhp.loaders.released import Rating
+from dhp.plugins.arena.labelled_pairs import (
+    read_faulty_runs,
+    read_llmbar_answers,
+    read_llmbar_pairs,
+    read_soundness,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """What the columns of a table with the column `scores` are called."""
+
+    prompt: tuple[str, ...]
+    """Together they name the prompt."""
+    kind: str
+    judge: str | None = None
+    """`scores` is then a list of the ratings of each answer, the good one first; else an object of scores."""
+    repeated: bool = False
+    """Whether a prompt may have several rows of one kind."""
+    ends: tuple[str, str] = ("", "")
+    """Suffixes of the judge's name in the keys of the good and of the worse text in that object; a dot leads
+    into a nested one."""
+
+
+_TABLES = {
+    "bump": _Columns(("article_id",), "corrected_error_type", repeated=True, ends=("_reference", "_edited")),
+    "judgebench": _Columns(("pair_id",), "kind", ends=(".better", ".worse")),
+    "rewardbench2": _Columns(("subset", "id"), "subset", judge="judge"),
+}
+
+
+def _table(form: str, path: Path) -> Iterator[Rating]:
+    columns, table = _TABLES[form], read_table(path)
+    table.need([*columns.prompt, columns.kind, *([columns.judge] if columns.judge else []), "scores"])
+    scored = _by_answer if columns.judge else _by_judge
+    rows: Counter[tuple[str, str]] = Counter()
+    for row in table.rows:
+        prompt, kind = "/".join(map(row.text, columns.prompt)), row.text(columns.kind)
+        first = 1 + rows[prompt, kind]
+        rows[prompt, kind] += columns.repeated
+        for judge, good, worse in scored(row, columns):
+            for number, answer in enumerate(worse, first):
+                example = prompt if number == 1 else f"{prompt}~{number}"
+                for variant, ratings in ((ORIGINAL, good), (kind, answer)):
+                    for sample, score in enumerate(_scores(row, ratings)):
+                        about = (judge, "none", form, example, variant, "score")
+                        yield Rating(*about, score, sample, prompt, None, _status(score))
+
+
+def _by_answer(row: Row, columns: _Columns) -> Iterator[tuple[str, object, list[object]]]:
+    """The judge, its ratings of the good answer, and those of each worse one."""
+    answers = row.value("scores")
+    if not isinstance(answers, list) or len(answers) < 2:
+        raise row.fault(
+            "column 'scores' holds no list of two answers or more; allowed: ratings of the good one, then "
+            "those of each worse one"
+        )
+    yield row.text(str(columns.judge)), answers[0], answers[1:]
+
+
+def _by_judge(row: Row, columns: _Columns) -> Iterator[tuple[str, object, list[object]]]:
+    """The same for each judge that is named in an object of scores."""
+    scores, (good, worse) = row.value("scores"), columns.ends
+    if not isinstance(scores, Mapping):
+        raise row.fault(f"column 'scores' holds no object; allowed: NAME{good} and NAME{worse}")
+    flat = {
+        f"{name}.{key}" if key else name: score
+        for name, own in scores.items()
+        for key, score in (own.items() if isinstance(own, Mapping) else [("", own)])
+    }
+    judges = dict.fromkeys(key.removesuffix(end) for key in flat for end in columns.ends if key.endswith(end))
+    if not judges:
+        raise row.fault(f"column 'scores' names no judge; allowed: NAME{good} and NAME{worse}")
+    for judge in judges:
+        yield judge, flat.get(judge + good), [flat.get(judge + worse)]
+
+
+def _scores(row: Row, ratings: object) -> list[float | None]:
+    """The ratings of one text, be it a single one or a list of samples."""
+    samples = ratings if isinstance(ratings, list) else [ratings]
+    if not samples:
+        raise row.fault("column 'scores' holds an answer without ratings; allowed: one or more, or null")
+    for sample in samples:
+        if isinstance(sample, bool | list | dict) or math.isinf(_number(sample) or 0.0):
+            raise row.fault(f"column 'scores' holds {sample!r}; allowed: numbers, and null for none")
+    return [_number(sample) for sample in samples]
+
+
+def _number(value: object) -> float | None:
+    """The number, or None for anything else."""
+    try:
+        number = float(str(value))
+    except ValueError:
+        return None
+    return None if math.isnan(number) else number
+
+
+def _status(score: float | None) -> str:
+    return "unparsed" if score is None else "scored"
+
+
+def bump(path: Path) -> Iterator[Rating]:
+    """The JSON file of BUMP, whose column `scores` holds those of twelve metrics.
+
+    Each metric is a model of its own, each `corrected_error_type` a variant.
+    """
+    return _table("bump", path)
+
+
+def judgebench(path: Path) -> Iterator[Rating]:
+    """Scores of reward models for JudgeBench: `pair_id, kind, scores`.
+
+    `scores` is `{MODEL: {"better": x, "worse": y}}`.
+    """
+    return _table("judgebench", path)
+
+
+def rewardbench2(path: Path) -> Iterator[Rating]:
+    """Ratings for RewardBench 2: `subset, id, judge, scores`.
+
+    `scores` has a list of ratings for each answer, the good one first. Each worse answer makes a pair with
+    the good one, each subset is a variant.
+    """
+    return _table("rewardbench2", path)
+
+
+def llmbar(path: Path) -> Iterator[Rating]:
+    """Ratings of single outputs of LLMBar, a file or a folder: `id, model, protocol, score_1, score_2`.
+
+    The labels are in `pairs.jsonl` beside them. The better output is the original, each subset a variant.
+    """
+    files, labels = _answer_and_label_files(path, "answers-*.jsonl", "pairs.jsonl")
+    pairs = read_llmbar_pairs(labels)
+    for answer in read_llmbar_answers(files, pairs):
+        if answer.form == "rating":
+            pair = pairs[answer.id]
+            better, worse = answer.answers if pair.label == 1 else answer.answers[::-1]
+            for variant, said in ((ORIGINAL, better), (pair.subset, worse)):
+                about = (answer.model, answer.protocol, "llmbar", answer.id, variant, "rating")
+                score = _number(said)
+                yield Rating(*about, score, 0, answer.id, None, _status(score))
+
+
+def trajectory(path: Path) -> Iterator[Rating]:
+    """Verdicts on runs of an agent, a file or a folder: `trajectory_id, judge_id, faulty, confidence`.
+
+    The runs are in `trajectories.jsonl` beside them. The score is the confidence that a run is sound; the
+    sound run of an instance is the original, each fault is a variant, silent or loud.
+    """
+    files, runs = _answer_and_label_files(path, "verdicts*.jsonl", "trajectories.jsonl")
+    pairs = read_faulty_runs(runs)
+    for judge, verdicts in read_soundness(files).items():
+        for pair in pairs:
+            for variant, run in ((ORIGINAL, pair.twin), (pair.kind, pair.run)):
+                about = (judge, "none", "trajectory", pair.instance, variant, "soundness")
+                score, status = verdicts.get(run, (None, "failed"))
+                level = None if variant == ORIGINAL else pair.level
+                yield Rating(*about, score, 0, pair.instance, level, status)
+
+
+def _answer_and_label_files(path: Path, answers: str, labels: str) -> tuple[list[Path], Path]:
+    """The files with the answers, a file itself or those of a folder, and the file with the labels there."""
+    folder = path if path.is_dir() else path.parent
+    if not (folder / labels).is_file():
+        raise InputError(f"{folder / labels}: no such file; it must be in the folder of the answers")
+    return sorted(path.glob(answers)) if path.is_dir() else [path], folder / labels

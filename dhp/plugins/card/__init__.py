@@ -1,0 +1,1 @@
+"""Cards of judges: what a judge notices and misses, on one page."""

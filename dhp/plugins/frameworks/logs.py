@@ -1,0 +1,310 @@
+"""Logs of other tools as datasets."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
+from dhp.core.errors import InputError, suggest
+from dhp.core.files import read_json
+from dhp.core.keywords import near_keywords
+from dhp.core.language import declared_language
+from dhp.core.records import Example
+from dhp.core.specs import ANY_TASK, Task
+from dhp.core.tables import TABLE_SUFFIXES, Row, read_table
+from dhp.loaders.dataset import Dataset
+from dhp.loaders.inspect_log import LOG_SUFFIX, read_eval_file
+from dhp.loaders.user import Request
+
+PRODUCTION = (
+    "the originals are production texts, not references: this tests if the judge notices that they got "
+    "worse, not if they were good or if its scores of them are right"
+)
+"""What a reader of an audit must know."""
+_INSPECT_VERSIONS = (1, 2)
+_PROMPTFOO_VERSIONS = (1, 2, 3)
+_SAID = ("content", "text", "output", "answer", "response", "message", "question", "input", "query")
+"""Where a nested value holds its text."""
+
+Paths = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A kind of log: the location of its entries, and of the texts in an entry."""
+
+    name: str
+    entries: Callable[[str, Any], list[Any]]
+    paths: Paths
+
+
+_PLAIN: Paths = {
+    "id": ("id",),
+    "input": ("input", "inputs", "question", "query", "prompt", "user_input", "messages"),
+    "output": ("output", "outputs", "response", "answer", "completion", "actual_output", "actualOutput"),
+    "reference": (
+        *("reference", "reference_outputs", "expected_output", "expectedOutput", "expected"),
+        *("ground_truth", "target"),
+    ),
+    "context": ("context", "contexts", "retrieved_contexts", "retrieval_context", "retrievalContext"),
+}
+"""Our field -> columns, the first of which that holds a text counts."""
+
+
+def _inspect_entries(place: str, data: Any) -> list[Any]:
+    if data.get("version") not in _INSPECT_VERSIONS:
+        raise InputError(
+            f"{place}: an inspect_ai log of version {data.get('version')}; allowed: "
+            f"{' and '.join(map(str, _INSPECT_VERSIONS))}"
+        )
+    return data.get("samples") or []
+
+
+def _promptfoo_entries(place: str, data: Any) -> list[Any]:
+    results = data["results"]
+    if results.get("version") not in _PROMPTFOO_VERSIONS:
+        raise InputError(
+            f"{place}: promptfoo results of version {results.get('version')}; allowed: "
+            f"{', '.join(map(str, _PROMPTFOO_VERSIONS))}"
+        )
+    return results.get("results") or []
+
+
+_FORMS: Mapping[str, _Form] = {
+    "inspect_ai": _Form(
+        "inspect_ai log",
+        _inspect_entries,
+        {
+            "id": ("id",),
+            "input": ("input",),
+            "output": ("output.completion", "output.choices[0].message.content"),
+            "reference": ("target",),
+            "context": ("metadata.context",),
+        },
+    ),
+    "promptfoo": _Form(
+        "promptfoo results",
+        _promptfoo_entries,
+        {
+            "id": ("id",),
+            "input": ("prompt.raw",),
+            "output": ("response.output",),
+            "reference": ("vars.reference", "vars.expected", "vars.ground_truth"),
+            "context": ("vars.context",),
+        },
+    ),
+    "deepeval": _Form(
+        "deepeval test run",
+        lambda place, data: data.get("testRunData", data).get("testCases") or [],
+        {
+            "id": ("name",),
+            "input": ("input",),
+            "output": ("actualOutput",),
+            "reference": ("expectedOutput",),
+            "context": ("retrievalContext", "context"),
+        },
+    ),
+}
+
+
+def logs(asked: Request) -> Dataset | None:
+    """The texts of a log, or of a table of inputs and outputs whose task is not said; None for other data."""
+    if not isinstance(asked.source, str):
+        return None
+    unsaid = asked.task is None and (asked.suite is None or asked.suite.task == ANY_TASK)
+    is_log = _log_kind(Path(asked.source)) in _FORMS
+    if not is_log and not (unsaid and is_log_table(asked.source, asked.fields)):
+        return None
+    if asked.where:
+        raise InputError(f"`where`: is for tables of texts; {asked.source} is a log")
+    return log_dataset(asked.source, task=asked.task, fields=asked.fields, language=asked.language)
+
+
+@near_keywords
+def log_dataset(
+    path: str | Path,
+    *,
+    task: str | Task | None = None,
+    fields: Mapping[str, str] = {},
+    suite: str | None = None,
+    language: str | None = None,
+) -> Dataset:
+    """The inputs and outputs of a stored log as a dataset whose originals are the outputs.
+
+    Parameters
+    ----------
+    path
+        An inspect_ai log (`.json`, `.eval`), `results.json` of promptfoo, a test run of deepeval, or a table
+        of inputs and outputs (`.jsonl`, `.json`, `.csv`, ...), such as langfuse and openevals export.
+    task
+        What the writer had to do; default: `rag` where every entry has a context, else `instruction`.
+    fields
+        `input`, `output`, `reference`, `context` or `id` -> the column, or the path into an entry, where it
+        stands.
+    suite
+        How the texts are degraded; default: `general`.
+    language
+        Code of the language of the outputs, such as `en`; perturbers for one language need it.
+
+    Returns
+    -------
+    Dataset
+        One example an entry that has input and output; of several epochs of a sample the first.
+
+    Raises
+    ------
+    InputError
+        For a log of another kind or version, one without outputs, and a field that is not there.
+    """
+    file = Path(path)
+    if unknown := [name for name in fields if name not in _PLAIN]:
+        raise InputError(f"`fields` {unknown[0]}: unknown field; {suggest(unknown[0], _PLAIN)}")
+    kind, rows, paths = _read(file)
+    entries = list(_entries(file, kind, rows, {**paths, **{k: (v,) for k, v in fields.items()}}, set(fields)))
+    with_context = all("context" in entry for entry in entries)
+    known = task if isinstance(task, Task) else read_task(task or ("rag" if with_context else "instruction"))
+    examples = tuple(_example(entry, known) for entry in entries)
+    chosen = read_suite(suite or GENERAL_SUITE)
+    code = declared_language(language)
+    return Dataset(file.name, examples, known, chosen, examples, language=code, notes=(PRODUCTION,))
+
+
+def is_inspect_log(path: str | Path) -> bool:
+    """Whether a file is a log of inspect_ai, whose scorers can be made anew."""
+    return _log_kind(Path(path)) == "inspect_ai"
+
+
+def _log_kind(file: Path) -> str:
+    """The kind of log; `table` for any other file."""
+    if file.suffix == LOG_SUFFIX:
+        return "inspect_ai"
+    return _kind(read_json(file)) if file.suffix == ".json" and file.is_file() else "table"
+
+
+def is_log_table(path: str | Path, fields: Mapping[str, str]) -> bool:
+    """Whether a file is a table with a column of inputs and one of outputs, unlike the tables of dhp itself.
+
+    `fields` as in `log_dataset`.
+    """
+    file = Path(path)
+    known = {*fields, *(read_table(file).columns if file.is_file() else ())}
+    with_both = all(known & {name, *_PLAIN[name]} for name in ("input", "output"))
+    return with_both and "source" not in known
+
+
+def _example(entry: Mapping[str, str], task: Task) -> Example:
+    further = {k: v for k, v in entry.items() if k not in ("id", "input", "output", "context")}
+    if "question" in task.required_fields:
+        return Example(
+            entry["id"], entry.get("context", ""), entry["output"], {**further, "question": entry["input"]}
+        )
+    context = {"context": entry["context"]} if "context" in entry else {}
+    return Example(entry["id"], entry["input"], entry["output"], {**further, **context})
+
+
+def _read(file: Path) -> tuple[str, Sequence[Row], Paths]:
+    """The kind of log, its entries, and the location of texts in them."""
+    suffix = file.suffix.lower()
+    if suffix == LOG_SUFFIX:
+        data = read_eval_file(file)
+    elif suffix == ".json":
+        data = read_json(file)
+    elif suffix in TABLE_SUFFIXES:
+        return "log", read_table(file).rows, _PLAIN
+    else:
+        raise InputError(
+            f"{file}: unknown kind of log '{suffix}'; {suggest(suffix, [LOG_SUFFIX, *TABLE_SUFFIXES])}"
+        )
+    form = _FORMS.get(_kind(data))
+    if form is None:
+        return "log", read_table(file).rows, _PLAIN
+    entries = form.entries(str(file), data)
+    rows = [Row(f"{file}: entry {i}", each) for i, each in enumerate(entries, 1) if isinstance(each, dict)]
+    return form.name, rows, form.paths
+
+
+def _kind(data: Any) -> str:
+    if not isinstance(data, dict):
+        return "table"
+    if "eval" in data and "version" in data:
+        return "inspect_ai"
+    if isinstance(data.get("results"), dict) and "results" in data["results"]:
+        return "promptfoo"
+    run = data.get("testRunData", data)
+    return "deepeval" if isinstance(run, dict) and "testCases" in run else "table"
+
+
+def _entries(
+    file: Path, kind: str, rows: Sequence[Row], paths: Paths, named: set[str]
+) -> Iterator[dict[str, str]]:
+    """The texts of each entry that has input and output; the others are counted."""
+    lacking: Counter[str] = Counter()
+    seen: set[str] = set()
+    for name in sorted(named):
+        if rows and not any(row.value(paths[name][0]) is not None for row in rows):
+            raise InputError(
+                f"{file}: `fields` {name}={paths[name][0]}: no entry has it; an entry has "
+                f"{', '.join(rows[0].values)}"
+            )
+    for number, row in enumerate(rows, 1):
+        found = {name: text for name in paths if (text := _first(row, name, paths[name]))}
+        missing = next((name for name in ("output", "input") if name not in found), None)
+        if missing is None and _epoch(row) > 1:
+            missing = "further epochs"
+        found.setdefault("id", str(number))
+        if missing is not None:
+            lacking[missing] += 1
+            continue
+        if found["id"] in seen:
+            found["id"] = f"{found['id']}#{number}"
+        seen.add(found["id"])
+        yield found
+    if not seen:
+        raise InputError(
+            f"{file}: {kind} without outputs ({len(rows)} entries); allowed: entries with an input and an "
+            "output, or columns by `fields` input=COLUMN and output=COLUMN"
+        )
+    if lacking:
+        said = ", ".join(f"{n} {'of ' if 'epoch' in why else 'without '}{why}" for why, n in lacking.items())
+        logging.getLogger("dhp").warning("%s: %d entries, left out: %s", file, len(rows), said)
+
+
+def _epoch(row: Row) -> int:
+    epoch = row.values.get("epoch") or 1
+    try:
+        return int(str(epoch))
+    except ValueError:
+        raise row.fault(f"epoch '{epoch}'; allowed: a whole number") from None
+
+
+def _first(row: Row, name: str, paths: Sequence[str]) -> str | None:
+    for path in paths:
+        text = _text(row.value(path), last=name == "output")
+        if text:
+            return row.encodable(path, text)
+    return None
+
+
+def _text(value: object, *, last: bool) -> str | None:
+    """The text of a value: of messages all that was said, or with `last` what was said last."""
+    if isinstance(value, str):
+        return value if value.strip() else None
+    if isinstance(value, bool | int | float):
+        return str(value)
+    if isinstance(value, Mapping):
+        for key in _SAID:
+            if text := _text(value.get(key), last=last):
+                return text
+        if isinstance(value.get("choices"), list) and value["choices"]:
+            return _text(value["choices"][0], last=last)
+        return _text(value.get("messages"), last=last)
+    if isinstance(value, list):
+        parts = [text for each in value if (text := _text(each, last=last))]
+        is_chat = any(isinstance(each, Mapping) and "role" in each for each in value)
+        if last and is_chat:
+            return parts[-1] if parts else None
+        return "\n\n".join(parts) or None
+    return None

@@ -1,0 +1,1 @@
+"""Language models of all providers that the package litellm knows."""

@@ -1,0 +1,101 @@
+"""The transport by the package `litellm`, for providers with other protocols than OpenAI's."""
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from dhp.core.errors import InputError, require
+from dhp.llm.clients.connection import Connection, public, warn_if_readable
+from dhp.llm.clients.openai_client import OpenAIClient
+from dhp.llm.clients.transport import RawReply, Retry, Unreachable
+from dhp.llm.settings import ModelSettings
+
+_KEY = "the variable of its provider, such as ANTHROPIC_API_KEY"
+_SHORTEST_SECRET = 12
+_LOCAL_PRICES = "LITELLM_LOCAL_MODEL_COST_MAP"
+
+
+def open_litellm(name: str, settings: ModelSettings) -> OpenAIClient:
+    """The model called `litellm/NAME`, with NAME as litellm knows it, e.g. `anthropic/claude-haiku-4-5`.
+
+    `base_url` is that of a server of one's own, as litellm's `api_base`; None takes the provider's. Raises
+    `InputError` if the package is not installed, and for a transport.
+    """
+    base_url, timeout = settings.base_url, settings.timeout
+    if settings.transport is not None:
+        raise InputError(
+            f"`transport` {settings.transport}: is for openai/NAME; litellm/{name} is reached by litellm"
+        )
+    require("litellm", purpose=f"model 'litellm/{name}'")
+    secrets = [v for k, v in os.environ.items() if k.endswith(("_API_KEY", "_TOKEN", "_SECRET_ACCESS_KEY"))]
+    where = public(base_url) if base_url else "litellm"
+    hidden = tuple(sorted((s for s in secrets if len(s) >= _SHORTEST_SECRET), key=len, reverse=True))
+    if base_url and hidden:
+        warn_if_readable(base_url)
+    connection = Connection((where,), where, key_variable=_KEY, secrets=hidden)
+    transport = LitellmTransport(name, timeout, base_url)
+    return OpenAIClient(name, timeout=timeout, provider="litellm", connection=connection, connected=transport)
+
+
+class LitellmTransport:
+    """Calls through `litellm.acompletion`; its exceptions come back as the answers of a server."""
+
+    def __init__(self, name: str, timeout: float, base_url: str | None) -> None:
+        self._name = name
+        self._timeout = timeout
+        self._further: dict[str, Any] = {} if base_url is None else {"api_base": base_url}
+        self._litellm: Any = None
+
+    async def open(self) -> None:
+        """See `Transport`."""
+        os.environ.setdefault(_LOCAL_PRICES, "True")  # else importing it asks a server for prices
+        self._litellm = import_module("litellm")
+        self._litellm.suppress_debug_info = True
+        self._litellm.telemetry = False
+        try:
+            self._litellm.get_llm_provider(self._name)
+        except Exception as e:  # noqa: BLE001  a class of its own that only the package has
+            raise InputError(
+                f"model 'litellm/{self._name}': litellm does not know its provider "
+                f"({type(e).__name__}); must have the form litellm/PROVIDER/NAME"
+            ) from None
+
+    async def close(self) -> None:
+        """See `Transport`."""
+
+    async def post(self, url: str, body: Mapping[str, object], most: int) -> RawReply:
+        """See `Transport`; `url` is not needed, and the package reads a body whole before it is cut."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                answer = await self._litellm.acompletion(
+                    **body, **self._further, timeout=self._timeout, num_retries=0, max_retries=0
+                )
+        except TimeoutError:
+            raise Retry(f"no answer within {self._timeout:g} seconds", overload=True) from None
+        except Exception as e:  # noqa: BLE001  one class of exceptions a provider; all have a status or none
+            return self._refused(e)
+        # Not by pydantic: it refuses lone surrogates and writes null for numbers that are not finite.
+        return RawReply(200, {}, json.dumps(answer.model_dump(), default=str).encode()[: most + 1])
+
+    def _refused(self, error: Exception) -> RawReply:
+        """What a provider refused, as a server of OpenAI's would say it."""
+        if type(error).__name__ in ("Timeout", "APIConnectionError"):
+            if "onnect" in str(error):
+                raise Unreachable(f"no server answers ({_first_line(error)})") from None
+            raise Retry(_first_line(error), overload=type(error).__name__ == "Timeout") from None
+        status = getattr(error, "status_code", None)
+        said = {"message": _first_line(error), "code": str(getattr(error, "code", None) or "")}
+        headers = getattr(getattr(error, "response", None), "headers", None)
+        return RawReply(
+            status if isinstance(status, int) and status >= 400 else 400,
+            dict(headers or {}),
+            json.dumps({"error": said}).encode(),
+        )
+
+
+def _first_line(error: Exception) -> str:
+    """Without the traceback that the package may put into its message."""
+    return str(error).strip().partition("\n")[0].partition(" Traceback (")[0]

@@ -1,0 +1,1 @@
+"""Classical metrics as judges."""

@@ -1,0 +1,308 @@
+"""Classical metrics as judges, `metric/NAME`: overlap with a reference, likelihood by a local model.
+
+The figures are those of the packages rouge-score, sacrebleu and nltk, in [0, 1].
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.records import Candidate, Rating
+from dhp.core.specs import Scale, Task
+from dhp.core.text import words
+from dhp.judge.api import WIDE, Judge, computed_metric, split_settings
+from dhp.plugins.metrics.plugin import NAMES
+
+Score = Callable[[str, str], float]
+"""(text, reference) -> figure."""
+PARTS = {"f": "fmeasure", "recall": "recall", "precision": "precision"}
+"""What of ROUGE is reported."""
+ROUGE = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+
+
+def overlap(name: str, part: str = "f") -> Score:
+    """The function of a metric.
+
+    It is one of `rouge1`, `rouge2`, `rougeL`, `rougeLsum` (of which `part` is `f`, `recall` or `precision`),
+    `bleu`, `chrf`, `ter` and `meteor-exact`. Scores are in [0, 1] (TER may exceed 1); higher is better but
+    for TER. Raises `InputError` where the package that computes it is not installed.
+    """
+    if name in ROUGE:
+        return _rouge(name, PARTS[part])
+    return _meteor_exact if name == "meteor-exact" else partial(_by_sacrebleu, name.upper())
+
+
+def need(package: str, metric: str) -> Any:
+    """An optional package; raises `InputError` where it is not installed."""
+    import importlib
+
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise InputError(
+            f"metric/{metric}: needs the package {package.partition('.')[0].replace('_', '-')}; "
+            'pip install "dhp-benchmark[metrics]"'
+        ) from None
+
+
+@cache
+def _scorer(kind: str) -> Any:
+    scorer = need("rouge_score.rouge_scorer", kind)
+    return scorer.RougeScorer([kind], tokenizer=_StemsOnce())
+
+
+class _StemsOnce:
+    """rouge-score's own tokens with stems; a reference, met with the text of each system, is stemmed once."""
+
+    def __init__(self) -> None:
+        tokenizer = need("rouge_score.tokenizers", "rouge").DefaultTokenizer(use_stemmer=True)
+        self.tokenize = lru_cache(maxsize=4096)(tokenizer.tokenize)
+
+
+def _rouge(kind: str, part: str) -> Score:
+    scorer = _scorer(kind)
+
+    def score(text: str, reference: str) -> float:
+        if kind == "rougeLsum":
+            text, reference = _by_lines(text), _by_lines(reference)
+        return float(getattr(scorer.score(reference, text)[kind], part))
+
+    return score
+
+
+@lru_cache(maxsize=4096)
+def _by_lines(text: str) -> str:
+    """One sentence per line, as rougeLsum wants it."""
+    from dhp.core.text import sentences
+
+    return "\n".join(sentences(text))
+
+
+@cache
+def _sacrebleu(name: str) -> Any:
+    metrics = need("sacrebleu.metrics", name.lower())
+    return getattr(metrics, name)(**({"effective_order": True} if name == "BLEU" else {}))
+
+
+def _by_sacrebleu(name: str, text: str, reference: str) -> float:
+    score = float(_sacrebleu(name).sentence_score(text, [reference]).score) / 100
+    return min(1.0, score) if name == "BLEU" else score  # BLEU may be 100.00000000000004
+
+
+class _NoSynonyms:
+    """A replacement of WordNet, which nltk does not include: no word has synonyms."""
+
+    @staticmethod
+    def synsets(word: str) -> tuple[()]:
+        return ()
+
+
+def _meteor_exact(text: str, reference: str) -> float:
+    from nltk.translate.meteor_score import single_meteor_score
+
+    from dhp.core.text import words
+
+    return float(single_meteor_score(words(reference), words(text), wordnet=_NoSynonyms()))
+
+
+OVERLAPS: Mapping[str, bool] = {
+    **dict.fromkeys(ROUGE, True),
+    "bleu": True,
+    "chrf": True,
+    "ter": False,
+    "meteor-exact": True,
+}
+"""Name -> whether higher is better."""
+
+
+def distinct(n: str) -> Score:
+    """Distinct-n (Li et al. 2016): the number of different n-grams of words, divided by that of all words.
+
+    `n` is a whole number from 1, else `InputError`. Not a number for a text of fewer than `n` words.
+    """
+    if not n.isdecimal() or int(n) < 1:
+        raise InputError(f"metric/distinct: n '{n}'; allowed: a whole number from 1")
+    size = int(n)
+
+    def score(text: str, _: str) -> float:
+        own = words(text)
+        if len(own) < size:
+            return math.nan
+        return len({tuple(own[i : i + size]) for i in range(len(own) - size + 1)}) / len(own)
+
+    return score
+
+
+LIKELIHOODS = ("bartscore", "loglikelihood", "perplexity")
+
+
+def bertscore(path: str, layers: str) -> Score:
+    """BERTScore's F (Zhang et al. 2020) by the package bert-score, in [0, 1].
+
+    `path` is the folder of the model and `layers` the number of the layer whose outputs are compared. Raises
+    `InputError` without them or the package.
+    """
+    folder = _folder("bertscore", path)
+    if not layers.isdigit() or int(layers) < 1:
+        raise InputError(f"metric/bertscore: layers '{layers}'; allowed: a whole number from 1")
+    scorer = need("bert_score", "bertscore").BERTScorer(model_type=folder, num_layers=int(layers))
+
+    def score(text: str, reference: str) -> float:
+        _, _, f = scorer.score([text], [reference])
+        return min(1.0, max(0.0, float(f[0])))
+
+    return score
+
+
+def likelihood(name: str, path: str) -> Score:
+    """How probable a text is to a model.
+
+    `bartscore` is the mean log-probability of the text's tokens, given the text compared with, by an
+    encoder-decoder (Yuan et al. 2021), `loglikelihood` that of the text alone, by a causal model, and
+    `perplexity` its perplexity, exp(-loglikelihood), with its sign turned, as lower is better. Scores are at
+    most 0; not a number for a text of fewer than two tokens. Raises `InputError` without a folder of the
+    model, torch or transformers.
+    """
+    folder = _folder(name, path)
+    need("torch", name)
+    need("transformers", name)
+    if name == "bartscore":
+        return lambda text, source: _given_source(folder, text, source)
+    if name == "loglikelihood":
+        return lambda text, _: _alone(folder, text)
+    return lambda text, _: -math.exp(-_alone(folder, text))
+
+
+def _folder(name: str, path: str) -> str:
+    if not path or not Path(path).is_dir():
+        raise InputError(f"metric/{name}: path '{path}'; allowed: the folder of a model")
+    return path
+
+
+@cache
+def _model(folder: str, kind: str) -> tuple[Any, Any]:
+    import transformers
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    model = getattr(transformers, kind).from_pretrained(folder, local_files_only=True)
+    return tokenizer, model.eval()
+
+
+def _given_source(folder: str, text: str, source: str) -> float:
+    tokenizer, model = _model(folder, "AutoModelForSeq2SeqLM")
+    inputs = tokenizer(source, return_tensors="pt", truncation=True)
+    labels = tokenizer(text_target=text, return_tensors="pt", truncation=True).input_ids
+    return _mean(model, labels, input_ids=inputs.input_ids, attention_mask=inputs.attention_mask)
+
+
+def _alone(folder: str, text: str) -> float:
+    tokenizer, model = _model(folder, "AutoModelForCausalLM")
+    ids = tokenizer(text, return_tensors="pt", truncation=True).input_ids
+    return math.nan if ids.shape[1] < 2 else _mean(model, ids, input_ids=ids)
+
+
+def _mean(model: Any, labels: Any, **inputs: Any) -> float:
+    """The mean log-probability of the labels."""
+    import torch
+
+    with torch.no_grad():
+        return -float(model(labels=labels, **inputs).loss)
+
+
+OVER_REFERENCES: dict[str, Callable[[Sequence[float]], float]] = {
+    "mean": fmean,
+    "max": max,
+    "first": lambda scores: scores[0],
+}
+AGAINST = ("auto", "reference", "source")
+ALONE = ("distinct", "loglikelihood", "perplexity")
+"""Those that are computed from the text alone."""
+
+
+@dataclass(frozen=True)
+class MetricJudge(Judge):
+    """A classical metric, computed against the reference of a text, against its source, or alone."""
+
+    model: str
+    name: str
+    score: Score
+    higher_is_better: bool
+    against: str
+    over_references: str
+    protocol: str = "none"
+
+    def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
+        """The task with this metric in place of its own."""
+        scale = Scale(min=-WIDE, max=0) if self.name in LIKELIHOODS else Scale(min=0, max=1)
+        metric = computed_metric(self.name.replace("-", "_").lower(), self.name, scale)
+        return task.model_copy(update={"metrics": [metric], "translations": {}})
+
+    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+        """One rating a text; one that has nothing to be compared with is failed."""
+        (metric,) = task.metric_names
+        for c in candidates:
+            place = (c.example, c.variant, metric, 0)
+            others = self._others(c)
+            if not others:
+                yield Rating(*place, None, "failed", f"no {self.against} to compare with")
+                continue
+            score = OVER_REFERENCES[self.over_references]([self.score(c.text, other) for other in others])
+            if not self.higher_is_better:
+                score = 1 - min(1.0, score)
+            if math.isnan(score):
+                yield Rating(*place, None, "failed", f"{self.name} is undefined")
+            else:
+                yield Rating(*place, score)
+
+    def _others(self, c: Candidate) -> Sequence[str]:
+        if self.name in ALONE:
+            return [""]
+        if self.against == "source" or (self.against == "auto" and not c.references):
+            return [c.source] if c.source.strip() else []
+        return c.references
+
+
+def metric_judge(model: str, seed: int = 0) -> MetricJudge:
+    """The judge called `metric/NAME?part=f&references=mean&against=reference&path=FOLDER&n=2`.
+
+    `part` (`f`, `recall`, `precision`) is for ROUGE; `references` says how scores against several references
+    become one (`mean`, `max`, `first`); `against` what the text is compared with (default `auto`: the
+    reference where there is one, else the source); `path` is a local model (`bertscore`, `bartscore`,
+    `loglikelihood`, `perplexity`), `layers` one of its layers (`bertscore`); `n` is the number of words in an
+    n-gram (`distinct`, default 2). `distinct`, `loglikelihood` and `perplexity` look at the text alone.
+    Raises `InputError` for an unknown name or setting, or a package that is not installed.
+    """
+    name = model.removeprefix("metric/").partition("?")[0]
+    if name not in NAMES:
+        raise InputError(f"model '{model}': unknown metric '{name}'; {suggest(name, NAMES)}")
+    known = set() if name in ALONE else {"references", "against"}
+    known |= {"n"} if name == "distinct" else set()
+    known |= {"part"} if name in ROUGE else set()
+    known |= {"path", "layers"} if name == "bertscore" else set()
+    known |= {"path"} if name in LIKELIHOODS else set()
+    _, settings = split_settings(model, known)
+    part = _one_of(model, settings, "part", PARTS)
+    over = _one_of(model, settings, "references", OVER_REFERENCES)
+    against = _one_of(model, settings, "against", AGAINST)
+    score: Any
+    if name in LIKELIHOODS:
+        score = likelihood(name, settings.get("path", ""))
+    elif name == "distinct":
+        score = distinct(settings.get("n", "2"))
+    elif name == "bertscore":
+        score = bertscore(settings.get("path", ""), settings.get("layers", ""))
+    else:
+        score = overlap(name, part)
+    return MetricJudge(model, name, score, OVERLAPS.get(name, True), against, over)
+
+
+def _one_of(model: str, settings: dict[str, str], key: str, allowed: Sequence[str] | dict[str, Any]) -> str:
+    value = settings.get(key, next(iter(allowed)))
+    if value not in allowed:
+        raise InputError(f"model '{model}': {key} '{value}'; allowed: {', '.join(allowed)}")
+    return value

@@ -1,0 +1,1 @@
+"""Number of examples that a judge needs to notice damage."""

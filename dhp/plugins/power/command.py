@@ -1,0 +1,160 @@
+"""`dhp power`: compute how many examples a judge needs to notice damage."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from dhp.cli.options import Command, settings
+from dhp.cli.output import JSON, output_console, print_json
+from dhp.cli.protocol_options import SEED
+from dhp.core.errors import InputError
+from dhp.core.text import printable
+from dhp.plugins.power.question import Question
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from dhp.core.progress import Progress
+    from dhp.plugins.power.power import PowerAnalysis, VariantPower
+    from dhp.plugins.power.simulation import NeededExamples
+
+_UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
+
+
+@click.command(cls=Command)
+@click.argument("run", nargs=-1)
+@click.option("--detection", type=float, metavar="PERCENT", help="Detection of every metric, e.g. 75.")
+@click.option("--model", metavar="mock/KIND", help="A mock judge, with its dials.")
+@click.option(
+    "--metrics", type=int, metavar="M", help="Number of metrics, with --detection or --model; default 4."
+)
+@click.option(
+    "--correlation",
+    type=float,
+    metavar="C",
+    help="Correlation of the metrics, with --detection; default 0.5.",
+)
+@click.option(
+    "--tied", type=float, metavar="PERCENT", help="Percentage of tied scores, with --detection; default 0."
+)
+@SEED
+@JSON
+@settings("question", Question)
+def power(
+    run: tuple[str, ...],
+    detection: float | None,
+    model: str | None,
+    metrics: int | None,
+    correlation: float | None,
+    tied: float | None,
+    seed: int,
+    json: bool,
+    question: Question,
+) -> None:
+    """Compute how many examples a judge needs to notice damage.
+
+    Prints the number of examples for the verdict `noticed` with 80 or 90 % probability, and the
+    probability of a miss at N. The detection is given, or that of pilot runs (each RUN is the folder of a
+    finished run), or that of a mock judge. All figures are simulated; their 95 % intervals cover the
+    error of the simulation. The examples of a pilot stand for all others: with few of them the figures
+    are less certain.
+
+    Example: dhp power --detection 75 --tied 40
+    """
+    from dhp.core.progress import progress_of
+
+    question = replace(question, seed=seed)
+    given = {"metrics": metrics, "correlation": correlation, "tied": tied}
+    with progress_of(True) as show:
+        found = _analyses(
+            run, detection, model, question, {k: v for k, v in given.items() if v is not None}, show
+        )
+    if json:
+        print_json([each.to_json() for each in found])
+        return
+    _print(found)
+
+
+def _analyses(
+    runs: Sequence[str],
+    detection: float | None,
+    model: str | None,
+    question: Question,
+    settings: dict[str, int | float],
+    progress: "Progress | None",
+) -> "list[PowerAnalysis]":
+    """The analyses of the one source that is given."""
+    from dhp.core.progress import stage
+    from dhp.plugins.power.power import power, power_of_detection, power_of_mock
+
+    sources = {"RUN...": bool(runs), "--detection": detection is not None, "--model": model is not None}
+    if sum(sources.values()) != 1:
+        both = " and ".join(name for name, there in sources.items() if there) or "none"
+        raise InputError(f"power: {both} given; allowed: one of {', '.join(sources)}")
+    allowed = {"--detection": ("metrics", "correlation", "tied"), "--model": ("metrics",), "RUN...": ()}
+    (source,) = (name for name, there in sources.items() if there)
+    if surplus := [name for name in settings if name not in allowed[source]]:
+        where = " or ".join(name for name, options in allowed.items() if surplus[0] in options)
+        raise InputError(f"--{surplus[0]}: is not for {source}; allowed: with {where}")
+    if detection is not None:
+        with stage(progress, f"simulating {question.runs:,} runs"):
+            return [power_of_detection(detection, question, **settings)]  # type: ignore[arg-type]
+    if model is not None:
+        return [power_of_mock(model, question, progress=progress, **settings)]  # type: ignore[arg-type]
+    return power(*runs, question=question, progress=progress)
+
+
+def _print(analyses: "list[PowerAnalysis]") -> None:
+    from rich.text import Text
+
+    console = output_console()
+    for each in analyses:
+        console.print()
+        console.print(Text(printable(each.source), style="bold"))
+        kinds = "1 kind judged alone" if each.kinds == 1 else f"{each.kinds} kinds judged together"
+        console.print(f"{kinds}, noticed from {each.floor:.0%} on", highlight=False)
+        console.print(_table(each))
+        if any(row.verdict not in (None, "noticed") and row.reachable for row in each.variants):
+            console.print(_UNNOTICED, highlight=False)
+    console.print(
+        f"after each figure: its 95 % interval, from {analyses[0].runs:,} simulated runs", highlight=False
+    )
+
+
+def _table(analysis: "PowerAnalysis") -> "Table":
+    from dhp.content.catalog import variant_name
+    from dhp.report.labels import percent
+    from dhp.report.tables import plain_table
+
+    table = plain_table("")
+    pilot = analysis.pilot is not None
+    table.add_column("damage", overflow="fold")
+    if pilot:
+        table.add_column("verdict", no_wrap=True)
+    for heading in ("detection", f"miss\nat {analysis.n}", "N for\n80 %", "N for\n90 %"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in analysis.variants:
+        needed = (_needed(each, row, analysis.limit) for each in (row.n_80, row.n_90))
+        names = (variant_name(row.variant), row.verdict or "") if pilot else (printable(row.variant),)
+        table.add_row(*names, percent(row.detection), _miss(row), *needed)
+    return table
+
+
+def _miss(row: "VariantPower") -> str:
+    from dhp.report.labels import percent, percents
+
+    if row.miss is None or row.miss_ci is None:
+        return "–"
+    return f"{percent(row.miss)} {percents(row.miss_ci)}"
+
+
+def _needed(needed: "NeededExamples | None", row: "VariantPower", limit: int) -> str:
+    if needed is None:
+        return "–"
+    beyond = f"> {limit:,}"
+    if needed.n is None or needed.low is None:
+        return beyond if row.reachable else "never"
+    high = " or more" if needed.high is None else f"–{needed.high:,}"
+    return f"{needed.n:,} {needed.low:,}{high}"

@@ -1,0 +1,248 @@
+"""Number of examples that a judge needs, from a pilot run, a detection or a mock judge."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.ratings_split import split_ratings
+from dhp.content.catalog import read_task, variant_name
+from dhp.core.errors import InputError
+from dhp.core.keywords import near_keywords
+from dhp.core.options import check_percent
+from dhp.core.progress import Progress, counted, numbered, progress_of
+from dhp.core.records import ORIGINAL, Candidate, Rating
+from dhp.core.seeding import key_digest
+from dhp.judge.judges.mock import MockJudge, mock_judge
+from dhp.plugins.power.question import LIMIT, Question
+from dhp.plugins.power.simulation import (
+    NeededExamples,
+    most_tied,
+    outcomes,
+    power_curve,
+    power_interval,
+    simulated_power,
+)
+from dhp.runs.reader import RunResult, read_run
+from dhp.stats.arrays import Floats
+from dhp.stats.defaults import FLOOR
+from dhp.stats.detection import ControlState, Verdict, detection_influences
+
+_FEW_LIMIT = 1_000  # of pilots and mocks: too few are rated to tell a weak effect from none
+_CHANCES = (0.8, 0.9)
+_KINDS = 12
+"""Judged together, where no pilot says how many."""
+_MOST_METRICS = 50
+_MOCK = "mock/"
+_MOCK_EXAMPLES = 10_000
+_FIRST_RUNS = 100  # simulated at the limit, to see whether smaller numbers are worth a look
+_DEGREES = ("minor", "major")
+_SHOWN = 12  # variants in a `repr`
+
+
+@dataclass(frozen=True, slots=True)
+class VariantPower:
+    """One kind of damage; without figures where it has no pair. Intervals: 95 %, of the simulation."""
+
+    variant: str
+    """Name of the variant."""
+    verdict: Verdict | ControlState | None
+    """Verdict of the pilot; None without one."""
+    detection: float | None
+    """Detection in the pilot, else by the metric that sees it best, in [0, 1]."""
+    reachable: bool = False
+    """Whether more examples help: the best metric of all that can be drawn is at the floor or above."""
+    miss: float | None = None
+    """The chance that it is not noticed with the n examples asked about."""
+    miss_ci: tuple[float, float] | None = None
+    """Confidence limits of `miss`."""
+    n_80: NeededExamples | None = None
+    """Number of examples for `noticed` with a probability of 80 %."""
+    n_90: NeededExamples | None = None
+    """Number of examples for `noticed` with a probability of 90 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class PowerAnalysis:
+    """Power for the verdict `noticed`."""
+
+    source: str
+    """Source of the detection, in words."""
+    pilot: int | None
+    """Number of examples of the pilot; None without one."""
+    n: int
+    """Examples for which `miss` speaks."""
+    limit: int
+    """Examples beyond which no number is given."""
+    runs: int
+    """Simulated at each number of examples."""
+    kinds: int
+    """Kinds of damage that are judged together and share the error of their intervals."""
+    floor: float
+    """Detection from which damage counts as noticed; below it no number of examples is enough."""
+    variants: tuple[VariantPower, ...]
+    """One row per variant."""
+
+    def __repr__(self) -> str:
+        shown = [f"{row.variant} {row.n_80.n if row.n_80 else None}" for row in self.variants[:_SHOWN]]
+        more = [f"and {len(self.variants) - _SHOWN} more"] if len(self.variants) > _SHOWN else []
+        return f"PowerAnalysis({self.source}; examples for 80 %: {', '.join([*shown, *more])})"
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON values; figures that are undefined or beyond the limit are None."""
+        return asdict(self)
+
+
+def power_of_detection(
+    detection: float,
+    question: Question | None = None,
+    *,
+    metrics: int = 4,
+    correlation: float = 0.5,
+    tied: float = 0.0,
+) -> PowerAnalysis:
+    """Power for a given detection under the model of `dhp.plugins.power.simulation.outcomes`.
+
+    Every metric has this detection, in per cent; scores that do not move, `tied`, are in per cent, too, and
+    at most what the detection leaves room for. The metrics correlate by `correlation`, in [0, 1). Raises
+    `InputError` for a value outside these ranges.
+    """
+    question = question or Question()
+    check_percent("detection", detection)
+    _check_metrics(metrics)
+    if not 0 <= correlation < 1:
+        raise InputError(f"correlation: {correlation:g}; allowed: 0 or more, less than 1")
+    check_percent("tied", tied, 0, 100 * most_tied(detection / 100))
+    population = outcomes(detection / 100, metrics, correlation, tied / 100)
+    kinds = question.kinds or _KINDS
+    row = _variant(f"detection {detection:g} %", population, question, kinds, FLOOR, LIMIT)
+    source = f"detection of {detection:g} %, {_metrics(metrics)}"
+    if metrics > 1:
+        source += f" that correlate by {correlation:g}"
+    source += f", {tied:g} % of the scores tie"
+    rows = (replace(row, detection=detection / 100),)
+    return PowerAnalysis(source, None, question.n, LIMIT, question.runs, kinds, FLOOR, rows)
+
+
+@near_keywords
+def power(
+    *runs: str | Path, question: Question | None = None, progress: Progress | bool | None = True
+) -> list[PowerAnalysis]:
+    """How many examples it takes to notice the damage of pilot runs; as `dhp power RUN...`.
+
+    The examples of a pilot stand for all that a longer run would draw, and the floor is that of the run.
+    `question` says what is to be known of each kind, by default with 100 examples.
+    Raises `InputError` for a folder that holds no run, and a pilot of one example.
+    """
+    question = question or Question()
+    pilots = [rated for folder in runs for rated in read_run(folder).rated]
+    with progress_of(progress) as show:
+        return [
+            _of_pilot(rated, question, numbered(show, place, len(pilots)))
+            for place, rated in enumerate(pilots, 1)
+        ]
+
+
+def power_of_mock(
+    model: str, question: Question | None = None, *, metrics: int = 4, progress: Progress | None = None
+) -> PowerAnalysis:
+    """Power of a mock judge on `damage.minor` and `damage.major`, and on perturbers that it has dials for.
+
+    It rates 10,000 examples on so many metrics, from 1 to 5; the texts do not matter to it. Raises
+    `InputError` for a judge that is not a mock, and a dial that it does not have.
+    """
+    question = question or Question()
+    _check_metrics(metrics)
+    if not model.startswith(_MOCK):
+        raise InputError(f"model '{model}': is not a mock judge; allowed: mock/KIND?dial=value")
+    judge = mock_judge(model, question.seed)
+    own = judge.dials.sensitivities
+    named = (v for key in own for v in ([key] if "." in key else [f"{key}.{d}" for d in _DEGREES]))
+    variants = tuple(dict.fromkeys([*(f"damage.{d}" for d in _DEGREES), *named]))
+    table = _rated(judge, variants, metrics).difference_table(variants, _metric_names(metrics))
+    kinds = question.kinds or _KINDS
+    rows = [
+        _variant(name, table[:, variants.index(name)], question, kinds, FLOOR, _FEW_LIMIT)
+        for name in counted(progress, f"simulating {model}", variants)
+    ]
+    source = f"{model}, {_metrics(metrics)}, {_MOCK_EXAMPLES:,} examples rated"
+    return PowerAnalysis(source, None, question.n, _FEW_LIMIT, question.runs, kinds, FLOOR, tuple(rows))
+
+
+def _of_pilot(rated: RunResult, question: Question, progress: Progress | None) -> PowerAnalysis:
+    result, ratings = rated.result, rated.ratings
+    name = f"{rated.place}: {result.model} on {result.dataset}"
+    n = len(ratings.examples)
+    if n < 2:
+        raise InputError(f"{name}: a pilot of one example tells nothing about others; allowed: 2 or more")
+    variants = [v.variant for v in result.variants]
+    table = ratings.difference_table(variants, ratings.metrics)
+    kinds = question.kinds or max(1, sum(v.n > 0 for v in result.variants))
+    rows = []
+    shown = f"simulating {result.model} on {result.dataset}"
+    for row in counted(progress, shown, result.variants, lambda row: variant_name(row.variant)):
+        pairs = table[:, variants.index(row.variant)]
+        if row.stopped_at is not None:  # it was not asked about further examples
+            pairs = pairs[~np.isnan(pairs).all(axis=1)]
+        found = _variant(row.variant, pairs, question, kinds, result.floor, _FEW_LIMIT)
+        rows.append(replace(found, verdict=row.verdict, detection=row.detection))
+    source = f"{name}, pilot of {n} examples that stand for all others, {_metrics(len(ratings.metrics))}"
+    return PowerAnalysis(source, n, question.n, _FEW_LIMIT, question.runs, kinds, result.floor, tuple(rows))
+
+
+def _variant(
+    name: str, population: Floats, question: Question, kinds: int, floor: float, limit: int
+) -> VariantPower:
+    """Power in a population of shape (P, M)."""
+    seen = detection_influences(population).value
+    if np.isnan(seen).all():
+        return VariantPower(name, None, None)
+    best = float(np.nanmax(seen))
+    rng = np.random.default_rng(int.from_bytes(key_digest(question.seed, "power", name)))
+
+    def simulated(n: int, runs: int) -> float:
+        return simulated_power(population, n, rng, runs=runs, together=kinds, floor=floor)
+
+    at_n = simulated(question.n, question.runs)
+    low, high = power_interval(at_n, question.runs)
+    needed = [NeededExamples(None, None, None) for _ in _CHANCES]
+    if best >= floor and power_interval(simulated(limit, _FIRST_RUNS), _FIRST_RUNS)[1] >= min(_CHANCES):
+        curve = power_curve(lambda n: simulated(n, question.runs), max(_CHANCES), limit, question.runs)
+        needed = [curve.needed(chance) for chance in _CHANCES]
+    return VariantPower(name, None, best, best >= floor, 1 - at_n, (1 - high, 1 - low), *needed)
+
+
+def _rated(judge: MockJudge, variants: Sequence[str], metrics: int) -> RatingsArray:
+    """What a mock judge says about many examples; no text is shown to it, and it takes no time."""
+    import pandas as pd
+
+    task = read_task("summarization")
+    model_metric = task.metrics[0]
+    names = _metric_names(metrics)
+    task = task.model_copy(
+        update={"metrics": [model_metric.model_copy(update={"name": name}) for name in names]}
+    )
+    candidates = [
+        Candidate(str(i), variant, "", "") for i in range(_MOCK_EXAMPLES) for variant in (ORIGINAL, *variants)
+    ]
+    judge.dials = replace(judge.dials, latency=0.0)
+    given = list(judge.rate(candidates, task))
+    frame = pd.DataFrame({f.name: [getattr(r, f.name) for r in given] for f in fields(Rating)})
+    (ratings,) = split_ratings(frame)
+    return ratings
+
+
+def _metric_names(metrics: int) -> list[str]:
+    return [f"metric_{m + 1}" for m in range(metrics)]
+
+
+def _metrics(metrics: int) -> str:
+    return "1 metric" if metrics == 1 else f"{metrics} metrics"
+
+
+def _check_metrics(metrics: int) -> None:
+    if not 1 <= metrics <= _MOST_METRICS:
+        raise InputError(f"metrics: {metrics}; allowed: 1 to {_MOST_METRICS}")

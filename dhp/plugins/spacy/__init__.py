@@ -1,0 +1,1 @@
+"""Perturbers that read a text as spaCy parses it."""

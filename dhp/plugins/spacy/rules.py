@@ -1,0 +1,206 @@
+"""Rules on texts that a spaCy pipeline parses: other names for entities, wrong inflections. For English."""
+
+import functools
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from dhp.core.errors import NotApplicable
+from dhp.core.seeding import shuffled
+from dhp.perturb.api import Edited, asked_edits, perturber
+
+_DEFAULT = "en_core_web_sm"
+_TRIES = 50
+"""Names drawn at most until one is new to the text."""
+
+
+@functools.cache
+def _pipeline(name: str) -> Any:
+    """The pipeline of that name or folder; raises `NotApplicable` where there is none for English."""
+    try:
+        import spacy
+    except ImportError:
+        raise NotApplicable("spaCy is not installed (extra spacy)") from None
+    try:
+        found = spacy.load(name)
+    except OSError:
+        raise NotApplicable(f"the spaCy pipeline '{name}' is not installed") from None
+    if found.lang != "en":
+        raise NotApplicable(f"the spaCy pipeline '{name}' is for '{found.lang}'; this rule is for English")
+    return found
+
+
+def _parsed(text: str, pipeline: str, annotation: str) -> Any:
+    """The text as spaCy parses it; raises `NotApplicable` where the pipeline does not give the annotation."""
+    nlp = _pipeline(pipeline)
+    parsed = nlp(text)
+    if not parsed.has_annotation(annotation):
+        what = {"ENT_IOB": "entities", "TAG": "tags"}[annotation]
+        raise NotApplicable(f"the spaCy pipeline '{pipeline}' gives no {what}")
+    return parsed
+
+
+def _origin(params: Mapping[str, object]) -> str:
+    """The versions on which the texts of these rules depend; the pipeline's name where it is not there."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    pipeline = str(params["pipeline"])
+    try:
+        meta = _pipeline(pipeline).meta
+    except NotApplicable:
+        return pipeline
+    versions = [f"{meta['name']} {meta['version']}"]
+    for package in ("spacy", "faker", "lemminflect"):
+        with suppress(PackageNotFoundError):
+            versions.append(f"{package} {version(package)}")
+    return ", ".join(versions)
+
+
+# Entities -----------------------------------------------------------------------------------------------
+
+_KINDS = {
+    "PERSON": "person",
+    "PER": "person",
+    "ORG": "company",
+    "GPE": "city",
+    "LOC": "city",
+    "FAC": "street_name",
+    "LANGUAGE": "language_name",
+}
+"""Label of an entity -> what Faker calls it. Dates and numbers are for `number_changes`."""
+_ENTITY = re.compile(r"(?:the\s+)?(.*?)(?:['’]s?)?", re.I | re.S)
+_faker_lock = threading.Lock()
+
+
+@functools.cache
+def _faker() -> Any:
+    try:
+        from faker import Faker
+    except ImportError:
+        raise NotApplicable("Faker is not installed (extra spacy)") from None
+    return Faker("en_US")
+
+
+@perturber(
+    name="entity_swaps",
+    level="word",
+    degrees={"minor": {"k": 1, "pipeline": _DEFAULT}, "major": {"share": 1.0, "pipeline": _DEFAULT}},
+    languages=("en",),
+)
+def entity_swaps(
+    text: str, rng: Random, *, pipeline: str, k: int | None = None, share: float | None = None
+) -> Edited:
+    """Give `k` of the entities that spaCy finds, or a `share` of them, other names of their kind, from Faker.
+
+    Every mention of an entity gets the same new name; a person's last name alone gets the new last name.
+    Entities of a smaller dose are among those of a larger one. `pipeline` is an installed spaCy pipeline for
+    English, or its folder.
+    """
+    mentions = list(_mentions(_parsed(text, pipeline, "ENT_IOB")))
+    kinds = {name: kind for _, name, kind in mentions}
+    people = [name for name, kind in kinds.items() if kind == "person"]
+    whole = {name: name for name in kinds}
+    for name in people:  # "Doe" is "Jane Doe"
+        whole[name] = next((other for other in people if other.split()[1:][-1:] == [name]), name)
+    entities = list(dict.fromkeys(whole.values()))
+    asked = asked_edits(k, share, len(entities))
+    if not entities:
+        raise NotApplicable("spaCy finds no name in the text")
+    new = {name: _name(name, kinds[name], text, rng) for name in shuffled(entities, rng)[:asked]}
+    for start, name, _ in sorted(mentions, reverse=True):
+        if whole[name] in new:
+            other = new[whole[name]] if whole[name] == name else new[whole[name]].split()[-1]
+            text = f"{_with_article(text[:start], other)}{other}{text[start + len(name) :]}"
+    return Edited(text, asked, len(new))
+
+
+entity_swaps = replace(entity_swaps, origin=_origin)
+
+
+def _mentions(parsed: Any) -> Iterator[tuple[int, str, str]]:
+    """(start, name, kind) of each entity of a known kind, without an article or a possessive ending."""
+    for entity in parsed.ents:
+        found = _ENTITY.fullmatch(entity.text)
+        if found and found[1].strip() and entity.label_ in _KINDS:
+            yield entity.start_char + found.start(1), found[1], _KINDS[entity.label_]
+
+
+def _name(old: str, kind: str, text: str, rng: Random) -> str:
+    """Another name of that kind, none of whose words with a capital is in the text."""
+    faker = _faker()
+    with _faker_lock:
+        faker.random = rng
+        for _ in range(_TRIES):
+            if kind == "person":
+                first = [faker.first_name()] if old.split()[1:] else []
+                new = " ".join([*first, faker.last_name()])
+            else:
+                new = getattr(faker, kind)()
+            if not any(word in text for word in new.split() if word[0].isupper()):
+                return str(new)
+    raise NotApplicable(f"no name was found that could replace '{old}'")
+
+
+def _with_article(before: str, name: str) -> str:
+    """The text before a name, an article at its end as the name needs it."""
+    article = "an" if name[0] in "AEIOUaeiou" else "a"
+    return re.sub(r"\b([Aa])n?(?=\s+$)", lambda m: m[1] + article[1:], before)
+
+
+# Inflections --------------------------------------------------------------------------------------------
+
+_WRONG = dict(
+    pair.split(":") for pair in "VBZ:VBP VBP:VBZ VBD:VBG VBN:VB VBG:VB VB:VBD NN:NNS NNS:NN".split()
+)
+"""Tag of the Penn Treebank -> one that is an error in its position."""
+_ONE = frozenset("a an this that one each every another".split())
+_SEVERAL = frozenset("these those two three four five six seven eight nine ten many several few both".split())
+
+
+@perturber(
+    name="inflection_errors",
+    level="word",
+    degrees={"minor": {"k": 2, "pipeline": _DEFAULT}, "major": {"k": 5, "pipeline": _DEFAULT}},
+    languages=("en",),
+)
+def inflection_errors(
+    text: str, rng: Random, *, pipeline: str, k: int | None = None, share: float | None = None
+) -> Edited:
+    """Inflect `k` verbs and nouns, or a `share` of those where that is an error, as grammar does not allow.
+
+    Tags are spaCy's, inflections those of lemminflect. The errors of a smaller dose are among those of a
+    larger one. `pipeline` is an installed spaCy pipeline for English with tags, or its folder.
+    """
+    positions = shuffled(_errors(_parsed(text, pipeline, "TAG")), rng)
+    asked = asked_edits(k, share, len(positions))
+    if not positions:
+        raise NotApplicable("no inflection whose change is an error")
+    for start, old, new in sorted(positions[:asked], reverse=True):
+        text = f"{text[:start]}{new}{text[start + len(old) :]}"
+    return Edited(text, asked, min(asked, len(positions)))
+
+
+inflection_errors = replace(inflection_errors, origin=_origin)
+
+
+def _errors(parsed: Any) -> Iterator[tuple[int, str, str]]:
+    """(start, form, wrong form) of each word that can be inflected wrongly in its position."""
+    from lemminflect import getInflection, getLemma
+
+    for before, token in zip([None, *parsed], parsed, strict=False):
+        tag, base = token.tag_, before.lower_ if before is not None else ""
+        if tag not in _WRONG or not token.is_alpha or token.text != token.lower_:
+            continue
+        if (tag == "NN" and base not in _ONE) or (tag == "NNS" and base not in _SEVERAL):
+            continue
+        if tag == "VB" and (before is None or before.tag_ not in ("TO", "MD")):
+            continue
+        for lemma in getLemma(token.lower_, "NOUN" if tag.startswith("N") else "VERB")[:1]:
+            same = "VBD" if lemma == "be" and tag == "VBD" else _WRONG[tag]  # was for were
+            wrong = [form for form in getInflection(lemma, same) if form not in (token.text, "am")]
+            if wrong:
+                yield token.idx, token.text, wrong[0]

@@ -1,0 +1,5 @@
+"""Nobody waits long."""
+
+from tests.quick import short_waits
+
+__all__ = ["short_waits"]
