@@ -19,8 +19,8 @@ from dhp.llm.records import Reply, Request
 from dhp.llm.store import Store, keys, row
 from dhp.llm.usage import Limits
 from tests.llm.helpers import QUICK, answered, cached_model, requests
-from tests.llm.scripted import Call, refusal, reply, scripted_server
 from tests.llm.stub import stats, stub_server
+from tests.server import Call, refusal, reply, scripted_server
 
 KEYS = [*keys("m", "e", Request("Rate.", QUICK, tuple(range(4)), "here")).values()]
 

@@ -17,7 +17,7 @@ from dhp.llm.clients.sdk import SdkTransport
 from dhp.llm.clients.transport import RawReply
 from dhp.llm.records import Failure, Params, Reply, Request
 from tests.llm.helpers import QUICK, answered, cached_model, requests
-from tests.llm.scripted import Call, refusal, reply, scripted_server
+from tests.server import Call, refusal, reply, scripted_server
 
 SEEDED = Params(temperature=0.7, top_p=None, max_tokens=5, seed=3)
 SECRET = "sk-secret-0123456789"

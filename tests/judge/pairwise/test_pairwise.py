@@ -25,9 +25,9 @@ from dhp.llm.records import Position, Request
 from dhp.llm.settings import ModelSettings
 from tests.judge.pairwise.pairs import always_first, longer, pair, shown
 from tests.llm.helpers import QUICK, cached_model
-from tests.llm.scripted import Call, reply, scripted_server
 from tests.llm.stub import stats, stub_server
 from tests.perturb.says import Says
+from tests.server import Call, reply, scripted_server
 
 TASK = read_task("instruction")
 PAIRS = [pair("a", "short", "much longer"), pair("b", "quite a long one", "tiny"), pair("c", "same", "also")]

@@ -16,8 +16,8 @@ from dhp.loaders.rated import RatedText
 from dhp.plugins.batch import files
 from dhp.plugins.batch.files import BatchResults, BatchWriter, read_result_line, same_model
 from dhp.plugins.batch.settings import BatchSettings
-from tests.llm.scripted import Call, reply, scripted_server
 from tests.plugins.batch.answers import answer, expired, read, refused, score, write, write_answers
+from tests.server import Call, reply, scripted_server
 
 WAY = {"dataset": "mini/answer_equivalence", "n": 3, "controls": False}
 

@@ -16,6 +16,7 @@ from dhp.plugins.batch.providers import check_address
 from dhp.plugins.batch.settings import BatchSettings
 from tests.plugins.batch.answers import answer, expired, write_answers
 from tests.plugins.batch.provider_server import Provider, half_expired, provider_server
+from tests.server import Call
 
 PACKAGES = {"openai": "openai", "anthropic": "anthropic", "gemini": "google.genai"}
 
@@ -194,9 +195,9 @@ def test_a_direct_run_leaves_alone_what_is_sent_while_it_asks(server: Provider, 
     """The batch is sent by another process when a tenth of the direct run's calls are made."""
     direct = server.answer
 
-    def answered(method: str, path: str, *given: object) -> object:
-        found = direct(method, path, *given)
-        if path.endswith("/chat/completions") and server.direct == 2:
+    def answered(call: Call) -> object:
+        found = direct(call)
+        if call.path.endswith("/chat/completions") and server.direct == 2:
             server.looks, stop = 10**6, pytest.MonkeyPatch()
             stop.setattr(jobs.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
