@@ -85,11 +85,6 @@ def test_each_kind_and_degree_announces_another_adjustment() -> None:
     assert all(len(names) == 1 for names in announced.values())
 
 
-def test_the_name_of_a_prompt_is_that_of_its_variant() -> None:
-    assert prompt_name("grammatical_errors", "minor") == "grammatical_errors.minor"
-    assert prompt_name("grammatical_errors", None) == "grammatical_errors"
-
-
 # Filling ----------------------------------------------------------------------------------------------
 
 

@@ -276,12 +276,6 @@ def test_the_callers_random_state_is_untouched(name: str) -> None:
     assert one == two
 
 
-def test_typos_do_not_move_the_global_generator() -> None:
-    state = random.getstate()
-    apply("random_typos", SUMMARY, k=50)
-    assert random.getstate() == state
-
-
 @given(st.integers(0, 300), st.integers(2, 60))
 def test_word_deletions_remove_consecutive_words_and_nest(seed: int, count: int) -> None:
     words = [f"w{i:02}" for i in range(count)]

@@ -1,8 +1,5 @@
 """Pairwise verdicts: the text that the answer calls better, a tie, or the reason why there is no verdict."""
 
-import json
-from collections import defaultdict
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -162,46 +159,6 @@ def test_any_text_gives_a_choice_or_a_reason(text: str) -> None:
 )
 def test_the_other_name_gives_the_other_choice(form: VerdictForm, wording: str) -> None:
     assert [read_verdict(wording.format(name), form).choice for name in "AB"] == ["first", "second"]
-
-
-@pytest.mark.realdata
-def test_every_cell_that_llmbar_prints_is_reproduced(real: Path) -> None:
-    folder = real / "llmbar"
-    label = {}
-    subset = {}
-    for row in map(json.loads, (folder / "pairs.jsonl").read_text().splitlines()):
-        label[row["id"]], subset[row["id"]] = row["label"], row["subset"]
-    cells: dict[tuple[str, str, str], list[dict[str, str]]] = defaultdict(list)
-    for judge in ("gpt-4", "chatgpt", "llama2"):
-        for row in map(json.loads, (folder / f"answers-{judge}.jsonl").read_text().splitlines()):
-            cells[subset[row["id"]], row["model"], row["protocol"]].append(row)
-    published = list(map(json.loads, (folder / "published.jsonl").read_text().splitlines()))
-    assert len(published) == len(cells) == 185
-    for cell in published:
-        rows = cells[cell["subset"], cell["model"], cell["protocol"]]
-        both = [(label[row["id"]], *_better(row)) for row in rows]
-        found = {
-            "correct_False": sum(given == right for right, given, _ in both),
-            "correct_True": sum(swapped == right for right, _, swapped in both),
-            "correct_both": sum(given == swapped == right for right, given, swapped in both),
-            "equal": sum(given == swapped for _, given, swapped in both),
-        }
-        assert found == {key: int(cell[key].split(" / ")[0]) for key in found}, cell
-
-
-def _better(row: dict[str, str]) -> tuple[int | None, int | None]:
-    """The number of the better output, as given and with the order swapped."""
-    if "score_1" in row:
-        scale = Scale(min=0.0, max=10.0)
-        one, two = (read_rating(row[key], scale, "score-only").score for key in ("score_1", "score_2"))
-        return _NUMBER[llmbar_choice(one, two)], _SWAPPED[llmbar_choice(two, one)]
-    form: VerdictForm = "llmbar-cot" if "CoT" in row["protocol"] or "Swap" in row["protocol"] else "llmbar"
-    given, swapped = (read_verdict(row[key], form).choice for key in ("answer_as_given", "answer_swapped"))
-    return given and _NUMBER[given], swapped and _SWAPPED[swapped]
-
-
-_NUMBER: dict[Choice, int] = {"first": 1, "second": 2}
-_SWAPPED: dict[Choice, int] = {"first": 2, "second": 1}
 
 
 @pytest.mark.parametrize(

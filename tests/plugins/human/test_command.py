@@ -56,32 +56,14 @@ def test_two_tables_of_ratings_are_one(dhp: Run, tables: tuple[str, str], tmp_pa
     for name, part in frame.groupby("model"):
         part.to_csv(tmp_path / f"{name}.csv", index=False)
     one = dhp("correlate", ratings, "--human", human, "--resamples", "0", "--json")
-    two = dhp(
-        "correlate",
-        *(str(tmp_path / f"{name}.csv") for name in ("same", "other")),
-        "--human",
-        human,
-        "--resamples",
-        "0",
-        "--json",
-    )
+    two = dhp("correlate", "same.csv", "other.csv", "--human", human, "--resamples", "0", "--json")
     assert json.loads(one.out) == json.loads(two.out)
 
 
 @pytest.mark.slow
 def test_runs_beside(dhp: Run, tables: tuple[str, str], tmp_path: Path) -> None:
     ratings, human = tables
-    made = dhp(
-        "benchmark",
-        "--model",
-        "mock/blind",
-        "--dataset",
-        "mini/summeval",
-        "--n",
-        "5",
-        "--out",
-        str(tmp_path / "r"),
-    )
+    made = dhp(*"benchmark --model mock/blind --dataset mini/summeval --n 5 --out r".split())
     assert made.code == 0
     renamed = pd.read_csv(ratings).replace({"model": {"same": "mock/blind"}})
     renamed.to_csv(tmp_path / "x.csv", index=False)

@@ -177,18 +177,6 @@ def test_markup_in_an_example_stays_text() -> None:
         assert "&amp;amp;" in pages[0]
 
 
-@pytest.mark.parametrize(
-    ("task", "message"),
-    [
-        ("sumarization", "unknown task 'sumarization'; did you mean 'summarization'"),
-        ("question_answering", "has a single metric, answer_quality"),
-    ],
-)
-def test_a_survey_needs_a_choice(task: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        make_survey(task)
-
-
 def test_votes_become_weights(tmp_path: Path) -> None:
     one = sheet(
         1, answers=dict.fromkeys(ISSUES, "fluency") | {"reordering": "coherence"}, expert=" linguist "
