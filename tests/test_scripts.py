@@ -42,7 +42,6 @@ QUICK = (
     Start("coverage", "gate --runs 1 --n 24 --strength weak"),
     Start("coverage", "verdicts --runs 1 --n 24"),
     Start("coverage", "averages --runs 1 --n 24"),
-    Start("engine", "store --share 0.001"),
     Start("conversations_speed", "--n 24"),
     Start("gpu", "OUT", ends=("no GPU here: torch sees none, so nothing is measured",)),
     Start("large", "store --share 0.0001"),
