@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,103 +27,9 @@ ASKED = {"role": "user", "content": "Is table 4 free?"}
 RULE = "Be brief."
 ANSWER = "No, table 4 is taken."
 
-OPENAI = {
-    "messages": [
-        {"role": "system", "content": RULE},
-        {"role": "user", "content": [{"type": "text", "text": "Is table 4 free?"}]},
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [
-                {
-                    "id": "a1",
-                    "type": "function",
-                    "function": {"name": "find_table", "arguments": '{"table":4}'},
-                }
-            ],
-        },
-        {"role": "tool", "tool_call_id": "a1", "content": '{"free": false}'},
-        {"role": "assistant", "content": ANSWER},
-    ]
-}
-INSPECT = {
-    "version": 2,
-    "status": "success",
-    "eval": {"task": "tables", "model": "mockllm/model"},
-    "samples": [
-        {
-            "id": 1,
-            "epoch": epoch,
-            "input": "Is table 4 free?",
-            "target": "no",
-            "messages": [
-                {"id": "m0", "role": "system", "content": RULE, "source": "input"},
-                {"id": "m1", "role": "user", "content": "attachment://77", "source": "input"},
-                {
-                    "id": "m2",
-                    "role": "assistant",
-                    "source": "generate",
-                    "content": [{"type": "reasoning", "reasoning": "look it up", "signature": "x"}],
-                    "tool_calls": [
-                        {"id": "a1", "function": "find_table", "arguments": {"table": 4}, "type": "function"}
-                    ],
-                },
-                {
-                    "id": "m3",
-                    "role": "tool",
-                    "tool_call_id": "a1",
-                    "function": "find_table",
-                    "content": '{"free": false}',
-                },
-                {"id": "m4", "role": "assistant", "content": [{"type": "text", "text": ANSWER}]},
-            ],
-            "attachments": {"77": "Is table 4 free?"},
-            "output": {"completion": ANSWER},
-        }
-        for epoch in (1, 2)
-    ],
-}
-ANTHROPIC = {
-    "system": [{"type": "text", "text": RULE}],
-    "messages": [
-        ASKED,
-        {
-            "role": "assistant",
-            "content": [
-                {"type": "thinking", "thinking": "look it up", "signature": "x"},
-                {"type": "tool_use", "id": "a1", "name": "find_table", "input": {"table": 4}},
-            ],
-        },
-        {
-            "role": "user",
-            "content": [
-                {
-                    "type": "tool_result",
-                    "tool_use_id": "a1",
-                    "content": [{"type": "text", "text": '{"free": false}'}],
-                }
-            ],
-        },
-        {"role": "assistant", "content": [{"type": "text", "text": ANSWER}]},
-    ],
-}
-DEEPEVAL = [
-    {
-        "scenario": "a guest asks for a table",
-        "chatbot_role": RULE,
-        "turns": [
-            ASKED,
-            {
-                "role": "assistant",
-                "content": ANSWER,
-                "retrieval_context": None,
-                "tools_called": [
-                    {"name": "find_table", "inputParameters": {"table": 4}, "output": {"free": False}}
-                ],
-            },
-        ],
-    }
-]
+FOUR_FORMS = yaml.safe_load(Path(__file__).with_name("forms.yaml").read_text("utf-8"))
+OPENAI, INSPECT = FOUR_FORMS["openai"], FOUR_FORMS["inspect_ai"]
+INSPECT["samples"] = [{**INSPECT["samples"][0], "epoch": epoch} for epoch in (1, 2)]
 _GENAI_INPUT = [
     {"role": "user", "parts": [{"type": "text", "content": "Is table 4 free?"}]},
     {
@@ -196,10 +103,7 @@ LANGFUSE = {
     ]
 }
 FORMS = {
-    "openai": OPENAI,
-    "inspect_ai": INSPECT,
-    "anthropic": ANTHROPIC,
-    "deepeval": DEEPEVAL,
+    **FOUR_FORMS,
     "otel rows": [_FIRST_SPAN, _GENAI],
     "otlp": OTLP,
     "langfuse": LANGFUSE,
