@@ -120,7 +120,6 @@ time.sleep(60)
 def test_a_killed_process_blocks_nobody(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     with subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE) as holder:
-        assert holder.stdout is not None
         assert holder.stdout.readline() == b"taken\n"
         with Claims(Store(path)) as claims:
             assert claims.take([[b"key"]]) == [False]

@@ -71,7 +71,6 @@ def test_independent_texts_count_as_they_are() -> None:
     good = np.array([[5, 4, 3, 5, np.nan]])
     bad = np.array([[1, 4, 2, np.nan, 5]])
     found = error_rates(good, bad, 4)
-    assert found is not None
     assert found.sensitivity == pytest.approx((3, 4))
     assert found.specificity == pytest.approx((2, 4))
 
@@ -79,15 +78,12 @@ def test_independent_texts_count_as_they_are() -> None:
 def test_copies_of_a_text_add_nothing() -> None:
     once = np.array([[5, 4, 3, 5, 1, 2.0]])
     one, many = (error_rates(rows, rows, 4) for rows in (once, np.repeat(once, 9, axis=0)))
-    assert one is not None
-    assert many is not None
     assert many.sensitivity == pytest.approx(one.sensitivity)
     assert many.specificity == pytest.approx(one.specificity)
 
 
 def test_rates_without_spread_count_examples() -> None:
     found = error_rates(np.full((3, 7), 5.0), np.full((2, 7), 1.0), 4)
-    assert found is not None
     assert (found.sensitivity, found.specificity) == ((7, 7), (7, 7))
 
 
@@ -119,7 +115,6 @@ def test_a_table_worked_by_hand() -> None:
     """Of three answers 0, 1, 2 or 3 pass: two differ in 0, 2/3, 2/3, 0 of the pairs."""
     scores = np.array([[1, 1, 1], [1, 1, 5], [1, 5, 5], [5, 5, 5], [np.nan, np.nan, 5]])
     found = flip_rate(scores, 3, np.arange(5))
-    assert found is not None
     assert (found.value, found.n) == (pytest.approx(1 / 3), 4)
 
 
@@ -127,7 +122,6 @@ def test_of_two_answers_the_interval_is_wilsons() -> None:
     scores = np.repeat([[1.0, 5], [5, 5]], [60, 240], axis=0)
     found = flip_rate(scores, 3, np.arange(300))
     expected = stats.binomtest(60, 300).proportion_ci(method="wilson")
-    assert found is not None
     assert found.ci == pytest.approx((expected.low, expected.high), abs=0.002)
 
 
@@ -135,8 +129,6 @@ def test_copies_of_texts_say_nothing_new() -> None:
     scores = np.repeat([[1.0, 5], [5, 5]], [12, 28], axis=0)
     alone = flip_rate(scores, 3, np.arange(40))
     copied = flip_rate(np.repeat(scores, 5, axis=0), 3, np.repeat(np.arange(40), 5))
-    assert alone is not None
-    assert copied is not None
     assert copied.ci[1] - copied.ci[0] > 0.85 * (alone.ci[1] - alone.ci[0])
 
 
@@ -150,7 +142,6 @@ def test_the_interval_covers_the_rate_of_a_judge_that_throws_dice() -> None:
     for _ in range(runs):
         scores = (rng.random((40, 3)) < rng.random((40, 1))).astype(float)
         found = flip_rate(scores, 0.5, np.arange(40))
-        assert found is not None
         held += found.ci[0] <= 1 / 3 <= found.ci[1]
     assert 0.91 < held / runs < 0.99
 
@@ -160,7 +151,6 @@ def test_the_interval_covers_the_rate_of_a_judge_that_throws_dice() -> None:
 
 def test_a_distribution_by_hand() -> None:
     found = spread([[1, 2, 2], [4, np.nan, 4]])
-    assert found is not None
     assert (found.mean, found.low, found.high) == (2.6, 1, 4)
     assert found.sd == pytest.approx(np.sqrt(1.8))
     assert found.histogram == {"1": 0.2, "2": 0.4, "4": 0.4}
@@ -168,7 +158,6 @@ def test_a_distribution_by_hand() -> None:
 
 def test_many_scores_are_binned_and_none_is_lost() -> None:
     found = spread(np.linspace(0, 100, 1001))
-    assert found is not None
     assert len(found.histogram) == 20
     assert sum(found.histogram.values()) == pytest.approx(1)
     assert (found.low, found.high) == (5, 95)

@@ -57,9 +57,7 @@ def test_populations_have_the_detection_that_is_asked_for(
 def test_needed_examples_lie_between_the_sizes_that_enclose_the_chance() -> None:
     curve = PowerCurve((1, 10, 20, 30), (0.0, 0.5, 0.7, 0.95), 500)
     needed = curve.needed(0.8)
-    assert needed.n is not None
     assert 20 < needed.n <= 30
-    assert needed.low is not None
     assert needed.low <= needed.n
     assert PowerCurve((1, 2), (0.0, 0.1), 100).needed(0.9).n is None
 

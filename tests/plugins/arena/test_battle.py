@@ -67,7 +67,6 @@ def test_a_final_word_decides_contradictions_alone() -> None:
     scores = [o.score for o in pair_outcomes(verdicts((1, -1), (1, 1), (0, -1), final=-1))]
     assert scores == [-1.0, 1.0, -0.5]
     bias = pair_figures(pair_outcomes(verdicts((1, -1), final=-1))).bias
-    assert bias is not None
     assert bias.share == 1.0, "position bias is that of the first verdicts"
 
 
@@ -81,7 +80,6 @@ def test_hand_worked_figures() -> None:
     )
     assert figures.p == pytest.approx(binomtest(5, 6).pvalue)
     assert figures.d == pytest.approx(discernment(sign_flip_log_p([1] * 5 + [-1])))
-    assert figures.bias is not None
     assert (figures.bias.flips, figures.bias.n, figures.bias.toward_first) == (1, 8, 1.0)
 
 

@@ -51,7 +51,6 @@ def drifts(c: Candidate, metric: str) -> float:
 
 def test_a_judge_that_likes_length_is_found() -> None:
     result = probe(ByRule(likes_length), "verbosity")
-    assert result.verbosity is not None
     assert (result.verbosity.state, result.verbosity.net.value) == ("rises", 1.0)
     changes = [dose.change or 0 for dose in result.verbosity.doses]
     assert changes == sorted(changes)
@@ -70,7 +69,6 @@ def test_a_judge_that_likes_lists_is_found_there_alone() -> None:
 
 def test_a_scale_that_goes_up_and_down_is_found() -> None:
     result = probe(ByRule(zigzags), "calibration")
-    assert result.calibration is not None
     assert (result.calibration.state, result.calibration.rises_at) == ("not monotone", (4, 8))
     (line,) = lines_of(result)
     assert "scores rise again at 4 and 8" in line.meaning
@@ -79,7 +77,6 @@ def test_a_scale_that_goes_up_and_down_is_found() -> None:
 
 def test_orders_that_flip_are_found() -> None:
     result = probe(ByRule(drifts), "stability", repeats=2)
-    assert result.stability is not None
     assert (result.stability.state, result.stability.flips.value) == ("unstable", 1.0)
     assert result.stability.identical.value == 0.5, "that of the copies alone"
 
@@ -88,11 +85,8 @@ def test_a_blind_judge_is_flat_and_a_noisy_one_is_no_alarm_for_invariance() -> N
     assert states(probe("mock/blind", "calibration")) == {"calibration missing words": "flat"}
     noisy = probe("mock/noisy")
     assert not {"moves", "rises"} & set(states(noisy).values())
-    assert noisy.stability is not None
-    assert noisy.stability.flips.value is not None
     assert noisy.stability.flips.value > 0.1
     some = next(iter(noisy.invariance.values()))
-    assert some.again.value is not None
     assert some.again.value > 0.4, "noise is printed beside"
 
 

@@ -171,8 +171,6 @@ def test_every_dose_is_whole_and_holds_the_smaller_ones() -> None:
     for k in DOSES:
         left = texts["0", f"word_deletions.k{k}"]
         padded = texts["0", f"padding.k{k}"]
-        assert left is not None
-        assert padded is not None
         assert len(left.split()) == before - k
         assert all(word in padded for word in words_of(LONG))
     kept = [Counter(words_of(texts["0", f"word_deletions.k{k}"] or "")) for k in DOSES]
