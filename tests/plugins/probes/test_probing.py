@@ -184,7 +184,6 @@ def test_paraphrases_come_from_the_perturb_model_and_pass_its_checks(dhp: Run) -
             "--perturb-model: is for the paraphrases of the probe invariance; leave it out",
         ),
         (("--samples", "3"), "--samples: is for language models, and mock/ideal asks none; leave it out"),
-        (("--dataset", "mini/sumeval"), "did you mean 'mini/summeval'?"),
     ],
 )
 def test_wrong_input_is_one_line(dhp: Run, typed: tuple[str, ...], message: str) -> None:
