@@ -86,8 +86,7 @@ def test_missing_samples_are_topped_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "most"),
-    [(Limits(calls=7), 7), (Limits(tokens=60), 14), (Limits(cost=0.00006), 14)],
+    ("limits", "most"), [(Limits(calls=7), 7), (Limits(tokens=60), 14), (Limits(cost=0.00006), 14)]
 )
 def test_a_limit_stops_in_time_and_the_same_call_goes_on(limits: Limits, most: int, tmp_path: Path) -> None:
     path, wanted = tmp_path / "s.sqlite", list(requests(30))

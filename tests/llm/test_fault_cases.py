@@ -36,10 +36,7 @@ def steady(call: Call) -> Answer:
 
 
 def begun(
-    server: Scripted,
-    folder: Path,
-    cache: Path | None = None,
-    limited: Callable[[], None] | None = None,
+    server: Scripted, folder: Path, cache: Path | None = None, limited: Callable[[], None] | None = None
 ) -> "subprocess.Popen[str]":
     """A run of five texts and their copies, all its files below the folder."""
     command = [sys.executable, "-m", "dhp.benchmark", "--dataset", "mini/summeval", "--n", "5", "--quiet"]

@@ -19,10 +19,7 @@ TYPOS = Variant("typos.minor", "typos", "character", "rule", "minor")
 
 
 def part(
-    texts: Sequence[PerturbedText],
-    *,
-    variant: Variant = TYPOS,
-    outputs: Sequence[str] | None = None,
+    texts: Sequence[PerturbedText], *, variant: Variant = TYPOS, outputs: Sequence[str] | None = None
 ) -> SetPart:
     ids = list(dict.fromkeys(t.example for t in texts))
     originals = outputs or [f"{GOOD} {i}" for i in ids]

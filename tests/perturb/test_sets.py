@@ -209,11 +209,7 @@ def test_missing_unknown_and_changed_files(folder: Path) -> None:
         ("original", lambda r: r.append(r[0]), "line 3: duplicate example 'a'"),
         ("original", lambda r: r[1].update(text=" "), "line 2: the text of example 'b' is empty"),
         ("original", lambda r: r.append({**r[0], "example": "c"}), "nothing for example 'c'"),
-        (
-            "original",
-            lambda r: r.pop(),
-            "line 2: no original of example 'b'; allowed: those of",
-        ),
+        ("original", lambda r: r.pop(), "line 2: no original of example 'b'; allowed: those of"),
         ("typos.minor", lambda r: r.append(r[0]), "line 3: duplicate example 'a'"),
         ("typos.minor", lambda r: r[0].update(example="x"), "line 1: no original of example 'x'"),
         ("typos.minor", lambda r: r.pop(), "nothing for example 'b'; allowed: all 2 examples"),

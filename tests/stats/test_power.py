@@ -7,14 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dhp.stats.detection import detection, verdict
-from dhp.stats.power import (
-    PowerCurve,
-    most_tied,
-    outcomes,
-    power_curve,
-    power_interval,
-    simulated_power,
-)
+from dhp.stats.power import PowerCurve, most_tied, outcomes, power_curve, power_interval, simulated_power
 
 
 def exact_power(truth: float, n: int) -> float:

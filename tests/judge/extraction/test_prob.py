@@ -209,8 +209,7 @@ TOKENS = st.sampled_from(
     ["1", " 2", "3", "4.0", "five", "四", "A", "b", "The", " ", "-", "/", ":", "Rating", ""]
 )
 POSITIONS = st.lists(
-    st.builds(Position, TOKENS, st.lists(st.tuples(TOKENS, LOGPROBS), max_size=5).map(tuple)),
-    max_size=6,
+    st.builds(Position, TOKENS, st.lists(st.tuples(TOKENS, LOGPROBS), max_size=5).map(tuple)), max_size=6
 )
 
 

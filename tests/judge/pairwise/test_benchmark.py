@@ -49,8 +49,7 @@ def benchmark(command: Run, url: str, *more: str) -> dict[str, object]:
     given = ("--model", "openai/stub", "--base-url", url, "--cache", "cache")
     done = command("benchmark", "--dataset", "mini/story_cloze", "--n", "8", *given, "--json", *more)
     assert done.code == 0, done.err
-    found = json.loads(done.out)
-    return found
+    return json.loads(done.out)
 
 
 @pytest.mark.slow

@@ -50,9 +50,7 @@ def said(verdicts: Sequence[PairVerdict]) -> list[tuple[str, str, str, int | Non
 def test_both_texts_are_shown_fenced_in_either_order(name: str, language: str) -> None:
     protocol = read_pairwise(name, language=language)
     writer = Prompts(
-        protocol,
-        read_wording(protocol.language, pairwise=True),
-        TASK.in_language(protocol.language),
+        protocol, read_wording(protocol.language, pairwise=True), TASK.in_language(protocol.language)
     )
     prompt = writer.pair_prompt(PAIRS[0], OVERALL)
     assert shown(prompt) == ("short", "much longer")

@@ -134,12 +134,7 @@ def test_what_is_asked_is_a_part_of_a_full_run(watched: tuple[dhp.Result, Path],
 def test_ratings_are_those_of_a_full_run(tmp_path: Path, model: str) -> None:
     for name, stop in (("all", False), ("less", True)):
         folder = tmp_path / name
-        dhp.run(
-            model,
-            "mini/story_cloze",
-            schedule=STOP if stop else "all",
-            out=folder,
-        )
+        dhp.run(model, "mini/story_cloze", schedule=STOP if stop else "all", out=folder)
     key = ["example", "variant", "metric", "sample"]
     every, less = (pd.read_parquet(tmp_path / n / "ratings.parquet").set_index(key) for n in ("all", "less"))
     asked = less[less["status"] == "scored"]
@@ -243,12 +238,7 @@ def test_the_order_is_drawn_by_seed_and_dataset() -> None:
 @pytest.mark.slow
 def test_runs_that_stopped_elsewhere_are_not_compared(tmp_path: Path) -> None:
     for name, model in (("ideal", "mock/ideal"), ("noisy", "mock/noisy?sensitivity=0.5")):
-        dhp.run(
-            model,
-            "mini/story_cloze",
-            schedule=STOP,
-            out=tmp_path / name,
-        )
+        dhp.run(model, "mini/story_cloze", schedule=STOP, out=tmp_path / name)
     dhp.run(
         "mock/ideal",
         "mini/story_cloze",

@@ -68,10 +68,7 @@ def test_wrong_use_is_one_line(dhp: Run, tmp_path: Path) -> None:
         (("--batch-write", "s.jsonl", "--dry-run"), "--dry-run: counts what is not stored"),
         (("--batch-write", "out"), "--batch-write out: is there already"),
         (("--batch-read", "q*.jsonl"), "--batch-read 'q*.jsonl': no file fits this pattern"),
-        (
-            ("--batch-read", "e.jsonl", "r.jsonl"),
-            "(r.jsonl); --batch-read is repeated for each value",
-        ),
+        (("--batch-read", "e.jsonl", "r.jsonl"), "(r.jsonl); --batch-read is repeated for each value"),
         (("--batch-read", "out"), "out: is a folder; allowed: files with the results of batches"),
         (
             ("--model", "hf/none/x", "--batch-write", "s.jsonl"),

@@ -36,10 +36,7 @@ _GENAI_INPUT = [
         "role": "assistant",
         "parts": [{"type": "tool_call", "id": "a1", "name": "find_table", "arguments": {"table": 4}}],
     },
-    {
-        "role": "tool",
-        "parts": [{"type": "tool_call_response", "id": "a1", "response": {"free": False}}],
-    },
+    {"role": "tool", "parts": [{"type": "tool_call_response", "id": "a1", "response": {"free": False}}]},
 ]
 _GENAI: Mapping[str, Any] = {
     "gen_ai.conversation.id": "c-1",
@@ -50,64 +47,33 @@ _GENAI: Mapping[str, Any] = {
     ),
 }
 _FIRST_SPAN = {**_GENAI, "gen_ai.input.messages": json.dumps(_GENAI_INPUT[:1])}
-OTLP = {
-    "resourceSpans": [
-        {
-            "scopeSpans": [
-                {
-                    "spans": [
-                        {"name": "http GET", "attributes": []},
-                        *(
-                            {
-                                "traceId": "5b8e",
-                                "name": "chat",
-                                "attributes": [
-                                    {"key": key, "value": {"stringValue": value}}
-                                    for key, value in each.items()
-                                ],
-                            }
-                            for each in (_FIRST_SPAN, _GENAI)
-                        ),
-                    ]
-                }
-            ]
-        }
-    ]
-}
+CHATS = [
+    {
+        "traceId": "5b8e",
+        "name": "chat",
+        "attributes": [{"key": key, "value": {"stringValue": value}} for key, value in each.items()],
+    }
+    for each in (_FIRST_SPAN, _GENAI)
+]
+SPANS = [{"name": "http GET", "attributes": []}, *CHATS]
+OTLP = {"resourceSpans": [{"scopeSpans": [{"spans": SPANS}]}]}
+
+
+def observed(second: int, kind: str, given: object, output: object) -> dict[str, object]:
+    """An observation of Langfuse."""
+    began = f"2026-01-01T10:00:0{second}Z"
+    of = {"id": f"o{second}", "traceId": "t-1", "type": kind, "startTime": began}
+    return of | {"input": given, "output": output}
+
+
 LANGFUSE = {
     "data": [
-        {
-            "id": "o3",
-            "traceId": "t-1",
-            "type": "GENERATION",
-            "startTime": "2026-01-01T10:00:03Z",
-            "input": OPENAI["messages"][:4],
-            "output": {"role": "assistant", "content": ANSWER},
-        },
-        {
-            "id": "o2",
-            "traceId": "t-1",
-            "type": "TOOL",
-            "startTime": "2026-01-01T10:00:02Z",
-            "input": {"table": 4},
-            "output": {"free": False},
-        },
-        {
-            "id": "o1",
-            "traceId": "t-1",
-            "type": "GENERATION",
-            "startTime": "2026-01-01T10:00:01Z",
-            "input": OPENAI["messages"][:2],
-            "output": OPENAI["messages"][2],
-        },
+        observed(3, "GENERATION", OPENAI["messages"][:4], {"role": "assistant", "content": ANSWER}),
+        observed(2, "TOOL", {"table": 4}, {"free": False}),
+        observed(1, "GENERATION", OPENAI["messages"][:2], OPENAI["messages"][2]),
     ]
 }
-FORMS = {
-    **FOUR_FORMS,
-    "otel rows": [_FIRST_SPAN, _GENAI],
-    "otlp": OTLP,
-    "langfuse": LANGFUSE,
-}
+FORMS = {**FOUR_FORMS, "otel rows": [_FIRST_SPAN, _GENAI], "otlp": OTLP, "langfuse": LANGFUSE}
 
 
 def read(folder: Path, data: object, part: str | None = "run", name: str = "chats.json") -> Any:

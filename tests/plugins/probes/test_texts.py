@@ -17,14 +17,7 @@ from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.api import Edited
 from dhp.perturb.builder import Builder
-from dhp.perturb.llm.acceptance import (
-    LOST_NAMES,
-    NEW_NAMES,
-    TOO_CLOSE,
-    TOO_LONG,
-    UNCHANGED,
-    fault,
-)
+from dhp.perturb.llm.acceptance import LOST_NAMES, NEW_NAMES, TOO_CLOSE, TOO_LONG, UNCHANGED, fault
 from dhp.perturb.registry import find_perturbers
 from dhp.plugins.probes.options import PROBES
 from dhp.plugins.probes.texts import DOSES, LABELS, fully_dosed, item_order, layout, probe_suite
