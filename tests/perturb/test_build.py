@@ -234,6 +234,10 @@ def test_a_perturbation_set_of_other_examples_is_refused(tmp_path: Path) -> None
         InputError, match=r"the perturbation set has no dataset 'mini/summeval'; .*mini/story_cloze"
     ):
         dhp.run("baseline/surface", "mini/summeval", perturbed=folder)
+    examples = [dhp.Example("story-01", "Another story.", "Another ending.")]
+    other = dhp.Dataset.of(examples, name=STORIES, task="story_completion")
+    with pytest.raises(InputError, match="made of another text of example 'story-01'"):
+        dhp.run("baseline/surface", other, perturbed=folder)
 
 
 RELEASED = (
