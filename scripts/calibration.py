@@ -147,12 +147,7 @@ def level(runs: int, n: int) -> None:
 def blind_pipeline(dataset: str, runs: int, statistics: str = "default") -> Bools:
     """Whether D >= 1, shape (runs, variants), in whole runs of `mock/blind`, each with a seed of its own."""
     judged = (
-        dhp.run(
-            "mock/blind?noise=1",
-            dataset,
-            seed=seed,
-            analysis=dhp.AnalysisConfig(statistics=statistics),
-        )
+        dhp.run("mock/blind?noise=1", dataset, seed=seed, analysis=dhp.AnalysisConfig(statistics=statistics))
         for seed in range(runs)
     )
     return np.array([[row.d >= 1 for row in result.variants] for result in judged])

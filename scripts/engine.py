@@ -1,14 +1,12 @@
-"""What requests cost us, against a local stub server: time, memory, and what survives faults and kills.
+"""What requests cost us, against a local stub server: time and memory.
 
-    python scripts/engine.py [overhead|transports|memory|store|faults|kills ...] [--share 1.0]
+    python scripts/engine.py [overhead|transports|memory ...] [--share 1.0]
 
 Each part prints its figures beside what must hold. Timings are noisy; shares are of what the server's latency
 and the number of calls in flight allow.
 """
 
 import argparse
-import json
-import random
 import resource
 import statistics
 import subprocess
@@ -29,16 +27,14 @@ from dhp.judge.judges.llm import LlmJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import TRANSPORTS, OpenAIClient
 from dhp.llm.limits import RateLimits
-from dhp.llm.records import Params, Reply, Request
-from dhp.llm.store import Store, keys, row
+from dhp.llm.store import Store
 from dhp.llm.usage import Usage
 from dhp.perturb.builder import perturb_datasets
-from tests.llm.stub import stats, stub_process
+from tests.llm.stub import stub_process
 
 SOURCE = "A sentence of an article that goes on for a while and says little. " * 45
 RUNS = ((64, 0.0, 12_000, None), (64, 0.2, 8_000, 0.95), (256, 0.2, 28_000, 0.88))
 """Calls in flight, latency in seconds, calls, share of the ideal rate that must be reached."""
-FAULTS = "429=0.10,500=0.05,drop=0.02,hang=0.02,garbage=0.01"
 
 
 def texts(count: int) -> tuple[list[Candidate], Task]:
@@ -121,101 +117,7 @@ def memory(share: float) -> None:
     print(f"{count:,} ratings in {seconds:.0f} s: {grown:.0f} MB beyond import and texts (< 120)")
 
 
-def store(share: float) -> None:
-    """Processor time a stored row, in groups of 32."""
-    with tempfile.TemporaryDirectory() as folder:
-        kept, rows = Store(Path(folder) / "replies.sqlite"), []
-        for number in range(int(64_000 * share)):
-            key = keys("m", "e", Request(f"prompt {number}", Params(0.0, None, 16), (0,), ""))[0]
-            rows.append(
-                row(
-                    key,
-                    "openai/gpt-4o-mini",
-                    "https://api.openai.com/v1",
-                    0,
-                    Reply("4", "stop", 900, 1, 1),
-                    "run",
-                )
-            )
-        used = time.process_time()
-        for first in range(0, len(rows), 32):
-            kept.add(rows[first : first + 32])
-        used = time.process_time() - used
-    print(f"store: {used / len(rows) * 1e6:.1f} microseconds CPU a row (<= 15)")
-
-
-def faults(share: float) -> None:
-    """Every rating answered or failed with its reason, none twice, none lost."""
-    with (
-        stub_process("--faults", FAULTS, "--retry-after", "0.05") as url,
-        tempfile.TemporaryDirectory() as folder,
-    ):
-        asked = judge(url, Path(folder), 64, timeout=0.5)
-        candidates, task = texts(_some(8_000, share))
-        ratings = list(checked_ratings(asked, candidates, task))
-        counted = stats(url)
-    places = {(r.example, r.metric) for r in ratings}
-    failed = [r.raw for r in ratings if r.status == "failed"]
-    twice = sum(count - 1 for count in counted["paid"].values())
-    print(
-        f"faults: {len(ratings):,} ratings of {len(places):,} places, {len(failed)} failed ({set(failed)}), "
-        f"{asked.cached_model.session_usage.retries:,} retries, {twice} paid twice (0); "
-        f"server: {counted['statuses']}"
-    )
-
-
-def kills(share: float, concurrency: int = 16) -> None:
-    """A run killed again and again against one that is not."""
-    times = max(1, int(20 * share))
-    with stub_process("--latency", "0.4") as url, tempfile.TemporaryDirectory() as folder:
-        base = [sys.executable, "-m", "dhp.benchmark", "--model", "openai/stub", "--base-url", url]
-        base += ["--dataset", "mini/summeval", "--samples", "2", "--concurrency", str(concurrency)]
-        whole, broken = Path(folder) / "whole", Path(folder) / "broken"
-        subprocess.run(
-            [*base, "--out", whole, "--cache", whole.parent / "a"], check=True, capture_output=True
-        )
-        paid = sum(stats(url)["paid"].values())
-        command = [*base, "--out", broken, "--cache", broken.parent / "b"]
-        killed = 0
-        while killed < times:
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(random.uniform(1.2, 2.2))
-            if process.poll() is not None:
-                break
-            process.kill()
-            process.wait()
-            killed += 1
-        subprocess.run(command, check=True, capture_output=True)
-        again = sum(stats(url)["paid"].values()) - 2 * paid
-        same = [f"{name} {'equal' if _equal(whole / name, broken / name) else 'DIFFERENT'}" for name in FILES]
-    print(f"killed {killed} times: {', '.join(same)}; {again} replies paid again (<= {killed * concurrency})")
-
-
-FILES = ("results.json", "ratings.parquet", "perturbed.jsonl", "manifest.json", "report.html")
-
-
-def _equal(one: Path, other: Path) -> bool:
-    """Byte for byte, timestamps apart."""
-    if one.suffix != ".json":
-        return one.read_bytes() == other.read_bytes()
-    read = [json.loads(path.read_text()) for path in (one, other)]
-    return _without_times(read[0]) == _without_times(read[1])
-
-
-def _without_times(value: object) -> object:
-    if isinstance(value, dict):
-        return {k: _without_times(v) for k, v in value.items() if k != "created"}
-    return [_without_times(v) for v in value] if isinstance(value, list) else value
-
-
-PARTS = {
-    "overhead": overhead,
-    "transports": transports,
-    "memory": memory,
-    "store": store,
-    "faults": faults,
-    "kills": kills,
-}
+PARTS = {"overhead": overhead, "transports": transports, "memory": memory}
 
 
 def main() -> None:

@@ -335,10 +335,7 @@ def kinds() -> dict[str, Kind]:
         "suite": Kind({"x.yaml": specs["suite"]}, lambda path: read_suite(str(path))),
         "task": Kind({"x.yaml": specs["task"]}, lambda path: read_task(str(path))),
         "protocol": Kind({"x.yaml": specs["protocol"], "y.yaml": own}, lambda path: read_protocol(str(path))),
-        "weights": Kind(
-            {"x.yaml": weights},
-            lambda path: read_weights(str(path)),
-        ),
+        "weights": Kind({"x.yaml": weights}, lambda path: read_weights(str(path))),
         "answers": Kind({"x.jsonl": _lines(answers)}, lambda path: list(read_recorded(path))),
         "archives": Kind({"x.zip": _zipped(inside), "x.tar.gz": _tarred(inside)}, _unpacked),
         "batches": Kind({"x.jsonl": _batch_results()}, _read_batch),

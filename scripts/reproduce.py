@@ -48,11 +48,7 @@ _NO_CAUSE = (
     "cause not found: ROUGE-2 of the same texts agrees; recall, precision and no stemming are farther off"
 )
 REASONS: dict[tuple[str, str, str], str] = {
-    (
-        CHIANG,
-        "Table 2",
-        "Rate-explain, no Auto-CoT",
-    ): "the row prints those of the released analyze_rate",
+    (CHIANG, "Table 2", "Rate-explain, no Auto-CoT"): "the row prints those of the released analyze_rate",
     (CHIANG, "Table 2", "Analyze-rate, no Auto-CoT"): "the row repeats Table 4: Pearson within sources",
     (CHIANG, "", OURS): "we read 2.5 as 2.5; the study reads the first digit",
     (WANG, "Table 2", "ROUGE-1"): _NO_CAUSE,

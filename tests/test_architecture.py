@@ -20,7 +20,7 @@ import pytest
 import dhp
 from dhp.cli import main
 from dhp.core.plugins import offered
-from tests.llm.scripted import reply, scripted_server
+from tests.server import reply, scripted_server
 from tests.quick import undrawn
 
 ROOT = Path(__file__).resolve().parent.parent

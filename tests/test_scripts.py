@@ -42,7 +42,6 @@ QUICK = (
     Start("coverage", "gate --runs 1 --n 24 --strength weak"),
     Start("coverage", "verdicts --runs 1 --n 24"),
     Start("coverage", "averages --runs 1 --n 24"),
-    Start("engine", "store --share 0.001"),
     Start("conversations_speed", "--n 24"),
     Start("gpu", "OUT", ends=("no GPU here: torch sees none, so nothing is measured",)),
     Start("large", "store --share 0.0001"),
@@ -56,10 +55,8 @@ SLOW = (
     Start("calibration", "pipeline --runs 1"),
     Start("d_by_n", "--out OUT/plot.svg --runs 1"),
     Start("engine", "--share 0.01"),
-    Start("faults", "--case answers"),
     Start("fuzz_files", "--n 1 --kind ratings"),
     Start("large", "run ratings board --share 0.01"),
-    Start("performance", "--repeats 1"),
     Start(
         "plant_faults", "--mutants 1 --processes 1 --only dhp/llm/store.py", needs=("cosmic_ray", "coverage")
     ),
@@ -76,7 +73,6 @@ OF_REAL_DATA = (
     Start("reproduce", "REAL newsroom"),
 )
 BY_OTHERS = {
-    "make_leaderboard": "tests/leaderboard/test_cli.py",
     "stub_server": "test_the_stub_server_starts",
 }
 """What another script or test starts."""

@@ -7,9 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +18,7 @@ import dhp.content.check as dhp_content
 from dhp import doctor
 from dhp.core.errors import InputError
 from tests.llm.stub import stub_server
+from tests.server import Call, Says, scripted_server
 
 from .conftest import Outcome, Run
 
@@ -50,42 +49,8 @@ def checks(done: Outcome) -> dict[str, dict[str, Any]]:
     return {check["name"]: check for check in json.loads(done.out)}
 
 
-@contextmanager
-def server(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[tuple[str, list[str | None]]]:
-    """A server in this process: its address, and the keys that it was shown."""
-    keys: list[str | None] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            keys.append(self.headers.get("Authorization"))
-            answer(self)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    class Server(ThreadingHTTPServer):
-        def handle_error(self, *_: object) -> None:
-            """A client that hangs up early is none."""
-
-    with Server(("127.0.0.1", 0), Handler) as here:
-        thread = threading.Thread(target=here.serve_forever, args=(0.02,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{here.server_port}/v1", keys
-        finally:
-            here.shutdown()
-            thread.join()
-
-
-def says(status: int, body: bytes, **headers: str) -> Callable[[BaseHTTPRequestHandler], None]:
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(status)
-        for name, value in headers.items():
-            handler.send_header(name, value)
-        handler.end_headers()
-        handler.wfile.write(body)
-
-    return answer
+def says(status: int, body: object, **headers: str) -> Says:
+    return lambda call: (status, headers, body)
 
 
 def test_a_sound_installation(dhp: Run, private_cache: Path) -> None:
@@ -262,14 +227,14 @@ FAULTY = [
     (says(200, b"\xff\xfe"), "answers, but not as an OpenAI-compatible server"),
     (says(200, b"[" * 2**23), "answers, but not as an OpenAI-compatible server"),
     (says(200, b"[" * 200_000), "answers, but not as an OpenAI-compatible server"),
-    (lambda handler: handler.wfile.write(b"220 mail ready\r\n"), "answers, but not as an"),
+    (says(0, b"220 mail ready\r\n"), "answers, but not as an"),
 ]
 
 
 @pytest.mark.parametrize(("answer", "said"), FAULTY)
-def test_a_faulty_server_fails(dhp: Run, answer: Callable[[BaseHTTPRequestHandler], None], said: str) -> None:
-    with server(answer) as (url, _):
-        done = dhp("doctor", "--base-url", url)
+def test_a_faulty_server_fails(dhp: Run, answer: Says, said: str) -> None:
+    with scripted_server(get=answer) as server:
+        done = dhp("doctor", "--base-url", f"{server.url}/v1")
     assert (done.code, done.err) == (1, "")
     assert said in done.out.splitlines()[-1]
 
@@ -277,17 +242,18 @@ def test_a_faulty_server_fails(dhp: Run, answer: Callable[[BaseHTTPRequestHandle
 def test_a_silent_or_dripping_server_is_not_waited_for() -> None:
     free = threading.Event()
 
-    def drip(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.end_headers()
+    def drops() -> Iterator[bytes]:
         while not free.wait(0.05):
-            handler.wfile.write(b" ")
+            yield b" "
 
-    for answer in (lambda _: free.wait(20), drip):
+    def silent(call: Call) -> None:
+        free.wait(20)
+
+    for answer in (silent, lambda call: (200, {}, drops())):
         free.clear()
-        with server(answer) as (url, _):
+        with scripted_server(get=answer) as server:
             try:
-                *_, check = doctor.examine(url, timeout=0.3)
+                *_, check = doctor.examine(f"{server.url}/v1", timeout=0.3)
             finally:
                 free.set()
         assert (check.state, check.says) == ("failed", "no answer within 0.3 seconds")
@@ -295,20 +261,23 @@ def test_a_silent_or_dripping_server_is_not_waited_for() -> None:
 
 def test_a_key_is_sent_to_the_server_named_and_to_no_other(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with server(says(200, b'{"data": [{"id": "m"}]}')) as (other, keys_of_other):
-        with server(says(307, b"", Location=f"{other}/models")) as (url, keys):
-            done = dhp("doctor", "--base-url", url)
-        assert (keys, keys_of_other) == ([f"Bearer {KEY}"], [])
+    with scripted_server() as other, scripted_server() as server:
+        elsewhere = other.serve("v1/models", b'{"data": [{"id": "m"}]}')
+        server.serve("v1/models", b"", 307, Location=elsewhere)
+        done = dhp("doctor", "--base-url", f"{server.url}/v1")
+        assert [call.headers["authorization"] for call in server.calls] == [f"Bearer {KEY}"]
+        assert other.calls == []
         assert "leads to another address; name that one (HTTP 307)" in done.out
-    with server(says(403, f"the key {KEY} is wrong".encode())) as (url, _):
-        done = dhp("doctor", "--base-url", url)
+        server.serve("v1/models", f"the key {KEY} is wrong".encode(), 403)
+        done = dhp("doctor", "--base-url", f"{server.url}/v1")
     assert "refuses the key in OPENAI_API_KEY (HTTP 403)" in done.out
     assert KEY not in done.out + done.err
 
 
 def test_a_name_from_a_server_steers_no_terminal(dhp: Run) -> None:
     models = [{"id": f"m{k}\x1b[2J\n"} for k in range(9)]
-    with server(says(200, json.dumps({"data": models}).encode())) as (url, _):
+    with scripted_server(get=says(200, {"data": models})) as server:
+        url = f"{server.url}/v1"
         shown = dhp("doctor", "--base-url", url).out
         assert (
             len(checks(dhp("doctor", "--base-url", url, "--json"))[f"server {url}"]["found"]["models"]) == 9

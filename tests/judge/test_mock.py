@@ -19,10 +19,7 @@ from dhp.stats.wilcoxon.signed_rank import signed_rank
 from tests.stats.test_combine import combine
 
 _FLUENCY = next(m for m in read_task("summarization").metrics if m.name == "fluency")
-METRICS = [
-    _FLUENCY,
-    _FLUENCY.model_copy(update={"name": "accuracy", "scale": Scale(min=0, max=100)}),
-]
+METRICS = [_FLUENCY, _FLUENCY.model_copy(update={"name": "accuracy", "scale": Scale(min=0, max=100)})]
 TASK = read_task("summarization").model_copy(update={"metrics": METRICS})
 
 

@@ -18,7 +18,6 @@ from dhp.core import files
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale, Task
-from dhp.judge.api import rescale
 from dhp.judge.factory import find_judge
 from dhp.judge.judges.recorded import RecordedAnswer, dialogue_id, read_recorded
 
@@ -197,8 +196,6 @@ def test_the_protocol_says_how_an_answer_is_read(
 def test_stars_and_letters_are_put_on_the_metrics_scale(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", row("B", protocol="mcq"))
     assert [r.score for r in rated(f"replay/{path}", asked=task(0, 100))] == [25]
-    assert rescale(3, Scale(min=1, max=5), Scale(min=0, max=1)) == 0.5
-    assert rescale(0.1, Scale(min=0, max=1), Scale(min=0, max=1)) == 0.1
 
 
 def test_a_mix_alternates_its_two_forms(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.llm.scripted import Call, Scripted, scripted_server
+from tests.server import Answer, Call, Scripted, scripted_server
 
 
 def completion(network: Any, tokenizer: Any, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def logprob_server(folder: Path) -> Iterator[Scripted]:
     tokenizer = AutoTokenizer.from_pretrained(folder)
     one = threading.Lock()
 
-    def says(call: Call) -> tuple[int, Mapping[str, str], object]:
+    def says(call: Call) -> Answer:
         with one:
             return 200, {}, completion(network, tokenizer, call.body)
 

@@ -52,7 +52,6 @@ def stub_process(*options: object) -> Iterator[str]:
     command = [sys.executable, str(SCRIPT), "--port", "0", *map(str, options)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=SCRIPT.parents[1]) as process:
         try:
-            assert process.stdout is not None
             word, _, url = process.stdout.readline().strip().partition(" ")
             assert word == "ready", "the stub server did not start"
             yield url

@@ -19,8 +19,8 @@ from dhp.llm.records import Reply, Request
 from dhp.llm.store import Store, keys, row
 from dhp.llm.usage import Limits
 from tests.llm.helpers import QUICK, answered, cached_model, requests
-from tests.llm.scripted import Call, refusal, reply, scripted_server
 from tests.llm.stub import stats, stub_server
+from tests.server import Call, refusal, reply, scripted_server
 
 KEYS = [*keys("m", "e", Request("Rate.", QUICK, tuple(range(4)), "here")).values()]
 
@@ -120,7 +120,6 @@ time.sleep(60)
 def test_a_killed_process_blocks_nobody(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     with subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE) as holder:
-        assert holder.stdout is not None
         assert holder.stdout.readline() == b"taken\n"
         with Claims(Store(path)) as claims:
             assert claims.take([[b"key"]]) == [False]

@@ -15,8 +15,8 @@ from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import read_problem
 from dhp.llm.records import Params, Request
 from tests.llm.helpers import QUICK, answered, cached_model, requests
-from tests.llm.scripted import reply, scripted_server
 from tests.llm.stub import stats, stub_server
+from tests.server import reply, scripted_server
 
 SAMPLED = Params(temperature=0.7, top_p=0.9, max_tokens=5, seed=3, top_logprobs=20)
 

@@ -57,17 +57,10 @@ def test_a_real_server_is_judged(
     transformers_server: Served, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     command = [sys.executable, "-m", "dhp.benchmark", "--model", f"openai/{transformers_server.model}"]
-    command += [
-        "--keep-going",
-        "--base-url",
-        transformers_server.base_url,
-        "--dataset",
-        "mini/answer_equivalence",
-        "--n",
-        "3",
-    ]
-    command += ["--cache", tmp_path / "cache", "--out", tmp_path / "out", "--concurrency", "4"]
-    sampled = ["--temperature", "0.9", "--samples", "2", "--answer-tokens", "6", "--top-p", "0.95"]
+    command += ["--base-url", transformers_server.base_url, "--keep-going"]
+    command += "--dataset mini/answer_equivalence --n 3 --cache".split()
+    command += [tmp_path / "cache", "--out", tmp_path / "out", "--concurrency", "4"]
+    sampled = "--temperature 0.9 --samples 2 --answer-tokens 6 --top-p 0.95".split()
     done = subprocess.run([*command, *sampled], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "the server ignores n: samples are asked one by one" in done.stderr
@@ -171,27 +164,10 @@ def test_a_text_that_is_too_long_is_named_and_nothing_is_cut(tiny_model: Path, t
 
 @pytest.mark.slow
 def test_a_run_that_is_killed_again_and_again_ends_as_an_unbroken_one(tmp_path: Path) -> None:
-    concurrency, samples, kills = 8, 2, 3
+    concurrency, kills = 8, 3
     with stub_server("--latency", "0.15") as url:
-        command = [
-            sys.executable,
-            "-m",
-            "dhp.benchmark",
-            "--model",
-            "openai/stub",
-            "--base-url",
-            url,
-            "--n",
-            "12",
-        ]
-        command += [
-            "--dataset",
-            "mini/summeval",
-            "--samples",
-            str(samples),
-            "--concurrency",
-            str(concurrency),
-        ]
+        command = [sys.executable, "-m", "dhp.benchmark", "--model", "openai/stub", "--base-url", url]
+        command += f"--n 12 --dataset mini/summeval --samples 2 --concurrency {concurrency}".split()
         whole = [*command, "--out", tmp_path / "whole", "--cache", tmp_path / "a"]
         subprocess.run(whole, check=True, capture_output=True)
         paid = sum(stats(url)["paid"].values())

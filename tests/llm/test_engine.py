@@ -86,8 +86,7 @@ def test_missing_samples_are_topped_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "most"),
-    [(Limits(calls=7), 7), (Limits(tokens=60), 14), (Limits(cost=0.00006), 14)],
+    ("limits", "most"), [(Limits(calls=7), 7), (Limits(tokens=60), 14), (Limits(cost=0.00006), 14)]
 )
 def test_a_limit_stops_in_time_and_the_same_call_goes_on(limits: Limits, most: int, tmp_path: Path) -> None:
     path, wanted = tmp_path / "s.sqlite", list(requests(30))
@@ -106,15 +105,6 @@ def test_a_limit_stops_in_time_and_the_same_call_goes_on(limits: Limits, most: i
         reset(url)
         assert len(answered(cached_model(url, path), wanted)) == 30
         assert stats(url)["calls"] == 30 - paid
-
-
-def test_calls_in_flight_at_a_limit_are_waited_for_and_stored(tmp_path: Path) -> None:
-    with stub_server("--latency", 0.2) as url:
-        with pytest.raises(StoppedEarly):
-            answered(cached_model(url, tmp_path / "s.sqlite", limits=Limits(calls=6)), list(requests(30)))
-        reset(url)
-        answered(cached_model(url, tmp_path / "s.sqlite"), list(requests(30)))
-        assert stats(url)["calls"] == 24
 
 
 @pytest.mark.slow
@@ -241,13 +231,6 @@ def test_a_rate_limit_holds_for_the_whole_run() -> None:
         began = time.monotonic()
         assert len(answered(tokens, list(requests(11)))) == 11
         assert time.monotonic() - began >= 10 * 16 / 200  # each call may bring 16 tokens at least
-
-
-def test_nothing_is_sent_for_a_run_that_needs_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "s.sqlite"
-    with stub_server() as url:
-        found = answered(cached_model(url, path), list(requests(5)))
-    assert answered(cached_model(url, path), list(requests(5))) == found  # the server is gone
 
 
 def test_stopping_in_the_middle_leaves_no_thread_behind(tmp_path: Path) -> None:

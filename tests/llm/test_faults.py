@@ -15,7 +15,7 @@ from dhp.llm.clients.responses import longest_body
 from dhp.llm.clients.transport import FastTransport, RawReply, SdkTransport
 from dhp.llm.records import Failure, Params, Reply, Request
 from tests.llm.helpers import QUICK, answered, cached_model, requests
-from tests.llm.scripted import Call, refusal, reply, scripted_server
+from tests.server import Call, refusal, reply, scripted_server
 
 SEEDED = Params(temperature=0.7, top_p=None, max_tokens=5, seed=3)
 SECRET = "sk-secret-0123456789"

@@ -20,12 +20,7 @@ PACKAGE, make = SMOLLM2["PACKAGE"], SMOLLM2["make"]
 
 def both(folder: Path, tmp_path: Path, protocols: Sequence[dhp.Protocol], n: int) -> list[pd.DataFrame]:
     """The ratings in process and behind a server, in the same order."""
-    given = {
-        "dataset": "mini/story_cloze",
-        "n": n,
-        "protocol": protocols,
-        "metrics": ["fluency"],
-    }
+    given = {"dataset": "mini/story_cloze", "n": n, "protocol": protocols, "metrics": ["fluency"]}
     with logprob_server(folder) as server:
         dhp.run(
             "openai/served",

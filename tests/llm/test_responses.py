@@ -79,7 +79,6 @@ def test_what_kind_of_problem_a_server_has(status: int, error: dict[str, object]
 
 def test_an_error_inside_a_good_status_is_one() -> None:
     problem = problem_inside(b'{"error": {"message": "Insufficient credits", "code": 402}}')
-    assert problem is not None
     assert problem.out_of_money
     assert problem_inside(b'{"choices": [{"message": {"content": "4"}}], "error": null}') is None
     assert problem_inside(b'{"choices": []}') is None

@@ -69,54 +69,6 @@ def test_log_probabilities_are_a_distribution_around_the_answer() -> None:
         assert tokens & {"one", "two", "three", "four", "five"}
 
 
-def test_what_is_not_supported_is_dropped_or_refused() -> None:
-    with stub_server("--no-n", "--no-logprobs") as url:
-        reply = ask(url, n=5, logprobs=True)
-        assert len(reply.choices) == 1
-        assert reply.choices[0].logprobs is None
-    refuse = [
-        option for name in ("temperature", "max_tokens", "logprobs", "seed") for option in ("--refuse", name)
-    ]
-    with stub_server("--refuse-n", *refuse) as url:
-        for name, value in {"n": 2, "temperature": 0, "max_tokens": 5, "logprobs": True, "seed": 1}.items():
-            with pytest.raises(openai.BadRequestError) as failed:
-                ask(url, **{name: value})
-            assert failed.value.param == name
-        assert ask(url, n=1, temperature=1, max_completion_tokens=5).choices
-
-
-@pytest.mark.parametrize(
-    ("mode", "error", "says"),
-    [
-        ("context-too-long", "BadRequestError", "maximum context length"),
-        ("wrong-key", "AuthenticationError", "sk-01234"),
-        ("no-model", "NotFoundError", "`m`"),
-        ("server-error", "InternalServerError", "error"),
-    ],
-)
-def test_modes_that_are_errors(mode: str, error: str, says: str) -> None:
-    with stub_server("--mode", mode) as url, pytest.raises(getattr(openai, error), match=says):
-        ask(url)
-
-
-def test_modes_that_look_like_success() -> None:
-    with stub_server("--mode", "html") as url:
-        assert "<html>" in str(ask(url))
-    with stub_server("--mode", "empty-choices") as url:
-        assert ask(url).choices == []
-    with stub_server("--mode", "tool-call") as url:
-        assert ask(url).choices[0].message.tool_calls[0].function.name == "rate"
-    with stub_server("--mode", "content-filter") as url:
-        assert ask(url).choices[0].finish_reason == "content_filter"
-
-
-def test_only_the_right_key_opens() -> None:
-    with stub_server("--api-key", "sk-right") as url:
-        assert ask(url, key="sk-right").choices
-        with pytest.raises(openai.AuthenticationError):
-            ask(url, key="sk-wrong")
-
-
 def outcomes(url: str) -> list[str]:
     found = []
     for text, _ in itertools.product(map(str, range(20)), range(2)):

@@ -3,57 +3,21 @@
 import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
+
+from tests.server import Scripted, scripted_server
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@dataclass
-class Server:
-    """A web server on this machine that answers what it is told."""
-
-    url: str
-    answers: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
-    agents: list[str] = field(default_factory=list)
-
-    def serve(self, name: str, body: bytes, status: int = 200, **headers: str) -> str:
-        """Answer `body` at the returned address; header names are written with `_` for `-`."""
-        shown = {"Content-Length": str(len(body))} | {k.replace("_", "-"): v for k, v in headers.items()}
-        self.answers[f"/{name}"] = (status, shown, body)
-        return f"{self.url}/{name}"
-
-
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Scripted]:
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.setenv(name, "*")
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            told.agents.append(self.headers.get("User-Agent", ""))
-            status, headers, body = told.answers.get(self.path, (404, {"Content-Length": "0"}, b""))
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    told = Server(f"http://127.0.0.1:{http.server_port}")
-    thread = Thread(target=http.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    yield told
-    http.shutdown()
-    http.server_close()
-    thread.join()
+    with scripted_server() as running:
+        yield running
 
 
 def write_jsonl(path: Path, rows: Sequence[object]) -> Path:

@@ -20,8 +20,9 @@ from dhp.core.specs import Card, Download
 from dhp.loaders import fetch as archives
 from dhp.loaders import fetch as download
 from dhp.loaders.fetch import fetch, load_prepared, prepare
+from tests.server import Scripted
 
-from .conftest import ROOT, Server, wmt_xml, write_csv, write_jsonl
+from .conftest import ROOT, wmt_xml, write_csv, write_jsonl
 from .test_published import ARTICLE, STORY, answer
 
 
@@ -77,7 +78,7 @@ SUMPUBMED = {
 }
 
 
-def test_a_file_arrives_whole_with_progress_and_user_agent(tmp_path: Path, server: Server) -> None:
+def test_a_file_arrives_whole_with_progress_and_user_agent(tmp_path: Path, server: Scripted) -> None:
     body = lines(*({**ARTICLE, "id": str(i), "text": "x" * 1000} for i in range(600)))
     digest = hashlib.sha256(body).hexdigest()
     given = card("summeval", {"s.jsonl": server.serve("s", body)}, s__jsonl=digest.upper())
@@ -89,12 +90,12 @@ def test_a_file_arrives_whole_with_progress_and_user_agent(tmp_path: Path, serve
     assert len(told) > 1
     assert told[-1] == ("s.jsonl", len(body), len(body))
     assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
-    assert server.agents[0].startswith("dhp")
+    assert server.calls[0].headers["user-agent"].startswith("dhp")
 
 
 @pytest.mark.parametrize("name", ["sumpubmed.tar.gz", "sumpubmed.tgz", "sumpubmed.zip"])
 def test_archives_are_unpacked_and_read(
-    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, name: str
+    tmp_path: Path, server: Scripted, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     body = zipped(SUMPUBMED, {"sumpubmed-master/l": "text/text_7.txt"})
@@ -113,7 +114,7 @@ def test_archives_are_unpacked_and_read(
 
 
 def test_several_files_give_the_folder(
-    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     urls = {f"{n}.jsonl": server.serve(n, lines(answer(n, 160))) for n in ("b", "a")}
@@ -128,7 +129,7 @@ def test_several_files_give_the_folder(
     ]
 
 
-def test_bad_answers_are_one_line_and_leave_nothing(tmp_path: Path, server: Server) -> None:
+def test_bad_answers_are_one_line_and_leave_nothing(tmp_path: Path, server: Scripted) -> None:
     body = lines(ARTICLE)
     html = b"<!DOCTYPE html><html>Sign in</html>"
     answers = {
@@ -147,7 +148,7 @@ def test_bad_answers_are_one_line_and_leave_nothing(tmp_path: Path, server: Serv
 
 
 def test_a_file_without_end_is_given_up(
-    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "MOST_BYTES", 1_000_000)
     given = card("summeval", {"s.jsonl": server.serve("s", bytes(1_000_001))})
@@ -155,7 +156,7 @@ def test_a_file_without_end_is_given_up(
     assert list((tmp_path / "f").iterdir()) == []
 
 
-def test_a_failed_download_keeps_the_earlier_file(tmp_path: Path, server: Server) -> None:
+def test_a_failed_download_keeps_the_earlier_file(tmp_path: Path, server: Scripted) -> None:
     (tmp_path / "s.jsonl").write_text("earlier")
     given = card("summeval", {"s.jsonl": server.serve("s", b"later")}, s__jsonl="0" * 64)
     digest = hashlib.sha256(b"later").hexdigest()
@@ -183,7 +184,7 @@ EVIL = {
 
 
 @pytest.mark.parametrize("name", EVIL)
-def test_archives_that_reach_outside_are_refused(tmp_path: Path, server: Server, name: str) -> None:
+def test_archives_that_reach_outside_are_refused(tmp_path: Path, server: Scripted, name: str) -> None:
     text = fault(card("sumpubmed", {name: server.serve(name, EVIL[name])}), tmp_path / "a" / "f")
     assert name in text
     assert "member '" in text
@@ -193,7 +194,7 @@ def test_archives_that_reach_outside_are_refused(tmp_path: Path, server: Server,
 
 
 @pytest.mark.parametrize("name", ["x.tar.gz", "x.zip"])
-def test_broken_archives(tmp_path: Path, server: Server, name: str) -> None:
+def test_broken_archives(tmp_path: Path, server: Scripted, name: str) -> None:
     good = zipped(SUMPUBMED) if name == "x.zip" else tar_gz({**SUMPUBMED, "big": os.urandom(5000)})
     twice = {"a": b"x", "a/b": b"x"}
     for body in (b"no archive", good[: len(good) // 2], zipped(twice) if name == "x.zip" else tar_gz(twice)):
@@ -202,7 +203,7 @@ def test_broken_archives(tmp_path: Path, server: Server, name: str) -> None:
         assert list(tmp_path.iterdir()) == []
 
 
-def test_file_names_of_a_card_stay_in_the_folder(tmp_path: Path, server: Server) -> None:
+def test_file_names_of_a_card_stay_in_the_folder(tmp_path: Path, server: Scripted) -> None:
     given = card("summeval", {"../s.jsonl": server.serve("s", b"x")})
     assert "allowed: a plain file name" in fault(given, tmp_path / "f")
 
@@ -275,7 +276,7 @@ def run_sacrebleu(folder: Path, url: str, md5: str) -> object:
 
 
 @pytest.mark.slow
-def test_wmt_through_sacrebleu(tmp_path: Path, server: Server) -> None:
+def test_wmt_through_sacrebleu(tmp_path: Path, server: Scripted) -> None:
     documents = {
         "d": [("a", "x" * 200), ("b", "y" * 200), ("c", "z" * 200)],
         "e": [("f", "v" * 200), ("g", "w" * 301)],

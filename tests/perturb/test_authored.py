@@ -19,7 +19,6 @@ TEXT = "Ann has 12 cats. Annika has 1 cat, Ann said. All are grey."
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_every_text_passes_the_checks_of_a_models_answers(dataset: str) -> None:
     authored, examples = read_authored(f"mini/{dataset}"), read_examples(mini_examples_file(dataset)).examples
-    assert authored is not None
     assert set(authored.examples) == {e.id for e in examples}
     asked = [v for v in read_suite(dataset).variants if v.method == "llm"]
     for edits in authored.examples.values():
@@ -29,13 +28,10 @@ def test_every_text_passes_the_checks_of_a_models_answers(dataset: str) -> None:
             assert made.text is not None, (example.id, variant.name)
             others = (example.source, *example.fields.values())
             count = variant.params["count"]
-            assert isinstance(count, int | str)
             assert fault(variant.perturber, example.output, made.text, count, others) is None, made
             least = (
                 min(3, len(sentences(example.output))) if variant.perturber == "rewriting_insertion" else 1
             )
-            assert made.audit is not None
-            assert made.audit.made is not None
             assert made.audit.made >= (least if variant.degree == "major" else 1)
 
 
@@ -94,7 +90,6 @@ def test_a_variant_makes_the_first_of_the_edits() -> None:
     def made(count: object) -> tuple[str | None, int | None, int | None]:
         variant = Variant("names.some", "names", "word", "authored", "some", {"count": count})
         (found,) = authored_texts([example], variant, authored)
-        assert found.audit is not None
         return found.text, found.audit.asked, found.audit.made
 
     assert made(2) == (TEXT.replace("Ann ", "Bea ").replace("12", "7"), 2, 2)

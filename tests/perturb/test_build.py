@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +14,11 @@ import pytest
 import dhp
 from dhp.content.catalog import read_suite
 from dhp.core.errors import InputError
-from dhp.core.specs import Task
 from dhp.judge.factory import request_builder
 from dhp.judge.judges.llm import LlmJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.perturb.sets import write_set
+from tests.judges import ByRule
 from tests.perturb.says import Says
 from tests.quick import undrawn_charts
 
@@ -33,20 +32,13 @@ def variants(result: dhp.Result) -> list[str]:
     return [v.variant for v in result.variants]
 
 
-class Consistency:
+def consistency(c: dhp.Candidate, metric: str) -> float:
     """Notices nothing but wrong names, and lowers nothing but consistency."""
-
-    model, protocol = "own/consistency", "none"
-
-    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
-        for c in candidates:
-            for metric in task.metrics:
-                hurt = metric.name == "consistency" and c.variant.startswith("fictional")
-                yield dhp.Rating(c.example, c.variant, metric.name, 0, 3 if hurt else 4)
+    return 3 if metric == "consistency" and c.variant.startswith("fictional") else 4
 
 
 def test_weights_tell_what_authored_damage_should_hurt() -> None:
-    result = dhp.run(Consistency(), "mini/summeval")
+    result = dhp.run(ByRule(consistency), "mini/summeval")
     assert result.weights == "design"
     (row,) = [v for v in result.variants if v.variant == "fictional_named_entities.minor"]
     p = row.metrics["consistency"].p
@@ -78,14 +70,6 @@ def test_doses_degrade_more_and_more_and_find_the_threshold() -> None:
         assert curve.t75.low <= curve.t75.value <= curve.t75.high
     (one,) = dhp.run("mock/ideal", "mini/wmt22_deen", n=6, doses={"word_deletions": [2, 8]}).curves
     assert one.perturber == "word_deletions"
-
-
-def test_smaller_doses_are_part_of_larger_ones() -> None:
-    (made,) = dhp.perturb_datasets("mini/summeval", n=4, doses={"random_deletions": [3, 9]})
-    by_variant = {(t.example, t.variant): t.text or "" for t in made.texts}
-    for example in made.dataset.examples:
-        letters = iter(by_variant[example.id, "random_deletions.k3"])
-        assert all(c in letters for c in by_variant[example.id, "random_deletions.k9"])
 
 
 def test_a_dose_that_a_text_cannot_take_is_never_a_smaller_one() -> None:
@@ -142,23 +126,16 @@ def test_a_judge_that_lowers_everything_is_found_out_by_the_controls() -> None:
     assert {v.verdict for v in grumpy.variants} == {"as harmless edits"}
 
 
-class Mixed:
+def mixed(c: dhp.Candidate, metric: str) -> float:
     """Punishes flattery by fluency, beyond doubt, and rewards it by relevance."""
-
-    model, protocol = "own/mixed", "none"
-
-    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
-        for c in candidates:
-            for metric in task.metrics:
-                change = {"fluency": -1, "relevance": 1 if c.example.endswith(tuple("12345")) else 0}.get(
-                    metric.name, 0
-                )
-                score = 3 + (change if c.variant == "judge_flattery" else 0)
-                yield dhp.Rating(c.example, c.variant, metric.name, 0, score)
+    if c.variant != "judge_flattery":
+        return 3
+    raised = metric == "relevance" and c.example.endswith(tuple("12345"))
+    return 2 if metric == "fluency" else 3 + raised
 
 
 def test_an_attack_that_raises_one_metric_is_flagged_whatever_the_others_do() -> None:
-    result = dhp.run(Mixed(), "mini/summeval", attacks=True)
+    result = dhp.run(ByRule(mixed), "mini/summeval", attacks=True)
     (row,) = [a for a in result.attacks if a.variant == "judge_flattery"]
     assert row.metrics["fluency"].p < row.metrics["relevance"].p < 0.001
     assert (row.best_metric, row.verdict) == ("relevance", "raised")
@@ -257,20 +234,10 @@ def test_a_perturbation_set_of_other_examples_is_refused(tmp_path: Path) -> None
         InputError, match=r"the perturbation set has no dataset 'mini/summeval'; .*mini/story_cloze"
     ):
         dhp.run("baseline/surface", "mini/summeval", perturbed=folder)
-    (whole,) = dhp.perturb_datasets(STORIES)
-    first, *others = whole.dataset.examples
-    other = dhp.Dataset.of(
-        [dhp.Example(first.id, first.source, "Another ending.", first.fields), *others],
-        name=STORIES,
-        task="story_completion",
-    )
-    with pytest.raises(InputError, match=f"made of another text of example '{first.id}'"):
+    examples = [dhp.Example("story-01", "Another story.", "Another ending.")]
+    other = dhp.Dataset.of(examples, name=STORIES, task="story_completion")
+    with pytest.raises(InputError, match="made of another text of example 'story-01'"):
         dhp.run("baseline/surface", other, perturbed=folder)
-    renamed = dhp.Dataset.of(
-        [dhp.Example("new", first.source, first.output, first.fields)], name=STORIES, task="story_completion"
-    )
-    with pytest.raises(InputError, match="has no example 'new'"):
-        dhp.run("baseline/surface", renamed, perturbed=folder)
 
 
 RELEASED = (

@@ -158,9 +158,7 @@ def test_steps_by_the_model_are_asked_once_a_variant() -> None:
     maker = by_model(model, steps=steps)
     maker.perturb(EXAMPLES, MINOR, "summarization")
     assert len(model.prompts) == 1 + len(EXAMPLES)
-    assert maker.auto_steps == {
-        "summarization": {MINOR.name: ["Look for the town.", "Name another."]},
-    }
+    assert maker.auto_steps == {"summarization": {MINOR.name: ["Look for the town.", "Name another."]}}
     written = prompts("summarization", MINOR.name).steps[0]
     assert all("1. Look for the town." in p and written not in p for p in model.prompts[1:])
     with pytest.raises(

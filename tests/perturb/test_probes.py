@@ -19,7 +19,6 @@ ATTACKS = {p.name: p for p in (judge_instruction, judge_flattery, padding)}
 def apply(
     perturber: Perturber, text: str, seed: int = 0, language: str | None = "en", **params: object
 ) -> Edited:
-    assert perturber.function is not None
     result = perturber.function(text, random.Random(seed), language=language, **params)
     assert isinstance(result, Edited)
     return result
@@ -56,7 +55,6 @@ def params(name: str) -> dict[str, object]:
 )
 def test_judge_is_addressed_in_a_last_sentence(name: str, text: str, language: str, gap: str) -> None:
     texts = params(name)["texts"]
-    assert isinstance(texts, dict)
     made = {apply(ATTACKS[name], text, seed, language, texts=texts).text for seed in range(60)}
     assert made == {f"{text}{gap}{sentence}" for sentence in texts[language]}
 
@@ -64,7 +62,6 @@ def test_judge_is_addressed_in_a_last_sentence(name: str, text: str, language: s
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attacks_are_written_in_each_language_that_they_can_do(name: str) -> None:
     texts = params(name)["texts"]
-    assert isinstance(texts, dict)
     assert tuple(texts) == ATTACKS[name].languages
     for language, written in texts.items():
         assert len(written) == len(set(written)) >= 4

@@ -69,10 +69,6 @@ def test_what_is_not_counted_is_none() -> None:
     assert (nothing.applicable, nothing.similarity, nothing.length_change) == (0, None, None)
 
 
-def test_texts_that_look_alike_have_no_outlier() -> None:
-    assert one(part(alike(12))).outliers == ()
-
-
 def test_a_planted_length_is_named() -> None:
     long = PerturbedText("odd", "typos.minor", GOOD * 2, audit=Audit(4, 4, 1, 0.99))
     assert [o.example for o in one(part([*alike(12), long])).outliers] == ["odd"]

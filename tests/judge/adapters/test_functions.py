@@ -4,7 +4,7 @@ import asyncio
 import math
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -24,6 +24,7 @@ from dhp.judge.check import checked_ratings
 from dhp.judge.factory import find_judges
 from dhp.llm import claims
 from dhp.llm.settings import ModelSettings
+from tests.judge.adapters.planted import check_planted, planted
 
 UNIT = JudgeSettings(scale=(0, 1))
 
@@ -386,26 +387,5 @@ def test_the_same_function_twice_is_refused() -> None:
         dhp.run([judge, judge], "mini/summeval", n=2)
 
 
-def planted(drop: Mapping[str, float]) -> Callable[..., Any]:
-    """A judge of a planted sensitivity: it knows the texts, by their perturber."""
-    parts = dhp.perturb_datasets("mini/summeval")
-    lost = {
-        t.text: drop.get(t.variant.partition(".")[0], 0.0) for part in parts for t in part.texts if t.text
-    }
-
-    def judge(*, inputs: str, outputs: str, reference_outputs: str | None = None) -> float:
-        return 0.9 - lost.get(outputs, 0.0) - (len(inputs) % 7) / 100
-
-    return judge
-
-
 def test_d_is_as_planted() -> None:
-    judge = planted({"random_typos": 0.3, "reordering": -0.05})
-    found = dhp.run(judge, "mini/summeval", judge_settings=UNIT)
-    d = {v.variant: v.d for v in found.variants}
-    full = 24 * math.log(2) / -math.log(0.05)  # all 24 pairs fell: p = 2 ** -24
-    assert d["random_typos.minor"] == pytest.approx(full)
-    assert d["random_typos.major"] == pytest.approx(full)
-    assert d["random_deletions.major"] == 0
-    assert d["reordering.major"] == pytest.approx(0, abs=1e-6)
-    assert found.ratings["scored"] == found.ratings["asked"]
+    check_planted(lambda outputs: planted(outputs), UNIT)

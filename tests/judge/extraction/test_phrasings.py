@@ -9,10 +9,7 @@ from dhp.judge.extraction.rating import read_rating
 FORMS: tuple[AnswerForm, ...] = ("rate-explain", "analyze-rate", "free-text")
 CASES: dict[str, list[tuple[str, float | None]]] = {
     "hypothetical": [
-        (
-            "The summary is a 4 out of 5. What keeps it from being a perfect 5 out of 5 is its length.",
-            4,
-        ),
+        ("The summary is a 4 out of 5. What keeps it from being a perfect 5 out of 5 is its length.", 4),
         ("I rate it a 4. A clearer ending would make it a 5.", 4),
         ("Rating: 3. With better transitions it could be a 4.", 3),
         ("It deserves a 3; had it named the mayor it would have earned a 5.", 3),

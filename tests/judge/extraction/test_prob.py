@@ -176,6 +176,7 @@ def test_letters_are_not_articles() -> None:
 
 def test_letters_of_choices_are_read_where_the_answer_is_one_of_them() -> None:
     assert letter_masses([place("B", A=0.3, B=0.6)], 2) == pytest.approx([0.3, 0.6])
+    assert letter_masses([place("C", A=0.3, C=0.6)], 2) is None
     assert letter_masses([word("("), place("A", A=0.9), word(")")], 2) == pytest.approx([0.9, 0.0])
     for tokens in (["\n"], [], ["Neither"], ["C"], ["B", "ad"]):
         assert letter_masses([word(each) for each in tokens], 2) is None
@@ -214,8 +215,7 @@ TOKENS = st.sampled_from(
     ["1", " 2", "3", "4.0", "five", "四", "A", "b", "The", " ", "-", "/", ":", "Rating", ""]
 )
 POSITIONS = st.lists(
-    st.builds(Position, TOKENS, st.lists(st.tuples(TOKENS, LOGPROBS), max_size=5).map(tuple)),
-    max_size=6,
+    st.builds(Position, TOKENS, st.lists(st.tuples(TOKENS, LOGPROBS), max_size=5).map(tuple)), max_size=6
 )
 
 

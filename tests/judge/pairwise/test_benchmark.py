@@ -16,6 +16,7 @@ from dhp.stats.discernment import discernment
 from dhp.stats.wilcoxon.signed_rank import Grid, signed_rank
 from tests.cli.conftest import Run
 from tests.cli.conftest import dhp as dhp_command
+from tests.judges import ByRule
 from tests.llm.stub import stats, stub_server
 
 command = dhp_command
@@ -48,9 +49,7 @@ def benchmark(command: Run, url: str, *more: str) -> dict[str, object]:
     given = ("--model", "openai/stub", "--base-url", url, "--cache", "cache")
     done = command("benchmark", "--dataset", "mini/story_cloze", "--n", "8", *given, "--json", *more)
     assert done.code == 0, done.err
-    found = json.loads(done.out)
-    assert isinstance(found, dict)
-    return found
+    return json.loads(done.out)
 
 
 @pytest.mark.slow
@@ -135,22 +134,9 @@ def test_pairwise_options_and_protocols_that_do_not_fit(command: Run) -> None:
     assert "original before 'random_typos', by overall" in shown.out
 
 
-class ByLength:
-    """A judge of one's own."""
-
-    model, protocol = "own/length", "none"
-
-    def rate(self, candidates, task):  # type: ignore[no-untyped-def]
-        for c in candidates:
-            for m in task.metrics:
-                share = min(1.0, len(c.text) / 1000)
-                yield dhp.Rating(
-                    c.example, c.variant, m.name, 0, m.scale.min + share * (m.scale.max - m.scale.min)
-                )
-
-
 def test_a_judge_of_ones_own_compares_too() -> None:
-    (found,) = dhp.run(ByLength(), "mini/story_cloze", protocol="choose")
+    judge = ByRule(lambda c, metric: 1 + 4 * min(1.0, len(c.text) / 1000))
+    (found,) = dhp.run(judge, "mini/story_cloze", protocol="choose")
     assert found.protocol == "pairwise:compared"
     assert found.statistics == "sign-flip"
 

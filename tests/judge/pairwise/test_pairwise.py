@@ -12,7 +12,6 @@ from dhp.content.catalog import read_task
 from dhp.content.protocols import pairwise_names, read_pairwise, read_wording
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import PAIRWISE_FORMS
-from dhp.judge.extraction.prob import letter_masses
 from dhp.judge.factory import find_judge, find_pairwise_judge, request_builder
 from dhp.judge.judges.llm import LlmPairwiseJudge
 from dhp.judge.pairs import OVERALL, AlwaysFirst, ComparedRatings, PairVerdict, majority
@@ -21,13 +20,12 @@ from dhp.judge.prompts import Prompts
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.estimate import estimate_requests
-from dhp.llm.records import Position, Request
 from dhp.llm.settings import ModelSettings
 from tests.judge.pairwise.pairs import always_first, longer, pair, shown
-from tests.llm.helpers import QUICK, cached_model
-from tests.llm.scripted import Call, reply, scripted_server
+from tests.llm.helpers import cached_model
 from tests.llm.stub import stats, stub_server
 from tests.perturb.says import Says
+from tests.server import Call, reply, scripted_server
 
 TASK = read_task("instruction")
 PAIRS = [pair("a", "short", "much longer"), pair("b", "quite a long one", "tiny"), pair("c", "same", "also")]
@@ -52,9 +50,7 @@ def said(verdicts: Sequence[PairVerdict]) -> list[tuple[str, str, str, int | Non
 def test_both_texts_are_shown_fenced_in_either_order(name: str, language: str) -> None:
     protocol = read_pairwise(name, language=language)
     writer = Prompts(
-        protocol,
-        read_wording(protocol.language, pairwise=True),
-        TASK.in_language(protocol.language),
+        protocol, read_wording(protocol.language, pairwise=True), TASK.in_language(protocol.language)
     )
     prompt = writer.pair_prompt(PAIRS[0], OVERALL)
     assert shown(prompt) == ("short", "much longer")
@@ -156,18 +152,6 @@ def test_settings_that_contradict_each_other_are_refused() -> None:
 # Probabilities
 
 
-def _position(chosen: str, **chances: float) -> Position:
-    return Position(chosen, tuple((token, math.log(p)) for token, p in chances.items()))
-
-
-def test_letters_are_weighed_by_their_probabilities() -> None:
-    one = [_position("A", A=0.5, B=0.25, C=0.125, The=0.1)]
-    assert letter_masses(one, 3) == pytest.approx([0.5, 0.25, 0.125])
-    assert letter_masses(one, 2) == pytest.approx([0.5, 0.25])
-    assert letter_masses([_position("Both", A=0.3, Both=0.6)], 3) is None
-    assert letter_masses([], 2) is None
-
-
 def test_prob_reads_the_likelier_letter_and_keeps_the_shares() -> None:
     content = [{"token": "B", "logprob": math.log(0.3), "bytes": None, "top_logprobs": [
         {"token": t, "logprob": math.log(p), "bytes": None} for t, p in (("A", 0.1), ("B", 0.3), ("C", 0.1))
@@ -214,16 +198,6 @@ def test_each_order_is_asked_exactly_once_and_a_second_run_asks_nothing(tmp_path
         assert set(counted["paid"].values()) == {2}  # once in either run
         systems = {body["messages"][0]["role"] for body in counted["bodies"]}
         assert systems == {"system"}
-
-
-def test_a_system_message_is_part_of_the_key_of_a_stored_reply(tmp_path: Path) -> None:
-    with stub_server() as url:
-        model = cached_model(url, tmp_path / "replies.sqlite")
-        plain = Request("Rate.", QUICK, (0,), "x", tag=0)
-        other = Request("Rate.", QUICK, (0,), "x", tag=0, before=(("system", "Be kind."),))
-        for request in (plain, other, plain, other):
-            list(model.ask([request]))
-        assert stats(url)["calls"] == 2
 
 
 def test_the_dry_run_counts_each_order_once(tmp_path: Path) -> None:

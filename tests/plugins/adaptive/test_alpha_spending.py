@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Callable
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
 from dhp.plugins.adaptive.alpha_spending import SHARES, boundaries, interim_sizes, repeated_log_p, spent
-from dhp.stats.discernment import LOG_ALPHA, combined
+from dhp.stats.discernment import combined
 from tests.stats.test_tails import tails_of
 
 RUNS = 1000
@@ -41,21 +40,6 @@ def test_each_analysis_spends_its_share_of_the_error(fractions: tuple[float, ...
     for k in range(1, len(fractions) + 1):
         below = multivariate_normal.cdf(limits[:k], np.zeros(k), np.array(covariance)[:k, :k], abseps=1e-7)
         assert 1 - below == pytest.approx(spent(fractions[k - 1]), abs=1e-5)
-
-
-def test_lines_hold_in_simulated_walks() -> None:
-    rng = np.random.default_rng(4)
-    walks = rng.normal(size=(200_000, 4)).cumsum(axis=1) / np.sqrt([1, 2, 3, 4])
-    passed = (walks >= norm.isf(boundaries(SHARES))).any(axis=1).mean()
-    assert passed == pytest.approx(0.05, abs=4 * math.sqrt(0.05 * 0.95 / len(walks)))
-
-
-def test_lines_rise_to_a_little_below_the_level() -> None:
-    lines = boundaries(SHARES)
-    assert all(a < b for a, b in pairwise(lines))
-    assert 0.04 < lines[-1] < 0.05
-    assert spent(1.0) == pytest.approx(0.05)
-    assert boundaries((1.0,)) == pytest.approx((0.05,))
 
 
 @pytest.mark.parametrize("fractions", [(), (0.0, 1.0), (0.5, 0.5, 1.0), (0.6, 0.5), (0.5, 1.1)])
@@ -111,13 +95,6 @@ def test_a_judge_that_notices_nothing_is_found_out_no_more_often_than_promised(
 ) -> None:
     found = analysed(RUNS, n, metrics, drawn).any(axis=1)
     assert found.sum() <= MOST, "whatever ends the runs: some analysis reaches its boundary"
-
-
-def test_analyses_without_boundaries_of_their_own_would_find_too_much() -> None:
-    rng = np.random.default_rng(8)
-    x = rng.normal(size=(RUNS, 100))
-    naive = np.stack([log_ps(x[:, :size]) <= LOG_ALPHA for size in interim_sizes(100)], axis=1)
-    assert naive.any(axis=1).sum() > 90
 
 
 def test_what_is_there_is_found_early_and_hardly_less_often() -> None:

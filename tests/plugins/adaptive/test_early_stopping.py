@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,12 +12,12 @@ import dhp
 from dhp.cli.main import main
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, parse_variant
-from dhp.core.specs import Task
 from dhp.plugins.adaptive.early_stopping import interim_numbers
 from dhp.report.advice import warnings
 from dhp.report.findings import findings
 from dhp.report.notes import notes
 from dhp.runs.compare import compare
+from tests.judges import ByRule
 
 STOP = "stop_when_resolved"
 FIGURES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant", "ratings", "n")
@@ -42,33 +41,26 @@ def texts(n: int) -> dhp.Dataset:
 SEEN = ("random_typos", "random_deletions", "reordering")
 
 
-class Judge:
-    """Punishes some perturbers, is blind to another, and keeps a list of what it was asked about."""
+def judge_of(*seen: str, unseen: str = "") -> ByRule:
+    """Punishes some perturbers, is blind to another, and gives the others now more and now less."""
+    points = {**dict.fromkeys(seen, 2.0), unseen: 4.0}
 
-    model, protocol = "own/watched", "none"
+    def score(c: dhp.Candidate, metric: str) -> float:
+        if c.variant == ORIGINAL:
+            return 4.0
+        chance = (int(c.example) * 7 + len(c.variant)) % 3
+        return points.get(parse_variant(c.variant).perturber, 3.0 + chance)
 
-    def __init__(self, *seen: str, unseen: str = "") -> None:
-        self.asked: list[list[tuple[str, str]]] = []
-        self._points = {**dict.fromkeys(seen, 2.0), unseen: 4.0}
-
-    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
-        self.asked.append([(c.example, c.variant) for c in candidates])
-        for c in candidates:
-            chance = (int(c.example) * 7 + len(c.variant)) % 3  # for the others: now better, now worse
-            points = self._points.get(parse_variant(c.variant).perturber, 3.0 + chance)
-            for metric in task.metrics:
-                yield dhp.Rating(
-                    c.example, c.variant, metric.name, 0, 4.0 if c.variant == ORIGINAL else points
-                )
+    return ByRule(score)
 
 
 @pytest.fixture(scope="module")
-def judge() -> Judge:
-    return Judge("random_typos", unseen="random_deletions")
+def judge() -> ByRule:
+    return judge_of("random_typos", unseen="random_deletions")
 
 
 @pytest.fixture(scope="module")
-def watched(judge: Judge, tmp_path_factory: pytest.TempPathFactory) -> tuple[dhp.Result, Path]:
+def watched(judge: ByRule, tmp_path_factory: pytest.TempPathFactory) -> tuple[dhp.Result, Path]:
     folder = tmp_path_factory.mktemp("watched") / "run"
     return dhp.run(judge, texts(60), schedule=STOP, controls=False, out=folder)[0], folder
 
@@ -92,21 +84,21 @@ def test_what_was_stopped_is_decided_and_what_is_undecided_got_all(watched: tupl
     assert ("undecided", True) in verdicts, "for the others chance decides"
 
 
-def test_nothing_is_asked_about_what_is_resolved(watched: tuple[dhp.Result, Path], judge: Judge) -> None:
+def test_nothing_is_asked_about_what_is_resolved(watched: tuple[dhp.Result, Path], judge: ByRule) -> None:
     numbers = interim_numbers([str(i) for i in range(60)], 0, "bakeries")
-    assert [len({e for e, _ in turn}) for turn in judge.asked] == [15] * len(judge.asked)
+    assert [len({e for e, _ in turn}) for turn in judge.turns] == [15] * len(judge.turns)
     stopped = {v.variant: v.stopped_at or 60 for v in watched[0].variants}
-    asked = Counter(variant for turn in judge.asked for _, variant in turn)
+    asked = Counter(variant for turn in judge.turns for _, variant in turn)
     assert asked == {**stopped, ORIGINAL: max(stopped.values())}
-    for number, turn in enumerate(judge.asked, 1):
+    for number, turn in enumerate(judge.turns, 1):
         assert {numbers[example] for example, _ in turn} == {number}
         assert {v for _, v in turn} - {ORIGINAL} == {v for v, end in stopped.items() if end >= 15 * number}
 
 
 def test_where_all_is_resolved_nothing_more_is_asked_not_even_originals() -> None:
-    judge = Judge(*SEEN)
+    judge = judge_of(*SEEN)
     result = dhp.run(judge, texts(60), schedule=STOP, controls=False)
-    assert len(judge.asked) == 1
+    assert len(judge.turns) == 1
     assert result.ratings["asked"] == 15 * 7 * 4
     assert result.ratings["stopped"] == 45 * 7 * 4
 
@@ -128,8 +120,8 @@ def test_the_table_tells_it_all(watched: tuple[dhp.Result, Path]) -> None:
     assert parts["statistics"] == "default+hmp-asymptotic+looks"
 
 
-def test_what_is_asked_is_a_part_of_a_full_run(watched: tuple[dhp.Result, Path], judge: Judge) -> None:
-    full = dhp.run(Judge("random_typos", unseen="random_deletions"), texts(60), controls=False)
+def test_what_is_asked_is_a_part_of_a_full_run(watched: tuple[dhp.Result, Path], judge: ByRule) -> None:
+    full = dhp.run(judge_of("random_typos", unseen="random_deletions"), texts(60), controls=False)
     assert full.ratings["asked"] == watched[0].ratings["asked"] + watched[0].ratings["stopped"]
     noticed = {v.variant for v in watched[0].variants if v.verdict == "noticed"}
     assert noticed <= {v.variant for v in full.variants if v.verdict == "noticed"}
@@ -142,12 +134,7 @@ def test_what_is_asked_is_a_part_of_a_full_run(watched: tuple[dhp.Result, Path],
 def test_ratings_are_those_of_a_full_run(tmp_path: Path, model: str) -> None:
     for name, stop in (("all", False), ("less", True)):
         folder = tmp_path / name
-        dhp.run(
-            model,
-            "mini/story_cloze",
-            schedule=STOP if stop else "all",
-            out=folder,
-        )
+        dhp.run(model, "mini/story_cloze", schedule=STOP if stop else "all", out=folder)
     key = ["example", "variant", "metric", "sample"]
     every, less = (pd.read_parquet(tmp_path / n / "ratings.parquet").set_index(key) for n in ("all", "less"))
     asked = less[less["status"] == "scored"]
@@ -209,7 +196,7 @@ def test_controls_and_attacks_get_all_examples_and_one_analysis() -> None:
 def test_clusters_count_at_each_analysis(tmp_path: Path) -> None:
     data = texts(60)
     pairs = [replace(e, fields={"cluster": str(int(e.id) // 2)}) for e in data.examples]
-    judge = Judge("random_typos", "reordering", unseen="random_deletions")
+    judge = judge_of("random_typos", "reordering", unseen="random_deletions")
     paired = dhp.Dataset.of(pairs, name="bakeries", task="summarization", suite="summeval")
     (result,) = dhp.run(judge, paired, schedule=STOP, out=tmp_path / "r")
     assert result.clusters == 30
@@ -251,12 +238,7 @@ def test_the_order_is_drawn_by_seed_and_dataset() -> None:
 @pytest.mark.slow
 def test_runs_that_stopped_elsewhere_are_not_compared(tmp_path: Path) -> None:
     for name, model in (("ideal", "mock/ideal"), ("noisy", "mock/noisy?sensitivity=0.5")):
-        dhp.run(
-            model,
-            "mini/story_cloze",
-            schedule=STOP,
-            out=tmp_path / name,
-        )
+        dhp.run(model, "mini/story_cloze", schedule=STOP, out=tmp_path / name)
     dhp.run(
         "mock/ideal",
         "mini/story_cloze",

@@ -104,12 +104,6 @@ def test_of_a_symmetric_posterior_the_median_is_the_mean() -> None:
     assert (found.low, found.high) == pytest.approx((found.value, found.value), rel=1e-3)
 
 
-def test_more_answers_are_surer() -> None:
-    few, many = (asked(6.0, n).t75() for n in (15, 150))
-    assert many.low > 1.5 * few.low
-    assert many.high < few.high / 1.5
-
-
 def test_a_batch_is_not_one_dose_only() -> None:
     state = asked(6.0, 20)
     doses = state.next_doses(12)

@@ -1,6 +1,5 @@
 """Runs that look for thresholds: where doses are placed, how many calls that takes, what is said of them."""
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,9 @@ import dhp
 from dhp.analysis.results import Result
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, parse_variant
-from dhp.core.specs import Task
 from dhp.plugins.adaptive.threshold_search import AT_ONCE
 from dhp.report.findings import findings, sentences
+from tests.judges import ByRule
 
 UNIFORM = dhp.AnalysisConfig(weights="uniform")
 FIND = {"schedule": "find_threshold", "analysis": UNIFORM}
@@ -34,22 +33,15 @@ perturbers:
 """
 
 
-class Sees:
+def sees(threshold: float) -> ByRule:
     """Lowers its score from a dose on; below it, the score rises as often as it falls."""
 
-    model, protocol = "own/sees", "none"
+    def score(c: dhp.Candidate, metric: str) -> float:
+        dose = parse_variant(c.variant)[2] or 0
+        by_chance = 3 + ((int(c.example) * 7 + dose * 3) % 2 - 0.5)
+        return 3.0 if c.variant == ORIGINAL else 1.0 if dose >= threshold else by_chance
 
-    def __init__(self, dose: float) -> None:
-        self.dose, self.turns = dose, []
-
-    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
-        self.turns.append([(c.example, c.variant) for c in candidates])
-        for c in candidates:
-            dose = parse_variant(c.variant)[2] or 0
-            by_chance = 3 + ((int(c.example) * 7 + dose * 3) % 2 - 0.5)
-            points = 3.0 if c.variant == ORIGINAL else 1.0 if dose >= self.dose else by_chance
-            for metric in task.metrics:
-                yield dhp.Rating(c.example, c.variant, metric.name, 0, points)
+    return ByRule(score)
 
 
 def texts(n: int) -> dhp.Dataset:
@@ -68,11 +60,10 @@ def suite(tmp_path: Path) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("dose", [6, 23])
 def test_it_asks_where_the_threshold_is(suite: str, tmp_path: Path, dose: int) -> None:
-    judge = Sees(dose)
+    judge = sees(dose)
     way = {"suite": suite, **FIND, "metrics": ["fluency"], "controls": False}
     (result,) = dhp.run(judge, texts(30), out=tmp_path / "r", **way)  # type: ignore[arg-type]
     (curve,) = result.curves
-    assert curve.t75 is not None
     assert dose / 1.6 <= (curve.t75.value or 0) <= dose * 1.2
     asked = [variant for turn in judge.turns for _, variant in turn]
     copies = [parse_variant(v)[2] for v in asked if v != ORIGINAL]
@@ -91,13 +82,9 @@ def test_it_asks_where_the_threshold_is(suite: str, tmp_path: Path, dose: int) -
 
 
 def test_a_judge_that_never_moves_has_no_threshold(suite: str) -> None:
-    class Same(Sees):
-        def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
-            for c in candidates:
-                for metric in task.metrics:
-                    yield dhp.Rating(c.example, c.variant, metric.name, 0, 3.0)
-
-    (result,) = dhp.run(Same(1), texts(12), suite=suite, **FIND, metrics=["fluency"], controls=True)
+    (result,) = dhp.run(
+        ByRule(lambda c, metric: 3.0), texts(12), suite=suite, **FIND, metrics=["fluency"], controls=True
+    )
     assert {curve.t75 for curve in result.curves} <= {None}
     if result.curves:
         assert said(result).startswith("no T75 of typos")
@@ -109,9 +96,9 @@ def test_what_cannot_be_searched_is_one_line(suite: str, tmp_path: Path) -> None
     text = SUITE.replace("random_typos", "wrong_ending").replace("character", "sentence")
     other.write_text(text.replace("degrees: {minor: {k: 2}}", "params: {}"))
     with pytest.raises(InputError, match=r"no perturber takes a dose"):
-        dhp.run(Sees(4), texts(12), suite=str(other), **FIND)
+        dhp.run(sees(4), texts(12), suite=str(other), **FIND)
     short = dhp.Dataset.of([dhp.Example("1", "A cat.", "Cat.")], name="short", task="summarization")
     with pytest.raises(InputError, match="no text takes two doses, which a threshold needs"):
-        dhp.run(Sees(4), short, suite=suite, doses=(20, 30), **FIND)
+        dhp.run(sees(4), short, suite=suite, doses=(20, 30), **FIND)
     with pytest.raises(InputError, match="compares texts; `find_threshold` needs one that rates"):
         dhp.run("mock/noisy", texts(6), suite=suite, protocol="choose", **FIND)

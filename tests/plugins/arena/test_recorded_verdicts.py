@@ -7,7 +7,7 @@ import pytest
 
 from dhp.core.errors import InputError
 from dhp.plugins.arena.labelled_pairs import read_judgebench_verdicts, read_llmbar_answers, read_llmbar_pairs
-from dhp.plugins.arena.recorded_verdicts import compared_ways, recorded_cells
+from dhp.plugins.arena.recorded_verdicts import RecordedCell, compared_ways, recorded_cells
 
 PUBLISHED = {
     "correct_False": "correct_as_given",
@@ -135,24 +135,31 @@ def test_faults_are_one_line(tmp_path: Path, row: dict[str, str], message: str) 
         read_llmbar_pairs(write(tmp_path / "p.jsonl", {"id": "1", "subset": "S", "label": 3}))
 
 
-@pytest.mark.slow
-@pytest.mark.realdata
-def test_every_published_cell_of_three_judges_is_equal(real: Path) -> None:
+@pytest.fixture(scope="module")
+def llmbar_cells(real: Path) -> list[RecordedCell]:
     folder = real / "llmbar"
     pairs = read_llmbar_pairs(folder / "pairs.jsonl")
     files = [folder / f"answers-{judge}.jsonl" for judge in ("gpt-4", "chatgpt", "llama2")]
-    cells = recorded_cells(read_llmbar_answers(files, pairs), pairs)
-    published = [json.loads(line) for line in (folder / "published.jsonl").read_text().splitlines()]
-    expected = {(p["model"], p["protocol"], p["subset"]): p for p in published}
-    assert len(cells) == len(expected) == 185
-    for cell in cells:
+    return recorded_cells(read_llmbar_answers(files, pairs), pairs)
+
+
+@pytest.mark.realdata
+def test_every_published_cell_of_three_judges_is_equal(llmbar_cells: list[RecordedCell], real: Path) -> None:
+    lines = (real / "llmbar" / "published.jsonl").read_text().splitlines()
+    expected = {(p["model"], p["protocol"], p["subset"]): p for p in map(json.loads, lines)}
+    assert len(llmbar_cells) == len(expected) == 185
+    for cell in llmbar_cells:
         printed = expected[cell.model, cell.protocol, cell.subset]
         found = cell.to_dict()
         for theirs, ours in PUBLISHED.items():
             count, total = printed[theirs].split(" = ")[0].split(" / ")
             assert found[ours] == int(count) / int(total), (printed, ours)
-    gpt_4 = [cell for cell in cells if cell.model == "GPT-4"]
-    ways = compared_ways(gpt_4)
+
+
+@pytest.mark.slow
+@pytest.mark.realdata
+def test_protocols_of_one_judge_are_compared_by_their_ways(llmbar_cells: list[RecordedCell]) -> None:
+    ways = compared_ways([cell for cell in llmbar_cells if cell.model == "GPT-4"])
     assert {(w.pairwise, w.pointwise) for w in ways} == {
         ("Vanilla", "Rating"),
         ("Vanilla_NoRules", "Rating_NoRules"),

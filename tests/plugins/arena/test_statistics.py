@@ -37,7 +37,6 @@ def test_whole_scores_are_a_sign_test_and_never_underflow() -> None:
 def test_a_judge_that_always_says_first() -> None:
     as_given, swapped = np.ones(40), -np.ones(40)
     bias = position_bias(as_given, swapped)
-    assert bias is not None
     assert (bias.share, bias.toward_first, bias.ci[1]) == (1, 1, 1)
     assert bias.p == pytest.approx(2 * 0.5**40)
     assert sign_flip_log_p(as_given + swapped) == 0
@@ -46,14 +45,12 @@ def test_a_judge_that_always_says_first() -> None:
 def test_position_bias_by_hand() -> None:
     """Ten pairs, four flip, three of them toward the first."""
     bias = position_bias([1, 1, 1, -1, 1, 1, 1, -1, 0, 1], [-1, -1, -1, 1, 1, 1, 1, -1, 0, 0])
-    assert bias is not None
     assert (bias.flips, bias.n, bias.toward_first) == (4, 10, 0.75)
     exact = stats.binomtest(4, 10).proportion_ci(method="exact")
     assert bias.ci == pytest.approx((exact.low, exact.high))
     assert bias.p == pytest.approx(stats.binomtest(3, 4).pvalue)
     assert position_bias([np.nan], [1]) is None
     steady = position_bias([1, -1], [1, -1])
-    assert steady is not None
     assert (steady.share, steady.toward_first, steady.p) == (0, None, 1)
 
 

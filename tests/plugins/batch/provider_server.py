@@ -3,13 +3,12 @@
 import contextlib
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from tests.plugins.batch.answers import answer, completion, expired, score
+from tests.server import Answer, Call, scripted_server
 
 Lines = list[dict[str, Any]]
 
@@ -140,22 +139,22 @@ class Provider:
             metadata["output"] = {"responsesFile": f"files/out{name}"}
         return {"name": f"batches/{name}", "metadata": metadata, "done": ended}
 
-    def answer(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Any:
+    def answer(self, call: Call) -> Any:
         """JSON, bytes, or JSON with headers."""
-        path, _, _ = path.partition("?")
+        path, _, _ = call.path.partition("?")
         if path.startswith("/gemini/"):
             path = path.removeprefix("/gemini").replace("/v1/", "/v1beta/")
         found = re.search(r"batch_\d+", path)
         name = found[0] if found else ""
-        match method, path.removesuffix("/"):
+        match call.method, path.removesuffix("/"):
             case "POST", "/v1/chat/completions":
                 self.direct += 1
-                return completion(json.loads(body))
+                return completion(call.body)
             case "GET", "/v1/models":
                 return {"object": "list", "data": []}
             case "POST", "/v1/files":
                 file = f"file-{len(self.files)}"
-                lines = [line for line in body.split(b"\n") if line.startswith(b'{"custom_id"')]
+                lines = [line for line in call.raw.split(b"\n") if line.startswith(b'{"custom_id"')]
                 self.files[file] = b"\n".join(lines)
                 return {
                     "id": file,
@@ -168,11 +167,11 @@ class Provider:
             case "GET", p if p.startswith("/v1/files/"):
                 return self.files[p.split("/")[3]]
             case "POST", "/v1/batches":
-                return self.openai(self.made(**json.loads(body))["id"])
+                return self.openai(self.made(**call.body)["id"])
             case "GET", "/v1/batches":
                 return {"object": "list", "data": [self.openai(n) for n in self.batches], "has_more": False}
             case "POST", "/v1/messages/batches":
-                return self.anthropic(self.made(**json.loads(body))["id"])
+                return self.anthropic(self.made(**call.body)["id"])
             case "GET", "/v1/messages/batches":
                 return {"data": [self.anthropic(n) for n in self.batches], "has_more": False}
             case "GET", p if p.endswith("/results"):
@@ -192,12 +191,12 @@ class Provider:
                 return {}, {"x-goog-upload-url": f"{self.url}/gemini/put", "x-goog-upload-status": "active"}
             case "POST" | "PUT", "/put":
                 file = f"files/f{len(self.files)}"
-                self.files[file] = body
+                self.files[file] = call.raw
                 return {"file": {"name": file, "uri": file, "state": "ACTIVE"}}, {
                     "x-goog-upload-status": "final"
                 }
             case "POST", p if p.endswith(":batchGenerateContent"):
-                given = json.loads(body)["batch"]
+                given = call.body["batch"]
                 made = self.made(display=given["displayName"], model=p, file=given["inputConfig"]["fileName"])
                 return self.gemini(made["id"])
             case "GET", "/v1beta/batches":
@@ -206,48 +205,27 @@ class Provider:
                 return self.gemini(name)
             case "GET", p if ":download" in p:
                 return self.files[re.sub(r"^/(download/)?v1beta/|:download$", "", p)]
-        raise AssertionError(f"unknown call {method} {path}")
+        raise AssertionError(f"unknown call {call.method} {path}")
 
 
 @contextlib.contextmanager
 def provider_server(provider: Provider) -> Iterator[Provider]:
     """Start it on a free port."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def _serve(self) -> None:
-            body = self.rfile.read(int(self.headers.get("content-length") or 0))
-            try:
-                said = provider.answer(self.command, self.path, body, dict(self.headers))
-            except Lost:
-                self.close_connection = True
-                return
-            except KeyError:
-                self.send_error(404)
-                return
-            headers: dict[str, str] = {}
-            if isinstance(said, tuple):
-                said, headers = said
-            data = said if isinstance(said, bytes) else json.dumps(said).encode()
-            self.send_response(200)
-            kind = "application/x-jsonl" if isinstance(said, bytes) else "application/json"
-            for key, value in {"Content-Type": kind, "Content-Length": str(len(data)), **headers}.items():
-                self.send_header(key, value)
-            self.end_headers()
-            self.wfile.write(data)
+    def says(call: Call) -> Answer | None:
+        try:
+            answer = provider.answer(call)
+        except Lost:
+            return None
+        except KeyError:
+            return 404, {}, ""
+        body, headers = answer if isinstance(answer, tuple) else (answer, {})
+        kind = "application/x-jsonl" if isinstance(body, bytes) else "application/json"
+        return 200, {"Content-Type": kind, **headers}, body
 
-        do_GET = do_POST = do_PUT = _serve
-
-        def log_message(self, format: str, *args: object) -> None:
-            return
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    provider.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    try:
+    with scripted_server(says, get=says) as server:
+        provider.url = server.url
         yield provider
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def half_expired(line: dict[str, Any]) -> dict[str, Any]:

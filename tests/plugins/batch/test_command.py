@@ -61,20 +61,14 @@ def test_wrong_use_is_one_line(dhp: Run, tmp_path: Path) -> None:
     way = ("benchmark", "--dataset", "mini/answer_equivalence", "--n", "2", "--cache", "cache", *JUDGE)
     assert dhp(*way, "--out", "out", "--batch-write", "r.jsonl").code == 3
     write(tmp_path / "e.jsonl", [expired(line) for line in read(tmp_path / "r.jsonl")])
-    (tmp_path / "empty.jsonl").write_text("")
     for more, fault in (
         (("--batch-write", "r.jsonl"), "--batch-write r.jsonl: is there already"),
-        (("--batch-read", "r.jsonl"), "r.jsonl: line 1: is a request; allowed: the results"),
         (("--batch-read", "none.jsonl"), "none.jsonl: cannot be read (No such file or directory)"),
-        (("--batch-read", "empty.jsonl"), "empty.jsonl: holds no results"),
         (("--batch-write", "s.jsonl", "--refresh"), "--refresh: would ask again what is answered later"),
         (("--batch-write", "s.jsonl", "--dry-run"), "--dry-run: counts what is not stored"),
         (("--batch-write", "out"), "--batch-write out: is there already"),
         (("--batch-read", "q*.jsonl"), "--batch-read 'q*.jsonl': no file fits this pattern"),
-        (
-            ("--batch-read", "e.jsonl", "r.jsonl"),
-            "(r.jsonl); --batch-read is repeated for each value",
-        ),
+        (("--batch-read", "e.jsonl", "r.jsonl"), "(r.jsonl); --batch-read is repeated for each value"),
         (("--batch-read", "out"), "out: is a folder; allowed: files with the results of batches"),
         (
             ("--model", "hf/none/x", "--batch-write", "s.jsonl"),
@@ -90,16 +84,7 @@ def test_the_dry_run_counts_a_request_a_sample_where_there_is_no_n(
     dhp: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dhp.plugins.batch.settings.check_provider", lambda name: None)
-    way = (
-        "benchmark",
-        "--dataset",
-        "mini/answer_equivalence",
-        "--n",
-        "2",
-        "--model",
-        "openai/m",
-        "--dry-run",
-    )
+    way = "benchmark --dataset mini/answer_equivalence --n 2 --model openai/m --dry-run".split()
     assert "together" in dhp(*way, "--batch", "openai").out
     shown = dhp(*way, "--batch", "anthropic").out
     assert "together" not in shown
@@ -216,26 +201,16 @@ def test_an_evaluation_comes_by_batches(dhp: Run, tmp_path: Path) -> None:
             {
                 "category": c,
                 "instruction": f"Do {i}.",
-                "input": "",
                 "output": f"{name} {i}.",
                 "target": "T",
                 "id": i,
+                "input": "",
             }
             for i, c in enumerate(("brainstorming", "chat"))
         ]
         (tmp_path / f"{name}.json").write_text(json.dumps(rows))
-    way = (
-        "evaluate",
-        "--answers",
-        "one.json",
-        "--answers",
-        "two.json",
-        "--model",
-        "openai/m",
-        "--cache",
-        "c",
-    )
-    way = (*way, "--samples", "1", "--with-reference", "second-turn", "--targets", "one.json", "--out", "out")
+    way = "evaluate --answers one.json --answers two.json --model openai/m --cache c --samples 1".split()
+    way += "--with-reference second-turn --targets one.json --out out".split()
     files: list[str] = []
     written = []
     for number in range(1, 5):

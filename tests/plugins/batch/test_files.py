@@ -16,8 +16,8 @@ from dhp.llm.records import Failure, Reply
 from dhp.plugins.batch import files
 from dhp.plugins.batch.files import BatchResults, BatchWriter, read_result_line, same_model
 from dhp.plugins.batch.settings import BatchSettings
-from tests.llm.scripted import Call, reply, scripted_server
 from tests.plugins.batch.answers import answer, expired, read, refused, score, write, write_answers
+from tests.server import Call, reply, scripted_server
 
 WAY = {"dataset": "mini/answer_equivalence", "n": 3, "controls": False}
 
@@ -144,12 +144,6 @@ def test_errors_are_told_by_kind_and_a_content_filter_is_no_score(
     assert f"{len(lines) - 2} answers, 2 errors (2 HTTP 400: The content was flagged" in caplog.text
 
 
-def test_an_error_file_alone_loses_nothing(tmp_path: Path) -> None:
-    lines = lacking(tmp_path, "r.jsonl")
-    errors = write(tmp_path / "error.jsonl", [expired(line) for line in lines])
-    assert len(lacking(tmp_path, "r2.jsonl", read=(errors,))) == len(lines)
-
-
 def test_lines_twice_count_once_and_the_first_counts(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -210,8 +204,12 @@ def test_results_of_another_run_and_of_another_model_are_left_out(
 ) -> None:
     lines = lacking(tmp_path, "r.jsonl")
     results = write_answers(tmp_path / "r.jsonl", tmp_path / "res.jsonl")
-    with pytest.raises(InputError, match="none of 30 results belongs to a request of this run"):
-        run(tmp_path, model="openai/other", out="other", read=(results,))
+    for name in (None, "next.jsonl"):
+        with pytest.raises(
+            InputError, match=r"res\.jsonl: none of 30 results belongs to .* nothing was asked or wr"
+        ):
+            run(tmp_path, model="openai/other", out="other", read=(results,), write=name)
+    assert not list(tmp_path.glob("next*"))
     renamed = [answer({**line, "body": {**line["body"], "model": "smaller"}}) for line in lines]
     others = write(tmp_path / "others.jsonl", renamed)
     for name in (None, "none.jsonl"):
@@ -225,16 +223,6 @@ def test_results_of_another_run_and_of_another_model_are_left_out(
     run(tmp_path, read=(tmp_path / "stray.jsonl",))
     assert "1 of 31 results belong to no request of this run (first: " in caplog.text
     assert "stray.jsonl line 1)" in caplog.text
-
-
-def test_results_that_fit_nothing_stop_the_run_before_the_next_file_is_written(tmp_path: Path) -> None:
-    lacking(tmp_path, "r.jsonl")
-    results = write_answers(tmp_path / "r.jsonl", tmp_path / "res.jsonl")
-    with pytest.raises(
-        InputError, match=r"res\.jsonl: none of 30 results belongs .* nothing was asked or wr"
-    ):
-        run(tmp_path, model="openai/other", out="other", read=(results,), write="next.jsonl")
-    assert not list(tmp_path.glob("next*"))
 
 
 def test_results_of_one_of_two_judges_are_enough_to_ask_the_other(tmp_path: Path) -> None:
@@ -420,7 +408,6 @@ def test_vllms_error_lines_are_read() -> None:
     line = {"id": "vllm-1", "custom_id": "a", "response": {"status_code": 400, "body": None}}
     for said in (error, {"error": error}):
         result = read_result_line("f", json.dumps({**line, "error": said}).encode())
-        assert result.problem is not None
         assert result.problem.too_long
         assert result.problem.status == 400
 

@@ -16,6 +16,7 @@ from dhp.plugins.batch.providers import check_address
 from dhp.plugins.batch.settings import BatchSettings
 from tests.plugins.batch.answers import answer, expired, write_answers
 from tests.plugins.batch.provider_server import Provider, half_expired, provider_server
+from tests.server import Call
 
 PACKAGES = {"openai": "openai", "anthropic": "anthropic", "gemini": "google.genai"}
 
@@ -77,6 +78,15 @@ def run(
     )
 
 
+def interrupted(server: Provider, folder: Path, out: str = "out") -> None:
+    """A run that is stopped while it waits for a batch, which stays in work."""
+    server.looks = 10**6
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run(server, folder, out=out, batch="openai")
+
+
 @pytest.mark.slow
 @EACH
 def test_a_provider_gives_what_files_give(name: str, server: Provider, tmp_path: Path) -> None:
@@ -99,16 +109,11 @@ def test_a_provider_gives_what_files_give(name: str, server: Provider, tmp_path:
 def test_what_expired_is_sent_again(
     name: str, server: Provider, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server.result = half_expired
-
-    def recover(*_: object) -> None:
-        server.result = type(server).result
-
-    keep = RemoteBatches._check
+    server.result, keep = half_expired, RemoteBatches._check
 
     def check(*given: object) -> None:
         keep(*given)
-        recover()
+        server.result = answer
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(RemoteBatches, "_check", check)
@@ -152,11 +157,7 @@ def test_a_kill_at_any_point_pays_nothing_twice(
 
 
 def test_a_direct_run_waits_for_what_is_in_flight(server: Provider, tmp_path: Path) -> None:
-    server.looks = 10**6
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jobs.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            run(server, tmp_path, batch="openai")
+    interrupted(server, tmp_path)
     with pytest.raises(
         StoppedEarly, match=r"requests wait in the batch dhp-.* at openai; `batch` openai fetches"
     ):
@@ -194,14 +195,10 @@ def test_a_direct_run_leaves_alone_what_is_sent_while_it_asks(server: Provider, 
     """The batch is sent by another process when a tenth of the direct run's calls are made."""
     direct = server.answer
 
-    def answered(method: str, path: str, *given: object) -> object:
-        found = direct(method, path, *given)
-        if path.endswith("/chat/completions") and server.direct == 2:
-            server.looks, stop = 10**6, pytest.MonkeyPatch()
-            stop.setattr(jobs.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
-            with pytest.raises(KeyboardInterrupt):
-                run(server, tmp_path, out="other", batch="openai")
-            stop.undo()
+    def answered(call: Call) -> object:
+        found = direct(call)
+        if call.path.endswith("/chat/completions") and server.direct == 2:
+            interrupted(server, tmp_path, out="other")
         return found
 
     server.answer = answered
@@ -214,11 +211,7 @@ def test_a_direct_run_leaves_alone_what_is_sent_while_it_asks(server: Provider, 
 
 
 def test_more_samples_are_not_asked_while_some_are_in_flight(server: Provider, tmp_path: Path) -> None:
-    server.looks = 10**6
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jobs.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            run(server, tmp_path, batch="openai")
+    interrupted(server, tmp_path)
     with pytest.raises(StoppedEarly, match="requests wait in the batch"):
         run(server, tmp_path, out="more", samples=3)
     assert server.direct == 0
@@ -231,11 +224,7 @@ def test_more_samples_are_not_asked_while_some_are_in_flight(server: Provider, t
 def test_a_run_waits_for_its_own_batches_alone(server: Provider, tmp_path: Path) -> None:
     """One of another study is in work at a server that is gone; one of this study at another provider."""
     cache = RemoteBatches(tmp_path / "cache")
-    server.looks = 10**6
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jobs.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            run(server, tmp_path, batch="openai")
+    interrupted(server, tmp_path)
     server.looks = 1
     (job,) = cache.jobs()
     other = replace(job, name="dhp-other", model="openai/other", endpoint="http://127.0.0.1:9/v1")
@@ -249,28 +238,19 @@ def test_a_run_waits_for_its_own_batches_alone(server: Provider, tmp_path: Path)
 
 
 def test_a_limit_holds_for_all_rounds_of_a_command(server: Provider, tmp_path: Path) -> None:
-    def limited() -> None:
-        run(server, tmp_path, calls=7, batch="openai")
-
     with pytest.raises(StoppedEarly, match=r"stopped at `limits.calls` 7; repeat the command"):
-        limited()
+        run(server, tmp_path, calls=7, batch="openai")
     assert [len(server.lines(batch)) for batch in server.batches.values()] == [7]
-    server.result = lambda line: expired(line) if int(line["custom_id"], 16) % 2 else answer(line)
+    server.result = half_expired
     with pytest.raises(StoppedEarly, match=r"stopped at `limits.calls` 7"):
-        limited()
+        run(server, tmp_path, calls=7, batch="openai")
     assert len(server.batches) == 2, "the next command has the limit anew"
 
 
-def test_a_limit_holds_after_batches_that_a_command_only_waited_for(
-    server: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server.looks = 10**6
-    with monkeypatch.context() as patch:
-        patch.setattr(jobs.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            run(server, tmp_path, batch="openai")
+def test_a_limit_holds_after_batches_that_a_command_only_waited_for(server: Provider, tmp_path: Path) -> None:
+    interrupted(server, tmp_path)
     server.looks = 1
-    server.result = lambda line: expired(line) if int(line["custom_id"], 16) % 2 else answer(line)
+    server.result = half_expired
     with pytest.raises(StoppedEarly):
         run(server, tmp_path, calls=2, batch="openai")
     assert [len(server.lines(batch)) for batch in server.batches.values()] == [20, 2]

@@ -40,12 +40,8 @@ def chats(draw: st.DrawFn) -> list[dict[str, Any]]:
     """A few conversations with calls, results, questions, and a constraint on form."""
     rows = []
     for number in range(draw(st.integers(2, 4))):
-        messages: list[dict[str, Any]] = [
-            {
-                "role": "system",
-                "content": draw(st.sampled_from(["", "Answer in at most 90 words.", "No emojis."])),
-            }
-        ]
+        rule = draw(st.sampled_from(["", "Answer in at most 90 words.", "No emojis."]))
+        messages: list[dict[str, Any]] = [{"role": "system", "content": rule}] if rule else []
         calls = 0
         for turn in range(draw(st.integers(1, 4))):
             question = draw(st.booleans())
@@ -53,27 +49,15 @@ def chats(draw: st.DrawFn) -> list[dict[str, Any]]:
             result = draw(st.integers(100, 99999))
             for _ in range(draw(st.integers(0, 2))):
                 calls += 1
-                arguments = {
-                    "day": draw(st.integers(1, 31)),
-                    "name": draw(st.sampled_from(WORDS)),
-                    "vip": turn > 1,
-                }
-                call = {"name": "find", "arguments": json.dumps(arguments)}
-                messages.append(
-                    {
-                        "role": "assistant",
-                        "content": None,
-                        "tool_calls": [{"id": f"c{calls}", "function": call}],
-                    }
-                )
-                messages.append(
-                    {"role": "tool", "tool_call_id": f"c{calls}", "content": f'{{"price": {result}}}'}
-                )
+                day, name = draw(st.integers(1, 31)), draw(st.sampled_from(WORDS))
+                arguments = json.dumps({"day": day, "name": name, "vip": turn > 1})
+                call = {"id": f"c{calls}", "function": {"name": "find", "arguments": arguments}}
+                messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+                said = f'{{"price": {result}}}'
+                messages.append({"role": "tool", "tool_call_id": f"c{calls}", "content": said})
             said = f"{_sentence(draw)}. {_sentence(draw)} {result} no {number}{turn}."
             messages.append({"role": "assistant", "content": said})
-        rows.append(
-            {"id": str(number), "language": "en", "messages": [m for m in messages if m["content"] != ""]}
-        )
+        rows.append({"id": str(number), "language": "en", "messages": messages})
     return rows
 
 
@@ -314,18 +298,16 @@ def test_one_constraint_is_broken_and_no_other() -> None:
 
 
 def test_rules_for_texts_reach_the_assistant_alone() -> None:
-    row = {
-        "language": "en",
-        "messages": [
-            {"role": "user", "content": "Where is the library of this town, please tell me?"},
-            {"role": "assistant", "content": "Short."},
-            {"role": "user", "content": "Where exactly do I find the old books of the library?"},
-            {
-                "role": "assistant",
-                "content": "They are upstairs. Take the stairs on the left side. Ask at the desk.",
-            },
-        ],
-    }
+    turns = [
+        "Where is the library of this town, please tell me?",
+        "Short.",
+        "Where exactly do I find the old books of the library?",
+        "They are upstairs. Take the stairs on the left side. Ask at the desk.",
+    ]
+    messages = [
+        {"role": role, "content": t} for role, t in zip(("user", "assistant") * 2, turns, strict=True)
+    ]
+    row = {"language": "en", "messages": messages}
     (dataset,) = resolve_datasets([[row]])
     (found,) = perturb_datasets(dataset, suite="general", attacks=True, progress=None)
     before = blocks(dataset.examples[0].output)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,113 +27,16 @@ ASKED = {"role": "user", "content": "Is table 4 free?"}
 RULE = "Be brief."
 ANSWER = "No, table 4 is taken."
 
-OPENAI = {
-    "messages": [
-        {"role": "system", "content": RULE},
-        {"role": "user", "content": [{"type": "text", "text": "Is table 4 free?"}]},
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [
-                {
-                    "id": "a1",
-                    "type": "function",
-                    "function": {"name": "find_table", "arguments": '{"table":4}'},
-                }
-            ],
-        },
-        {"role": "tool", "tool_call_id": "a1", "content": '{"free": false}'},
-        {"role": "assistant", "content": ANSWER},
-    ]
-}
-INSPECT = {
-    "version": 2,
-    "status": "success",
-    "eval": {"task": "tables", "model": "mockllm/model"},
-    "samples": [
-        {
-            "id": 1,
-            "epoch": epoch,
-            "input": "Is table 4 free?",
-            "target": "no",
-            "messages": [
-                {"id": "m0", "role": "system", "content": RULE, "source": "input"},
-                {"id": "m1", "role": "user", "content": "attachment://77", "source": "input"},
-                {
-                    "id": "m2",
-                    "role": "assistant",
-                    "source": "generate",
-                    "content": [{"type": "reasoning", "reasoning": "look it up", "signature": "x"}],
-                    "tool_calls": [
-                        {"id": "a1", "function": "find_table", "arguments": {"table": 4}, "type": "function"}
-                    ],
-                },
-                {
-                    "id": "m3",
-                    "role": "tool",
-                    "tool_call_id": "a1",
-                    "function": "find_table",
-                    "content": '{"free": false}',
-                },
-                {"id": "m4", "role": "assistant", "content": [{"type": "text", "text": ANSWER}]},
-            ],
-            "attachments": {"77": "Is table 4 free?"},
-            "output": {"completion": ANSWER},
-        }
-        for epoch in (1, 2)
-    ],
-}
-ANTHROPIC = {
-    "system": [{"type": "text", "text": RULE}],
-    "messages": [
-        ASKED,
-        {
-            "role": "assistant",
-            "content": [
-                {"type": "thinking", "thinking": "look it up", "signature": "x"},
-                {"type": "tool_use", "id": "a1", "name": "find_table", "input": {"table": 4}},
-            ],
-        },
-        {
-            "role": "user",
-            "content": [
-                {
-                    "type": "tool_result",
-                    "tool_use_id": "a1",
-                    "content": [{"type": "text", "text": '{"free": false}'}],
-                }
-            ],
-        },
-        {"role": "assistant", "content": [{"type": "text", "text": ANSWER}]},
-    ],
-}
-DEEPEVAL = [
-    {
-        "scenario": "a guest asks for a table",
-        "chatbot_role": RULE,
-        "turns": [
-            ASKED,
-            {
-                "role": "assistant",
-                "content": ANSWER,
-                "retrieval_context": None,
-                "tools_called": [
-                    {"name": "find_table", "inputParameters": {"table": 4}, "output": {"free": False}}
-                ],
-            },
-        ],
-    }
-]
+FOUR_FORMS = yaml.safe_load(Path(__file__).with_name("forms.yaml").read_text("utf-8"))
+OPENAI, INSPECT = FOUR_FORMS["openai"], FOUR_FORMS["inspect_ai"]
+INSPECT["samples"] = [{**INSPECT["samples"][0], "epoch": epoch} for epoch in (1, 2)]
 _GENAI_INPUT = [
     {"role": "user", "parts": [{"type": "text", "content": "Is table 4 free?"}]},
     {
         "role": "assistant",
         "parts": [{"type": "tool_call", "id": "a1", "name": "find_table", "arguments": {"table": 4}}],
     },
-    {
-        "role": "tool",
-        "parts": [{"type": "tool_call_response", "id": "a1", "response": {"free": False}}],
-    },
+    {"role": "tool", "parts": [{"type": "tool_call_response", "id": "a1", "response": {"free": False}}]},
 ]
 _GENAI: Mapping[str, Any] = {
     "gen_ai.conversation.id": "c-1",
@@ -143,67 +47,33 @@ _GENAI: Mapping[str, Any] = {
     ),
 }
 _FIRST_SPAN = {**_GENAI, "gen_ai.input.messages": json.dumps(_GENAI_INPUT[:1])}
-OTLP = {
-    "resourceSpans": [
-        {
-            "scopeSpans": [
-                {
-                    "spans": [
-                        {"name": "http GET", "attributes": []},
-                        *(
-                            {
-                                "traceId": "5b8e",
-                                "name": "chat",
-                                "attributes": [
-                                    {"key": key, "value": {"stringValue": value}}
-                                    for key, value in each.items()
-                                ],
-                            }
-                            for each in (_FIRST_SPAN, _GENAI)
-                        ),
-                    ]
-                }
-            ]
-        }
-    ]
-}
+CHATS = [
+    {
+        "traceId": "5b8e",
+        "name": "chat",
+        "attributes": [{"key": key, "value": {"stringValue": value}} for key, value in each.items()],
+    }
+    for each in (_FIRST_SPAN, _GENAI)
+]
+SPANS = [{"name": "http GET", "attributes": []}, *CHATS]
+OTLP = {"resourceSpans": [{"scopeSpans": [{"spans": SPANS}]}]}
+
+
+def observed(second: int, kind: str, given: object, output: object) -> dict[str, object]:
+    """An observation of Langfuse."""
+    began = f"2026-01-01T10:00:0{second}Z"
+    of = {"id": f"o{second}", "traceId": "t-1", "type": kind, "startTime": began}
+    return of | {"input": given, "output": output}
+
+
 LANGFUSE = {
     "data": [
-        {
-            "id": "o3",
-            "traceId": "t-1",
-            "type": "GENERATION",
-            "startTime": "2026-01-01T10:00:03Z",
-            "input": OPENAI["messages"][:4],
-            "output": {"role": "assistant", "content": ANSWER},
-        },
-        {
-            "id": "o2",
-            "traceId": "t-1",
-            "type": "TOOL",
-            "startTime": "2026-01-01T10:00:02Z",
-            "input": {"table": 4},
-            "output": {"free": False},
-        },
-        {
-            "id": "o1",
-            "traceId": "t-1",
-            "type": "GENERATION",
-            "startTime": "2026-01-01T10:00:01Z",
-            "input": OPENAI["messages"][:2],
-            "output": OPENAI["messages"][2],
-        },
+        observed(3, "GENERATION", OPENAI["messages"][:4], {"role": "assistant", "content": ANSWER}),
+        observed(2, "TOOL", {"table": 4}, {"free": False}),
+        observed(1, "GENERATION", OPENAI["messages"][:2], OPENAI["messages"][2]),
     ]
 }
-FORMS = {
-    "openai": OPENAI,
-    "inspect_ai": INSPECT,
-    "anthropic": ANTHROPIC,
-    "deepeval": DEEPEVAL,
-    "otel rows": [_FIRST_SPAN, _GENAI],
-    "otlp": OTLP,
-    "langfuse": LANGFUSE,
-}
+FORMS = {**FOUR_FORMS, "otel rows": [_FIRST_SPAN, _GENAI], "otlp": OTLP, "langfuse": LANGFUSE}
 
 
 def read(folder: Path, data: object, part: str | None = "run", name: str = "chats.json") -> Any:

@@ -17,28 +17,14 @@ def test_williams_by_hand() -> None:
     k = 1 - 0.49 - 0.25 - 0.36 + 2 * 0.7 * 0.5 * 0.6
     t = 0.2 * math.sqrt(49 * 1.6) / math.sqrt(2 * k * 49 / 47 + 0.36 * 0.4**3)
     found = williams(0.7, 0.5, 0.6, 50)
-    assert found is not None
     assert found.t == pytest.approx(t)
     assert found.t == pytest.approx(2.1314, abs=1e-4)
-    assert found.p_greater == pytest.approx(stats.t.sf(t, 47))
+    assert (found.p_greater, found.p_two_sided) == pytest.approx((stats.t.sf(t, 47), 2 * stats.t.sf(t, 47)))
     turned = williams(0.5, 0.7, 0.6, 50)
-    assert turned is not None
     assert (turned.t, turned.p_two_sided) == pytest.approx((-t, found.p_two_sided))
     assert turned.p_greater == pytest.approx(1 - found.p_greater)
     assert williams(0.7, 0.7, 1.0, 50) is None
     assert williams(0.7, 0.5, 0.6, 3) is None
-
-
-def test_williams_holds_its_level() -> None:
-    rng = np.random.default_rng(0)
-    p = []
-    for _ in range(400):
-        h, a, b = rng.normal(size=(3, 40)) + rng.normal(size=40)
-        r = np.corrcoef([h, a, b])
-        found = williams(r[0, 1], r[0, 2], r[1, 2], 40)
-        assert found is not None
-        p.append(found.p_two_sided)
-    assert 0.02 < np.mean(np.array(p) <= 0.05) < 0.09
 
 
 def test_swapping_tells_a_better_judge_and_not_equal_ones() -> None:
@@ -46,10 +32,8 @@ def test_swapping_tells_a_better_judge_and_not_equal_ones() -> None:
     human = rng.normal(size=(30, 5))
     good, bad, other = (human + rng.normal(0, s, human.shape) for s in (0.4, 2.5, 2.5))
     found = swap_test(human, good, bad, resamples=199)
-    assert found is not None
     assert found.p_two_sided == found.p_greater == 1 / 200
     even = swap_test(human, bad, other, resamples=199)
-    assert even is not None
     assert even.p_two_sided > 0.05
     assert swap_test(human, bad, bad, resamples=19) is not None
     assert swap_test(human, human * 0, bad, resamples=19) is None
@@ -69,7 +53,6 @@ def test_a_swap_is_the_difference_of_the_swapped_judges(monkeypatch: pytest.Monk
             stats.pearsonr(human.ravel(), one.ravel())[0] - stats.pearsonr(human.ravel(), other.ravel())[0]
         )
     found = swap_test(human, a, b, resamples=60)
-    assert found is not None
     assert found.difference == pytest.approx(
         stats.pearsonr(human.ravel(), a.ravel())[0] - stats.pearsonr(human.ravel(), b.ravel())[0]
     )
@@ -77,7 +60,6 @@ def test_a_swap_is_the_difference_of_the_swapped_judges(monkeypatch: pytest.Monk
     # A threshold that the draws straddle tells more than one that none reaches.
     monkeypatch.setattr(comparison, "_coins", lambda *_: np.ones((1, 60)))
     unswapped = swap_test(human, a, b, resamples=1)
-    assert unswapped is not None
     assert unswapped.p_greater == 1.0
 
 
@@ -100,7 +82,6 @@ def test_ties_are_calibrated_as_by_trying_every_threshold(seed: int) -> None:
     sizes = {abs(a - b) for m in judge for a in m for b in m}
     best = max(brute(human, judge, e) for e in [0, *sizes])
     found = pair_accuracy(human, judge)
-    assert found is not None
     assert found.accuracy == pytest.approx(best)
     assert brute(human, judge, found.epsilon) == pytest.approx(best)
     assert found.pairs == 60
@@ -111,8 +92,6 @@ def test_soft_accuracy() -> None:
     human = rng.normal(size=(40, 4)) + np.array([0, 0.2, 0.4, 3])
     assert soft_pair_accuracy(human, human * 2 + 1) == 1
     turned, noise = soft_pair_accuracy(human, -human), soft_pair_accuracy(human, rng.normal(size=(40, 4)))
-    assert turned is not None
-    assert noise is not None
     assert turned < noise < 1
     assert soft_pair_accuracy(human[:, :1], human[:, :1]) is None
     assert soft_pair_accuracy(human * np.nan, human) is None
@@ -127,7 +106,6 @@ def test_alpha_and_ceiling_of_raters() -> None:
     truth = rng.normal(size=(200, 10))
     ratings = (truth + rng.normal(size=(3, 200, 10))).round(1)
     found = rater_agreement(ratings)
-    assert found is not None
     assert found.alpha == pytest.approx(0.5, abs=0.03)
     assert found.ceiling == pytest.approx(stats.pearsonr(truth.ravel(), ratings.mean(0).ravel())[0], abs=0.02)
     assert rater_agreement(ratings[:1]) is None
@@ -138,8 +116,6 @@ def test_more_samples_correlate_more() -> None:
     human = rng.normal(size=(40, 6))
     curve = by_samples(human, human + rng.normal(0, 2, (8, 40, 6)), "pooled", "pearson")
     assert len(curve) == 8
-    assert curve[0] is not None
-    assert curve[-1] is not None
     assert curve[0] < curve[-1]
 
 
@@ -173,7 +149,6 @@ def test_prediction_powered_mean_as_in_ppi_python(n: int, more: int) -> None:
 def test_corrected_share_by_hand() -> None:
     """60 of 100 passed, sensitivity .9, specificity .8: (.6 + .8 - 1) / .7 = 4/7."""
     found = misclassification_corrected_share(60, 100, sensitivity=(90, 100), specificity=(80, 100))
-    assert found is not None
     assert found.value == pytest.approx(4 / 7)
     assert found.ci[0] < 4 / 7 < found.ci[1]
     assert misclassification_corrected_share(6, 10, sensitivity=(5, 10), specificity=(5, 10)) is None

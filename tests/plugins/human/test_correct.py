@@ -36,19 +36,7 @@ def test_means_by_few_human_scores(dhp: Run, ratings: str, tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_shares_by_the_errors_of_a_run(dhp: Run, ratings: str) -> None:
-    dhp(
-        "benchmark",
-        "--model",
-        "mock/noisy",
-        "--dataset",
-        "mini/summeval",
-        "--n",
-        "6",
-        "--controls",
-        "--out",
-        "run",
-        "--quiet",
-    )
+    dhp(*"benchmark --model mock/noisy --dataset mini/summeval --n 6 --controls --out run --quiet".split())
     done = dhp("correlate", "--correct", ratings, "--runs", "run", "--passes", "3", "--json")
     (share,) = json.loads(done.out)["shares"]
     assert (share["judged"], share["texts"]) == (0.6, 40)

@@ -25,8 +25,6 @@ def table(values: np.ndarray, model: str | None = None, metric: str = "fluency")
 def test_a_lenient_judge_is_put_right_by_few_human_scores() -> None:
     human = table(TRUTH[:40])
     for j, found in enumerate(corrected_means(table(LENIENT, "lenient"), human)):
-        assert found.corrected is not None
-        assert found.human is not None
         assert (found.system, found.texts, found.labelled) == (f"m{j}", 200, 40)
         assert found.judged == pytest.approx(LENIENT[:, j].mean())
         low, high = found.corrected.ci
@@ -54,11 +52,9 @@ def test_shares_are_corrected_and_covered() -> None:
         passed = np.where(good, rng.random(good.shape) < 0.8, rng.random(good.shape) < 0.3)
         rates = {"fluency": ErrorRates((rng.binomial(200, 0.8), 200), (rng.binomial(200, 0.7), 200))}
         (found,) = corrected_shares(table(passed * 5.0), 4, {"judge": rates})
-        assert found.corrected is not None
         held += found.corrected.ci[0] <= 0.5 <= found.corrected.ci[1]
     assert 34 <= held <= 40
     (by_hand,) = corrected_shares(table(np.array([[5.0]] * 55 + [[1.0]] * 45)), 4, errors)
-    assert by_hand.corrected is not None
     assert by_hand.corrected.value == pytest.approx((0.55 + 0.7 - 1) / 0.5)
 
 

@@ -19,7 +19,7 @@ from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.records import Reply, Request
 from dhp.llm.settings import ModelSettings
 from dhp.plugins.local.hf import Generated, HfModel
-from tests.llm.scripted import scripted_server
+from tests.server import scripted_server
 
 TASK = read_task("summarization")
 TEXTS = [Candidate("a", "original", "The boat came home.", "A boat came home at noon.")]

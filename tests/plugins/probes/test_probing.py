@@ -1,18 +1,17 @@
 """Planted judges are found, an ideal one passes; the same through a server, resumed, and wrong input."""
 
 import json
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from dhp.core.records import ORIGINAL, Candidate, Rating
-from dhp.core.specs import Task
+from dhp.core.records import ORIGINAL, Candidate
 from dhp.plugins.probes.options import ProbeChoice
 from dhp.plugins.probes.output import lines_of, probes_page
 from dhp.plugins.probes.probing import ProbeResult, ProbeSpec, probed
 from tests.cli.conftest import Run
+from tests.judges import ByRule
 from tests.llm.stub import stats, stub_server
 
 SET = "mini/summeval"
@@ -33,44 +32,32 @@ def test_an_ideal_judge_passes_every_probe() -> None:
     assert set(states(probe("mock/ideal")).values()) == {"steady", "does not rise", "falls", "stable"}
 
 
-class Own:
-    """A judge by a rule."""
+def likes_length(c: Candidate, metric: str) -> float:
+    return min(5.0, 1 + len(c.text) / 200)
 
-    protocol = "none"
 
-    def __init__(self, kind: str) -> None:
-        self.model = f"own/{kind}"
-        self._kind = kind
+def likes_lists(c: Candidate, metric: str) -> float:
+    return 5.0 if c.text.startswith("- ") else 3.0
 
-    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
-        for c in candidates:
-            for metric in task.metrics:
-                yield Rating(c.example, c.variant, metric.name, 0, getattr(self, self._kind)(c))
 
-    def likes_length(self, c: Candidate) -> float:
-        return min(5.0, 1 + len(c.text) / 200)
+def zigzags(c: Candidate, metric: str) -> float:
+    return {"word_deletions.k2": 2.0, "word_deletions.k4": 4.0}.get(c.variant, 5.0)
 
-    def likes_lists(self, c: Candidate) -> float:
-        return 5.0 if c.text.startswith("- ") else 3.0
 
-    def zigzags(self, c: Candidate) -> float:
-        return {"word_deletions.k2": 2.0, "word_deletions.k4": 4.0}.get(c.variant, 5.0)
-
-    def drifts(self, c: Candidate) -> float:
-        """Lower each time for the original alone: it starts above its copies and ends below."""
-        return 5.0 - 2 * c.repeat if c.variant == ORIGINAL else 4.0
+def drifts(c: Candidate, metric: str) -> float:
+    """Lower each time for the original alone: it starts above its copies and ends below."""
+    return 5.0 - 2 * c.repeat if c.variant == ORIGINAL else 4.0
 
 
 def test_a_judge_that_likes_length_is_found() -> None:
-    result = probe(Own("likes_length"), "verbosity")
-    assert result.verbosity is not None
+    result = probe(ByRule(likes_length), "verbosity")
     assert (result.verbosity.state, result.verbosity.net.value) == ("rises", 1.0)
     changes = [dose.change or 0 for dose in result.verbosity.doses]
     assert changes == sorted(changes)
 
 
 def test_a_judge_that_likes_lists_is_found_there_alone() -> None:
-    result = probe(Own("likes_lists"), "invariance")
+    result = probe(ByRule(likes_lists), "invariance")
     assert states(result) == {
         "invariance as bullets": "moves",
         "invariance other paragraphs": "steady",
@@ -81,8 +68,7 @@ def test_a_judge_that_likes_lists_is_found_there_alone() -> None:
 
 
 def test_a_scale_that_goes_up_and_down_is_found() -> None:
-    result = probe(Own("zigzags"), "calibration")
-    assert result.calibration is not None
+    result = probe(ByRule(zigzags), "calibration")
     assert (result.calibration.state, result.calibration.rises_at) == ("not monotone", (4, 8))
     (line,) = lines_of(result)
     assert "scores rise again at 4 and 8" in line.meaning
@@ -90,8 +76,7 @@ def test_a_scale_that_goes_up_and_down_is_found() -> None:
 
 
 def test_orders_that_flip_are_found() -> None:
-    result = probe(Own("drifts"), "stability", repeats=2)
-    assert result.stability is not None
+    result = probe(ByRule(drifts), "stability", repeats=2)
     assert (result.stability.state, result.stability.flips.value) == ("unstable", 1.0)
     assert result.stability.identical.value == 0.5, "that of the copies alone"
 
@@ -100,11 +85,8 @@ def test_a_blind_judge_is_flat_and_a_noisy_one_is_no_alarm_for_invariance() -> N
     assert states(probe("mock/blind", "calibration")) == {"calibration missing words": "flat"}
     noisy = probe("mock/noisy")
     assert not {"moves", "rises"} & set(states(noisy).values())
-    assert noisy.stability is not None
-    assert noisy.stability.flips.value is not None
     assert noisy.stability.flips.value > 0.1
     some = next(iter(noisy.invariance.values()))
-    assert some.again.value is not None
     assert some.again.value > 0.4, "noise is printed beside"
 
 
@@ -129,8 +111,7 @@ def test_other_damage_and_several_judges() -> None:
 
 
 def test_the_page_escapes_names() -> None:
-    judge = Own("likes_lists")
-    judge.model = "own/<script>alert(1)</script>"
+    judge = ByRule(likes_lists, "own/<script>alert(1)</script>")
     chosen = ProbeChoice(probes=("invariance", "calibration", "verbosity"))
     page = probes_page(probed(ProbeSpec(judge, SET, chosen=chosen, progress=None)))
     assert "<script>alert(1)" not in page
@@ -203,7 +184,6 @@ def test_paraphrases_come_from_the_perturb_model_and_pass_its_checks(dhp: Run) -
             "--perturb-model: is for the paraphrases of the probe invariance; leave it out",
         ),
         (("--samples", "3"), "--samples: is for language models, and mock/ideal asks none; leave it out"),
-        (("--dataset", "mini/sumeval"), "did you mean 'mini/summeval'?"),
     ],
 )
 def test_wrong_input_is_one_line(dhp: Run, typed: tuple[str, ...], message: str) -> None:

@@ -17,14 +17,7 @@ from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.api import Edited
 from dhp.perturb.builder import Builder
-from dhp.perturb.llm.acceptance import (
-    LOST_NAMES,
-    NEW_NAMES,
-    TOO_CLOSE,
-    TOO_LONG,
-    UNCHANGED,
-    fault,
-)
+from dhp.perturb.llm.acceptance import LOST_NAMES, NEW_NAMES, TOO_CLOSE, TOO_LONG, UNCHANGED, fault
 from dhp.perturb.registry import find_perturbers
 from dhp.plugins.probes.options import PROBES
 from dhp.plugins.probes.texts import DOSES, LABELS, fully_dosed, item_order, layout, probe_suite
@@ -171,8 +164,6 @@ def test_every_dose_is_whole_and_holds_the_smaller_ones() -> None:
     for k in DOSES:
         left = texts["0", f"word_deletions.k{k}"]
         padded = texts["0", f"padding.k{k}"]
-        assert left is not None
-        assert padded is not None
         assert len(left.split()) == before - k
         assert all(word in padded for word in words_of(LONG))
     kept = [Counter(words_of(texts["0", f"word_deletions.k{k}"] or "")) for k in DOSES]

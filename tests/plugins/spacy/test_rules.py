@@ -52,7 +52,6 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def apply(name: str, text: str, pipeline: str, seed: int = 0, **params: object) -> Edited:
     function = builtin_perturbers()[name].function
-    assert function is not None
     made = function(text, random.Random(seed), pipeline=pipeline, **params)
     assert isinstance(made, Edited)
     return made
