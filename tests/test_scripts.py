@@ -55,8 +55,10 @@ SLOW = (
     Start("calibration", "pipeline --runs 1"),
     Start("d_by_n", "--out OUT/plot.svg --runs 1"),
     Start("engine", "--share 0.01"),
+    Start("faults", "--case answers"),
     Start("fuzz_files", "--n 1 --kind ratings"),
     Start("large", "run ratings board --share 0.01"),
+    Start("performance", "--repeats 1"),
     Start(
         "plant_faults", "--mutants 1 --processes 1 --only dhp/llm/store.py", needs=("cosmic_ray", "coverage")
     ),
@@ -73,6 +75,7 @@ OF_REAL_DATA = (
     Start("reproduce", "REAL newsroom"),
 )
 BY_OTHERS = {
+    "make_leaderboard": "tests/leaderboard/test_cli.py",
     "stub_server": "test_the_stub_server_starts",
 }
 """What another script or test starts."""

@@ -1,0 +1,542 @@
+"""Run the benchmark against what goes wrong: nasty servers, kills, a full disk, broken stores, two at once.
+
+    python scripts/faults.py [--case TEXT] [--client fast|sdk|litellm]
+
+Prints a table: case, exit code, seconds, what dhp said. A case fails where the run shows a traceback, ends
+with 70, does not end, leaves the API key anywhere or a script in the report, or, after a kill, ends with
+other results or pays for more than what was in flight. Each run rates 5 texts and their degraded copies.
+"""
+
+import argparse
+import functools
+import json
+import os
+import resource
+import signal
+import socketserver
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+KEY = "sk-faults-0123456789abcdef"
+SCRIPT = "<script>alert(1)</script></textarea>"
+LIMIT = 180
+"""Seconds from which a run counts as one that does not end."""
+CONCURRENCY = 4
+MOST_KILOBYTES = 600_000
+"""Of the memory of a run."""
+_VOLATILE = ("created", "usage", "cost")
+
+Answer = tuple[int, Mapping[str, str], bytes | None]
+"""Status, headers, body; without a body the connection is closed, without an answer."""
+
+
+def answer(
+    text: object = "4", status: int = 200, /, headers: Mapping[str, str] = {}, **more: object
+) -> Answer:
+    """A reply in the form of OpenAI's, with other parts where `more` gives them."""
+    message = {"role": "assistant", "content": text}
+    reply = {
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 1},
+        **more,
+    }
+    return status, headers, json.dumps(reply).encode()
+
+
+def refusal(status: int, message: str, **headers: str) -> Answer:
+    """An error, with headers."""
+    return (
+        status,
+        {k.replace("_", "-"): v for k, v in headers.items()},
+        json.dumps({"error": {"message": message}}).encode(),
+    )
+
+
+def weighed(chosen: str, **logprobs: float) -> Answer:
+    """A reply of one token with the log-probabilities of its alternatives, `_` before digits."""
+    tops = [{"token": token.strip("_"), "logprob": logprob} for token, logprob in logprobs.items()]
+    place = {"token": chosen, "logprob": tops[0]["logprob"], "top_logprobs": tops}
+    choice = {"index": 0, "message": {"content": chosen}, "finish_reason": "stop"}
+    return answer(choices=[{**choice, "logprobs": {"content": [place]}}])
+
+
+class Server:
+    """A server that answers by a function of the number of the call, and counts what it is asked."""
+
+    def __init__(self, says: Callable[[int], Answer]) -> None:
+        self.calls = 0
+        self.asked: Counter[bytes] = Counter()
+        lock = threading.Lock()
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(handler) -> None:
+                body = handler.rfile.read(int(handler.headers["content-length"]))
+                with lock:
+                    self.calls += 1
+                    self.asked[body] += 1
+                    number = self.calls
+                status, headers, body = says(number)
+                if body is None:
+                    handler.close_connection = True
+                    return
+                handler.send_response(status)
+                for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                    handler.send_header(name, value)
+                handler.end_headers()
+                handler.wfile.write(body)
+                if "Content-Length" in headers:
+                    handler.close_connection = True
+
+            def log_message(self, format: str, *args: object) -> None:
+                return
+
+        class Quiet(ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, request: object, client_address: object) -> None:
+                return  # a client that was killed
+
+        self.server: socketserver.BaseServer = Quiet(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/v1"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@contextmanager
+def serving(says: Callable[[int], Answer]) -> Iterator[Server]:
+    """A running server."""
+    server = Server(says)
+    try:
+        yield server
+    finally:
+        server.server.shutdown()
+        server.server.server_close()
+
+
+@dataclass
+class Outcome:
+    """What became of a case."""
+
+    code: int | None
+    seconds: float
+    said: str
+    faults: list[str] = field(default_factory=list)
+
+
+def command(url: str, folder: Path, *more: str) -> list[str]:
+    """The benchmark against a server, all its files below `folder`."""
+    asked = [
+        "--dataset",
+        "mini/summeval",
+        "--n",
+        "5",
+        "--metric",
+        "fluency",
+        "--samples",
+        "1",
+    ]
+    limits = ["--retries", "1", "--timeout", "2", "--concurrency", str(CONCURRENCY)]
+    places = ["--out", str(folder / "out"), "--cache", str(folder / "cache")]
+    model = [*CLIENTS[client], "--base-url", url]
+    return [sys.executable, "-m", "dhp.benchmark", *model, *asked, *limits, *places, "--quiet", *more]
+
+
+CLIENTS = {
+    "fast": ["--model", "openai/stub"],
+    "sdk": ["--model", "openai/stub", "--transport", "sdk"],
+    "litellm": ["--model", "litellm/openai/stub"],
+}
+client = "fast"
+ENVIRONMENT = {**os.environ, "OPENAI_API_KEY": KEY}
+
+
+def _peak() -> int:
+    """Most kilobytes that any of the runs so far has used."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+
+
+def judged(process: "subprocess.Popen[str]", folder: Path, begun: float) -> Outcome:
+    """Wait for a run and look at what it left."""
+    peak = _peak()
+    try:
+        _, said = process.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return Outcome(None, LIMIT, "", ["does not end"])
+    lines = [line for line in said.splitlines() if line.strip()]
+    found = Outcome(process.returncode, time.monotonic() - begun, lines[-1] if lines else "")
+    if _peak() > max(peak, MOST_KILOBYTES):
+        found.faults.append("more than 600 MB of memory")
+    if "Traceback" in said:
+        found.faults.append("traceback")
+    if process.returncode == 70:
+        found.faults.append("exit 70")
+    files = [p for p in folder.rglob("*") if p.is_file()]
+    if "\x1b" in said:
+        found.faults.append("terminal codes on the screen")
+    if KEY in said or any(KEY.encode() in p.read_bytes() for p in files):
+        found.faults.append("the key is kept or shown")
+    report = folder / "out" / "report.html"
+    if report.exists() and SCRIPT in report.read_text(encoding="utf-8"):
+        found.faults.append("a script in the report")
+    return found
+
+
+def started(arguments: list[str], **more: object) -> "subprocess.Popen[str]":
+    """A run that has begun."""
+    return subprocess.Popen(  # type: ignore[call-overload,no-any-return]
+        arguments, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **more
+    )
+
+
+def ran(arguments: list[str], folder: Path, **more: object) -> Outcome:
+    """A run from beginning to end."""
+    begun = time.monotonic()
+    return judged(started(arguments, **more), folder, begun)
+
+
+def _hang(number: int) -> Answer:
+    time.sleep(30)
+    return 200, {}, None
+
+
+@functools.cache
+def _bomb() -> bytes:
+    packer = zlib.compressobj(9, wbits=31)
+    parts = [packer.compress(b'{"choices": [{"message": {"content": "')]
+    parts += [packer.compress(b"4 " * 2**19) for _ in range(300)]
+    return b"".join([*parts, packer.compress(b'"}}]}'), packer.flush()])
+
+
+NASTY: dict[str, Callable[[int], Answer]] = {
+    "hangs": _hang,
+    "closes each connection": lambda i: (200, {}, None),
+    "closes every third connection": lambda i: (200, {}, None) if i % 3 == 0 else answer(),
+    "half an answer": lambda i: (200, {"Content-Length": "5000"}, b'{"choices": [{"mess'),
+    "429, Retry-After: inf": lambda i: refusal(429, "slow down", Retry_After="inf"),
+    "429, Retry-After: a day": lambda i: refusal(429, "slow down", Retry_After="86400"),
+    "429, Retry-After: nan, once in three": lambda i: (
+        refusal(429, "slow down", Retry_After="nan") if i % 3 == 0 else answer()
+    ),
+    "500 always": lambda i: refusal(500, "oh"),
+    "401, with the key in it": lambda i: refusal(401, f"Incorrect API key provided: {KEY}"),
+    "401 for one prompt in ten": lambda i: refusal(401, "no") if i % 10 == 7 else answer(),
+    "403 from the twentieth call on": lambda i: refusal(403, "no") if i > 20 else answer(),
+    "404, a page": lambda i: (404, {"Content-Type": "text/html"}, b"<html>" + b"x" * 5000),
+    "redirects": lambda i: refusal(307, "", Location="https://example.invalid/v1/chat/completions"),
+    "redirects to itself": lambda i: refusal(308, "", Location="/v1/chat/completions"),
+    "garbage in the place of JSON": lambda i: (200, {}, b"\x00\xff\xfe garbage"),
+    "a stray byte in each answer": lambda i: (200, {}, (answer("4 @")[2] or b"").replace(b"@", b"\xff")),
+    "JSON of another form": lambda i: (200, {}, b'["choices"]'),
+    "deep JSON": lambda i: (200, {}, b"[" * 100_000),
+    "no choices": lambda i: answer(choices=[]),
+    "null choices": lambda i: answer(choices=None),
+    "usage NaN": lambda i: answer(usage={"prompt_tokens": float("nan"), "completion_tokens": None}),
+    "usage of 1e300 tokens": lambda i: answer(usage={"prompt_tokens": 1e300, "completion_tokens": -5}),
+    "null usage": lambda i: answer(usage=None),
+    "a number as content": lambda i: answer(4),
+    "null content": lambda i: answer(None),
+    "a lone surrogate": lambda i: answer("4 \ud800"),
+    "the key in the answer": lambda i: answer(f"You sent {KEY}: 4"),
+    "a script in the answer": lambda i: answer(f"4 {SCRIPT}"),
+    "terminal codes in the answer": lambda i: answer("4 \x1b[2J\x1b]0;x\x07"),
+    "an answer of 100 kB": lambda i: answer("4 out of 5 " * 10_000),
+    "log-probabilities: infinity": lambda i: weighed("4", _4=float("inf"), _1=-1.0),
+    "log-probabilities: 5": lambda i: weighed("4", _4=-0.1, _1=5.0),
+    "log-probabilities: NaN": lambda i: weighed("4", _4=-0.1, _1=float("nan")),
+    "log-probabilities: too much in all": lambda i: weighed("4", _4=-0.01, _1=-0.01, _2=-0.01),
+    "log-probabilities: another token's": lambda i: weighed("4", _2=-0.7, _3=-0.7),
+    "an answer of 50 MB": lambda i: answer("4 out of 5 " * 5_000_000),
+    "300 MB packed into 300 kB": lambda i: (200, {"Content-Encoding": "gzip"}, _bomb()),
+    "a refusal of 15 MB": lambda i: refusal(400, "no " * 5_000_000),
+    "400, too long a prompt": lambda i: refusal(400, "maximum context length is 8 tokens"),
+    "400, terminal codes": lambda i: refusal(400, "\x1b[2J\r\n bad\nworse"),
+}
+
+
+def nasty(name: str, folder: Path) -> Outcome:
+    """A run against a nasty server."""
+    _bomb()  # takes longer than a call may
+    more = ["--protocol", "g-eval-prob"] if "log-probabilities" in name else []
+    with serving(NASTY[name]) as server:
+        found = ran(command(server.url, folder, *more), folder)
+    if more and found.code == 0:
+        found.faults.append("impossible probabilities were scored")
+    return found
+
+
+def _slow(number: int) -> Answer:
+    time.sleep(0.1)
+    return answer("4" if number % 2 else "3")
+
+
+def _steady(number: int) -> Answer:
+    time.sleep(0.1)
+    return answer("4")
+
+
+def _results(folder: Path) -> object:
+    found = json.loads((folder / "out" / "results.json").read_text(encoding="utf-8"))
+    for each in found if isinstance(found, list) else [found]:
+        for name in _VOLATILE:
+            each.pop(name, None)
+    return found
+
+
+def killed(signals: list[int], folder: Path) -> Outcome:
+    """A run that is killed again and again, against one that is not."""
+    with serving(_steady) as server:
+        whole = ran(command(server.url, folder / "whole"), folder / "whole")
+        paid, server.calls = server.calls, 0
+        for kill in range(3):
+            before = server.calls
+            process = started(command(server.url, folder / "broken"))
+            end = time.monotonic() + LIMIT
+            while server.calls < before + 8 and process.poll() is None and time.monotonic() < end:
+                time.sleep(0.01)
+            for number in signals:
+                if process.poll() is None:
+                    process.send_signal(number)
+                    time.sleep(0.05 * (kill + 1))
+            stopped = judged(process, folder / "broken", time.monotonic())
+            whole.faults += [f"{fault} when killed" for fault in stopped.faults]
+        found = ran(command(server.url, folder / "broken"), folder / "broken")
+        found.faults += whole.faults
+        if found.code == 0 and _results(folder / "broken") != _results(folder / "whole"):
+            found.faults.append("other results")
+        if found.code != 0:
+            found.faults.append("does not go on")
+        if server.calls - paid > 3 * CONCURRENCY:
+            found.faults.append("paid twice")
+        found.said = f"{server.calls - paid} of {paid} calls paid twice, at most {3 * CONCURRENCY} in flight"
+    return found
+
+
+def full_disk(kilobytes: int, folder: Path) -> Outcome:
+    """A run that may write no file beyond a size, and the same one when it may."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes * 1024, kilobytes * 1024))
+
+    with serving(_slow) as server:
+        found = ran(command(server.url, folder), folder, preexec_fn=limit)
+        if found.code not in (0, 3):
+            found.faults.append(f"exit {found.code}")
+        again = ran(command(server.url, folder), folder)
+        if again.code != 0:
+            found.faults.append(f"does not go on: {again.said}")
+        found.faults += again.faults
+    return found
+
+
+def _garbage(store: Path) -> None:
+    store.write_bytes(os.urandom(20_000))
+
+
+def _cut(store: Path) -> None:
+    store.write_bytes(store.read_bytes()[:5000])
+
+
+def _holes(store: Path) -> None:
+    data = bytearray(store.read_bytes())
+    data[4096:12288] = os.urandom(8192)
+    store.write_bytes(data)
+
+
+def _table(store: Path) -> None:
+    with sqlite3.connect(store) as connection:
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            connection.execute(f'ALTER TABLE "{name}" RENAME TO "other_{name}"')
+
+
+def _empty(store: Path) -> None:
+    store.write_bytes(b"")
+
+
+def _folder(store: Path) -> None:
+    store.unlink()
+    store.mkdir()
+
+
+STORES = {
+    "random bytes": _garbage,
+    "cut off": _cut,
+    "pages overwritten": _holes,
+    "its table renamed": _table,
+    "empty": _empty,
+    "a folder in its place": _folder,
+}
+
+
+def broken_store(name: str, folder: Path) -> Outcome:
+    """A finished run whose store is then broken, and asked again."""
+    with serving(_steady) as server:
+        ran(command(server.url, folder), folder)
+        (store,) = (folder / "cache").rglob("*.sqlite")
+        for more in store.parent.glob(f"{store.name}-*"):
+            more.unlink()
+        STORES[name](store)
+        return ran(command(server.url, folder), folder)
+
+
+def flipped_bits(folder: Path) -> Outcome:
+    """A finished run in whose store three answers are another number: asked again, with the same results."""
+    with serving(_steady) as server:
+        ran(command(server.url, folder), folder)
+        before, paid = _results(folder), server.calls
+        (store,) = (folder / "cache").rglob("*.sqlite")
+        with closing(sqlite3.connect(store, isolation_level=None)) as connection:
+            connection.execute("VACUUM")  # else an old copy of a row may be changed in its place
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.write_bytes(store.read_bytes().replace(b"4stop", b"5stop", 3))
+        found = ran(command(server.url, folder), folder)
+    if _results(folder) != before:
+        found.faults.append("other results")
+    if server.calls != paid + 3:
+        found.faults.append(f"{server.calls - paid} calls")
+    with sqlite3.connect(store) as connection:
+        if connection.execute("SELECT count(*) FROM set_aside").fetchone() != (3,):
+            found.faults.append("not set aside")
+    return found
+
+
+def two_on_one_store(folder: Path, kill: bool = False) -> Outcome:
+    """Two runs that share a store, the first perhaps killed: both end alike, each prompt paid for once."""
+    with serving(_steady) as server:
+        begun = time.monotonic()
+        folders = [folder / "one", folder / "two"]
+        shared = ["--cache", str(folder / "shared")]
+        processes = [started(command(server.url, each, *shared)) for each in folders]
+        while kill and server.calls < 30 and processes[0].poll() is None:
+            time.sleep(0.01)
+        if kill:
+            processes[0].kill()
+        one, two = (judged(p, f, begun) for p, f in zip(processes, folders, strict=True))
+        if kill:
+            one = ran(command(server.url, folders[0], *shared), folders[0])
+    two.faults += one.faults
+    if (one.code, two.code) != (0, 0):
+        two.faults.append(f"exits {one.code} and {two.code}")
+    elif _results(folders[0]) != _results(folders[1]):
+        two.faults.append("other results")
+    twice = sum(server.asked.values()) - len(server.asked)
+    if twice > (CONCURRENCY if kill else 0):
+        two.faults.append("paid twice")
+    two.said = f"{twice} of {len(server.asked)} calls paid twice; {two.said}"
+    return two
+
+
+def two_in_one_folder(folder: Path) -> Outcome:
+    """The same command twice at once: one writes the folder, the other says who does and pays nothing."""
+    with serving(_steady) as server:
+        begun = time.monotonic()
+        processes = [started(command(server.url, folder)) for _ in range(2)]
+        ends = sorted((judged(p, folder, begun) for p in processes), key=lambda end: end.code or 0)
+        again = ran(command(server.url, folder), folder)
+    one, two = ends
+    two.faults += one.faults + again.faults
+    if (one.code, two.code, again.code) != (0, 2, 0) or "being written by process" not in two.said:
+        two.faults.append(f"exits {one.code}, {two.code}, then {again.code}")
+    if sum(server.asked.values()) != len(server.asked):
+        two.faults.append("paid twice")
+    return two
+
+
+def key_in_the_address(folder: Path) -> Outcome:
+    """A run whose address holds a key, as that of some gateways does."""
+    with serving(_steady) as server:
+        return ran(command(f"{server.url}/{KEY}/v1", folder), folder)
+
+
+def broken_manifest(folder: Path) -> Outcome:
+    """A finished run whose manifest is then broken, and its report asked for."""
+    with serving(_steady) as server:
+        ran(command(server.url, folder), folder)
+    (folder / "out" / "manifest.json").write_text('{"x')
+    found = ran([sys.executable, "-m", "dhp", "report", str(folder / "out")], folder)
+    if found.code != 2 or "manifest.json" not in found.said:
+        found.faults.append("not named")
+    return found
+
+
+def list_as_key(folder: Path) -> Outcome:
+    """Options from a file with a list as a key."""
+    config = folder / "dhp.yaml"
+    config.write_text("? [a, b]\n: c\n")
+    found = ran([sys.executable, "-m", "dhp", "benchmark", "--config", str(config)], folder)
+    if found.code != 2 or "dhp.yaml: line 1: " not in found.said:
+        found.faults.append("not named")
+    return found
+
+
+def wide_table(folder: Path) -> Outcome:
+    """A table of a million columns."""
+    table, columns = folder / "wide.csv", ["source", "output", *(f"c{i}" for i in range(999_997)), "c0"]
+    table.write_text(",".join(columns) + "\n" + "a," * 999_999 + "a\n")
+    line = [sys.executable, "-m", "dhp", "benchmark", "--model", "mock/noisy", "--dataset", str(table)]
+    found = ran([*line, "--task", "summarization", "--out", str(folder / "out")], folder)
+    if found.code != 2 or found.seconds > 20:
+        found.faults.append("not refused within 20 seconds")
+    return found
+
+
+def cases() -> dict[str, Callable[[Path], Outcome]]:
+    """Name -> what runs it in a folder."""
+    found: dict[str, Callable[[Path], Outcome]] = {}
+    for name in NASTY:
+        found[f"server: {name}"] = lambda folder, name=name: nasty(name, folder)  # type: ignore[misc]
+    kills = {"SIGKILL": [signal.SIGKILL], "SIGTERM": [signal.SIGTERM], "Ctrl-C twice": [signal.SIGINT] * 2}
+    for name, signals in kills.items():
+        found[f"killed: {name}"] = lambda folder, signals=signals: killed(signals, folder)  # type: ignore[misc]
+    for size in (1, 20, 60):
+        found[f"disk: {size} kB a file"] = lambda folder, size=size: full_disk(size, folder)  # type: ignore[misc]
+    for name in STORES:
+        found[f"store: {name}"] = lambda folder, name=name: broken_store(name, folder)  # type: ignore[misc]
+    found["store: three flipped bits"] = flipped_bits
+    found["two runs on one store"] = two_on_one_store
+    found["two runs on one store, one killed"] = lambda folder: two_on_one_store(folder, kill=True)
+    found["two runs in one folder"] = two_in_one_folder
+    found["file: a key in the address"] = key_in_the_address
+    found["file: a broken manifest"] = broken_manifest
+    found["file: a list as a key"] = list_as_key
+    found["file: a million columns, one twice"] = wide_table
+    return found
+
+
+def main() -> None:
+    """Print the table, and a non-zero exit code where a case failed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--case", default="", help="only the cases with this in their name")
+    parser.add_argument("--client", choices=CLIENTS, default="fast", help="what makes the calls")
+    options = parser.parse_args()
+    global client
+    client = options.client
+    print("| case | exit | seconds | outcome |\n|---|---:|---:|---|")
+    failed = False
+    for name, run in cases().items():
+        if options.case not in name:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            found = run(Path(folder))
+        failed = failed or bool(found.faults)
+        fault = f"FAULT: {', '.join(found.faults)}; " if found.faults else ""
+        said = found.said.replace(folder, "...").replace("|", "/")[:160]
+        print(f"| {name} | {found.code} | {found.seconds:.0f} | {fault}{said or 'ok'} |", flush=True)
+    raise SystemExit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
