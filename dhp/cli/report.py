@@ -5,9 +5,8 @@ from pathlib import Path
 import click
 
 from dhp.cli.options import Command
-from dhp.cli.output import print_line
+from dhp.cli.output import say
 from dhp.core.errors import InputError
-from dhp.core.text import printable
 
 
 @click.command(cls=Command)
@@ -29,7 +28,7 @@ def report(run: str, out: str | None, card: bool) -> None:
 
     with progress_shown("done") as show:
         path = write_report(run, out, show)
-    print(f"written to {printable(str(path))}")
+    say(f"written to {path}")
 
 
 def _write_cards(run: str, out: str | None) -> None:
@@ -46,6 +45,4 @@ def _write_cards(run: str, out: str | None) -> None:
     texts = {"card.html": card_page(cards), "card.md": card_markdown(cards), "card.json": card_json(cards)}
     for name, text in texts.items():
         write_lines(folder / name, [text])
-    for each in cards:
-        print_line(printable(f"{each.judge}: {each.summary}"))
-    print(f"written to {printable(str(folder))}: {', '.join(texts)}")
+    say(*(f"{each.judge}: {each.summary}" for each in cards), f"written to {folder}: {', '.join(texts)}")

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import Command
-from dhp.cli.output import JSON, print_json, print_line
+from dhp.cli.output import JSON, print_out
 from dhp.content.catalog import variant_name
-from dhp.core.text import printable
 
 if TYPE_CHECKING:
     from dhp.plugins.jury.juries import Jury, JuryMember
@@ -32,18 +31,11 @@ def jury(runs: Sequence[str], floor: float, json: bool) -> None:
     Example: dhp jury runs/one runs/two
     """
     from dhp.plugins.jury.juries import jury_of_runs
+    from dhp.report.printout import Printout
 
     found = jury_of_runs(runs, floor=floor)
-    if json:
-        print_json([each.to_json() for each in found])
-        return
-    for each in found:
-        for line in _lines(each):
-            print_line(_shown(line), 6)
-
-
-def _shown(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())] + printable(line.lstrip())
+    lines = [line for each in found for line in _lines(each)]
+    print_out(Printout(lines, [each.to_json() for each in found]), json=json)
 
 
 def _lines(jury: "Jury") -> list[str]:
