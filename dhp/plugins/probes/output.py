@@ -11,7 +11,7 @@ from dhp.plugins.probes.options import STABILITY_DOSE
 from dhp.plugins.probes.probing import Probed, ProbeResult
 from dhp.plugins.probes.statistics import Calibration, Dose, Figure, Moves, Rise, Stability
 from dhp.plugins.probes.texts import LABELS
-from dhp.report.labels import listed, percent
+from dhp.report.labels import listed, percent, without_score
 from dhp.report.printout import Part, TextTable
 from dhp.report.web import page
 from dhp.runs.writer import perturbed_lines
@@ -169,8 +169,7 @@ def probe_parts(results: Sequence[ProbeResult]) -> list[Part]:
 
 def unscored(result: ProbeResult) -> str:
     """How many ratings have no score, if any."""
-    without = {status: n for status, n in result.ratings.items() if status != "scored"}
-    said = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in without.items())
+    said = ", ".join(f"{n:,} {reason}" for reason, n in without_score(result.ratings).items())
     return f"ratings without a score are left out of every pair: {said}" if said else ""
 
 
