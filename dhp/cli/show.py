@@ -15,7 +15,7 @@ import click
 from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import say
 from dhp.cli.protocol_options import DATASET, OWN, SEED, Criteria, ProtocolChanges
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.text import printable
 from dhp.perturb.settings import Choice
 
@@ -323,8 +323,7 @@ def list_names(kind: str | None) -> None:
         names = [(name, ", ".join(row[0] for row in rows())) for name, rows in KINDS.items()]
         say(TextTable("", (), names), "more: dhp list KIND, dhp show NAME")
         return
-    if kind not in KINDS:
-        raise InputError(f"kind '{kind}': unknown; {suggest(kind, KINDS)}")
+    one_of("kind", kind, KINDS)
     say(TextTable("", (), KINDS[kind]()))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.content.catalog import read_task
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of
 from dhp.core.files import read_lines, read_text, reason
 from dhp.core.keywords import near_keywords
 from dhp.core.records import Candidate
@@ -64,8 +64,7 @@ def read_rated(name: str, path: str | Path) -> Sequence[RatedText]:
     InputError
         For an unknown name, a file of another form, or a duplicate pair of source and system.
     """
-    if name not in _READERS:
-        raise InputError(f"unknown set of rated texts '{name}'; {suggest(name, _READERS)}")
+    one_of("set of rated texts", name, _READERS)
     try:
         texts = spooled(_READERS[name](path))
     except (KeyError, TypeError, ValueError, AttributeError) as e:

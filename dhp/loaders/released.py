@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dhp.content.catalog import DATASETS, read_card
 from dhp.core.diff import audit
-from dhp.core.errors import InputError, listed, suggest
+from dhp.core.errors import InputError, listed, one_of, suggest
 from dhp.core.plugins import load_target, offered
 from dhp.core.records import ORIGINAL, Example, PerturbedText, Variant
 from dhp.core.specs import FieldMap, Suite
@@ -227,8 +227,7 @@ def read_recorded_scores(form: str, *paths: Path) -> "pd.DataFrame":
         For an unknown form, a file of another one, and a text that a judge scored twice.
     """
     added = {} if form in FORMS else offered("readers")
-    if form not in FORMS and form not in added:
-        raise InputError(f"`format` '{form}': unknown; {suggest(form, [*FORMS, *added])}")
+    one_of("form", form, [*FORMS, *added], "`format`")
     read = FORMS[form] if form in FORMS else load_target(added[form])
     import pandas as pd
 

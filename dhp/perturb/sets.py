@@ -12,7 +12,7 @@ from urllib.parse import quote
 from pydantic import Field, ValidationError, model_validator
 
 from dhp._version import __version__
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import parse_json, read_lines, read_text, replacing, unwritable
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Audit, Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
@@ -556,8 +556,7 @@ def _grouped(part: SetPart) -> dict[str, list[PerturbedText]]:
     check_once(place, "variant", (v.name for v in part.variants))
     groups: dict[str, list[PerturbedText]] = {v.name: [] for v in part.variants}
     for t in part.texts:
-        if t.variant not in groups:
-            raise InputError(f"{place}: unknown variant '{t.variant}'; {suggest(t.variant, groups)}")
+        one_of("variant", t.variant, groups, place)
         groups[t.variant].append(t)
     return groups
 

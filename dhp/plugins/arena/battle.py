@@ -14,7 +14,7 @@ import numpy as np
 from dhp.cli.estimates import estimates_shown
 from dhp.cli.output import say
 from dhp.content.catalog import read_task
-from dhp.core.errors import InputError, Waiting, suggest
+from dhp.core.errors import InputError, Waiting, one_of
 from dhp.core.files import write_lines
 from dhp.core.progress import Progress, progress_shown
 from dhp.core.protocol_spec import Protocol
@@ -437,8 +437,7 @@ def fought(
     task, own_context = read_task(contest.task), context is None
     context = context or settings.context()
     for name in contest.metrics:
-        if name not in task.metric_names:
-            raise InputError(f"--metric '{name}': unknown; {suggest(name, task.metric_names)}")
+        one_of("metric", name, task.metric_names, "--metric")
     by = contest.metrics or (OVERALL,)
     judge = find_pairwise_judge(
         model,

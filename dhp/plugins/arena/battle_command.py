@@ -10,7 +10,7 @@ from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, settings
 from dhp.cli.output import JSON, print_out
 from dhp.cli.protocol_options import DRY_RUN
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.labelled_pairs import read_judgebench_verdicts, read_llmbar_answers, read_llmbar_pairs
 from dhp.plugins.arena.options import PairOptions, PairwiseChanges, RecordedOptions
@@ -93,8 +93,7 @@ def recorded_verdicts(files: Sequence[str], form: str, pairs: str | None) -> Pri
 
 
 def _cells(files: Sequence[Path], form: str, pairs: str | None) -> list[RecordedCell]:
-    if form not in _FORMS:
-        raise InputError(f"--format '{form}': unknown; {suggest(form, _FORMS)}")
+    one_of("form", form, _FORMS, "--format")
     if form == "judgebench":
         if pairs is not None:
             raise InputError("--pairs: not with --format judgebench, whose files say which answer is better")

@@ -13,7 +13,7 @@ from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import DRY_RUN
-from dhp.core.errors import InputError, Waiting
+from dhp.core.errors import InputError, Waiting, one_of
 from dhp.core.files import write_lines
 from dhp.core.progress import progress_shown
 from dhp.core.records import Example, Rating
@@ -66,8 +66,7 @@ def evaluate(
 
     Example: dhp evaluate --config config_en.json --answers m=answers.json --model openai/gpt-4o-mini --out ev
     """
-    if files.language not in ("en", "zh"):
-        raise InputError(f"--language '{files.language}': allowed: en, zh")
+    one_of("language", files.language, ("en", "zh"), "--language")
     if save_questions:
         from dhp.content.protocols import questions_file
         from dhp.core.files import read_text, write_lines
@@ -78,10 +77,9 @@ def evaluate(
         return
     if model is None or not files.answers:
         raise InputError("dhp evaluate: must have --model and --answers, or --save-questions FILE")
-    if options.with_reference not in (None, *REFERENCES):
-        raise InputError(f"--with-reference '{options.with_reference}': allowed: {', '.join(REFERENCES)}")
-    if options.steps not in ("written", "auto"):
-        raise InputError(f"--steps '{options.steps}': allowed: written, auto")
+    if options.with_reference is not None:
+        one_of("way", options.with_reference, REFERENCES, "--with-reference")
+    one_of("steps", options.steps, ("written", "auto"), "--steps")
     from dhp.plugins.arena.evaluation import Work
 
     asked = with_deferral(settings, (model,), dry_run=dry_run)

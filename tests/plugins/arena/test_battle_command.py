@@ -113,7 +113,7 @@ FAULTS = [
     (("none.jsonl",), "none.jsonl: does not exist"),
     (("wrong.json",), "wrong.json"),
     (("question.jsonl",), "id '1' has another question than in old.jsonl"),
-    (("new.jsonl", "--metric", "clarty"), "--metric 'clarty': unknown; did you mean 'clarity'?"),
+    (("new.jsonl", "--metric", "clarty"), "--metric: unknown metric 'clarty'; did you mean 'clarity'?"),
     (("new.jsonl", "--protocol", "swop"), "unknown pairwise protocol 'swop'; did you mean 'swap'?"),
     (("new.jsonl", "--answer", "letter"), "protocol 'battle': answer:"),
     (("new.jsonl", "--extraction", "prob"), "allowed: answer bare"),
