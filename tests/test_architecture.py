@@ -20,8 +20,8 @@ import pytest
 import dhp
 from dhp.cli import main
 from dhp.core.plugins import offered
-from tests.server import reply, scripted_server
 from tests.quick import undrawn
+from tests.server import reply, scripted_server
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "dhp"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import one_of
 from dhp.core.plugins import load_target, offered
 from dhp.core.records import Candidate, Rating
 
@@ -135,8 +135,7 @@ def find_schedule(name: str) -> Schedule:
     targets = offered("schedules")
     if name == ALL.name:
         return ALL
-    if name not in targets:
-        raise InputError(f"unknown schedule '{name}'; {suggest(name, [ALL.name, *targets])}")
+    one_of("schedule", name, [ALL.name, *targets])
     schedule: Schedule = load_target(targets[name][0])
     return schedule
 

@@ -8,7 +8,7 @@ import click
 from dhp.analysis.config import AnalysisConfig
 from dhp.cli.language_models import refuse_unused, until_answered, with_deferral
 from dhp.cli.options import Command, config_option, plugin_flags, settings
-from dhp.cli.output import OutputOptions, output_console
+from dhp.cli.output import OutputOptions, say
 from dhp.cli.preset import Preset
 from dhp.cli.protocol_options import (
     DATASET,
@@ -78,7 +78,7 @@ def benchmark(
     Example: python -m dhp.benchmark --model baseline/surface --dataset mini/summeval
     """
     from dhp.analysis.schedules import find_schedule
-    from dhp.cli.estimates import print_estimates
+    from dhp.cli.estimates import estimates_shown
     from dhp.run import estimate, run
     from dhp.runs.writer import run_folder
 
@@ -102,15 +102,14 @@ def benchmark(
         **{field.name: getattr(choice, field.name) for field in fields(choice)},
     }
     if dry_run:
-        print_estimates(estimate(judges, dataset or None, **way), output_console())
-        if limit := find_schedule(schedule).limit:
-            print(f"upper limit: {limit}")
+        limit = find_schedule(schedule).limit
+        found = estimates_shown(estimate(judges, dataset or None, **way))
+        say(*found, *([f"upper limit: {limit}"] if limit else []))
         return
     folder = run_folder(out, changes.name)
-    with output.working() as show:
-        results = until_answered(lambda: run(judges, dataset or None, out=folder, progress=show, **way))
+    with output.working() as progress:
+        results = until_answered(lambda: run(judges, dataset or None, out=folder, progress=progress, **way))
     output.show(results)
-    output.show_both_ways(results)
     output.say(f"report  {folder.path / 'report.html'}")
 
 

@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import Command
-from dhp.cli.output import JSON, output_console, print_json
+from dhp.cli.output import JSON, print_out
 from dhp.cli.protocol_options import ALLOW, RELEASED
-from dhp.core.text import printable
 from dhp.stats.defaults import RESAMPLES
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     from dhp.analysis.result_parts import VariantResult
+    from dhp.report.printout import Part
     from dhp.runs.compare import DatasetComparison
     from dhp.runs.reader import RunResult
 
-    Rows = Sequence[tuple[str, list[Text]]]
+    Rows = list[tuple[str | Text, ...]]
 
 _LONGEST = 24  # characters of a judge's name in a column
 _MOST_KINDS = 12
@@ -61,6 +59,7 @@ def compare(
     """
     from dhp.core.progress import counted, progress_of
     from dhp.loaders.released import read_recorded_scores
+    from dhp.report.printout import Printout
     from dhp.runs.comparable import rated_by_dataset
     from dhp.runs.compare import compare_rated, recorded_results
     from dhp.stats.compare import QUANTITIES
@@ -72,14 +71,11 @@ def compare(
         else:
             rated = recorded_results(read_recorded_scores(form, *map(Path, run)))
         found = compare_rated(rated, allow=allow, resamples=resamples, quantities=quantities, progress=show)
+    parts = _parts(found)
     if html is not None:
         _write_page(Path(html), rated, found, run if form is None else ())
-    if json:
-        print_json([each.to_json() for each in found])
-        return
-    _print(found, output_console())
-    if html is not None:
-        print(f"\npage  {html}")
+        parts += ["", f"page  {html}"]
+    print_out(Printout(parts, [each.to_json() for each in found]), json=json)
 
 
 def _write_page(
@@ -95,53 +91,69 @@ def _write_page(
     write_lines(path, [compared_page(rated, found, [read_run(folder) for folder in folders])])
 
 
-def _print(comparisons: "Sequence[DatasetComparison]", console: "Console") -> None:
+def _parts(comparisons: "Sequence[DatasetComparison]") -> "list[Part]":
     from dhp.report.compared import comparison_sentence
+    from dhp.report.printout import FirstThatFits
 
     judges = list(dict.fromkeys(judge for each in comparisons for judge in each.judges))
+    short = [f"J{index}" for index in range(1, len(judges) + 1)]
+    abbreviated = [
+        *(f"{name}  {judge}" for name, judge in zip(short, judges, strict=True)),
+        *_tables(comparisons, judges, short),
+    ]
+    if max(map(len, judges)) > _LONGEST:
+        return [*abbreviated, "", comparison_sentence(comparisons)]
+    forms = FirstThatFits([_tables(comparisons, judges, judges), abbreviated])
+    return [forms, "", comparison_sentence(comparisons)]
+
+
+def _tables(
+    comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], names: Sequence[str]
+) -> "list[Part]":
+    """Detection by data and by kind, under these names of the judges; without limits where it is narrow."""
+    from dhp.report.printout import FirstThatFits, TextTable
+
     two = len(comparisons) == 1 and len(judges) == 2
-    further = ["difference"] * two
-    by_data, narrow_data = (_by_data(comparisons, judges, limits=limits) for limits in (True, False))
-    by_kind, narrow_kind = (_by_kind(comparisons, judges, narrow=narrow) for narrow in (False, True))
-    names = [printable(judge) for judge in judges]
-    fit = _fit(names, narrow_data, console) and _fit([*names, *further], narrow_kind, console)
-    if max(map(len, names)) > _LONGEST or not fit:
-        names = [f"J{index}" for index in range(1, len(judges) + 1)]
-        for name, judge in zip(names, judges, strict=True):
-            console.print(f"{name}  {printable(judge)}", highlight=False, markup=False)
-    console.print()
-    _print_matrix(_BY_DATA, names, by_data if _fit(names, by_data, console) else narrow_data, console)
-    if any(alarms for each in comparisons for alarms in each.false_alarms):
-        console.print(_ALARM, highlight=False)
-    console.print()
-    columns = [*names, *further]
     order = _OF_TWO if two else _OF_ONE if len(comparisons) == 1 else _OF_SEVERAL
-    title = f"detection in per cent by kind, {order}"
-    _print_matrix(title, columns, by_kind if _fit(columns, by_kind, console) else narrow_kind, console)
-    if others := _others_in_words(comparisons):
-        console.print(others, highlight=False)
-    console.print()
-    console.print(printable(comparison_sentence(comparisons)), highlight=False, markup=False)
+    by_data = [
+        [TextTable(_BY_DATA, ("", *names), _by_data(comparisons, judges, limits=limits))]
+        for limits in (True, False)
+    ]
+    title, headings = (
+        f"detection in per cent by kind, {order}",
+        ("", *names, *(["difference"] if two else [])),
+    )
+    by_kind = [
+        [TextTable(title, headings, _by_kind(comparisons, judges, narrow=narrow))] for narrow in (False, True)
+    ]
+    alarm = any(alarms for each in comparisons for alarms in each.false_alarms)
+    others = _others_in_words(comparisons)
+    return [
+        "",
+        FirstThatFits(by_data),
+        *([_ALARM] if alarm else []),
+        "",
+        FirstThatFits(by_kind),
+        *([others] if others else []),
+    ]
 
 
 def _by_data(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], *, limits: bool) -> "Rows":
     """A row for each dataset: detection of each judge, with 95 % limits and the letters of its groups."""
-    from rich.text import Text
-
     from dhp.report.labels import group_letters, percents
 
-    rows = []
+    rows: Rows = []
     for each in comparisons:
-        by, cells = each.scores["detection"], []
+        by, cells = each.scores["detection"], list[str]()
         for judge in judges:
             if judge not in each.judges or math.isnan(by.point[k := each.judges.index(judge)]):
-                cells.append(Text("–"))
+                cells.append("–")
                 continue
             ends = f" ({percents((by.low[k], by.high[k]))})" if limits and not math.isnan(by.low[k]) else ""
             alarm = " !" if each.false_alarms[k] else ""
-            cells.append(Text(f"{100 * by.point[k]:.0f}{ends} {group_letters(by.groups, k)}{alarm}"))
+            cells.append(f"{100 * by.point[k]:.0f}{ends} {group_letters(by.groups, k)}{alarm}")
         size = f", n = {each.n}" if limits else ""
-        rows.append((f"{printable(each.dataset)}{size}", cells))
+        rows.append((f"{each.dataset}{size}", *cells))
     return rows
 
 
@@ -150,12 +162,12 @@ def _by_kind(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], 
     from dhp.content.catalog import variant_name
     from dhp.report.compared import most_different
 
-    rows = []
+    rows: Rows = []
     for kind, seen in most_different(comparisons)[:_MOST_KINDS]:
         cells = [_seen(seen.get(judge, ()), several=len(comparisons) > 1, narrow=narrow) for judge in judges]
         if len(judges) == 2 and len(comparisons) == 1:
             cells.append(_apart(comparisons[0], kind, limits=not narrow))
-        rows.append((variant_name(kind), cells))
+        rows.append((variant_name(kind), *cells))
     return rows
 
 
@@ -193,36 +205,3 @@ def _seen(rows: "Sequence[VariantResult]", *, several: bool, narrow: bool) -> "T
     said = verdicts[0] if not several else "" if narrow else f"{verdicts.count('noticed')}/{len(rows)}"
     style = STATE_COLOURS.get(verdicts[0], "") if len({*verdicts}) == 1 else ""
     return Text(f"{100 * mean:.0f} {said}".rstrip(), style=style)
-
-
-def _table(title: str, names: Sequence[str], rows: "Rows") -> "Table":
-    from dhp.report.tables import plain_table
-
-    table = plain_table(title, ("", *names))
-    for name, cells in rows:
-        table.add_row(name, *cells)
-    return table
-
-
-def _fit(names: Sequence[str], rows: "Rows", console: "Console") -> bool:
-    from dhp.report.tables import fits
-
-    return fits(_table("", names, rows), console)
-
-
-def _print_matrix(title: str, names: Sequence[str], rows: "Rows", console: "Console") -> None:
-    """The judges side by side, or one after the other where the terminal is too narrow."""
-    from rich.columns import Columns
-    from rich.padding import Padding
-    from rich.text import Text
-
-    from dhp.report.tables import print_table
-
-    if _fit(names, rows, console):
-        print_table(_table(title, names, rows), console)
-        return
-    console.print(Text(title, style="bold"))
-    for row, cells in rows:
-        console.print(row, highlight=False, markup=False)
-        named = [Text(f"{name} ").append_text(cell) for name, cell in zip(names, cells, strict=True)]
-        console.print(Padding(Columns(named, padding=(0, 3)), (0, 0, 0, 4)))

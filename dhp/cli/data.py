@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from dhp.cli.options import Command, settings
+from dhp.cli.output import say
 from dhp.perturb.settings import Choice
 
 
@@ -35,19 +36,19 @@ def check() -> None:
     from dhp.perturb.registry import LISTS, check_suite, find_perturbers
 
     for line in check_content():
-        print(f"ok  {line}")
+        say(f"ok  {line}")
     perturbers = find_perturbers()
     for name in suite_names():
         suite = read_suite(name)
         check_suite(suite, perturbers)
-        print(f"ok  suite {name}: {check_prompts(suite)} prompts")
+        say(f"ok  suite {name}: {check_prompts(suite)} prompts")
     for name in ("controls", "attacks"):
         probes = read_probes(name)
         check_suite(suite.with_perturbers(probes.perturbers), perturbers)
-        print(f"ok  probes {name}: {', '.join(probes.perturbers)}")
+        say(f"ok  probes {name}: {', '.join(probes.perturbers)}")
     for name, spec in LISTS.items():
         read_list(name, spec)
-        print(f"ok  word list {name}")
+        say(f"ok  word list {name}")
     for name in DATASETS:
         (bundled,) = resolve_datasets([f"mini/{name}"])
         authored, suite = read_authored(bundled.name), read_suite(name)
@@ -55,7 +56,7 @@ def check() -> None:
         texts = [t for v in written if authored for t in authored_texts(bundled.examples, v, authored)]
         if lacking := [t for t in texts if t.text is None]:
             raise InputError(f"{authored and authored.origin}: {lacking[0].example}: {lacking[0].reason}")
-        print(f"ok  mini/{name}: {len(bundled.examples)} examples, {len(texts)} authored texts")
+        say(f"ok  mini/{name}: {len(bundled.examples)} examples, {len(texts)} authored texts")
 
 
 @data.command(cls=Command)
@@ -84,8 +85,8 @@ def prepare(name: str, choice: Choice) -> None:
     found = load_prepared(card)
     there = len(found.examples) if found else 0
     if found and found.variants:
-        print(f"{name}: {len(found.perturbed)} pairs of {there} examples in {path}")
+        say(f"{name}: {len(found.perturbed)} pairs of {there} examples in {path}")
         return
-    print(f"{name}: {there} eligible examples in {path}")
+    say(f"{name}: {there} eligible examples in {path}")
     if card.n is not None and there < card.n:
-        print(f"note: the benchmark takes {card.n}; runs with fewer need --n {there} ({card.selection})")
+        say(f"note: the benchmark takes {card.n}; runs with fewer need --n {there} ({card.selection})")

@@ -3,8 +3,7 @@
 import click
 
 from dhp.cli.options import Command, setting, settings
-from dhp.cli.output import JSON, print_json, print_line
-from dhp.core.text import printable
+from dhp.cli.output import JSON, print_out
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 
@@ -29,13 +28,10 @@ def doctor(base_url: str | None, judge: str | None, judge_settings: JudgeSetting
     from dataclasses import asdict
 
     from dhp.doctor import examine
+    from dhp.report.printout import Printout, TextTable
 
     checks = examine(base_url, judge=judge, fields=judge_settings.fields)
-    if json:
-        print_json([asdict(check) for check in checks])
-    else:
-        width = max(len(check.name) for check in checks)
-        for check in checks:
-            print_line(printable(f"{check.state:8} {check.name:{width}}  {check.says}"), 11 + width)
+    rows = [(check.state, check.name, check.says) for check in checks]
+    print_out(Printout([TextTable("", (), rows)], [asdict(check) for check in checks]), json=json)
     if any(check.state == "failed" for check in checks):
         raise click.exceptions.Exit(1)

@@ -1,14 +1,11 @@
-"""Estimated calls, tokens, cost and time of a run as a table."""
+"""Estimated calls, tokens, cost and time of a run as tables."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dhp.core.text import printable
-
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from dhp.llm.estimate import CostEstimate, Estimate
+    from dhp.report.printout import Part
 
 _WAYS = (
     ("together", "joint"),
@@ -17,52 +14,53 @@ _WAYS = (
 )
 
 
-def print_estimates(estimates: Sequence["Estimate"], console: "Console") -> None:
+def estimates_shown(estimates: Sequence["Estimate"]) -> "list[Part]":
     """One block a judge, over all its datasets."""
     if not estimates:
-        console.print("no language model is asked: 0 calls")
-        return
+        return ["no language model is asked: 0 calls"]
+    found: list[Part] = []
     for judge in dict.fromkeys((e.model, e.protocol) for e in estimates):
         parts = [e for e in estimates if (e.model, e.protocol) == judge]
         several = sum(e.samples for e in parts) > sum(e.prompts for e in parts)
         ways = [way for way in _WAYS if several or way[1] != "single"]
-        _print_judge(judge, parts, console, ways[1:2] if several and parts[0].one_by_one else ways)
+        found += _of_judge(judge, parts, ways[1:2] if several and parts[0].one_by_one else ways)
+    return found
 
 
-def _print_judge(
-    judge: tuple[str, str],
-    parts: Sequence["Estimate"],
-    console: "Console",
-    ways: Sequence[tuple[str, str]],
-) -> None:
+def _of_judge(
+    judge: tuple[str, str], parts: Sequence["Estimate"], ways: Sequence[tuple[str, str]]
+) -> "list[Part]":
     from rich.text import Text
 
-    from dhp.report.tables import plain_table
+    from dhp.core.text import printable
+    from dhp.report.printout import TextTable
 
     samples, stored = sum(e.samples for e in parts), sum(e.stored for e in parts)
     title = f"{judge[0]}  ·  {judge[1]}  ·  {', '.join(e.dataset for e in parts)}"
-    console.print(Text(printable(title), style="bold"))
+    found: list[Part] = [Text(printable(title), style="bold")]
     what = parts[0].what
     if controls := sum(e.controls * e.samples for e in parts) / max(samples, 1):
-        said = (
+        found.append(
             f"{controls:.0%} of the ratings are of controls (harmless edits); --no-controls leaves them out"
         )
-        console.print(said, highlight=False)
-    console.print(f"{samples:,} {what}, {stored:,} of them cached or duplicates; to ask:", highlight=False)
+    found.append(f"{samples:,} {what}, {stored:,} of them cached or duplicates; to ask:")
     several = samples > sum(e.prompts for e in parts)
     figures = ("calls", "tokens in", "out, at most", "cost, at most", "time")
-    table = plain_table("", ("samples" if several else "", *figures), right=figures)
-    for way, name in ways if what == "ratings" else ways[:1]:
-        shown = way if several or name != "joint" else "as asked"
-        table.add_row(shown, *_cells([getattr(e, name) for e in parts]))
-    console.print(table)
-    console.print(f"time: {parts[0].assumed}", highlight=False)
+    rows = [
+        (way if several or name != "joint" else "as asked", *_cells([getattr(e, name) for e in parts]))
+        for way, name in (ways if what == "ratings" else ways[:1])
+    ]
+    found += [
+        TextTable("", ("samples" if several else "", *figures), rows, figures),
+        f"time: {parts[0].assumed}",
+    ]
     if parts[0].priced:
-        console.print(f"prices of {parts[0].priced}; --price-in and --price-out say others", highlight=False)
+        found.append(f"prices of {parts[0].priced}; --price-in and --price-out say others")
     if what == "texts":
-        console.print("answers that fail the check are asked again, up to three times each", highlight=False)
+        found.append("answers that fail the check are asked again, up to three times each")
     if not parts[0].exact:
-        console.print("tokens are estimates: a quarter of the bytes", highlight=False)
+        found.append("tokens are estimates: a quarter of the bytes")
+    return found
 
 
 def _cells(bills: Sequence["CostEstimate"]) -> list[str]:

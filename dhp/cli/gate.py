@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from dhp.cli.options import Command, settings
+from dhp.cli.output import say
 from dhp.cli.protocol_options import ALLOW
 from dhp.core.text import printable
 from dhp.runs.conditions import Gate
@@ -44,7 +45,7 @@ def gate(run: str, allow: tuple[str, ...], junit: str | None, history: str | Non
     seconds = time.perf_counter() - start
     for doubt in outcome.doubts:
         print(f"dhp: warning: {printable(doubt)}", file=sys.stderr)
-    print(printable(outcome.line))
+    say(outcome.line)
     if junit:
         write_lines(Path(junit), [junit_xml(outcome, seconds, require_proof=conditions.require_proof)])
     if history:

@@ -9,7 +9,7 @@ import click
 
 from dhp.cli.benchmark import COMMON, benchmark
 from dhp.cli.options import Command
-from dhp.cli.output import print_line
+from dhp.cli.output import say
 from dhp.core.errors import InputError, listed, suggest
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class _Init:
             raise InputError(f"--dataset {answer}: allowed: a table, .csv, .json, .jsonl, .tsv or .parquet")
         table = open_table(answer)
         self.columns = table.columns
-        print_line(f"  {len(table.rows)} rows; columns: {listed(table.columns)}")
+        say(f"  {len(table.rows)} rows; columns: {listed(table.columns)}")
 
     def output(self, answer: str) -> None:
         """A column of the table."""
@@ -71,7 +71,7 @@ class _Init:
 
             found = server(answer)
             self.models = tuple(found.found.get("models", ()))
-            print(f"  {found.name}: {found.says}")
+            say(f"  {found.name}: {found.says}")
 
     def model(self, answer: str) -> None:
         """A judge that there may be; of a server that was asked one of its models."""
@@ -149,7 +149,7 @@ def init(out: str, **given: str | None) -> None:
     path, state = Path(out), _Init()
     written = _read(path)
     if written and (said := [f"{_key(name)} {value}" for name, value in written.items() if value]):
-        print(f"{out} has: {', '.join(said)}")
+        say(f"{out} has: {', '.join(said)}")
     for name, (_, question) in _QUESTIONS.items():
         answer = written.get(name, given[name])
         if name in written and given[name] not in (None, answer):
@@ -161,7 +161,7 @@ def init(out: str, **given: str | None) -> None:
         state.answers[name] = answer
         if name not in written:
             _write(path, state.answers)
-    print(f"{out} is complete; run it by: dhp benchmark --config {out}")
+    say(f"{out} is complete; run it by: dhp benchmark --config {out}")
 
 
 def _ask(state: _Init, name: str, text: str) -> str:
@@ -235,4 +235,4 @@ def _write_prompt(path: Path, answers: Mapping[str, str]) -> None:
     low, high = answers["scale"].split("..")[0], answers["scale"].split("..")[-1]
     question = f"Rate the {answers['metric']} of the {answers['output']}, from {low} to {high}. Rating:\n"
     write_lines(path, [slots + question])
-    print(f"  written to {path}: a first prompt, to be edited; {{{{column}}}} takes a column of the table")
+    say(f"  written to {path}: a first prompt, to be edited; {{{{column}}}} takes a column of the table")

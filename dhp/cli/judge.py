@@ -10,6 +10,7 @@ import click
 
 from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, setting, settings
+from dhp.cli.output import say
 from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, Criteria, ProtocolChanges, model_option
 from dhp.core.errors import InputError
 from dhp.core.files import Lock, replacing
@@ -57,8 +58,7 @@ def judge(
 
     Example: dhp judge summeval=summeval.jsonl --model baseline/surface --out ratings.csv
     """
-    from dhp.cli.estimates import print_estimates
-    from dhp.cli.output import output_console
+    from dhp.cli.estimates import estimates_shown
     from dhp.core.progress import progress_shown
     from dhp.loaders.rated import FROM_REFERENCE
     from dhp.run import RatingSpec, estimate_texts, rating_parts
@@ -77,14 +77,14 @@ def judge(
         task=task,
     )
     if dry_run:
-        print_estimates(estimate_texts(spec), output_console())
+        say(*estimates_shown(estimate_texts(spec)))
         return
     with Lock(target.with_name(f".{target.name}.lock"), f"`out` {out}"), progress_shown("ratings") as show:
         counts = until_answered(lambda: _written(rating_parts(replace(spec, progress=show)), target))
-    print(f"written to {out}: {', '.join(f'{n:,} {status}' for status, n in counts.most_common())}")
+    say(f"written to {out}: {', '.join(f'{n:,} {status}' for status, n in counts.most_common())}")
     name = data.partition("=")[0]
     if (why := FROM_REFERENCE.get(name)) and not changes.reference:
-        print(f"note: {name}: {why}; --reference shows it to language models")
+        say(f"note: {name}: {why}; --reference shows it to language models")
 
 
 def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> Counter[str]:

@@ -3,8 +3,8 @@
 import click
 
 from dhp.cli.options import Command
+from dhp.cli.output import say
 from dhp.cli.protocol_options import ALLOW
-from dhp.core.text import printable
 
 
 class _SiteUnlessNamed(click.Group):
@@ -47,7 +47,7 @@ def site(run: tuple[str, ...], out: str, allow: tuple[str, ...]) -> None:
         write_site(tables, out, show)
     count = sum(len(table.rows) for table in tables)
     page = f"{out.rstrip('/')}/index.html"
-    print(f"{page}: {_number(count, 'result')} in {_number(len(tables), 'table')}")
+    say(f"{page}: {_number(count, 'result')} in {_number(len(tables), 'table')}")
 
 
 @leaderboard.command(cls=Command)
@@ -68,7 +68,7 @@ def add(file: str, board: str, ratings: str | None, weights: str | None) -> None
     from dhp.leaderboard.entries import add_results
 
     for path in add_results(file, board, ratings=ratings, weights=weights):
-        print(f"written: {printable(str(path))}")
+        say(f"written: {path}")
 
 
 def _number(count: int, what: str) -> str:

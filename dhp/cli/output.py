@@ -15,56 +15,36 @@ from dhp.core.errors import InputError
 from dhp.core.options import option
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from dhp.analysis.results import Results
     from dhp.core.progress import Show
+    from dhp.report.printout import Part, Printout
+
+_ENDLESS = 1_000_000
+"""Width of a file or pipe, in which no line is wrapped and no table broken."""
 
 
-_WIDE = 200  # columns that are enough for every table
+def print_out(made: "Printout", *, json: bool = False, csv: bool = False, markdown: bool = False) -> None:
+    """Print it for people, or for programs: in UTF-8 then, whatever the terminal speaks."""
+    from dhp.report.printout import print_parts, text_for_programs
 
+    form = "json" if json else "csv" if csv else "markdown" if markdown else None
+    if form is None:
+        from rich.console import Console
 
-def output_console() -> "Console":
-    """A console as wide as the terminal, or wide enough for every table in a file or pipe."""
-    from rich.console import Console
-
-    console = Console()
-    if console.is_terminal or "COLUMNS" in os.environ:
-        return console
-    return Console(width=_WIDE)
-
-
-def print_json(value: object) -> None:
-    """Print plain values as JSON."""
-    from json import dumps
-
-    print(dumps(value, ensure_ascii=False, indent=1))
-
-
-def print_for_programs(text: str) -> None:
-    """Print what a program is to read: in UTF-8, whatever the terminal speaks."""
+        console = Console()
+        wide = not console.is_terminal and "COLUMNS" not in os.environ
+        print_parts(made.parts, Console(width=_ENDLESS) if wide else console)
+        return
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")
-    print(text, end="")
+    print(text_for_programs(made, form), end="")
 
 
-def print_line(line: str, indent: int = 4) -> None:
-    """Print a `printable` line for people: on a terminal wrapped between words, in files and pipes whole."""
-    from dhp.core.text import printable
+def say(*parts: "Part") -> None:
+    """Print lines and tables for people."""
+    from dhp.report.printout import Printout
 
-    line = printable(line)
-    if sys.stdout.isatty():
-        from shutil import get_terminal_size
-        from textwrap import fill
-
-        line = fill(
-            line,
-            get_terminal_size().columns,
-            subsequent_indent=" " * indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    print(line)
+    print_out(Printout(parts))
 
 
 @dataclass(frozen=True)
@@ -107,32 +87,24 @@ class OutputOptions:
         """Print the results."""
         if self.quiet:
             return
-        if not (self.json or self.csv or self.markdown):
-            from dhp.report.terminal import print_results
+        from dhp.report.printout import Printout
+        from dhp.report.tables import both_ways_tables
+        from dhp.report.terminal import results_in_markdown, results_in_terminal
 
-            print_results(results, output_console(), details=self.details)
-            return
-        from dhp.report.tables import csv_text, json_text, markdown_text
-
-        form = json_text if self.json else csv_text if self.csv else markdown_text
-        print_for_programs(form(results))
-
-    def show_both_ways(self, results: "Results") -> None:
-        """Print pointwise beside pairwise figures, for people, where a model was asked in both ways."""
-        if not (self.quiet or self.json or self.csv or self.markdown):
-            from dhp.report.tables import print_both_ways
-
-            print_both_ways(results, output_console())
+        if self.markdown:
+            parts = results_in_markdown(results)
+        else:
+            parts = results_in_terminal(results, details=self.details)
+            parts += [part for table in both_ways_tables(results) for part in ("", table)]
+        made = Printout(parts, results.to_dict(), results.to_frame)
+        print_out(made, json=self.json, csv=self.csv, markdown=self.markdown)
 
     def say(self, line: str) -> None:
-        """Print a line for people, beside what is for a program."""
-        if not self.quiet:
-            for_program = self.json or self.csv or self.markdown
-            if for_program:
-                print(line, file=sys.stderr)
-            else:
-                print()
-                print_line(line)
+        """Print a line for people: below a blank one, or on standard error beside what is for programs."""
+        if self.json or self.csv or self.markdown:
+            print(line, file=sys.stderr)
+        elif not self.quiet:
+            say("", line)
 
 
 JSON = setting(OutputOptions, "json")

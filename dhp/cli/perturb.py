@@ -1,6 +1,6 @@
 """`dhp perturb`: write, freeze, show or audit degraded texts."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ import click
 
 from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, settings, stated
-from dhp.cli.output import output_console
+from dhp.cli.output import say
 from dhp.cli.protocol_options import DATASET, DRY_RUN, SEED
 from dhp.core.errors import InputError
 from dhp.core.options import check_numbers, option
@@ -19,10 +19,10 @@ from dhp.perturb.set_audit import Spread, VariantAudit, audited
 from dhp.perturb.settings import Choice, PerturbModel
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
+    from collections.abc import Sequence
 
     from dhp.perturb.perturbed_dataset import PerturbedDataset
+    from dhp.report.printout import Part, TextTable
 
 
 _TOKENS = ("prompt_tokens", "completion_tokens")
@@ -106,12 +106,10 @@ def perturb(
     settings = with_deferral(settings, (model,), dry_run=dry_run)
     context = settings.context()
     if dry_run:
-        from dhp.cli.estimates import print_estimates
+        from dhp.cli.estimates import estimates_shown
 
         parts = build_texts(dataset or None, choice, seed, settings, context, dry=True)
-        print_estimates(
-            perturbing_estimates(parts, choice.perturb_model, settings, context), output_console()
-        )
+        say(*estimates_shown(perturbing_estimates(parts, choice.perturb_model, settings, context)))
         return
     with progress_shown("texts") as show:
         made = until_answered(
@@ -121,15 +119,14 @@ def perturb(
     if any(part.usage for part in made):
         used = {name: sum(part.usage.get(name, 0) for part in made) for name in ("calls", *_TOKENS)}
         cost = settings.prices.cost(*(used[name] for name in _TOKENS))
-        print(
+        say(
             f"by {model}: {used['calls']:,} calls, {sum(used[n] for n in _TOKENS):,} tokens"
             + ("" if cost is None else f", cost {cost:,.4g}")
         )
-    console = output_console()
     for part in made:
-        _show(part, output.show, console)
+        say(*_before_and_after(part, output.show))
         if part.left_out:
-            print(f"{part.dataset.name}: not in the set: {', '.join(part.left_out)}")
+            say(f"{part.dataset.name}: not in the set: {', '.join(part.left_out)}")
 
 
 def _audit(folder: str) -> None:
@@ -138,7 +135,7 @@ def _audit(folder: str) -> None:
         raise InputError(f"{others[0]}: cannot be used with --audit, which only looks at a perturbation set")
     from dhp.perturb.sets import read_set
 
-    print_audit(list(read_set(Path(folder)).values()), output_console())
+    say(*audit_shown(list(read_set(Path(folder)).values())))
 
 
 def _write(made: "Sequence[PerturbedDataset]", output: PerturbOutput) -> None:
@@ -152,14 +149,16 @@ def _write(made: "Sequence[PerturbedDataset]", output: PerturbOutput) -> None:
     if output.out is not None:
         lines = perturbed_lines([(p.dataset.name, p.variants, p.texts) for p in made])
         write_lines(Path(output.out), lines)
-        print(f"{count} texts written to {output.out}{also}")
+        say(f"{count} texts written to {output.out}{also}")
     if output.freeze is not None:
         write_set(Path(output.freeze), made)
-        print(f"{count} texts frozen in {output.freeze}{also}")
+        say(f"{count} texts frozen in {output.freeze}{also}")
 
 
-def _show(part: "PerturbedDataset", count: int, console: "Console") -> None:
-    from dhp.core.text import printable
+def _before_and_after(part: "PerturbedDataset", count: int) -> "Iterator[Part]":
+    """The first examples, each with its degraded texts."""
+    from rich.text import Text
+
     from dhp.report.terminal import before_after
 
     levels = {v.name: v.level for v in part.variants}
@@ -168,10 +167,10 @@ def _show(part: "PerturbedDataset", count: int, console: "Console") -> None:
         edits = f"{t.audit.made} edits" if t.audit and t.audit.made is not None else ""
         texts.setdefault(t.example, []).append((t.variant, t.text or f"({t.reason})", edits))
     for example in part.dataset.examples[:count]:
-        console.print(f"\n{printable(f'{part.dataset.name} {example.id}')}", style="bold", markup=False)
-        console.print(f"original: {printable(example.output)}", markup=False, highlight=False)
+        yield from ("", Text(printable(f"{part.dataset.name} {example.id}"), style="bold"))
+        yield Text(f"original: {printable(example.output)}")
         for variant, text, edits in texts.get(example.id, []):
-            console.print(before_after(variant, example.output, text, levels[variant], edits))
+            yield before_after(variant, example.output, text, levels[variant], edits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,45 +206,29 @@ _DROPPED_FIRST = ("from – to %", "from – to", "same", "unchanged", "edits")
 """Columns that a narrow terminal goes without, in this order; what is wrong in them is also said below."""
 
 
-def print_audit(parts: "Sequence[PerturbedDataset]", console: "Console") -> None:
-    """Print a table for each dataset, and below it what to look at."""
-    from rich.text import Text
+def audit_shown(parts: "Sequence[PerturbedDataset]") -> "list[Part]":
+    """A table for each dataset, and below it what to look at."""
+    from dhp.report.printout import FirstThatFits
 
+    shown: list[Part] = []
     for part in parts:
         audits = audited(part)
-        console.print()
-        console.print(_fitting_table(part, audits, console))
-        for found in audits:
-            for line in _remarks(found):
-                console.print(Text(f"  {printable(line)}"), soft_wrap=True)
+        forms = [[_table(part, audits, _DROPPED_FIRST[:count])] for count in range(len(_DROPPED_FIRST) + 1)]
+        shown += ["", FirstThatFits(forms)]
+        shown += [f"  {line}" for found in audits for line in _remarks(found)]
         if part.left_out:
-            console.print(Text(f"  not in the set: {printable(', '.join(part.left_out))}"), soft_wrap=True)
+            shown.append(f"  not in the set: {', '.join(part.left_out)}")
+    return shown
 
 
-def _fitting_table(part: "PerturbedDataset", audits: Sequence[VariantAudit], console: "Console") -> "Table":
-    """The table with as many columns as fit the console."""
-    from dhp.report.tables import fits
-
-    for count in range(len(_DROPPED_FIRST) + 1):
-        table = _table(part, audits, _DROPPED_FIRST[:count])
-        if fits(table, console):
-            break
-    return table
-
-
-def _table(part: "PerturbedDataset", audits: Sequence[VariantAudit], dropped: Collection[str]) -> "Table":
-    from rich.text import Text
-
-    from dhp.report.tables import plain_table
+def _table(part: "PerturbedDataset", audits: Sequence[VariantAudit], dropped: Collection[str]) -> "TextTable":
+    from dhp.report.printout import TextTable
 
     name, n = part.dataset.name, len(part.dataset.examples)
     title = f"{name}  ·  suite {part.suite}  ·  seed {part.seed}  ·  n = {n}"
     columns = [c for c in _COLUMNS if c.header not in dropped]
     headings = [column.header for column in columns]
-    table = plain_table(title, headings, right=headings[1:])
-    for found in audits:
-        table.add_row(*(Text(printable(c.cell(found))) for c in columns))
-    return table
+    return TextTable(title, headings, [[c.cell(found) for c in columns] for found in audits], headings[1:])
 
 
 def _remarks(audit: VariantAudit) -> list[str]:

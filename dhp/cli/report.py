@@ -5,10 +5,9 @@ from pathlib import Path
 import click
 
 from dhp.cli.options import Command, plugin_flags
-from dhp.cli.output import print_line
+from dhp.cli.output import say
 from dhp.core.errors import InputError
 from dhp.core.plugins import load_target, offered
-from dhp.core.text import printable
 
 
 @click.command(cls=Command)
@@ -30,7 +29,7 @@ def report(run: str, out: str | None, pages: str | None) -> None:
 
     with progress_shown("done") as show:
         path = write_report(run, out, show)
-    print(f"written to {printable(str(path))}")
+    say(f"written to {path}")
 
 
 def _write_pages(pages: str, run: str, out: str | None) -> None:
@@ -46,6 +45,4 @@ def _write_pages(pages: str, run: str, out: str | None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         write_lines(folder / name, [text])
-    for line in lines:
-        print_line(printable(line))
-    print(f"written to {printable(str(folder))}: {', '.join(files)}")
+    say(*lines, f"written to {folder}: {', '.join(files)}")

@@ -13,45 +13,51 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from dhp.cli.options import Command, settings, stated
-from dhp.cli.output import output_console, print_line
+from dhp.cli.output import say
 from dhp.cli.protocol_options import CHART, DATASET, OWN, SEED, Criteria, ProtocolChanges
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.plugins import offered
 from dhp.core.text import printable
 from dhp.perturb.settings import Choice
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from dhp.core.protocol_spec import Protocol
     from dhp.core.records import Candidate
     from dhp.core.specs import Card, Metric, Task, Weights
+    from dhp.report.printout import Part
 
 
 def show_dataset(
     name: str, *, n: int | None, seed: int, data: str | Path | None, min_characters: int | None = None
-) -> None:
-    """Print the figures of the chosen examples beside the paper's, and the kinds of published pairs.
+) -> Iterator[str]:
+    """The figures of the chosen examples beside the paper's, and the kinds of published pairs.
 
     `data` is where the dataset lies as published; default: the prepared copy. `min_characters` takes the
     place of the card's.
     """
     from dhp.content.catalog import dataset_names, mini_names, read_card
-    from dhp.core.errors import InputError
     from dhp.loaders.dataset import measure
     from dhp.loaders.fetch import is_prepared
-    from dhp.loaders.resolve import check_minimum, published
+    from dhp.loaders.resolve import check_minimum, published, unprepared
 
     base = name.removeprefix("mini/")
     if name in mini_names():
         whole = published(name)
-        print(f"{name}: bundled, task {whole.task.task}, n = {len(whole.examples)}, suite {whole.suite_name}")
-        print("  what: written for this project\n  licence: CC0-1.0\n  cite: this project")
+        yield f"{name}: bundled, task {whole.task.task}, n = {len(whole.examples)}, suite {whole.suite_name}"
+        yield from ("  what: written for this project", "  licence: CC0-1.0", "  cite: this project")
         return
     card, source = read_card(base), Path(data) if data is not None else None
     if source is not None and base != name:
         raise InputError(f"--data: {name} is bundled; allowed with one of {', '.join(dataset_names())}")
     check_minimum(min_characters, source)
     if source is None and base == name and not is_prepared(card):
-        _show_card(name, card)
+        yield f"{name}: {card.title}, task {card.task}"
+        if card.paper:
+            yield from _figures({"paper": card.paper})
+        yield from _about(card)
+        yield f"  {unprepared(name)}"
         return
     whole = published(name, source, min_characters)
     count = min(card.n or len(whole.examples), len(whole.examples)) if base == name else len(whole.examples)
@@ -60,17 +66,18 @@ def show_dataset(
         here = measure(chosen.examples)
     paper = card.paper if base == name else None
     title = card.title if base == name else f"bundled examples of the kind of {card.title}"
-    print(f"{name}: {title}, task {card.task}, n = {len(chosen.examples)}")
-    _show_figures({"here": here, **({"paper": paper} if paper else {})})
+    yield f"{name}: {title}, task {card.task}, n = {len(chosen.examples)}"
+    yield from _figures({"here": here, **({"paper": paper} if paper else {})})
     pairs = Counter(text.variant for text in chosen.pairs)
     for variant in chosen.pair_variants:
-        print(f"  {variant.level:24} {variant.name:40} {pairs[variant.name]:6} pairs")
-    if base != name:
-        print(f"  what: {card.mini}, written for this project")
-        print("  perturbations: rules, and edits authored for this project")
-        print("  licence: Apache-2.0\n  cite: this project; they are no part of the published set")
+        yield f"  {variant.level:24} {variant.name:40} {pairs[variant.name]:6} pairs"
+    if base == name:
+        yield from _about(card)
         return
-    _show_about(card)
+    yield f"  what: {card.mini}, written for this project"
+    yield "  perturbations: rules, and edits authored for this project"
+    yield "  licence: Apache-2.0"
+    yield "  cite: this project; they are no part of the published set"
 
 
 @contextmanager
@@ -86,28 +93,17 @@ def _hidden(module: str) -> Iterator[None]:
         del sys.modules[module]
 
 
-def _show_card(name: str, card: "Card") -> None:
-    """What is known of a dataset without its texts."""
-    from dhp.loaders.resolve import unprepared
-
-    print(f"{name}: {card.title}, task {card.task}")
-    if card.paper:
-        _show_figures({"paper": card.paper})
-    _show_about(card)
-    print(f"  {unprepared(name)}")
-
-
-def _show_figures(columns: Mapping[str, object]) -> None:
+def _figures(columns: Mapping[str, object]) -> Iterator[str]:
     """Means of the reference texts, a column for each place that they are from."""
-    print(f"  {'mean per reference text':24} {' '.join(f'{name:>8}' for name in columns)}")
+    yield f"  {'mean per reference text':24} {' '.join(f'{name:>8}' for name in columns)}"
     for figure in ("characters", "words", "sentences"):
-        print(f"  {figure:24} {' '.join(f'{getattr(each, figure):8.1f}' for each in columns.values())}")
+        yield f"  {figure:24} {' '.join(f'{getattr(each, figure):8.1f}' for each in columns.values())}"
 
 
-def _show_about(card: "Card") -> None:
+def _about(card: "Card") -> Iterator[str]:
     if card.differs and card.paper:
-        print(f"  differs: {card.differs}")
-    print(f"  selection: {card.selection}\n  licence: {card.licence}\n  cite: {card.citation}")
+        yield f"  differs: {card.differs}"
+    yield from (f"  selection: {card.selection}", f"  licence: {card.licence}", f"  cite: {card.citation}")
 
 
 _APART = ("parts", "published", "ours")
@@ -124,8 +120,8 @@ def show_protocol(
     example: str | None,
     variant: str,
     seed: int,
-) -> None:
-    """Print a protocol and its prompts for one text; of several datasets that of the first."""
+) -> "Iterator[Part]":
+    """A protocol and its prompts for one text; of several datasets that of the first."""
     task, texts = _candidates(dataset, choice, metrics, variant, seed)
     example = texts[0].example if example is None else example
     here = [c for c in texts if c.example == example]
@@ -135,32 +131,40 @@ def show_protocol(
     if not shown:
         raise InputError(f"--variant '{variant}': unknown; {suggest(variant, [c.variant for c in here])}")
     for key, value in protocol.settings(*_APART).items():
-        print(f"# {key}: {value}")
+        yield f"# {key}: {value}"
     if protocol.pairwise:
         names = [metric if isinstance(metric, str) else metric.name for metric in metrics]
-        _show_pairwise(protocol, here[0], shown[0], task, names)
+        yield from _pairwise_prompts(protocol, here[0], shown[0], task, names)
     else:
-        _show_pointwise(protocol, shown, task, prompt_files)
+        yield from _pointwise_prompts(protocol, shown, task, prompt_files)
 
 
-def _show_pointwise(
+def _pointwise_prompts(
     protocol: "Protocol", shown: "Sequence[Candidate]", task: "Task", prompt_files: Sequence[str]
-) -> None:
+) -> "Iterator[Part]":
     from dhp.judge.factory import request_builder
 
     for key, said in (("the paper's", protocol.published), ("ours", protocol.ours)):
         if said:
-            print(f"# {key}: {said}")
+            yield f"# {key}: {said}"
     if protocol.changed:
-        print(f"# changed by options: {', '.join(sorted(protocol.changed))}")
+        yield f"# changed by options: {', '.join(sorted(protocol.changed))}"
     asked = request_builder(protocol, prompt_files=prompt_files)
     requests = list(asked.requests(shown, task))
     if protocol.steps == "auto":
         requests = [*asked.steps_requests(task), *requests]
-        print("# the written steps stand below where those will stand that the model writes")
+        yield "# the written steps stand below where those will stand that the model writes"
     for request in requests:
-        print(f"\n# ---- {request.place}, samples {', '.join(map(str, request.samples))}")
-        print("\n".join(printable(line) for line in request.prompt.splitlines()))
+        yield from ("", f"# ---- {request.place}, samples {', '.join(map(str, request.samples))}")
+        yield from _unwrapped(request.prompt)
+
+
+def _unwrapped(prompt: str) -> "Iterator[Text]":
+    """The lines of a prompt as they are sent, whatever the width of the terminal."""
+    from rich.text import Text
+
+    for line in prompt.splitlines():
+        yield Text(printable(line), no_wrap=True)
 
 
 def _candidates(
@@ -187,13 +191,13 @@ def _candidates(
     return part.dataset.task, part.candidates()
 
 
-def _show_pairwise(
+def _pairwise_prompts(
     protocol: "Protocol",
     original: "Candidate",
     other: "Candidate",
     task: "Task",
     metrics: Sequence[str],
-) -> None:
+) -> "Iterator[Part]":
     """The prompts that show a text behind its original; they are sent in the other order, too."""
     from dhp.content.protocols import read_wording
     from dhp.judge.pairs import OVERALL, Pair
@@ -202,9 +206,13 @@ def _show_pairwise(
     wording = read_wording(protocol.language, pairwise=True)
     writer = Prompts(protocol, wording, task.in_language(protocol.language))
     for metric in metrics or (OVERALL,):
-        print(f"\n# ---- example '{original.example}', original before '{other.variant}', by {metric}")
-        text = f"{writer.system}\n\n{writer.pair_prompt(Pair(original, other), metric)}".strip()
-        print("\n".join(printable(line) for line in text.splitlines()))
+        yield from (
+            "",
+            f"# ---- example '{original.example}', original before '{other.variant}', by {metric}",
+        )
+        yield from _unwrapped(
+            f"{writer.system}\n\n{writer.pair_prompt(Pair(original, other), metric)}".strip()
+        )
 
 
 Row = tuple[str, ...]
@@ -305,23 +313,14 @@ def list_names(kind: str | None) -> None:
 
     Example: dhp list protocols
     """
+    from dhp.report.printout import TextTable
+
     if kind is None:
-        for name, rows in KINDS.items():
-            print_line(f"{name:12}{', '.join(row[0] for row in rows())}", 12)
-        print("more: dhp list KIND, dhp show NAME")
+        names = [(name, ", ".join(row[0] for row in rows())) for name, rows in KINDS.items()]
+        say(TextTable("", (), names), "more: dhp list KIND, dhp show NAME")
         return
-    if kind not in KINDS:
-        raise InputError(f"kind '{kind}': unknown; {suggest(kind, KINDS)}")
-    _print(KINDS[kind]())
-
-
-def _print(rows: Iterable[Row]) -> None:
-    """Print rows as columns; the last one is wrapped on a terminal."""
-    rows = list(rows)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-        print_line("  ".join([*cells, row[-1]]).rstrip(), sum(widths) + 2 * len(widths))
+    one_of("kind", kind, KINDS)
+    say(TextTable("", (), KINDS[kind]()))
 
 
 class ShowRequest(NamedTuple):
@@ -373,7 +372,7 @@ def show(
     if surplus := [option for option in stated() if option not in _OPTIONS.get(kind, stated())]:
         allowed = ", ".join(_OPTIONS[kind]) or "no option"
         raise InputError(f"{surplus[0]}: is not for {kind}; allowed: {allowed}")
-    _SHOW[kind](ShowRequest(name, dataset, seed, example, variant, chart, choice, criteria, changes))
+    say(*_SHOW[kind](ShowRequest(name, dataset, seed, example, variant, chart, choice, criteria, changes)))
 
 
 def _find(name: str) -> tuple[str, str]:
@@ -401,16 +400,16 @@ def _find(name: str) -> tuple[str, str]:
     return name, known[name]
 
 
-def _show_dataset(asked: ShowRequest) -> None:
-
+def _dataset(asked: ShowRequest) -> "Iterable[Part]":
     choice = asked.choice
     data = None if choice.data is None else str(choice.data)
-    show_dataset(asked.name, n=choice.n, seed=asked.seed, data=data, min_characters=choice.min_characters)
+    return show_dataset(
+        asked.name, n=choice.n, seed=asked.seed, data=data, min_characters=choice.min_characters
+    )
 
 
-def _show_protocol(asked: ShowRequest) -> None:
-
-    show_protocol(
+def _protocol(asked: ShowRequest) -> "Iterable[Part]":
+    return show_protocol(
         asked.changes.changed(asked.name),
         asked.dataset,
         asked.choice,
@@ -422,44 +421,44 @@ def _show_protocol(asked: ShowRequest) -> None:
     )
 
 
-def _show_perturber(asked: ShowRequest) -> None:
+def _perturber(asked: ShowRequest) -> "Iterable[Part]":
     from dhp.content.catalog import damage_names, descriptions, read_suite, suite_names
     from dhp.perturb.registry import builtin_perturbers
 
     found = builtin_perturbers()[asked.name]
-    print_line(f"{asked.name} ({damage_names().get(asked.name, asked.name)}): {descriptions()[asked.name]}")
+    yield f"{asked.name} ({damage_names().get(asked.name, asked.name)}): {descriptions()[asked.name]}"
     languages = found.languages if isinstance(found.languages, str) else ", ".join(found.languages)
-    print(f"  level: {found.level}\n  method: {found.method}\n  languages: {languages}")
+    yield from (f"  level: {found.level}", f"  method: {found.method}", f"  languages: {languages}")
     for suite in suite_names():
         if use := read_suite(suite).perturbers.get(asked.name):
             said = (f"{v.name} {dict(v.params)}" for v in use.variants(asked.name))
-            print_line(f"  suite {suite}: {'; '.join(said)}")
+            yield f"  suite {suite}: {'; '.join(said)}"
 
 
-def _show_judge(asked: ShowRequest) -> None:
+def _judge(asked: ShowRequest) -> "Iterable[Part]":
     from dhp.judge.factory import find_judge
     from dhp.judge.judges.mock import MockJudge
     from dhp.llm.api import providers
 
     computed = not asked.name.startswith((OWN, *(f"{provider}/" for provider in providers())))
     judge = find_judge(asked.name) if computed else None
-    print_line(f"{asked.name}: {judge_form(asked.name)}")
+    yield f"{asked.name}: {judge_form(asked.name)}"
     if isinstance(judge, MockJudge):
-        print_line(f"  dials: {', '.join(f'{dial} {value}' for dial, value in asdict(judge.dials).items())}")
+        yield f"  dials: {', '.join(f'{dial} {value}' for dial, value in asdict(judge.dials).items())}"
 
 
-def _show_weights(asked: ShowRequest) -> None:
+def _weights(asked: ShowRequest) -> "Iterable[Part]":
     from dhp.content.catalog import read_weights
 
-    print_weights(read_weights(asked.name), asked.chart)
+    return weights_shown(read_weights(asked.name), asked.chart)
 
 
-_SHOW: Mapping[str, Callable[[ShowRequest], None]] = {
-    "datasets": _show_dataset,
-    "protocols": _show_protocol,
-    "perturbers": _show_perturber,
-    "judges": _show_judge,
-    "weights": _show_weights,
+_SHOW: "Mapping[str, Callable[[ShowRequest], Iterable[Part]]]" = {
+    "datasets": _dataset,
+    "protocols": _protocol,
+    "perturbers": _perturber,
+    "judges": _judge,
+    "weights": _weights,
 }
 _OPTIONS: Mapping[str, tuple[str, ...]] = {
     "datasets": ("--n", "--seed", "--data", "--min-characters"),
@@ -470,17 +469,12 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
 """Kind -> the options that it takes, where these are not all."""
 
 
-def print_weights(read: "Weights", chart: str | None) -> None:
-    """Print the matrix of each task, perturbers x metrics, and where it comes from; and draw it."""
+def weights_shown(read: "Weights", chart: str | None) -> "list[Part]":
+    """The matrix of each task, perturbers x metrics, and where it comes from; also drawn as a chart."""
     from dhp.core.files import write_lines
-    from dhp.core.text import printable
     from dhp.report.weights import about, weights_page, weights_table
 
     if chart is not None:
         write_lines(Path(chart), [weights_page(read)])
-    console = output_console()
-    for task, rows in read.tasks.items():
-        console.print(weights_table(task, rows))
-        console.print()
-    for line in about(read):
-        print(printable(line))
+    tables = [part for task, rows in read.tasks.items() for part in (weights_table(task, rows), "")]
+    return [*tables, *about(read)]

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text, reason
 from dhp.core.keywords import as_list, near_keywords, scale_ends
 from dhp.core.records import parse_variant
@@ -139,8 +139,7 @@ def names_in(folder: Path) -> list[str]:
 
 def named_file(kind: str, folder: Path, name: str) -> Path:
     """The file of that name in a folder; raises `InputError` with the near name."""
-    if name not in (names := names_in(folder)):
-        raise InputError(f"unknown {kind} '{name}'; {suggest(name, names)}")
+    one_of(kind, name, names_in(folder))
     return folder / f"{name}.yaml"
 
 
@@ -202,8 +201,7 @@ def read_card(dataset: str) -> Card:
     """The card of a dataset; its task must exist."""
     path = named_file("dataset", content_folder("datasets") / "cards", dataset)
     card = load_spec(path, Card)
-    if card.task not in (tasks := task_names()):
-        raise InputError(f"{path}: task: unknown task '{card.task}'; {suggest(card.task, tasks)}")
+    one_of("task", card.task, task_names(), f"{path}: task")
     return card
 
 
@@ -288,8 +286,7 @@ def _check_rows(
         for perturber, row in rows.items():
             place = f"{path}: {key}.{task}.{perturber}"
             for metric in row:
-                if metric not in metrics:
-                    raise InputError(f"{place}: unknown metric '{metric}'; {suggest(metric, metrics)}")
+                one_of("metric", metric, metrics, place)
             if full and (missing := [m for m in metrics if m not in row]):
                 raise InputError(
                     f"{place}: no weight for metric '{missing[0]}'; allowed: one for each metric"

@@ -16,7 +16,7 @@ from dhp.content.catalog import (
     read_task,
     task_names,
 )
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text
 from dhp.core.protocol_spec import PAIRWISE_FORMS, POINTWISE_FORMS, Protocol, Wording, slot_fault
 from dhp.core.specs import LANGUAGES, EvaluationContent, Language
@@ -121,8 +121,7 @@ def read_steps(path: Path) -> dict[str, dict[str, list[str]]]:
     metrics = {task: read_task(task).metric_names for task in task_names()}
     if all(isinstance(steps, dict) for steps in data.values()):
         for task in data:
-            if task not in metrics:
-                raise InputError(f"{path}: unknown task '{task}'; {suggest(str(task), metrics)}")
+            one_of("task", task, metrics, str(path))
         return {task: _steps(f"{path}: {task}", given, metrics[task]) for task, given in data.items()}
     found = _steps(str(path), data, {name for names in metrics.values() for name in names})
     by_task = {task: {m: found[m] for m in names if m in found} for task, names in metrics.items()}
@@ -132,8 +131,7 @@ def read_steps(path: Path) -> dict[str, dict[str, list[str]]]:
 def _steps(place: str, data: dict[object, object], metrics: Collection[str]) -> dict[str, list[str]]:
     steps: dict[str, list[str]] = {}
     for name, given in data.items():
-        if name not in metrics:
-            raise InputError(f"{place}: unknown metric '{name}'; {suggest(str(name), metrics)}")
+        one_of("metric", name, metrics, place)
         listed = given if isinstance(given, list) else []
         if not listed or not all(isinstance(step, str) and step.strip() for step in listed):
             raise InputError(f"{place}: {name}: must be a list of steps, each a text")

@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from types import ModuleType
 
 _MOST_NAMES = 200
@@ -51,6 +51,13 @@ def suggest(name: str, allowed: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
     hint = f"did you mean '{close[0]}'? " if close else ""
     return f"{hint}allowed: {listed(options) or 'none'}"
+
+
+def one_of(kind: str, name: object, allowed: Collection[str], where: str = "") -> None:
+    """Raise `InputError` with the near name unless `name` is allowed; `kind` says what is named."""
+    if name not in allowed:
+        start = f"{where}: " if where else ""
+        raise InputError(f"{start}unknown {kind} '{name}'; {suggest(str(name), allowed)}")
 
 
 def listed(names: Sequence[str]) -> str:

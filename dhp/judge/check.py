@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 
-from dhp.core.errors import InputError, StoppedEarly, suggest
+from dhp.core.errors import InputError, StoppedEarly, one_of
 from dhp.core.records import RATING_STATUSES, Candidate, Rating
 from dhp.core.specs import Task
 from dhp.core.text import printable
@@ -48,8 +48,7 @@ class _Check:
             raise InputError(f"judge '{self._model}': yielded a {kind}; must yield dhp.Rating")
         place = f"judge '{self._model}', example '{rating.example}', variant '{rating.variant}'"
         key = (str(rating.example), str(rating.variant), str(rating.metric))
-        if key[2] not in self._scales:
-            raise InputError(f"{place}: unknown metric '{key[2]}'; {suggest(key[2], self._scales)}")
+        one_of("metric", key[2], self._scales, place)
         if key not in self._samples:
             raise InputError(f"{place}: a rating of a text that the judge was not asked to rate")
         if isinstance(rating.sample, bool) or not isinstance(rating.sample, Integral):
@@ -57,10 +56,7 @@ class _Check:
         if rating.sample in self._samples[key]:
             raise InputError(f"{place}, metric '{key[2]}': duplicate sample {rating.sample}")
         self._samples[key].add(int(rating.sample))
-        if rating.status not in RATING_STATUSES:
-            raise InputError(
-                f"{place}: unknown status '{rating.status}'; {suggest(str(rating.status), RATING_STATUSES)}"
-            )
+        one_of("status", rating.status, RATING_STATUSES, place)
         raw = None if rating.raw is None else str(rating.raw).encode(errors="replace").decode()
         plain = Rating(*key, int(rating.sample), None, rating.status, raw, rating.rule, rating.missing_mass)
         return plain if rating.status != "scored" else self._scored(plain, rating.score, place)

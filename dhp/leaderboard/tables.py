@@ -17,7 +17,7 @@ from dhp.core.progress import Progress, counted
 from dhp.core.text import printable, spreadsheet_safe
 from dhp.leaderboard.entries import Entry, judge_names, noticed, score
 from dhp.report.labels import group_letters, percent, percents
-from dhp.report.tables import markdown_cell, markdown_table
+from dhp.report.printout import markdown_cell, markdown_table
 from dhp.runs.comparable import check_allowed
 from dhp.runs.compare import DatasetComparison, compare_results, unpaired
 from dhp.runs.reader import RunResult

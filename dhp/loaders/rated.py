@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from dhp.content.catalog import read_task
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of
 from dhp.core.files import read_lines, read_text, reason
 from dhp.core.keywords import near_keywords
 from dhp.core.records import Candidate
@@ -34,8 +34,7 @@ def read_rated(name: str, path: str | Path) -> Sequence[RatedText]:
     in the order of the file, one for each source and system. Raises `InputError` for an unknown name, a file
     of another form, or a duplicate pair of source and system.
     """
-    if name != "own" and name not in _READERS:
-        raise InputError(f"unknown set of rated texts '{name}'; {suggest(name, (*_READERS, 'own'))}")
+    one_of("set of rated texts", name, (*_READERS, "own"))
     texts: Sequence[RatedText]
     try:
         texts = _of_table(open_table(str(path))) if name == "own" else tuple(_READERS[name](Path(path)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dhp.content.catalog import DATASETS, read_card, read_task
 from dhp.core.diff import audit
-from dhp.core.errors import InputError, listed, suggest
+from dhp.core.errors import InputError, listed, one_of, suggest
 from dhp.core.plugins import load_target, offered
 from dhp.core.records import ORIGINAL, Example, PerturbedText
 from dhp.core.specs import Card, FieldMap, Suite
@@ -177,8 +177,7 @@ def read_recorded_scores(form: str, *paths: Path) -> "pd.DataFrame":
     file of another one, and a text that a judge scored twice.
     """
     forms = offered("readers")
-    if form not in forms:
-        raise InputError(f"`format` '{form}': unknown; {suggest(form, forms)}")
+    one_of("form", form, forms, "`format`")
     read = load_target(forms[form])
     import pandas as pd
 

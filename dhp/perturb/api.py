@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of
 from dhp.core.keywords import near_keywords
 from dhp.core.language import NAMES, SEGMENTED, WITHOUT_SPACES, language_name
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Variant
@@ -164,8 +164,7 @@ class Perturber:
         if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in known.values()):
             return
         for name in params:
-            if name not in known:
-                raise InputError(f"{place}: unknown parameter '{name}'; {suggest(name, known)}")
+            one_of("parameter", name, known, place)
         for name, parameter in known.items():
             if parameter.default is inspect.Parameter.empty and name not in params:
                 raise InputError(f"{place}: parameter '{name}' is missing")
@@ -214,8 +213,7 @@ def perturber(
         raise InputError(f"{place}: the name may hold lower-case letters, digits and '_' only")
     if name == ORIGINAL:
         raise InputError(f"{place}: '{ORIGINAL}' names the undamaged text; choose another name")
-    if level not in (*LEVELS, *PROBES):
-        raise InputError(f"{place}: unknown level '{level}'; {suggest(level, (*LEVELS, *PROBES))}")
+    one_of("level", level, (*LEVELS, *PROBES), place)
 
     _check_degrees(degrees or {}, place)
     able: Languages = languages if languages in ("any", "words") else _codes(languages, place)

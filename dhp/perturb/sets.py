@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from dhp._version import __version__
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import parse_json, read_lines, read_text, replacing, unwritable
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Audit, Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
@@ -536,8 +536,7 @@ def _grouped(part: PerturbedDataset) -> dict[str, list[PerturbedText]]:
     check_once(place, "variant", (v.name for v in part.variants))
     groups: dict[str, list[PerturbedText]] = {v.name: [] for v in part.variants}
     for t in part.texts:
-        if t.variant not in groups:
-            raise InputError(f"{place}: unknown variant '{t.variant}'; {suggest(t.variant, groups)}")
+        one_of("variant", t.variant, groups, place)
         groups[t.variant].append(t)
     return groups
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.keywords import near_keywords
 from dhp.core.options import check_numbers, option, pairs_like
 
@@ -65,8 +65,7 @@ class PerturbModel:
             raise InputError(
                 f"perturb model '{self.model}': unknown provider; {suggest(provider, providers())}"
             )
-        if self.steps not in STEPS:
-            raise InputError(f"`perturb_model.steps` '{self.steps}': unknown; {suggest(self.steps, STEPS)}")
+        one_of("steps", self.steps, STEPS, "`perturb_model.steps`")
         check_numbers(self, "perturb_model")
 
 

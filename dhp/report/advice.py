@@ -1,5 +1,6 @@
 """Advice on what to do next, from the findings."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ from dhp.analysis.results import CONTROL_PAIRS
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.records import parse_variant
 from dhp.report.findings import Findings
-from dhp.report.labels import listed, percent, state, style_words
+from dhp.report.labels import listed, percent, shortened, state, style_words, without_score
 
 _WEAK = ("preferred", "missed", "faint")
 """Verdicts against which a prompt or a second judge can do something."""
@@ -20,7 +21,6 @@ _TIED = 0.5
 """Share of pairs that are tied from which a finer answer is advised."""
 _NAMED = 4
 """Kinds of damage named in one piece of advice."""
-_NO_REASON = ("asked", "scored", "stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +79,13 @@ def _has_model(findings: Sequence[Findings]) -> bool:
 
 
 def _about_reading(findings: Sequence[Findings]) -> Iterable[Advice]:
-    asked, lost = 0, dict[str, int]()
-    for counts in (each.result.ratings for each in findings):
-        asked += counts["asked"]
-        for reason, count in counts.items():
-            if reason not in _NO_REASON and count:
-                lost[reason] = lost.get(reason, 0) + count
-    if lost:
+    ratings = Counter[str]()
+    for each in findings:
+        ratings.update(each.result.ratings)
+    asked = ratings["asked"]
+    if lost := without_score(ratings):
         missing = sum(lost.values())
-        reasons = ", ".join(f"{reason.replace('_', ' ')} {count:,}" for reason, count in lost.items())
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in lost.items())
         text = f"Make all answers readable: {missing:,} of {asked:,} ratings have no score ({reasons})."
         yield Advice(text, missing > (1 - _READ) * asked)
     unsure = [each for each in findings if (each.result.missing_mass or 0.0) > _MISSING]
@@ -230,9 +228,7 @@ def _by_kind(rows: Iterable[tuple[Findings, VariantResult]]) -> dict[str, list[F
 
 
 def _shortened(kinds: Sequence[str]) -> str:
-    if len(kinds) <= _NAMED:
-        return listed(kinds)
-    return f"{', '.join(kinds[: _NAMED - 1])} and {len(kinds) - _NAMED + 1} more kinds"
+    return shortened(kinds, _NAMED)
 
 
 _TOPICS: Sequence[Callable[[Sequence[Findings]], Iterable[Advice]]] = (

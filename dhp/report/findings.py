@@ -13,7 +13,7 @@ from dhp.analysis.results import FEWEST_PAIRS, Result
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import Operation, diff
 from dhp.core.records import parse_variant
-from dhp.report.labels import judge_name, listed, percent, shared_folder, state
+from dhp.report.labels import judge_name, listed, percent, shared_folder, shortened, state
 from dhp.report.snippet import snippet
 
 WORST_FIRST = ("preferred", "missed", "as harmless edits", "faint", "undecided", "noticed")
@@ -221,7 +221,7 @@ def _statements(findings: Sequence[Findings]) -> list[Statement]:
             most = "" if {*every} == {verdict} else f" ({every.count(verdict)} of {len(every)})"
             parts.append(Statement(verdict, words.format(f"all {len(kinds)} kinds of damage{most}")))
         elif named:
-            parts.append(Statement(verdict, words.format(_shortened(named))))
+            parts.append(Statement(verdict, words.format(shortened(named, _NAMED))))
     if kinds and all(part.verdict in ("faint", "undecided") for part in parts):
         parts.insert(0, Statement("undecided", "notices no kind of damage for sure"))
     return [*parts, *_about_probes(findings)] or [Statement("undecided", "no kind of damage was judged")]
@@ -237,12 +237,6 @@ def _extent(verdict: str, rows: Mapping[str, Sequence[VariantResult]]) -> str:
     if len(degrees) == 1 and any(state(row) != verdict for row in of):
         return f" ({degrees.pop()})"
     return ""
-
-
-def _shortened(named: Sequence[str]) -> str:
-    if len(named) <= _NAMED:
-        return listed(named)
-    return f"{', '.join(named[: _NAMED - 1])} and {len(named) - _NAMED + 1} more kinds"
 
 
 def _about_probes(findings: Sequence[Findings]) -> list[Statement]:

@@ -4,6 +4,7 @@ from dhp.analysis.results import FEWEST_PAIRS, Result
 from dhp.content.catalog import variant_name
 from dhp.core.plugins import load_target, offered
 from dhp.report.findings import findings
+from dhp.report.labels import without_score
 
 _HALO = 0.9  # mean correlation between metrics from which it is said
 _STYLES = {
@@ -12,7 +13,6 @@ _STYLES = {
     "compressed": "nine in ten scores lie within half of the scale",
 }
 _DOMINANT = 0.8  # share of one score from which it is said
-_NO_REASON = ("asked", "scored", "stopped")
 
 
 def notes(result: Result) -> list[str]:
@@ -84,10 +84,9 @@ def _about_judge(result: Result) -> list[str]:
 
 def _about_reading(result: Result) -> list[str]:
     found = []
-    missing = result.ratings["asked"] - result.ratings["scored"]
-    if missing:
-        reasons = [f"{k} {v}" for k, v in result.ratings.items() if k not in _NO_REASON and v]
-        found.append(f"{missing} of {result.ratings['asked']} ratings have no score ({', '.join(reasons)})")
+    if missing := result.ratings["asked"] - result.ratings["scored"]:
+        reasons = ", ".join(f"{reason} {n:,}" for reason, n in without_score(result.ratings).items())
+        found.append(f"{missing:,} of {result.ratings['asked']:,} ratings have no score ({reasons})")
     found += [f"failed {count} times: {reason}" for reason, count in list(result.failures.items())[:3]]
     if result.missing_mass is not None:
         found.append(f"scores by probability; {result.missing_mass:.1%} of it fell on no score, on average")

@@ -1,11 +1,8 @@
-"""Terminal output of results and degraded texts."""
+"""What is printed of results and of degraded texts."""
 
-from textwrap import fill
-
-from rich.console import Console
 from rich.text import Text
 
-from dhp.analysis.results import Results
+from dhp.analysis.results import Result, Results
 from dhp.content.catalog import variant_name
 from dhp.core.diff import diff
 from dhp.core.text import printable
@@ -13,6 +10,7 @@ from dhp.report.advice import warnings
 from dhp.report.findings import Findings, findings, sentences
 from dhp.report.labels import figure
 from dhp.report.notes import notes
+from dhp.report.printout import Part
 from dhp.report.tables import doses_table, kinds_table, verdict_table
 
 _KEPT = 0.6  # share of the shorter text that is kept, below which marks would only confuse
@@ -20,52 +18,58 @@ _NOTES = 3
 """The most notes without details."""
 
 
-def print_results(results: Results, console: Console, *, details: bool = False) -> None:
-    """Print what the judges notice and miss: a table, one sentence each, and what makes the figures doubtful.
+def results_in_terminal(results: Results, *, details: bool = False) -> list[Part]:
+    """What the judges notice and miss: a table, one sentence each, and what makes the figures doubtful.
 
-    In a narrow console a row takes several lines. With `details` each result's own table shows, as it does
-    where there is only one, with D, all notes and the signature.
+    `details` shows each result's own table, as where there is only one, with D, all notes and the signature.
     """
     found = [findings(result) for result in results]
     judged = [each for each in found if not each.too_few]
+    parts: list[Part] = []
     for each in judged if details or len(found) == 1 else ():
         if each.damage or each.probes:
-            kinds_table(each, details=details).printed(console)
+            parts.append(kinds_table(each, details=details))
         if details:
-            _print_details(each, console)
-        console.print()
+            parts += _details(each)
+        parts.append("")
     for curve in (curve for each in judged for curve in each.result.curves):
-        doses_table(curve).printed(console)
-        console.print()
+        parts += [doses_table(curve), ""]
     if judged and (plain := [each for each in found if each.damage]):
-        verdict_table(plain).printed(console, cut=True)
-        console.print()
-    for sentence in sentences(found):
-        _print_line(str(sentence), "", console)
+        parts += [verdict_table(plain), ""]
+    parts += map(str, sentences(found))
     said = warnings(found)
-    for line in said if details else said[:_NOTES]:
-        _print_line(line, "note: ", console)
+    return [*parts, *(f"note: {line}" for line in (said if details else said[:_NOTES]))]
 
 
-def _print_details(findings: Findings, console: Console) -> None:
-    result = findings.result
+def results_in_markdown(results: Results) -> list[Part]:
+    """The sentence on each judge, the table of verdicts, then each result with its kinds of damage."""
+    found = [findings(result) for result in results]
+    parts: list[Part] = [Text(str(sentence), style="bold") for sentence in sentences(found)]
+    if plain := [each for each in found if each.damage]:
+        parts.append(verdict_table(plain))
+    parts += warnings(found)
+    for each in found:
+        parts.append("")
+        if each.damage or each.probes:
+            parts.append(kinds_table(each))
+        parts += map(doses_table, each.result.curves)
+        parts += [*notes(each.result), _signature(each.result)]
+    return parts
+
+
+def _details(findings: Findings) -> list[Part]:
+    result, lines = findings.result, list[str]()
     if not findings.dosed and result.d_avg is not None:
         worst = "" if result.d_min_variant is None else f" ({variant_name(result.d_min_variant)})"
         weighed = f"; with {result.weights} weights D_avg_EW {figure(result.d_avg_ew)}"
         weighed += f", D_min_EW {figure(result.d_min_ew)}"
         said = f"D_avg {figure(result.d_avg)}, D_min {figure(result.d_min)}{worst}"
-        _print_line(f"{said}{'' if result.weights == 'uniform' else weighed}", "  ", console)
-    for note in notes(result):
-        _print_line(note, "  ", console)
-    console.print(Text(f"  {printable(result.signature)}", style="dim"), soft_wrap=True)
+        lines.append(f"  {said}{'' if result.weights == 'uniform' else weighed}")
+    return [*lines, *(f"  {note}" for note in notes(result)), _signature(result, "  ")]
 
 
-def _print_line(line: str, start: str, console: Console) -> None:
-    """Print a line, wrapped between words on a terminal."""
-    shown = printable(f"{start}{line}")
-    if console.is_terminal:
-        shown = fill(shown, console.width, subsequent_indent="  ", break_on_hyphens=False)
-    console.print(Text(shown), soft_wrap=not console.is_terminal)
+def _signature(result: Result, start: str = "") -> Text:
+    return Text(f"{start}{printable(result.signature)}", style="dim", no_wrap=True, overflow="ignore")
 
 
 def before_after(label: str, before: str, after: str, level: str, remark: str = "") -> Text:

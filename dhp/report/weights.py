@@ -1,14 +1,10 @@
 """Weights as heat maps and tables."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from dhp.core.specs import Weights
-from dhp.core.text import printable
+from dhp.report.printout import TextTable
 from dhp.report.web import page
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 
 def weights_page(weights: Weights) -> str:
@@ -32,21 +28,16 @@ def about(weights: Weights) -> list[str]:
     return lines
 
 
-def weights_table(task: str, rows: Mapping[str, Mapping[str, float]]) -> "Table":
+def weights_table(task: str, rows: Mapping[str, Mapping[str, float]]) -> TextTable:
     """The weights of a task for a terminal; where there is colour, the darker the heavier."""
     from rich.text import Text
 
-    from dhp.report.tables import plain_table
-
-    table = plain_table(task)
-    table.add_column("perturber", overflow="fold")
     metrics = list(next(iter(rows.values()), {}))
-    for metric in metrics:
-        table.add_column(metric, justify="right")
-    for perturber, row in rows.items():
-        cells = (Text(f"{row[m]:.2f}", style=_heat(row[m])) for m in metrics)
-        table.add_row(Text(printable(perturber)), *cells)
-    return table
+    cells: list[list[str | Text]] = [
+        [perturber, *(Text(f"{row[metric]:.2f}", style=_heat(row[metric])) for metric in metrics)]
+        for perturber, row in rows.items()
+    ]
+    return TextTable(task, ("perturber", *metrics), cells, metrics)
 
 
 def _heat(weight: float) -> str:

@@ -9,7 +9,7 @@ from results_pages.parts import Audit, Grid, SetFigures, Table, cell_text, judge
 from results_pages.texts import LEAD, LIMITS, OVERVIEW, TEXTS
 
 from dhp.report.labels import SIGNS, percent, percents
-from dhp.report.tables import markdown_table
+from dhp.report.printout import markdown_table
 from dhp.report.web import page
 
 _TEMPLATES = Path(__file__).parent / "templates"

@@ -27,7 +27,7 @@ Run = Callable[..., Outcome]
 def dhp(capsys: pytest.CaptureFixture[str], tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Call it with the arguments of a `dhp` command; the working directory is `tmp_path`."""
     monkeypatch.chdir(str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.delenv("COLUMNS", raising=False)
 
     def run(*arguments: str) -> Outcome:
         with pytest.raises(SystemExit) as ended:

@@ -22,7 +22,7 @@ def test_each_kind_lists_what_there_is(dhp: Run) -> None:
     assert first_words(dhp("list", "weights").out) == list(weights_names())
     assert {"openai/NAME", "metric/rouge1", "mock/noisy"} <= set(first_words(dhp("list", "judges").out))
     wrong = dhp("list", "protocol")
-    assert (wrong.code, "kind 'protocol': unknown; did you mean 'protocols'?" in wrong.err) == (2, True)
+    assert (wrong.code, "unknown kind 'protocol'; did you mean 'protocols'?" in wrong.err) == (2, True)
 
 
 def test_damage_has_both_names_and_is_found_by_both(dhp: Run) -> None:

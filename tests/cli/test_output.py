@@ -20,8 +20,8 @@ from dhp.content.catalog import variant_name
 from dhp.report.findings import findings, sentences
 from dhp.report.labels import percent, percents, t75
 from dhp.report.notes import notes
-from dhp.report.tables import csv_text, markdown_text
-from dhp.report.terminal import print_results
+from dhp.report.printout import Printout, print_parts, text_for_programs
+from dhp.report.terminal import results_in_markdown, results_in_terminal
 from dhp.runs.reader import read_run
 
 from .conftest import Outcome, Run
@@ -48,6 +48,14 @@ def probed() -> library.Results:
         attacks=True,
         doses=(1, 10),
     )
+
+
+def csv_text(results: library.Results) -> str:
+    return text_for_programs(Printout((), frame=results.to_frame), "csv")
+
+
+def markdown_text(results: library.Results) -> str:
+    return text_for_programs(Printout(results_in_markdown(results)), "markdown")
 
 
 def benchmark(dhp: Run, *options: str) -> Outcome:
@@ -208,7 +216,8 @@ def test_analyze_in_every_form(dhp: Run, tmp_path: Path) -> None:
 
 def printed(results: library.Results, width: int, **options: object) -> str:
     stream = io.StringIO()
-    print_results(results, Console(file=stream, width=width, **options), details=True)  # type: ignore[arg-type]
+    console = Console(file=stream, width=width, **options)  # type: ignore[arg-type]
+    print_parts(results_in_terminal(results, details=True), console)
     return stream.getvalue()
 
 
@@ -233,7 +242,7 @@ def test_no_name_is_broken_where_it_fits(results: library.Results, width: int) -
 def test_no_character_is_lost_where_it_cannot_be_written(results: library.Results, encoding: str) -> None:
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding=encoding, errors="replace")
-    print_results(results, Console(file=stream, width=200), details=True)
+    print_parts(results_in_terminal(results, details=True), Console(file=stream, width=200))
     stream.flush()
     assert "????" not in raw.getvalue().decode(encoding)
 

@@ -236,7 +236,7 @@ def test_judge_and_perturb_model_may_be_the_same(dhp: Run, follower: str) -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--perturb-steps", "own"), "--perturb-steps 'own': unknown"),
+        (("--perturb-steps", "own"), "--perturb-steps: unknown steps 'own'"),
         (("--perturb-tokens", "0"), "--perturb-tokens 0: allowed: 1 or more"),
         (("--perturb-prompts", "nowhere"), "nowhere: is not a folder"),
         (("--perturbed", "set"), "--perturb-model: cannot be used with --perturbed"),

@@ -60,7 +60,7 @@ FAULTS = [
     (("analyze", "a.jsonl", "a.jsonl"), "a.jsonl: a second file; allowed: one, or several with --format"),
     (
         ("analyze", "a.jsonl", "--format", "rewardbench"),
-        "--format 'rewardbench': unknown; did you mean 'rewardbench2'",
+        "--format: unknown form 'rewardbench'; did you mean 'rewardbench2'",
     ),
     (("analyze", "a.jsonl", "--format", "judgebench"), "a.jsonl: column 'pair_id' is missing"),
     (("analyze", "none.jsonl", "--format", "rewardbench2"), "none.jsonl: does not exist"),

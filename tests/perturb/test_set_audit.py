@@ -7,12 +7,13 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from dhp.cli.perturb import print_audit
+from dhp.cli.perturb import audit_shown
 from dhp.content.catalog import read_task
 from dhp.core.records import Audit, Example, PerturbedText, Variant
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.set_audit import FAR, MOST_OUTLIERS, Outlier, Spread, VariantAudit, audited
+from dhp.report.printout import print_parts
 
 GOOD = "The old mill by the river was sold in the spring of that year to a baker from the next valley."
 
@@ -125,7 +126,7 @@ def test_texts_left_as_they_were_are_counted_and_come_first() -> None:
 
 def printed(found: PerturbedDataset, width: int) -> list[str]:
     out = StringIO()
-    print_audit([found, found], Console(file=out, width=width, color_system=None))
+    print_parts(audit_shown([found, found]), Console(file=out, width=width, color_system=None))
     return out.getvalue().splitlines()
 
 

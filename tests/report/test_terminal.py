@@ -9,7 +9,8 @@ from rich.console import Console
 from dhp.analysis.result_parts import DoseResponse, DoseThreshold
 from dhp.analysis.results import Result, Results
 from dhp.report.labels import t75
-from dhp.report.terminal import before_after, print_results
+from dhp.report.printout import print_parts
+from dhp.report.terminal import before_after, results_in_terminal
 from tests.report.made import control, dose_response, result, row
 
 EVIL = "<script>alert(1)</script>[bold red]x[/]"
@@ -18,7 +19,7 @@ TYPOS = "random_typos.minor"
 
 def printed(*results: Result, width: int = 110, details: bool = False, **options: object) -> str:
     console = Console(file=io.StringIO(), width=width, **options)  # type: ignore[arg-type]
-    print_results(Results(results), console, details=details)
+    print_parts(results_in_terminal(Results(results), details=details), console)
     stream = console.file
     assert isinstance(stream, io.StringIO)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())

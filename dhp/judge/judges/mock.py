@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.keywords import Registry
 from dhp.core.records import ORIGINAL, PROBES, Candidate, Rating, parse_variant
 from dhp.core.seeding import stream
@@ -52,8 +52,7 @@ class Dials:
     """Ratings of one text on one metric."""
 
     def __post_init__(self) -> None:
-        if self.style not in STYLES:
-            raise InputError(f"unknown style '{self.style}'; {suggest(self.style, STYLES)}")
+        one_of("style", self.style, STYLES)
         numbers = {name: getattr(self, name) for name in _NUMBERS} | dict(self.sensitivities)
         for name, value in numbers.items():
             if not math.isfinite(value):

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dhp.cli.estimates import print_estimates
-from dhp.cli.output import output_console
+from dhp.cli.estimates import estimates_shown
+from dhp.cli.output import say
 from dhp.content.catalog import read_task
-from dhp.core.errors import InputError, Waiting, suggest
+from dhp.core.errors import InputError, Waiting, one_of
 from dhp.core.files import write_lines
 from dhp.core.progress import Progress, progress_shown
 from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
-from dhp.core.text import printable
 from dhp.judge.factory import find_pairwise_judge
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
 from dhp.judge.prompt_files import PairPromptFile
@@ -41,7 +40,7 @@ from dhp.plugins.arena.statistics import (
 )
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import between, figure
-from dhp.report.tables import plain_table
+from dhp.report.printout import Part, TextTable
 from dhp.report.web import page
 
 if TYPE_CHECKING:
@@ -422,8 +421,7 @@ def fought(
     task, own_context = read_task(contest.task), context is None
     context = context or settings.context()
     for name in contest.metrics:
-        if name not in task.metric_names:
-            raise InputError(f"--metric '{name}': unknown; {suggest(name, task.metric_names)}")
+        one_of("metric", name, task.metric_names, "--metric")
     by = contest.metrics or (OVERALL,)
     judge = find_pairwise_judge(
         model,
@@ -441,7 +439,7 @@ def fought(
     if dry_run:
         _print_estimate(judge, make_pairs(texts, categories), task, by)
         if protocol.final and judge.cached_model:
-            print("plus final verdicts on contradicting pairs: at most as many calls again")
+            say("plus final verdicts on contradicting pairs: at most as many calls again")
         return None
     found = None
     with suppress(Waiting), progress_shown("verdicts") as show:
@@ -467,7 +465,7 @@ def _print_estimate(judge: PairwiseJudge, pairs: Sequence[Pair], task: Task, by:
         names = " against ".join(dict.fromkeys(c.variant for p in pairs for c in (p.first, p.second)))
         requests = judge.pair_requests(pairs, task, by)
         found = [estimate_requests(judge.cached_model, judge.protocol, names, requests, "verdicts")]
-    print_estimates(found, output_console())
+    say(*estimates_shown(found))
 
 
 def write_battle(battle: Battle, folder: Path) -> None:
@@ -484,35 +482,31 @@ def write_battle(battle: Battle, folder: Path) -> None:
         write_lines(folder / name, [text])
 
 
-def print_battle(battle: Battle) -> None:
+def battle_parts(battle: Battle) -> list[Part]:
     """Tables of the contests, of their categories, and of the strengths."""
-    console = output_console()
     title = f"{battle.model}  ·  {battle.protocol}  ·  the first system against the second"
-    table = plain_table(title, ("first", "second", "metric", *_FIGURES), right=_FIGURES)
-    for c in battle.contests:
-        table.add_row(*map(printable, (c.first, c.second, c.metric)), *figure_cells(c.figures))
-    console.print(table)
-    if any(c.by_category for c in battle.contests):
-        console.print()
-        table = plain_table("by category", ("first", "second", "category", *_FIGURES), right=_FIGURES)
-        for c in battle.contests:
-            for name, figures in c.by_category.items():
-                table.add_row(*map(printable, (c.first, c.second, name)), *figure_cells(figures))
-        console.print(table)
+    rows = [(c.first, c.second, c.metric, *figure_cells(c.figures)) for c in battle.contests]
+    parts: list[Part] = [TextTable(title, ("first", "second", "metric", *_FIGURES), rows, _FIGURES)]
+    of_categories = [
+        (c.first, c.second, name, *figure_cells(figures))
+        for c in battle.contests
+        for name, figures in c.by_category.items()
+    ]
+    if of_categories:
+        headings = ("first", "second", "category", *_FIGURES)
+        parts += ["", TextTable("by category", headings, of_categories, _FIGURES)]
     if battle.strengths:
-        console.print()
-        table = plain_table("Bradley-Terry", ("system", "strength", "95 %"), right=("strength", "95 %"))
-        for s in battle.strengths:
-            table.add_row(printable(s.system), figure(s.value), between(s.ci))
-        console.print(table)
+        strengths = [(s.system, figure(s.value), between(s.ci)) for s in battle.strengths]
+        right = ("strength", "95 %")
+        parts += ["", TextTable("Bradley-Terry", ("system", *right), strengths, right)]
     for c in battle.contests:
         if c.figures.invalid:
             reasons = ", ".join(sorted({o.reason or "" for o in c.outcomes if o.score is None}))
-            console.print(
-                f"note: {printable(c.first)} against {printable(c.second)}: {c.figures.invalid} pairs "
-                f"without a verdict in both orders ({reasons}) are left out",
-                highlight=False,
+            parts.append(
+                f"note: {c.first} against {c.second}: {c.figures.invalid} pairs without a verdict in both "
+                f"orders ({reasons}) are left out"
             )
+    return parts
 
 
 def figure_cells(figures: PairFigures) -> list[str]:

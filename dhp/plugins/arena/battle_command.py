@@ -9,17 +9,16 @@ import click
 
 from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, setting, settings
-from dhp.cli.output import JSON, output_console, print_json
+from dhp.cli.output import JSON, print_out
 from dhp.cli.protocol_options import DRY_RUN, RELEASED, SEED, Criteria, model_option
-from dhp.core.errors import InputError, suggest
-from dhp.core.text import printable
+from dhp.core.errors import InputError, one_of
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice
 from dhp.plugins.arena.labelled_pairs import read_judgebench_verdicts, read_llmbar_answers, read_llmbar_pairs
 from dhp.plugins.arena.options import PairOptions, PairwiseChanges, RecordedOptions
 from dhp.plugins.arena.recorded_verdicts import RecordedCell, compared_ways, recorded_cells
 from dhp.report.labels import between
-from dhp.report.tables import plain_table
+from dhp.report.printout import Part, Printout, TextTable
 
 
 @click.command(
@@ -67,11 +66,11 @@ def battle(
     if recordings.recorded:
         if answers or model or dry_run or out:
             raise InputError("--recorded: asks no judge; allowed with it: --format, --pairs and --json")
-        print_recorded(recordings.recorded, form or "llmbar", recordings.pairs, as_json=json)
+        print_out(recorded_verdicts(recordings.recorded, form or "llmbar", recordings.pairs), json=json)
         return
     if len(answers) < 2 or model is None:
         raise InputError("dhp battle: needs at least two answer files and --model, or --recorded FILE")
-    from dhp.plugins.arena.battle import fought, output_folder, print_battle, read_systems, write_battle
+    from dhp.plugins.arena.battle import battle_parts, fought, output_folder, read_systems, write_battle
 
     folder = output_folder(out, "battle.json")
     protocol, systems = changes.chosen(), read_systems(answers)
@@ -82,40 +81,34 @@ def battle(
     found = until_answered(lambda: fought(systems, model, contest, protocol, asked, dry_run=dry_run))
     if found is None:
         return
+    parts = battle_parts(found)
     if folder:
         write_battle(found, folder)
-    if json:
-        print_json(found.to_json())
-        return
-    print_battle(found)
-    if folder:
-        print(f"\nwritten to {folder}: battle.json, verdicts.jsonl, report.html")
+        parts += ["", f"written to {folder}: battle.json, verdicts.jsonl, report.html"]
+    print_out(Printout(parts, found.to_json()), json=json)
 
 
 _FORMS = ("judgebench", "llmbar")
 
 
-def print_recorded(files: Sequence[str], form: str, pairs: str | None, *, as_json: bool) -> None:
-    """Print the figures of recorded verdicts: one line, or one JSON object, a model, protocol and subset."""
+_LEGEND = (
+    "correct: in the order given, swapped, in both; together: the two verdicts favour the better output, "
+    "one of them may be a tie. flips: pairs whose verdict follows the order."
+)
+
+
+def recorded_verdicts(files: Sequence[str], form: str, pairs: str | None) -> Printout:
+    """The figures of recorded verdicts: one line, or one JSON object, a model, protocol and subset."""
     cells = _cells([Path(file) for file in files], form, pairs)
-    if as_json:
-        print_json([cell.to_dict() for cell in cells])
-        return
-    console = output_console()
     by_model: dict[str, list[RecordedCell]] = defaultdict(list)
     for cell in cells:
         by_model[cell.model].append(cell)
-    for model, own in by_model.items():
-        _print_model(model, own)
-    console.print(
-        "correct: in the order given, swapped, in both; together: the two verdicts favour the better output, "
-        "one of them may be a tie. flips: pairs whose verdict follows the order."
-    )
+    tables = [part for model, own in by_model.items() for part in _of_model(model, own)]
+    return Printout([*tables, _LEGEND], [cell.to_dict() for cell in cells])
 
 
 def _cells(files: Sequence[Path], form: str, pairs: str | None) -> list[RecordedCell]:
-    if form not in _FORMS:
-        raise InputError(f"--format '{form}': unknown; {suggest(form, _FORMS)}")
+    one_of("form", form, _FORMS, "--format")
     if form == "judgebench":
         if pairs is not None:
             raise InputError("--pairs: not with --format judgebench, whose files say which answer is better")
@@ -126,39 +119,16 @@ def _cells(files: Sequence[Path], form: str, pairs: str | None) -> list[Recorded
     return recorded_cells(read_llmbar_answers(files, labels), labels)
 
 
-def _print_model(model: str, cells: Sequence[RecordedCell]) -> None:
-    console = output_console()
+def _of_model(model: str, cells: Sequence[RecordedCell]) -> list[Part]:
     figures = ("n", "given", "swapped", "both", "together", "flips", "95 %", "detection", "95 %")
     title = f"{model}  ·  verdicts on labelled pairs"
-    table = plain_table(title, ("protocol", "asked", "subset", *figures), right=figures)
-    for cell in cells:
-        bias, detection = cell.figures.bias, cell.figures.win_rate
-        table.add_row(
-            printable(cell.protocol),
-            "pointwise" if cell.pointwise else "pairwise",
-            printable(cell.subset),
-            str(cell.n),
-            *(
-                f"{correct / cell.n:.1%}"
-                for correct in (*cell.correct, cell.correct_both, cell.correct_together)
-            ),
-            "–" if bias is None else f"{bias.share:.1%}",
-            "–" if bias is None else between(bias.ci),
-            "–" if detection.value is None else f"{detection.value:.1%}",
-            between(detection.ci),
-        )
-    console.print(table)
-    console.print()
+    rows = [_row(cell) for cell in cells]
+    parts: list[Part] = [TextTable(title, ("protocol", "asked", "subset", *figures), rows, figures), ""]
     if not (ways := compared_ways(cells)):
-        return
-    table = plain_table(f"{model}  ·  pairwise less pointwise detection, on the same pairs")
-    for heading in ("pairwise", "pointwise", "subset"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("n", "pairwise", "pointwise", "difference", "95 %", "p"):
-        table.add_column(heading, justify="right", overflow="fold")
-    for way in ways:
-        table.add_row(
-            *map(printable, (way.pairwise, way.pointwise, way.subset)),
+        return parts
+    differences = [
+        (
+            *(way.pairwise, way.pointwise, way.subset),
             str(way.n),
             f"{way.detections[0]:.1%}",
             f"{way.detections[1]:.1%}",
@@ -166,5 +136,24 @@ def _print_model(model: str, cells: Sequence[RecordedCell]) -> None:
             "–" if way.ci is None else f"{way.ci[0]:+.1%} to {way.ci[1]:+.1%}",
             f"{way.p:.3g}",
         )
-    console.print(table)
-    console.print()
+        for way in ways
+    ]
+    title = f"{model}  ·  pairwise less pointwise detection, on the same pairs"
+    names = ("pairwise protocol", "pointwise protocol", "subset")
+    right = ("n", "pairwise", "pointwise", "difference", "95 %", "p")
+    return [*parts, TextTable(title, (*names, *right), differences, right), ""]
+
+
+def _row(cell: RecordedCell) -> tuple[str, ...]:
+    bias, detection = cell.figures.bias, cell.figures.win_rate
+    return (
+        cell.protocol,
+        "pointwise" if cell.pointwise else "pairwise",
+        cell.subset,
+        str(cell.n),
+        *(f"{correct / cell.n:.1%}" for correct in (*cell.correct, cell.correct_both, cell.correct_together)),
+        "–" if bias is None else f"{bias.share:.1%}",
+        "–" if bias is None else between(bias.ci),
+        "–" if detection.value is None else f"{detection.value:.1%}",
+        between(detection.ci),
+    )

@@ -11,18 +11,18 @@ import click
 
 from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, setting, settings, stated
-from dhp.cli.output import JSON, output_console, print_json
+from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, SEED, ProtocolChanges, model_option
-from dhp.core.errors import InputError, Waiting
+from dhp.core.errors import InputError, Waiting, one_of
 from dhp.core.files import write_lines
 from dhp.core.progress import progress_shown
 from dhp.core.records import Example, Rating
 from dhp.core.seeding import text_hash
-from dhp.core.text import printable, spreadsheet_safe
+from dhp.core.text import spreadsheet_safe
 from dhp.judge.check import checked_ratings, readable
 from dhp.judge.factory import find_judge
 from dhp.llm.settings import ModelSettings
-from dhp.plugins.arena.battle import Battle, output_folder, print_battle, write_battle
+from dhp.plugins.arena.battle import Battle, battle_parts, output_folder, write_battle
 from dhp.plugins.arena.evaluation import EvaluatedCell, Evaluation, Work, evaluated_cells
 from dhp.plugins.arena.input import CategoryPlan
 from dhp.plugins.arena.options import (
@@ -34,7 +34,7 @@ from dhp.plugins.arena.options import (
     content_language,
 )
 from dhp.report.labels import between, figure
-from dhp.report.tables import plain_table
+from dhp.report.printout import Part, Printout, TextTable
 
 
 @click.command(
@@ -87,14 +87,14 @@ def evaluate(
 
         text = read_text(questions_file(language))
         write_lines(Path(save_questions), [text])
-        print(f"written to {save_questions}: five questions a category")
+        say(f"written to {save_questions}: five questions a category")
         return
     if model is None or not files.answers:
         raise InputError("dhp evaluate: must have --model and --answers, or --save-questions FILE")
-    if options.with_reference not in (None, *REFERENCES):
-        raise InputError(f"--with-reference '{options.with_reference}': allowed: {', '.join(REFERENCES)}")
-    if changes.steps not in (None, *STEPS):
-        raise InputError(f"--steps '{changes.steps}': allowed: {', '.join(STEPS)}")
+    if options.with_reference is not None:
+        one_of("way", options.with_reference, REFERENCES, "--with-reference")
+    if changes.steps is not None:
+        one_of("steps", changes.steps, STEPS, "--steps")
     from dhp.plugins.arena.evaluation import Work
 
     contest = PairOptions(battle_prompts=battle_prompts, seed=seed)
@@ -188,25 +188,23 @@ def shown(
     json: bool,
 ) -> None:
     """Print the results, and write them where `out` says."""
-    if folder := output_folder(out, "evaluation.json"):
+    folder = output_folder(out, "evaluation.json")
+    if folder:
         _write(work, evaluation, ratings, battle, folder)
-    if json:
-        found = {**evaluation.to_json(), "battle": battle.to_json() if battle else None}
-        print_json(found)
-        return
     title = f"{evaluation.judge}  ·  {evaluation.protocol}  ·  answers by category and metric"
     columns = ("n", "mean", "95 %", "unread", "best", "worst")
-    table = plain_table(title, ("category", "metric", "model", *columns), right=columns)
+    rows = []
     for c in evaluation.cells:
         best, worst = (", ".join(t.example for t in texts) for texts in (c.best, c.worst))
         figures = (str(c.n), figure(c.mean), between(c.ci), str(sum(c.unread.values())))
-        table.add_row(*map(printable, (c.category, c.metric, c.model, *figures, best, worst)))
-    output_console().print(table)
+        rows.append((c.category, c.metric, c.model, *figures, best, worst))
+    parts: list[Part] = [TextTable(title, ("category", "metric", "model", *columns), rows, columns)]
     if battle:
-        print()
-        print_battle(battle)
+        parts += ["", *battle_parts(battle)]
     if folder:
-        print(f"\nwritten to {folder}: evaluation.json, evaluation.csv, ratings.jsonl, report.html")
+        parts += ["", f"written to {folder}: evaluation.json, evaluation.csv, ratings.jsonl, report.html"]
+    found = {**evaluation.to_json(), "battle": battle.to_json() if battle else None}
+    print_out(Printout(parts, found), json=json)
 
 
 def _write(
@@ -245,8 +243,7 @@ def discern(work: Work, *, json: bool, out: str | None) -> None:
     from dhp.analysis.results import Results
     from dhp.content.catalog import read_suite
     from dhp.loaders.dataset import Dataset
-    from dhp.report.tables import json_text
-    from dhp.report.terminal import print_results
+    from dhp.report.terminal import results_in_terminal
     from dhp.run import run
 
     name, answers = next(iter(work.systems.items()))
@@ -263,4 +260,4 @@ def discern(work: Work, *, json: bool, out: str | None) -> None:
                 run(judge, dataset, settings=work.settings, seed=work.contest.seed, out=folder, progress=show)
             )
     results = Results(found)
-    print(json_text(results), end="") if json else print_results(results, output_console())
+    print_out(Printout(results_in_terminal(results), results.to_dict()), json=json)

@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-from dhp.cli.estimates import print_estimates
-from dhp.cli.output import output_console
+from dhp.cli.estimates import estimates_shown
+from dhp.cli.output import say
 from dhp.cli.protocol_options import ProtocolChanges
 from dhp.content.protocols import evaluation_protocol, override, read_pairwise, read_wording
 from dhp.core.errors import InputError, Waiting
@@ -329,9 +329,9 @@ class Work:
             if judge.cached_model:
                 requests = judge.requests(self.texts(plan.name), plan.task)
                 found.append(estimate_requests(judge.cached_model, judge.protocol, plan.name, requests))
-        print_estimates(found, output_console())
+        say(*estimates_shown(found))
         if self.options.with_reference == "second-turn":
-            print("plus second turns: as many calls again, with longer prompts")
+            say("plus second turns: as many calls again, with longer prompts")
         if len(self.systems) > 1:
             self.battle(dry_run=True)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from dhp.cli.options import Command, setting
+from dhp.cli.output import say
 from dhp.llm.settings import ModelSettings
 
 _CACHE = setting(ModelSettings, "cache")
@@ -24,12 +25,14 @@ def list_batches(cache: str | None) -> None:
     """
     from dhp.core.files import cache_folder
     from dhp.plugins.batch.jobs import RemoteBatches
+    from dhp.report.printout import TextTable
 
     jobs = RemoteBatches(Path(cache or cache_folder())).jobs()
-    for job in jobs:
-        print(f"{job.name}  {job.provider}  {job.model}  {job.requests:,} requests  {job.state}  {job.batch}")
-    if not jobs:
-        print("there are no batches")
+    rows = [
+        (job.name, job.provider, job.model, f"{job.requests:,} requests", job.state, job.batch)
+        for job in jobs
+    ]
+    say(TextTable("", (), rows) if rows else "there are no batches")
 
 
 @batch.command("cancel", cls=Command)
@@ -51,4 +54,4 @@ def cancel_batch(name: str, cache: str | None) -> None:
         "ended": "has ended; its answers are fetched, and the next run stores them",
         "cancelled": f"{job.provider} does not know it; removed" if job.batch else "was not sent; removed",
     }
-    print(f"{job.name}: {said[job.state]}")
+    say(f"{job.name}: {said[job.state]}")

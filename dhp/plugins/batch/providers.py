@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from dhp.core.errors import InputError, require, suggest
+from dhp.core.errors import InputError, one_of, require
 from dhp.core.plugins import load_target
 
 
@@ -94,8 +94,7 @@ def takes_many(name: str) -> bool:
 
 def check_provider(name: str) -> None:
     """Raise `InputError` for an unknown provider, or one whose package is not installed."""
-    if name not in _PROVIDERS:
-        raise InputError(f"`batch` {name}: unknown provider; {suggest(name, _PROVIDERS)}")
+    one_of("provider", name, _PROVIDERS, "`batch`")
     require(_PROVIDERS[name].package, purpose=f"`batch` {name}")
 
 

@@ -12,7 +12,7 @@ from dhp.analysis.results import Result
 from dhp.content.catalog import kind_name, variant_name
 from dhp.report.findings import WORST_FIRST, Findings, findings, sentences
 from dhp.report.labels import SIGNS, figure, listed, percent, percents, state, style_words, t75
-from dhp.report.tables import markdown_cell, markdown_table
+from dhp.report.printout import markdown_cell, markdown_table
 from dhp.report.web import page
 
 _PAGE = Path(__file__).parent / "assets" / "card.html"

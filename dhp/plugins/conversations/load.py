@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dhp.content.catalog import own_suite, read_task
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.records import Example
 from dhp.core.specs import Task
 from dhp.core.spool import spooled
@@ -44,8 +44,8 @@ def conversations(asked: Request) -> Dataset | None:
         return None
     if not certain and any(rows.has(name) or name in asked.fields for name in _TEXTS):
         return None
-    if unknown := [name for name in asked.fields if name not in _FIELDS]:
-        raise InputError(f"`fields` {unknown[0]}: unknown field; {suggest(unknown[0], _FIELDS)}")
+    for field in asked.fields:
+        one_of("field", field, _FIELDS, "`fields`")
     chosen = chosen_rows(rows, asked.where) if asked.where else rows
     found = reader(chosen.rows, asked.fields)
     examples = spooled(_example(each, number, part, asked) for number, each in enumerate(found, 1))
@@ -58,7 +58,7 @@ def _part(name: str | None) -> Part:
     for part in PARTS:
         if part == (name or "run"):
             return part
-    raise InputError(f"`judge_part` '{name}': unknown; {suggest(str(name), PARTS)}")
+    raise InputError(f"`judge_part`: unknown part '{name}'; {suggest(str(name), PARTS)}")
 
 
 def _example(found: Found, number: int, part: Part, asked: Request) -> Example:

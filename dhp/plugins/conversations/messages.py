@@ -129,7 +129,7 @@ def _role(place: str, message: Mapping[str, Any]) -> Role:
     if message.get("role") is None:
         raise InputError(f"{place}: has no role; allowed: {allowed}")
     if (role := str(message["role"])) not in _ROLES:
-        raise InputError(f"{place}.role '{role}': unknown; {suggest(role, ROLES)}")
+        raise InputError(f"{place}.role: unknown role '{role}'; {suggest(role, ROLES)}")
     return _ROLES[role]
 
 

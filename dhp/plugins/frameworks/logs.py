@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_json
 from dhp.core.keywords import near_keywords
 from dhp.core.language import declared_language
@@ -160,8 +160,8 @@ def log_dataset(
         For a log of another kind or version, one without outputs, and a field that is not there.
     """
     file = Path(path)
-    if unknown := [name for name in fields if name not in _PLAIN]:
-        raise InputError(f"`fields` {unknown[0]}: unknown field; {suggest(unknown[0], _PLAIN)}")
+    for name in fields:
+        one_of("field", name, _PLAIN, "`fields`")
     kind, rows, paths = _read(file)
     entries = list(_entries(file, kind, rows, {**paths, **{k: (v,) for k, v in fields.items()}}, set(fields)))
     with_context = all("context" in entry for entry in entries)

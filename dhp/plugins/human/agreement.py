@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of
 from dhp.core.keywords import near_keywords
 from dhp.plugins.human.comparison import (
     PairAccuracy,
@@ -178,10 +178,10 @@ def correlate(
     InputError
         For a broken table, an unknown level or coefficient, metrics or items that the two do not share.
     """
-    if unknown := [level for level in levels if level not in LEVELS]:
-        raise InputError(f"unknown level '{unknown[0]}'; {suggest(unknown[0], LEVELS)}")
-    if wrong := [name for name in coefficients if name not in COEFFICIENTS]:
-        raise InputError(f"unknown coefficient '{wrong[0]}'; {suggest(wrong[0], COEFFICIENTS)}")
+    for level in levels:
+        one_of("level", level, LEVELS)
+    for coefficient in coefficients:
+        one_of("coefficient", coefficient, COEFFICIENTS)
     people, rated = human_scores(human), scores_by_judge(ratings)
     found, aligned = [], {}
     for name, metrics in rated.items():

@@ -1,19 +1,18 @@
 """`dhp correlate --correct`: means and shares of systems, corrected by human scores or error rates."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from dhp.cli.output import output_console, print_json
 from dhp.core.errors import InputError
-from dhp.core.text import printable
 from dhp.plugins.human.labels import flip_words
 from dhp.plugins.human.scores import Scores, human_scores, mean_over, scores_by_judge
+from dhp.report.printout import Part, Printout, TextTable
 from dhp.stats.arrays import Bools, Floats
 from dhp.stats.judge_habits import ErrorRates, FlipRate
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
-    from rich.console import Console
 
 
 _Z = NormalDist().inv_cdf(0.975)
@@ -216,15 +214,13 @@ def _system_share(names: tuple[str, str, str], passed: Bools, rates: ErrorRates)
 SCHEMA = "dhp.corrected/1"
 
 
-def print_corrected(
+def corrected_printout(
     rated: "str | pd.DataFrame",
     human: "str | pd.DataFrame | None",
     runs: Sequence[str],
     passes: float | None,
-    *,
-    json: bool,
-) -> None:
-    """Print means corrected by human scores, and shares of good texts corrected by the errors of the judge.
+) -> Printout:
+    """Means corrected by human scores, and shares of good texts corrected by the errors of the judge.
 
     Human scores are of some of the texts. In the runs, of the same judge, originals are good texts and
     degraded ones bad, from the score `passes` on.
@@ -249,74 +245,50 @@ def print_corrected(
         rates = flip_rates(run, passes)
         seen = ((share.judge, share.metric) for share in shares)
         flips = {(j, metric): rates[j][metric] for j, metric in seen if metric in rates.get(j, {})}
-    if json:
-        from dataclasses import asdict
-
-        rows = [{"judge": j, "metric": metric, **asdict(rate)} for (j, metric), rate in flips.items()]
-        found = {"means": [asdict(m) for m in means], "shares": [asdict(s) for s in shares], "flips": rows}
-        print_json({"schema": SCHEMA, **found})
-        return
-    console = output_console()
+    parts: list[Part] = []
     if means:
-        _print_means(means, console)
+        parts += _mean_parts(means)
     if shares and passes is not None:
-        _print_shares(shares, passes, console)
-    for (judge, metric), rate in flips.items():
-        _say(printable(flip_words(judge, metric, rate)), console)
+        parts += _share_parts(shares, passes)
+    parts += (f"  note: {flip_words(judge, metric, rate)}" for (judge, metric), rate in flips.items())
+    rows = [{"judge": j, "metric": metric, **asdict(rate)} for (j, metric), rate in flips.items()]
+    found = {"means": [asdict(m) for m in means], "shares": [asdict(s) for s in shares], "flips": rows}
+    return Printout(parts, {"schema": SCHEMA, **found})
 
 
-def _print_means(means: "list[SystemMean]", console: "Console") -> None:
-    headings = ("judge", "metric", "system", "texts", "scored by people", "judge alone", "people alone")
-    rows = [
-        (m.judge, m.metric, m.system, f"{m.texts}", f"{m.labelled}", f"{m.judged:.2f}", _figure(m.human))
-        for m in means
-    ]
-    corrected = [_figure(m.corrected) for m in means]
-    _print("mean human score of all texts, 95 %", (*headings, "corrected"), rows, corrected, console)
-    _note("corrected by prediction-powered inference (PPI++)", [m.corrected for m in means], console)
-    if any(m.corrected is None for m in means):
-        _say("a dash: fewer than two texts with a human score, or fewer than two without", console)
-
-
-def _print_shares(shares: "list[SystemShare]", passes: float, console: "Console") -> None:
-    headings = ("judge", "metric", "system", "texts", "judge alone", "good ones pass", "bad ones fail")
+def _mean_parts(means: "list[SystemMean]") -> Iterator[Part]:
+    figures = ("texts", "scored by people", "judge alone", "people alone", "corrected")
     rows = [
         (
-            s.judge,
-            s.metric,
-            s.system,
-            f"{s.texts}",
+            *(m.judge, m.metric, m.system, f"{m.texts}", f"{m.labelled}", f"{m.judged:.2f}"),
+            _figure(m.human),
+            _figure(m.corrected),
+        )
+        for m in means
+    ]
+    title = "mean human score of all texts, 95 %"
+    yield TextTable(title, ("judge", "metric", "system", *figures), rows, figures)
+    yield from _note("corrected by prediction-powered inference (PPI++)", [m.corrected for m in means])
+    if any(m.corrected is None for m in means):
+        yield "  note: a dash: fewer than two texts with a human score, or fewer than two without"
+
+
+def _share_parts(shares: "list[SystemShare]", passes: float) -> Iterator[Part]:
+    figures = ("texts", "judge alone", "good ones pass", "bad ones fail", "corrected")
+    rows = [
+        (
+            *(s.judge, s.metric, s.system, f"{s.texts}"),
             *(f"{v:.0%}" for v in (s.judged, s.sensitivity, s.specificity)),
+            _figure(s.corrected, percent=True),
         )
         for s in shares
     ]
-    corrected = [_figure(s.corrected, percent=True) for s in shares]
-    _print(
-        f"share of good texts (score {passes:g} or more), 95 %",
-        (*headings, "corrected"),
-        rows,
-        corrected,
-        console,
-    )
-    _note("corrected by Rogan and Gladen", [s.corrected for s in shares], console)
-    _say("originals and harmless edits of the run count as good texts, degraded ones as bad", console)
+    title = f"share of good texts (score {passes:g} or more), 95 %"
+    yield TextTable(title, ("judge", "metric", "system", *figures), rows, figures)
+    yield from _note("corrected by Rogan and Gladen", [s.corrected for s in shares])
+    yield "  note: originals and harmless edits of the run count as good texts, degraded ones as bad"
     if any(s.corrected is None for s in shares):
-        _say("a dash: this judge passes bad texts as often as good ones, so its shares say nothing", console)
-
-
-def _print(
-    title: str,
-    headings: tuple[str, ...],
-    rows: Sequence[tuple[str, ...]],
-    corrected: Sequence[str],
-    console: "Console",
-) -> None:
-    from dhp.report.tables import plain_table
-
-    table = plain_table(title, headings, right=headings[3:])
-    for row, last in zip(rows, corrected, strict=True):
-        table.add_row(*map(printable, (*row, last)))
-    console.print(table)
+        yield ("  note: a dash: this judge passes bad texts as often as good ones, so its shares say nothing")
 
 
 def _figure(mean: "CorrectedMean | None", *, percent: bool = False) -> str:
@@ -326,11 +298,7 @@ def _figure(mean: "CorrectedMean | None", *, percent: bool = False) -> str:
     return f"{mean.value:{form}} [{mean.ci[0]:{form}}, {mean.ci[1]:{form}}]"
 
 
-def _note(how: str, means: "list[CorrectedMean | None]", console: "Console") -> None:
+def _note(how: str, means: "list[CorrectedMean | None]") -> Iterator[Part]:
     assumes = next((each.assumes for each in means if each), "")
     if assumes:
-        _say(f"{how}; it assumes that {assumes}", console)
-
-
-def _say(line: str, console: "Console") -> None:
-    console.print(f"  note: {line}", highlight=False)
+        yield f"  note: {how}; it assumes that {assumes}"

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dhp.cli.output import output_console, print_json
 from dhp.core.errors import InputError
 from dhp.core.tables import read_table
-from dhp.core.text import printable
 from dhp.plugins.human.scores import Scores, human_scores, in_all, mean_over, scores_by_judge
+from dhp.report.printout import Part, Printout, TextTable
 from dhp.stats.arrays import Bools, Floats, Ints, cluster_sums
 from dhp.stats.detection import examples_to_separate
 from dhp.stats.influences import Influences, wilson_interval
@@ -21,8 +20,6 @@ from dhp.stats.judge_habits import FlipRate, flip_rate
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from dhp.report.tables import TextTable
 
 SCHEMA = "dhp.labels/1"
 WORDS = {"pass": 1.0, "fail": 0.0, "true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
@@ -253,37 +250,28 @@ def _share(right: Bools, of: Bools, clusters: Ints) -> Share | None:
     return Share(value, (0.0, 1.0) if math.isnan(low) else (low, high), n)
 
 
-def print_label_agreement(
-    files: Sequence[str], human: "str | pd.DataFrame", passes: float | None, *, json: bool
-) -> None:
-    """Print the agreement of the judges in some files; parameters and errors as of `label_agreement`."""
+def label_printout(files: Sequence[str], human: "str | pd.DataFrame", passes: float | None) -> Printout:
+    """The agreement of the judges in some files; parameters and errors as of `label_agreement`."""
     import pandas as pd
 
     found = label_agreement(pd.concat(map(read_frame, files), ignore_index=True), human, passes)
-    if json:
-        rows = [{**asdict(each), "verdict": each.verdict} for each in found]
-        print_json({"schema": SCHEMA, "agreement": rows})
-        return
-    console = output_console()
-    label_table(found).printed(console)
-    for each in found:
-        if each.flips is not None:
-            words = printable(flip_words(each.judge, each.metric, each.flips))
-            console.print(f"  note: {words}", highlight=False)
+    parts: list[Part] = [label_table(found)]
+    parts += (
+        f"  note: {flip_words(each.judge, each.metric, each.flips)}"
+        for each in found
+        if each.flips is not None
+    )
     for metric in dict.fromkeys(each.metric for each in found):
         left_out = [each.left_out for each in found if each.metric == metric]
         if most := max(left_out):
             said = f"{min(left_out)} to {most}" if min(left_out) < most else str(most)
-            console.print(
-                f"  note: {printable(metric)}: labelled texts without a verdict, or split in halves: {said}",
-                highlight=False,
-            )
+            parts.append(f"  note: {metric}: labelled texts without a verdict, or split in halves: {said}")
+    rows = [{**asdict(each), "verdict": each.verdict} for each in found]
+    return Printout(parts, {"schema": SCHEMA, "agreement": rows})
 
 
-def label_table(found: list[LabelAgreement]) -> "TextTable":
+def label_table(found: list[LabelAgreement]) -> TextTable:
     """A row a judge and metric; after those of each metric a judge that always says the same."""
-    from dhp.report.tables import TextTable
-
     figures = ("texts", "agreement", "kappa", "good ones pass", "bad ones fail")
     rows = []
     for metric in dict.fromkeys(each.metric for each in found):
@@ -296,7 +284,7 @@ def label_table(found: list[LabelAgreement]) -> "TextTable":
         rows.append(same)
     title = "pass / fail labels of people: Cohen's kappa and both rates, 95 %"
     headings = ("judge", "metric", *figures, "kappa above 0")
-    return TextTable(title, headings, tuple(rows), frozenset(figures))
+    return TextTable(title, headings, rows, figures)
 
 
 def _row(each: LabelAgreement) -> tuple[str, ...]:

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dhp.cli.options import stated
-from dhp.cli.output import OutputOptions, output_console, print_for_programs
+from dhp.cli.output import OutputOptions
 from dhp.core.errors import InputError
 from dhp.core.options import option
-from dhp.core.text import spreadsheet_safe
 from dhp.plugins.human.agreement import Agreement
-from dhp.plugins.human.correlation import Level
-from dhp.report.tables import TextTable, markdown_of
+from dhp.plugins.human.correlation import LEVELS, Level
+from dhp.report.printout import Printout, TextTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,32 +43,21 @@ def agreement_table(agreement: Agreement) -> TextTable:
     else:
         frame.insert(0, "level", levels)
     names = [column for column in frame.columns if column in ("level", "judge")]
-    rows = (
+    rows = [
         tuple(cell if isinstance(cell, str) else _figure(cell) for cell in row)
         for row in frame.itertuples(index=False, name=None)
-    )
+    ]
     headings, last = list(names), ""
     for column in frame.columns[len(names) :]:
         metric, _, coefficient = column.rpartition(".")
         symbol = SYMBOLS[coefficient]
         headings.append(symbol if metric == last else f"{metric} {symbol}")
         last = metric
-    return TextTable(title, tuple(headings), tuple(rows), frozenset(headings[len(names) :]))
+    return TextTable(title, headings, rows, headings[len(names) :])
 
 
 def _figure(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:z.3f}"
-
-
-def agreement_csv(agreement: Agreement) -> str:
-    """The table as comma-separated values, to the last digit; an empty cell is undefined."""
-    frame = agreement.to_frame().map(spreadsheet_safe)
-    return str(frame.to_csv(index=False, lineterminator="\n"))
-
-
-def agreement_markdown(agreement: Agreement) -> str:
-    """The table in Markdown."""
-    return markdown_of(agreement_table(agreement))
 
 
 _IN_TABLE = ("--table", "--csv", "--markdown", "--level", "--human", "--tau-c")
@@ -107,20 +95,14 @@ class TableOptions:
         return True
 
 
-def print_table(
+def agreement_in_table(
     ratings: "str | pd.DataFrame",
     human: "str | pd.DataFrame",
     coefficients: "Sequence[Coefficient]",
     levels: "Sequence[Level]",
-    output: OutputOptions,
-) -> None:
-    """Print it in the form that is wanted; errors as of `dhp.plugins.human.agreement.correlate`."""
+) -> Printout:
+    """The table of these levels, or of all; errors as of `dhp.plugins.human.agreement.correlate`."""
     from dhp.plugins.human.agreement import correlate
 
-    found = correlate(ratings, human, levels=levels, coefficients=coefficients, resamples=0)
-    if output.csv:
-        print_for_programs(agreement_csv(found))
-    elif output.markdown:
-        print_for_programs(agreement_markdown(found))
-    else:
-        agreement_table(found).printed(output_console())
+    found = correlate(ratings, human, levels=levels or LEVELS, coefficients=coefficients, resamples=0)
+    return Printout([agreement_table(found)], frame=found.to_frame)

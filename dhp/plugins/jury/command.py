@@ -7,9 +7,8 @@ import click
 
 from dhp.analysis.config import AnalysisConfig
 from dhp.cli.options import Command, setting
-from dhp.cli.output import JSON, print_json, print_line
+from dhp.cli.output import JSON, print_out
 from dhp.content.catalog import variant_name
-from dhp.core.text import printable
 
 if TYPE_CHECKING:
     from dhp.plugins.jury.juries import Jury, JuryMember
@@ -28,18 +27,11 @@ def jury(runs: Sequence[str], floor: float, json: bool) -> None:
     Example: dhp jury runs/one runs/two
     """
     from dhp.plugins.jury.juries import jury_of_runs
+    from dhp.report.printout import Printout
 
     found = jury_of_runs(runs, floor=floor)
-    if json:
-        print_json([each.to_json() for each in found])
-        return
-    for each in found:
-        for line in _lines(each):
-            print_line(_shown(line), 6)
-
-
-def _shown(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())] + printable(line.lstrip())
+    lines = [line for each in found for line in _lines(each)]
+    print_out(Printout(lines, [each.to_json() for each in found]), json=json)
 
 
 def _lines(jury: "Jury") -> list[str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
@@ -85,8 +85,7 @@ def find(name: str, dtype: str, provider: str = "hf") -> Source:
     for package in needed:
         if importlib.util.find_spec(package) is None:
             raise InputError(f"model '{model}': {package} is not installed; pip install {' '.join(needed)}")
-    if dtype not in DTYPES:
-        raise InputError(f"model '{model}': unknown dtype '{dtype}'; {suggest(dtype, DTYPES)}")
+    one_of("dtype", dtype, DTYPES, f"model '{model}'")
     folder = Path(name).expanduser()
     if name and folder.is_dir():
         config, path, revision, identity = folder / "config.json", str(folder), None, ""

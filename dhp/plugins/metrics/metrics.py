@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale, Task
 from dhp.core.text import words
@@ -278,8 +278,7 @@ def metric_judge(model: str, seed: int = 0) -> MetricJudge:
     Raises `InputError` for an unknown name or setting, or a package that is not installed.
     """
     name = model.removeprefix("metric/").partition("?")[0]
-    if name not in NAMES:
-        raise InputError(f"model '{model}': unknown metric '{name}'; {suggest(name, NAMES)}")
+    one_of("metric", name, NAMES, f"model '{model}'")
     known = set() if name in ALONE else {"references", "against"}
     known |= {"n"} if name == "distinct" else set()
     known |= {"part"} if name in ROUGE else set()

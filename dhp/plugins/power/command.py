@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import Command, settings
-from dhp.cli.output import JSON, output_console, print_json
+from dhp.cli.output import JSON, print_out
 from dhp.cli.protocol_options import SEED
 from dhp.core.errors import InputError
 from dhp.core.text import printable
 from dhp.plugins.power.question import Question
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from dhp.core.progress import Progress
     from dhp.plugins.power.power import PowerAnalysis, VariantPower
     from dhp.plugins.power.simulation import NeededExamples
+    from dhp.report.printout import Part, TextTable
 
 _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
 
@@ -64,6 +63,7 @@ def power(
     Example: dhp power --detection 75 --tied 40
     """
     from dhp.core.progress import progress_of
+    from dhp.report.printout import Printout
 
     question = replace(question, seed=seed)
     given = {"metrics": metrics, "correlation": correlation, "tied": tied}
@@ -71,10 +71,7 @@ def power(
         found = _analyses(
             run, detection, model, question, {k: v for k, v in given.items() if v is not None}, show
         )
-    if json:
-        print_json([each.to_json() for each in found])
-        return
-    _print(found)
+    print_out(Printout(_parts(found), [each.to_json() for each in found]), json=json)
 
 
 def _analyses(
@@ -106,40 +103,32 @@ def _analyses(
     return power(*runs, question=question, progress=progress)
 
 
-def _print(analyses: "list[PowerAnalysis]") -> None:
+def _parts(analyses: "list[PowerAnalysis]") -> "list[Part]":
     from rich.text import Text
 
-    console = output_console()
+    parts: list[Part] = []
     for each in analyses:
-        console.print()
-        console.print(Text(printable(each.source), style="bold"))
         kinds = "1 kind judged alone" if each.kinds == 1 else f"{each.kinds} kinds judged together"
-        console.print(f"{kinds}, noticed from {each.floor:.0%} on", highlight=False)
-        console.print(_table(each))
+        parts += ["", Text(printable(each.source), style="bold")]
+        parts += [f"{kinds}, noticed from {each.floor:.0%} on", _table(each)]
         if any(row.verdict not in (None, "noticed") and row.reachable for row in each.variants):
-            console.print(_UNNOTICED, highlight=False)
-    console.print(
-        f"after each figure: its 95 % interval, from {analyses[0].runs:,} simulated runs", highlight=False
-    )
+            parts.append(_UNNOTICED)
+    return [*parts, f"after each figure: its 95 % interval, from {analyses[0].runs:,} simulated runs"]
 
 
-def _table(analysis: "PowerAnalysis") -> "Table":
+def _table(analysis: "PowerAnalysis") -> "TextTable":
     from dhp.content.catalog import variant_name
     from dhp.report.labels import percent
-    from dhp.report.tables import plain_table
+    from dhp.report.printout import TextTable
 
-    table = plain_table("")
+    figures = ("detection", f"miss at {analysis.n}", "N for 80 %", "N for 90 %")
     pilot = analysis.pilot is not None
-    table.add_column("damage", overflow="fold")
-    if pilot:
-        table.add_column("verdict", no_wrap=True)
-    for heading in ("detection", f"miss\nat {analysis.n}", "N for\n80 %", "N for\n90 %"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    rows = []
     for row in analysis.variants:
         needed = (_needed(each, row, analysis.limit) for each in (row.n_80, row.n_90))
-        names = (variant_name(row.variant), row.verdict or "") if pilot else (printable(row.variant),)
-        table.add_row(*names, percent(row.detection), _miss(row), *needed)
-    return table
+        names = (variant_name(row.variant), row.verdict or "") if pilot else (row.variant,)
+        rows.append((*names, percent(row.detection), _miss(row), *needed))
+    return TextTable("", ("damage", *(["verdict"] if pilot else []), *figures), rows, figures)
 
 
 def _miss(row: "VariantPower") -> str:

@@ -6,7 +6,7 @@ import click
 
 from dhp.cli.language_models import refuse_unused, until_answered, with_deferral
 from dhp.cli.options import Command, settings
-from dhp.cli.output import JSON, output_console, print_json
+from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import (
     DATASET,
     DRY_RUN,
@@ -81,9 +81,10 @@ def probe(
 
     Example: dhp probe --model mock/noisy --dataset mini/summeval
     """
-    from dhp.cli.estimates import print_estimates
-    from dhp.plugins.probes.output import print_probes, write_probes
+    from dhp.cli.estimates import estimates_shown
+    from dhp.plugins.probes.output import probe_parts, write_probes
     from dhp.plugins.probes.probing import ProbeSpec, estimates, probed
+    from dhp.report.printout import Printout
 
     perturb_model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
     refuse_unused(model, protocol, perturb_model=perturb_model is not None)
@@ -100,7 +101,7 @@ def probe(
         chosen=chosen,
     )
     if dry_run:
-        print_estimates(estimates(spec), output_console())
+        say(*estimates_shown(estimates(spec)))
         return
     if out is None:
         found = until_answered(lambda: probed(spec))
@@ -109,12 +110,10 @@ def probe(
         with Lock(folder / ".lock", f"`out` {folder}"):
             found = until_answered(lambda: probed(spec))
             write_probes(found, folder)
-    if json:
-        print_json(found.to_json())
-        return
-    print_probes(found.results)
+    parts = probe_parts(found.results)
     if out is not None:
-        print(f"written to {out}: probes.json, report.html, examples, texts, ratings")
+        parts.append(f"written to {out}: probes.json, report.html, examples, texts, ratings")
+    print_out(Printout(parts, found.to_json()), json=json)
 
 
 def _folder(out: str) -> Path:

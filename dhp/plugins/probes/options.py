@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import one_of
 from dhp.core.options import check_numbers, option
 from dhp.core.records import ORIGINAL
 
@@ -39,8 +39,7 @@ class ProbeChoice:
     def __post_init__(self) -> None:
         check_numbers(self, "chosen")
         for name in self.probes:
-            if name not in PROBES:
-                raise InputError(f"`probes` '{name}': unknown; {suggest(name, PROBES)}")
+            one_of("probe", name, PROBES, "`probes`")
 
     @property
     def names(self) -> tuple[Probe, ...]:

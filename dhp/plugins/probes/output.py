@@ -5,16 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dhp.cli.output import output_console
 from dhp.content.catalog import kind_name
 from dhp.core.files import write_lines, write_whole
-from dhp.core.text import printable
 from dhp.plugins.probes.options import STABILITY_DOSE
 from dhp.plugins.probes.probing import Probed, ProbeResult
 from dhp.plugins.probes.statistics import Calibration, Dose, Figure, Moves, Rise, Stability
 from dhp.plugins.probes.texts import LABELS
-from dhp.report.labels import listed, percent
-from dhp.report.tables import TextTable
+from dhp.report.labels import listed, percent, without_score
+from dhp.report.printout import Part, TextTable
 from dhp.report.web import page
 from dhp.runs.writer import perturbed_lines
 
@@ -149,32 +147,29 @@ def _signed(value: float | None) -> str:
     return "–" if value is None else f"{value:+.2f}"
 
 
-def print_probes(results: Sequence[ProbeResult]) -> None:
+def probe_parts(results: Sequence[ProbeResult]) -> list[Part]:
     """A table a judge and dataset, each line followed by what it means."""
-    console = output_console()
+    parts: list[Part] = []
     for result in results:
         lines = lines_of(result)
         ratings = f"{sum(result.ratings.values()):,} ratings of {result.n} examples"
-        TextTable(
+        table = TextTable(
             f"{result.model} on {result.dataset}: {ratings}",
             ("probe", "what", "figure", "same text again", "n", "state"),
-            tuple((one.probe, one.what, one.figure, one.noise, one.n, one.state) for one in lines),
-            frozenset(("n",)),
-            tuple("bold red" if one.state in _RAISING else "" for one in lines),
-        ).printed(console)
-        for one in lines:
-            console.print(
-                f"  {one.probe}, {one.what}: {printable(one.meaning)}", highlight=False, markup=False
-            )
+            [(one.probe, one.what, one.figure, one.noise, one.n, one.state) for one in lines],
+            ("n",),
+            ["bold red" if one.state in _RAISING else "" for one in lines],
+        )
+        parts += [table, *(f"  {one.probe}, {one.what}: {one.meaning}" for one in lines)]
         if note := unscored(result):
-            console.print(f"note: {note}", highlight=False)
-        console.print()
+            parts.append(f"note: {note}")
+        parts.append("")
+    return parts
 
 
 def unscored(result: ProbeResult) -> str:
     """How many ratings have no score, if any."""
-    without = {status: n for status, n in result.ratings.items() if status != "scored"}
-    said = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in without.items())
+    said = ", ".join(f"{n:,} {reason}" for reason, n in without_score(result.ratings).items())
     return f"ratings without a score are left out of every pair: {said}" if said else ""
 
 

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import Command, setting
-from dhp.cli.output import output_console
+from dhp.cli.output import say
 from dhp.cli.perturb import PerturbOutput
 from dhp.cli.protocol_options import DATASET
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from dhp.perturb.sets import SetReview
     from dhp.plugins.review.reviews import Review, ReviewableSet
+    from dhp.report.printout import Part
 
 
 @click.command(cls=Command)
@@ -61,7 +62,7 @@ def _write_page(reviewable: "ReviewableSet", page: str, dataset: "Sequence[str]"
     check_writable(Path(page))
     examples = examples_with_sources(reviewable, dataset) if dataset else {}
     write_lines(Path(page), [review_page(reviewable, examples)])
-    print(f"{page}: {len(reviewable.pairs)} texts to review, set {reviewable.hash[:12]}")
+    say(f"{page}: {len(reviewable.pairs)} texts to review, set {reviewable.hash[:12]}")
 
 
 def _use_reviews(reviewable: "ReviewableSet", files: "Sequence[str]", freeze: str | None) -> None:
@@ -72,36 +73,33 @@ def _use_reviews(reviewable: "ReviewableSet", files: "Sequence[str]", freeze: st
         check_free(Path(freeze))
     reviews = read_reviews(files, reviewable)
     found = summary(reviewable, reviews)
-    _print_summary(found, reviews)
+    say(*_summary_parts(found, reviews))
     if freeze is not None:
         parts = reviewed_parts(reviewable, reviews)
         write_set(Path(freeze), parts, found)
         count = sum(t.text is not None for part in parts for t in part.texts)
-        print(f"{count} texts frozen in {freeze}")
+        say(f"{count} texts frozen in {freeze}")
 
 
-def _print_summary(found: "SetReview", reviews: "Sequence[Review]") -> None:
-    from rich.text import Text
-
+def _summary_parts(found: "SetReview", reviews: "Sequence[Review]") -> "Iterator[Part]":
     from dhp.content.catalog import variant_name
-    from dhp.core.text import printable
     from dhp.report.labels import percent, percents
-    from dhp.report.tables import plain_table
+    from dhp.report.printout import TextTable
 
     for name, count in found.reviewers.items():
         open_texts = found.texts - count
         said = f", {open_texts} not reviewed, which stay as they are" if open_texts else ""
-        print(f"{name}: {count} of {found.texts} texts reviewed{said}")
-    print(f"rejected: {found.rejected}, edited by hand: {found.by_hand}")
+        yield f"{name}: {count} of {found.texts} texts reviewed{said}"
+    yield f"rejected: {found.rejected}, edited by hand: {found.by_hand}"
     if len(reviews) > 1:
         alpha = "undefined" if found.alpha is None else f"{found.alpha:.2f}"
-        print(f"agreement on which text is worse: Krippendorff's alpha {alpha}")
+        yield f"agreement on which text is worse: Krippendorff's alpha {alpha}"
     headings = ["kind", "texts", "really worse", "95 %", "same", "better"]
-    table = plain_table("", headings, right=headings[1:])
     datasets = {k.dataset for k in found.kinds}
+    rows = []
     for k in found.kinds:
         interval = None if k.low is None or k.high is None else (k.low, k.high)
         kind = variant_name(k.variant) if len(datasets) == 1 else f"{k.dataset}: {variant_name(k.variant)}"
         shares = (percent(k.worse), percents(interval), percent(k.same), percent(k.better))
-        table.add_row(*map(Text, (printable(kind), str(k.texts), *shares)))
-    output_console().print(table)
+        rows.append((kind, str(k.texts), *shares))
+    yield TextTable("", headings, rows, headings[1:])

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from dhp.cli.options import Command, setting
+from dhp.cli.output import say
 from dhp.cli.protocol_options import CHART
 from dhp.core.diff import diff
 from dhp.core.errors import InputError
@@ -36,7 +37,7 @@ def survey(task: str | None, dataset: str | None, suite: str | None, out: str) -
     check_writable(Path(out))
     made = make_survey(task, dataset, suite)
     write_lines(Path(out), [survey_page(made)])
-    print(f"{out}: survey {made.hash}, {len(made.issues)} questions on {', '.join(made.task.metric_names)}")
+    say(f"{out}: survey {made.hash}, {len(made.issues)} questions on {', '.join(made.task.metric_names)}")
 
 
 @weights.command(cls=Command)
@@ -48,7 +49,7 @@ def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
 
     Example: dhp weights aggregate answers/*.json --out weights.yaml
     """
-    from dhp.cli.show import print_weights
+    from dhp.cli.show import weights_shown
     from dhp.content.catalog import read_weights
     from dhp.core.files import check_writable
     from dhp.plugins.survey.survey import aggregate as count
@@ -61,9 +62,9 @@ def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
     sheets = [read_answers(Path(name)) for name in answers]
     counted = count(sheets, path.stem)
     write_weights(counted, path)
-    print_weights(read_weights(out), chart)
+    say(*weights_shown(read_weights(out), chart))
     if unanswered := sum(metric is None for sheet in sheets for metric in sheet.answers.values()):
-        print(f"note: questions left open, which count for no metric: {unanswered}")
+        say(f"note: questions left open, which count for no metric: {unanswered}")
 
 
 _ASSETS = Path(__file__).parent / "assets"

@@ -21,7 +21,7 @@ from dhp.content.catalog import (
     read_suite,
     read_task,
 )
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text, write_lines
 from dhp.core.records import Example
 from dhp.core.seeding import text_hash
@@ -232,14 +232,9 @@ def read_answers(path: Path) -> Answers:
     if tuple(read.metrics) != metrics:
         raise InputError(f"{path}: metrics: must be those of task '{read.task}': {', '.join(metrics)}")
     for perturber, metric in read.answers.items():
-        if perturber not in perturbers:
-            raise InputError(
-                f"{path}: answers: unknown perturber '{perturber}'; {suggest(perturber, perturbers)}"
-            )
-        if metric is not None and metric not in metrics:
-            raise InputError(
-                f"{path}: answers.{perturber}: unknown metric '{metric}'; {suggest(metric, metrics)}"
-            )
+        one_of("perturber", perturber, perturbers, f"{path}: answers")
+        if metric is not None:
+            one_of("metric", metric, metrics, f"{path}: answers.{perturber}")
     return read
 
 

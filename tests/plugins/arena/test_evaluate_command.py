@@ -308,8 +308,11 @@ def test_faults_between_files_and_options(dhp: Run, files: tuple[str, ...]) -> N
             ("--targets", "bare.json", "--with-reference", "second-turn"),
             "id '1' has no target, which --with-reference shows",
         ),
-        (("--with-reference", "later"), "--with-reference 'later': allowed: one-prompt, second-turn"),
-        (("--steps", "never"), "--steps 'never'"),
+        (
+            ("--with-reference", "later"),
+            "--with-reference: unknown way 'later'; allowed: one-prompt, second-turn",
+        ),
+        (("--steps", "never"), "--steps: unknown steps 'never'"),
         (("--answers", "missing.json"), "missing.json: does not exist"),
         (("--battle-prompts", "prompts.json", "--answers", "beta.json"), "prompts.json: prompt_template"),
     ):

@@ -10,7 +10,7 @@ import dhp
 from dhp.analysis.results import Results
 from dhp.plugins.card.card import card_json, card_markdown, card_page, judge_cards, threshold_rows
 from dhp.report.findings import WORST_FIRST
-from dhp.report.tables import markdown_cell
+from dhp.report.printout import markdown_cell
 from tests.report.made import control, dose_response, row
 from tests.report.made import result as made
 

@@ -173,7 +173,7 @@ def test_paraphrases_come_from_the_perturb_model_and_pass_its_checks(dhp: Run) -
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (("--probe", "verbose"), "--probe 'verbose': unknown; did you mean 'verbosity'?"),
+        (("--probe", "verbose"), "--probe: unknown probe 'verbose'; did you mean 'verbosity'?"),
         (("--damage", "reordering"), "--damage 'reordering': takes no number of damages"),
         (("--repeats", "1"), "--repeats 1: allowed: 2 or more, at most 100"),
         (("--protocol", "choose"), "compares texts; allowed: a pointwise one, which scores them"),

@@ -1,0 +1,236 @@
+"""What a command prints: lines and tables for people, plain values for programs; and the one printer."""
+
+import json
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from dhp.core.text import printable, spreadsheet_safe
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+    from rich.text import Text
+
+_NARROWEST = 16
+"""Columns that the last cell of a row needs at least, where it may be cut or wrapped."""
+_INDENT = 4
+"""How much further in the other lines of a wrapped line begin."""
+_GAP = 2
+"""Columns between two cells."""
+_BETWEEN = "  ·  "
+"""Between the cells of a row that takes several lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table; a cell with a style of its own is a `rich.text.Text`, all others are plain text."""
+
+    title: str
+    headings: Sequence[str]
+    """Empty for a table without headings, whose last column is wrapped."""
+    rows: "Sequence[Sequence[str | Text]]"
+    right: Collection[str] = ()
+    """Headings of the columns that are aligned right."""
+    styles: Sequence[str] = ()
+    """Style of each row in a terminal; empty for none."""
+    cut: bool = False
+    """Whether the last column is cut where the table is too wide; else a row takes several lines then."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstThatFits:
+    """Several forms of the same, the widest first: a terminal shows the first that fits, or the last."""
+
+    forms: "Sequence[Sequence[Part]]"
+
+
+Part: TypeAlias = "str | Text | TextTable | FirstThatFits"
+"""A line, which is wrapped between words; a line with styles, of printable text; a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Printout:
+    """What a command prints, in all its forms."""
+
+    parts: Sequence[Part]
+    """For people, and for Markdown."""
+    data: object = None
+    """Plain values, for JSON."""
+    frame: "Callable[[], pd.DataFrame] | None" = None
+    """Makes the table for CSV, to the last digit."""
+
+
+def print_parts(parts: Sequence[Part], console: "Console") -> None:
+    """Print lines and tables, no wider than the console."""
+    for part in parts:
+        if isinstance(part, str):
+            _print_line(part, console)
+        elif isinstance(part, TextTable):
+            _print_table(part, console)
+        elif isinstance(part, FirstThatFits):
+            print_parts(next((form for form in part.forms if _fits(form, console)), part.forms[-1]), console)
+        else:
+            console.print(part, soft_wrap=bool(part.no_wrap))
+
+
+def _fits(parts: Sequence[Part], console: "Console") -> bool:
+    """Whether no table has to be cut or broken."""
+    for part in parts:
+        if isinstance(part, FirstThatFits) and not any(_fits(form, console) for form in part.forms):
+            return False
+        if isinstance(part, TextTable) and _start_of_last(part) + _widths(part)[-1] > console.width:
+            return False
+    return True
+
+
+def _print_line(line: str, console: "Console") -> None:
+    from textwrap import fill
+
+    from rich.text import Text
+
+    shown = printable(line)
+    if len(shown) > console.width:
+        indent = " " * (len(shown) - len(shown.lstrip()) + _INDENT)
+        shown = fill(
+            shown, console.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+    console.print(Text(shown), soft_wrap=True)
+
+
+def _print_table(table: TextTable, console: "Console") -> None:
+    from rich.text import Text
+
+    if table.title:
+        console.print(Text(printable(table.title), style="bold"))
+    room, needed = console.width - _start_of_last(table), _widths(table)[-1]
+    if table.cut or not table.headings:
+        needed = min(needed, _NARROWEST)
+    if room >= needed or not table.headings:
+        _print_rows(table, max(room, _NARROWEST), console)
+    else:
+        _print_rows_on_several_lines(table, console)
+
+
+def _print_rows(table: TextTable, room: int, console: "Console") -> None:
+    """A line for each row, with `room` columns for its last cell."""
+    from rich.text import Text
+
+    widths, start = _widths(table), _start_of_last(table)
+    right = [heading in table.right for heading in table.headings] or [False] * len(widths)
+    rows = [([Text(heading) for heading in table.headings], "bold")] if table.headings else []
+    for cells, style in [*rows, *zip(_cells(table), _styles(table), strict=True)]:
+        line = Text(style=style)
+        for cell, width, aligned in zip(cells[:-1], widths, right, strict=False):
+            cell.align("right" if aligned else "left", width)
+            line.append_text(cell).append(" " * _GAP)
+        last, further = cells[-1], []
+        if table.cut:
+            last.truncate(room, overflow="ellipsis")
+        elif not table.headings:
+            last, *further = last.wrap(console, room)
+        if right[-1]:
+            last.align("right", widths[-1])
+        line.append_text(last).rstrip()
+        console.print(line, soft_wrap=True)
+        for more in further:
+            console.print(Text(" " * start).append_text(more), soft_wrap=True)
+
+
+def _print_rows_on_several_lines(table: TextTable, console: "Console") -> None:
+    """The first cell of each row, below it the others with their headings."""
+    from rich.text import Text
+
+    for (first, *others), style in zip(_cells(table), _styles(table), strict=True):
+        first.stylize("bold")
+        console.print(first)
+        lines: list[Text] = []
+        named = [
+            Text(f"{heading} ").append_text(cell)
+            for heading, cell in zip(table.headings[1:], others, strict=True)
+            if cell
+        ]
+        for cell in named:
+            if lines and lines[-1].cell_len + len(_BETWEEN) + cell.cell_len <= console.width - _INDENT:
+                lines[-1].append(_BETWEEN).append_text(cell)
+            else:
+                lines.append(cell)
+        for line in lines:
+            console.print(Text(" " * _INDENT, style=style).append_text(line))
+
+
+def _cells(table: TextTable) -> "list[list[Text]]":
+    from rich.text import Text
+
+    return [
+        [Text(printable(cell)) if isinstance(cell, str) else cell.copy() for cell in row]
+        for row in table.rows
+    ]
+
+
+def _styles(table: TextTable) -> Sequence[str]:
+    return table.styles or [""] * len(table.rows)
+
+
+def _widths(table: TextTable) -> list[int]:
+    from rich.text import Text
+
+    rows = [[Text(heading) for heading in table.headings]] if table.headings else []
+    return [max(cell.cell_len for cell in column) for column in zip(*rows, *_cells(table), strict=True)]
+
+
+def _start_of_last(table: TextTable) -> int:
+    return sum(width + _GAP for width in _widths(table)[:-1])
+
+
+def text_for_programs(printout: Printout, form: str) -> str:
+    """The printout as `json`, `csv` or `markdown`."""
+    if form == "markdown":
+        return "\n".join([*map(_markdown, printout.parts), ""])
+    if form == "csv":
+        assert printout.frame is not None
+        return str(printout.frame().map(spreadsheet_safe).to_csv(index=False, lineterminator="\n"))
+    return json.dumps(printout.data, ensure_ascii=False, indent=1) + "\n"
+
+
+def _markdown(part: Part) -> str:
+    if isinstance(part, TextTable):
+        return markdown_of(part)
+    if isinstance(part, FirstThatFits):
+        return "\n".join(map(_markdown, part.forms[0]))
+    if isinstance(part, str):
+        return f"- {markdown_cell(part)}" if part else ""
+    return f"- {_code(part.plain)}" if part.no_wrap else f"**{markdown_cell(part.plain)}**\n"
+
+
+_MARKS = re.compile(r"[\\`*\[\]<>|~$&#]|(?<![^\W_])_|_(?![^\W_])")
+"""Characters that Markdown would take for markup; an underscore only at the edge of a word."""
+
+
+def markdown_of(table: TextTable) -> str:
+    """The table under its title."""
+    right = [column for column, heading in enumerate(table.headings) if heading in table.right]
+    rows = [[markdown_cell(str(cell)) for cell in row] for row in table.rows]
+    return f"### {markdown_cell(table.title)}\n\n{markdown_table(table.headings, rows, right)}\n"
+
+
+def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> str:
+    """A table of cells that are Markdown already; the columns at the places `right` are aligned right."""
+    from tabulate import tabulate
+
+    aligned = ["right" if column in right else "left" for column in range(len(headings))]
+    shown = [markdown_cell(heading) for heading in headings]
+    return str(tabulate(rows, shown, tablefmt="pipe", disable_numparse=True, colalign=aligned))
+
+
+def markdown_cell(text: str) -> str:
+    """The text on one line, without markup or control characters: for a cell of a table and elsewhere."""
+    return _MARKS.sub(r"\\\g<0>", " ".join(printable(text).split()))
+
+
+def _code(text: str) -> str:
+    """The text as Markdown code, also if it holds back quotes."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence, space = "`" * (longest + 1), " " if longest else ""
+    return f"{fence}{space}{printable(text)}{space}{fence}"
