@@ -58,3 +58,9 @@ def test_one_line_exit_two_nothing_written_and_nothing_asked(
     assert message in done.err
     assert contents(folder) == before
     assert stats(server)["calls"] == 0
+
+
+def test_a_fault_of_the_file_system_is_one_line(dhp: Run) -> None:
+    done = dhp("analyze", "x" * 300 + ".csv")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "File name too long" in done.err
