@@ -282,10 +282,18 @@ def rewritten(run: Path, place: Path, change: Callable[[dict[str, Any]], object]
     return place
 
 
-def test_a_run_whose_figures_were_edited_is_refused(runs: Path, tmp_path: Path) -> None:
-    edited = rewritten(runs / "noisy", tmp_path / "run", lambda r: r["variants"][2].update(d=0.1))
-    with pytest.raises(InputError, match=r"d is 0\.1, but"):
-        read_entries([edited])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: r["variants"][2].update(d=0.1), r"d is 0\.1, but"),
+        (lambda r: r["variants"][0]["metrics"]["fluency"].update(weight=0.9), "its weights are invalid"),
+    ],
+)
+def test_a_run_whose_figures_were_edited_is_refused(
+    runs: Path, tmp_path: Path, change: Callable[[dict[str, Any]], object], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        read_entries([rewritten(runs / "noisy", tmp_path / "run", change)])
 
 
 def test_a_run_with_weights_of_its_own_is_read(tmp_path: Path) -> None:
