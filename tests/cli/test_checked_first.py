@@ -9,22 +9,19 @@ import pytest
 
 from tests.llm.stub import stats, stub_server
 
-from .conftest import Outcome, Run
+from .conftest import Outcome, Run, write_tickets
 
 DEAD = "http://127.0.0.1:9/v1"
 REFUSED = f"[Errno {errno.ECONNREFUSED}] {os.strerror(errno.ECONNREFUSED)}"
 KEY = "sk-right-key-0123456789"
-OWN = ("--metric", "usefulness", "--scale", "1..10", "--prompt-file", "p.txt")
+OWN = ("--metric", "usefulness", "--scale", "1..10", "--prompt-file", "prompt.txt")
 FIELDS = ("--field", "source=ticket", "--field", "output=summary")
 
 
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def files(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    rows = [f"Printer X{i} stopped. It beeps.;X{i} stopped. It beeps at {i + 2} Hz." for i in range(4)]
-    (tmp_path / "t.csv").write_text("\n".join(["ticket;summary", *rows]))
-    (tmp_path / "p.txt").write_text("Ticket: {ticket}\nSummary: {summary}\nUsefulness from 1 to 10:")
+    write_tickets(count=4)
 
 
 @pytest.fixture
@@ -37,7 +34,7 @@ def no_texts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ask(dhp: Run, url: str | None, *more: str) -> Outcome:
     server = () if url is None else ("--base-url", url)
-    given = ("--model", "openai/x", *server, "--dataset", "t.csv", *FIELDS, *OWN, "--json", *more)
+    given = ("--model", "openai/x", *server, "--dataset", "tickets.csv", *FIELDS, *OWN, "--json", *more)
     return dhp("benchmark", *given)
 
 
@@ -74,7 +71,7 @@ def test_a_refused_key(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_texts")
 def test_a_perturb_model_that_is_not_there(dhp: Run) -> None:
     task = ("--task", "summarization", "--perturb-model", "openai/y", "--base-url", DEAD)
-    done = dhp("perturb", "--dataset", "t.csv", *FIELDS, *task, "--out", "texts.jsonl")
+    done = dhp("perturb", "--dataset", "tickets.csv", *FIELDS, *task, "--out", "texts.jsonl")
     assert (done.code, done.err) == (2, f"dhp: openai/y: no server answers at {DEAD} ({REFUSED})\n")
 
 
@@ -86,4 +83,4 @@ def test_what_is_stored_needs_no_server_and_a_server_no_list_of_models(dhp: Run)
     other = ask(dhp, url, "--out", "r", "--samples", "2")
     assert (first.code, again.code) == (0, 0), first.err + again.err
     assert json.loads(first.out)["variants"] == json.loads(again.out)["variants"]
-    assert "r: --samples of 'p' changed since the run there; give this run another --out" in other.err
+    assert "r: --samples of 'prompt' changed since the run there; give this run another --out" in other.err

@@ -12,20 +12,15 @@ from click.core import ParameterSource
 from dhp.cli.benchmark import benchmark
 from tests.llm.stub import stub_server
 
-from .conftest import Run
+from .conftest import Run, write_tickets
 
 GIVEN = ("--dataset", "t.csv", "--output", "summary", "--source", "ticket", "--metric", "usefulness")
 MORE = ("--scale", "1..10", "--prompt-file", "p.txt", "--base-url", "", "--model", "openai/x")
 
 
-def table(folder: Path) -> None:
-    rows = [f"Printer X{i} stopped on Monday.;X{i} of Ann stopped. It beeps." for i in range(6)]
-    (folder / "t.csv").write_text("\n".join(["ticket;summary", *rows]))
-
-
 @pytest.mark.slow
 def test_what_it_writes_runs(dhp: Run, tmp_path: Path) -> None:
-    table(tmp_path)
+    write_tickets("t.csv")
     done = dhp("init", *GIVEN, *MORE)
     assert done.code == 0, done.err
     assert "{{ticket}}" in (tmp_path / "p.txt").read_text()
@@ -45,17 +40,8 @@ def test_what_it_writes_runs(dhp: Run, tmp_path: Path) -> None:
     assert json.loads(other.out)["model"] == "openai/other", "the command line overrides the file"
 
 
-def test_faults_name_the_file_and_the_option(dhp: Run, tmp_path: Path) -> None:
-    table(tmp_path)
-    for text, message in (
-        ("modle: x", "--config c.yaml: unknown option 'modle'; did you mean 'model'?"),
-        ("- a", "--config c.yaml: must be a mapping of options"),
-        ("seed: [1, 2]", "--config c.yaml: seed: several values; allowed: one"),
-    ):
-        (tmp_path / "c.yaml").write_text(text)
-        done = dhp("benchmark", "--config", "c.yaml")
-        assert (done.code, done.err.count("\n")) == (2, 1), done.err
-        assert message in done.err
+def test_an_unknown_column_is_named(dhp: Run) -> None:
+    write_tickets("t.csv")
     done = dhp("init", *GIVEN[:2], "--output", "sumary", *GIVEN[4:], *MORE)
     assert (done.code, "did you mean 'summary'?" in done.err) == (2, True)
 
@@ -86,7 +72,7 @@ def _value(parameter: click.Option) -> str:
 def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
     dhp: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table(tmp_path)
+    write_tickets("t.csv")
     with stub_server("--model", "tiny") as url:
         monkeypatch.setattr("sys.stdin", io.StringIO("x.csv\nt.csv\nsumary\nsummary\nticket\nuse\n5..5\n"))
         first = dhp("init")
@@ -96,7 +82,7 @@ def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
         )
         for said in (
             "x.csv: does not exist",
-            "6 rows; columns: ticket, summary",
+            "8 rows; columns: id, ticket, summary, priority",
             "did you mean 'summary'?",
             "scale 5..5: its ends are equal",
         ):
@@ -136,7 +122,7 @@ def test_answers_of_any_form_are_read_again_as_they_were(dhp: Run, tmp_path: Pat
 
 @pytest.mark.slow
 def test_what_is_in_the_file_is_overridden_by_the_command_line(dhp: Run, tmp_path: Path) -> None:
-    table(tmp_path)
+    write_tickets("t.csv")
     assert dhp("init", *GIVEN, *MORE).code == 0
     with (tmp_path / "dhp.yaml").open("a") as file:
         file.write("\nn: 3\nname: filed\nsamples: 1\n")

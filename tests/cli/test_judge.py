@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import dhp as library
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, write_rows
 
 TEXTS = [
     {
@@ -54,19 +54,6 @@ def test_the_library_gives_the_same_table(dhp: Run, table: Path) -> None:
     assert list(here["source"]) == list(there["source"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--model", "metric/meteor-exact", "--out", "x.txt"], "--out x.txt: allowed: a file that ends in"),
-        (["--model", "metric/meteor", "--out", "x.csv"], "unknown metric 'meteor'"),
-        (["--model", "baseline/surface", "--task", "sumarization", "--out", "x.csv"], "did you mean"),
-    ],
-)
-def test_errors(dhp: Run, table: Path, arguments: list[str], message: str) -> None:
-    done = dhp("judge", table, *arguments)
-    assert (done.code, message in done.err, done.err.count("\n")) == (2, True, 1), done.err
-
-
 def test_published_sets_are_judged_by_the_metrics_that_people_rated(dhp: Run, tmp_path: Path) -> None:
     """From the file of its owners to the correlation, with no word on the task."""
     story = {"text": "It rained.", "score": {"human": [1, 2, 3]}}
@@ -96,7 +83,7 @@ def test_published_sets_are_judged_by_the_metrics_that_people_rated(dhp: Run, tm
 def test_a_csv_file_holds_no_formula_and_no_control_character(dhp: Run) -> None:
     odd = ["=HYPERLINK(1)", "@x", "a\x1b[2Jb\u202e"]
     rows = [{"id": i, "source": "Ann has cats.", "output": "Ann has a cat."} for i in odd]
-    Path("odd.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    write_rows("odd.jsonl", rows)
     judged = ("judge", "odd.jsonl", "--task", "summarization", "--model", "baseline/surface", "--out")
     assert dhp(*judged, "x.csv").code == dhp(*judged, "x.jsonl").code == 0
     safe = ["'=HYPERLINK(1)", "'@x", "a\ufffd[2Jb\ufffd"]

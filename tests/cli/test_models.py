@@ -13,7 +13,7 @@ import pytest
 
 from tests.llm.stub import stats, stub_server
 
-from .conftest import Run
+from .conftest import Run, results_in
 
 SMALL = ("--dataset", "mini/answer_equivalence", "--n", "3", "--out", "run")
 
@@ -28,107 +28,12 @@ def benchmark(url: str, *more: str) -> tuple[str, ...]:
     return ("benchmark", "--model", "openai/stub", "--base-url", url, *SMALL, *more)
 
 
-FILES = {
-    "slot.yaml": "protocol: mine\ndescription: d\nparts: {answer: 'Rate {{metirc}}'}\n",
-    "da.yaml": "protocol: mine\ndescription: d\nanswer: da\nsteps: written\n",
-    "extra.yaml": "protocol: mine\ndescription: d\ntemprature: 1\n",
-    "steps.yaml": "fluencey: [Look.]\n",
-    "persona.txt": "You are {{nobody}}.",
-    "answer_quality.txt": "Judge {{Answer}} by {{Documant}}",
-    "quality.txt": "Judge the answer.",
-    "answers.jsonl": '{"example": "a", "variant": "original"}\n',
-}
-FAULTS = [
-    (("--protocol", "dph"), "unknown protocol 'dph'; did you mean 'dhp'?"),
-    (("--protocol", "missing.yaml"), "protocol file missing.yaml: does not exist"),
-    (
-        ("--protocol", "slot.yaml"),
-        "parts.answer: unknown slot '{{metirc}}'; did you mean 'metric'?",
-    ),
-    (("--protocol", "da.yaml"), "da.yaml: answer 'da'"),
-    (("--protocol", "extra.yaml"), "extra.yaml: temprature: unknown key; did you mean 'temperature'?"),
-    (("--answer", "da"), "protocol 'dhp': answer 'da'"),
-    (("--answer", "essay"), "protocol 'dhp': answer:"),
-    (("--steps", "missing.yaml"), "missing.yaml: does not exist"),
-    (("--steps", "steps.yaml"), "steps.yaml: unknown metric 'fluencey'; did you mean 'fluency'?"),
-    (("--persona", "anotator"), "unknown persona 'anotator'; did you mean 'annotator'?"),
-    (("--persona", "persona.txt"), "persona.txt: unknown slot"),
-    (("--samples", "0"), "samples"),
-    (("--temperature", "-1"), "temperature"),
-    (("--temperature", "hot"), "--temperature 'hot': must be a number or 'default'"),
-    (("--top-p", "2"), "top_p"),
-    (("--answer-tokens", "0"), "max_tokens"),
-    (("--extraction", "prob", "--samples", "5"), "samples"),
-    (("--extraction", "guess"), "extraction"),
-    (("--language", "xx"), "language"),
-    (("--reference",), "example '"),
-    (("--metric", "fluency"), "task 'question_answering' has no metric 'fluency'"),
-    (("--prompt-file", "missing.txt"), "missing.txt"),
-    (("--prompt-file", "answer_quality.txt"), "Documant"),
-    (("--prompt-file", "quality.txt"), "quality.txt: has no slot for the text under judgement"),
-    (("--concurrency", "0"), "concurrency"),
-    (("--rpm", "inf"), "--rpm inf: must be a finite number"),
-    (("--max-cost", "1"), "--max-cost needs --price-in and --price-out"),
-    (("--no-store", "--cache", "x"), "--no-store: contradicts --cache"),
-    (("--refresh", "--max-calls", "3"), "--refresh: a run that stops at a limit could not go on"),
-    (("--cache", "quality.txt"), "choose another folder by --cache"),
-]
-
-
-@pytest.mark.parametrize(("options", "said"), FAULTS, ids=[" ".join(f[0]) for f in FAULTS])
-def test_one_line_and_no_call(dhp: Run, url: str, options: tuple[str, ...], said: str) -> None:
-    for name, text in FILES.items():
-        Path(name).write_text(text)
-    before = stats(url)["calls"]
-    done = dhp(*benchmark(url, *options))
-    assert done.code == 2, done.err
-    assert said in done.err
-    assert len(done.err.strip().splitlines()) == 1
-    assert stats(url)["calls"] == before
-
-
-@pytest.mark.parametrize(
-    ("model", "said"),
-    [
-        ("opnai/gpt", "did you mean 'openai'?"),
-        ("openai/", "its name is missing; must have the form openai/NAME"),
-        ("hf/no/such/folder/here", "no/such/folder/here"),
-        ("mock/perfect", "unknown"),
-        ("mock/ideal?nose=1", "did you mean 'noise'?"),
-        ("replay/missing.sqlite", "missing.sqlite: does not exist"),
-        ("replay/answers.jsonl", "answers.jsonl"),
-        ("gpt-4o", "must have the form provider/name"),
-    ],
-)
-def test_a_model_that_is_none(dhp: Run, model: str, said: str) -> None:
-    for name, text in FILES.items():
-        Path(name).write_text(text)
-    if model.startswith("hf/"):
-        pytest.importorskip("transformers")
-    done = dhp("benchmark", "--model", model, *SMALL)
-    assert done.code == 2, done.err
-    assert said in done.err
-    assert len(done.err.strip().splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--mode", "wrong-key"), "refuses the key in OPENAI_API_KEY (HTTP 401)"),
-        (("--mode", "no-model"), "does not know the model 'stub'"),
-        (("--mode", "html"), "did not answer in JSON but with: a web page"),
-        (("--refuse", "temperature"), "refuses the parameter 'temperature': --temperature default"),
-    ],
-)
-def test_a_server_that_cannot_serve(
-    dhp: Run, options: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refused_key_is_shown_nowhere(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-0123456789")
-    with stub_server(*options) as url:
+    with stub_server("--mode", "wrong-key") as url:
         done = dhp(*benchmark(url))
-    assert done.code == 2
-    assert said in done.err
-    assert len(done.err.strip().splitlines()) == 1
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "refuses the key in OPENAI_API_KEY (HTTP 401)" in done.err
     written = "".join(p.read_text() for p in Path("run").glob("*"))
     assert "secret" not in done.err + done.out + written
 
@@ -148,7 +53,7 @@ def test_tool_calls_are_failed_ratings_and_the_run_says_so(dhp: Run) -> None:
         done = dhp(*benchmark(url))
     assert done.code == 0
     assert "note: 100.0% of the ratings have no score (more than 5%)" in done.out
-    result = json.loads(Path("run/results.json").read_text())
+    result = results_in("run")
     assert result["ratings"]["failed"] == result["ratings"]["asked"] > 0
     assert result["warnings"] == ["100.0% of the ratings have no score (more than 5%)"]
     assert set(pd.read_parquet("run/ratings.parquet")["raw"]) == {"the model answered with a tool call"}
@@ -213,6 +118,7 @@ def test_control_c_stops_at_once_and_the_same_command_goes_on(tmp_path: Path) ->
         assert process.returncode == 3
         assert said.splitlines()[-1] == "dhp: stopped; repeat the command to resume"
         assert "Traceback" not in said
+        assert [path.name for path in (tmp_path / "run").glob("[!.]*")] == ["manifest.json"]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0
         assert stats(url)["calls"] <= 33 + 4
@@ -233,7 +139,7 @@ def test_the_manifest_says_how_the_model_was_asked(dhp: Run, url: str) -> None:
 def test_several_protocols_stand_side_by_side(dhp: Run, url: str) -> None:
     done = dhp(*benchmark(url, "--protocol", "dhp", "--protocol", "stars"))
     assert done.code == 0
-    results = json.loads(Path("run/results.json").read_text())
+    results = results_in("run")
     assert [r["protocol"].split("@")[0] for r in results] == ["dhp", "stars"]
     assert len({r["signature"] for r in results}) == 2
 
@@ -249,11 +155,6 @@ def test_protocols_are_listed_and_shown_with_their_exact_prompts(dhp: Run) -> No
     assert shown.out.count("# ----") == 1
     assert "variant 'random_typos.minor', metric 'fluency'" in shown.out
     assert "</summary>" in shown.out
-    for wrong in (("--example", "news-99"), ("--variant", "random_typo.minor"), ("--dataset", "mini/x")):
-        done = dhp("show", "dhp", *wrong)
-        assert done.code == 2
-        assert len(done.err.strip().splitlines()) == 1
-    assert dhp("show", "dph").code == 2
 
 
 def test_a_fault_of_ours_is_one_line_unless_debugged(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,12 +164,3 @@ def test_a_fault_of_ours_is_one_line_unless_debugged(dhp: Run, monkeypatch: pyte
     said = "internal error, ZeroDivisionError: division by zero"
     assert done.err == f"dhp: {said}; run it again with --debug to see where\n"
     assert "Traceback" in dhp("perturb", "--show", "1", "--debug").err
-
-
-def test_an_empty_address_is_not_that_of_openai(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "kept-to-itself")
-    done = dhp("benchmark", "--model", "openai/stub", "--base-url", "", *SMALL)
-    assert (done.code, done.err) == (
-        2,
-        "dhp: --base-url: is empty; allowed: the address of a server, up to /v1\n",
-    )

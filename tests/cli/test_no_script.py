@@ -1,16 +1,14 @@
 """No page runs what texts, names, questions and answers of others hold: each kind opened in a browser."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-import dhp as library
 from dhp.content.catalog import read_task, read_weights
-from dhp.core.records import Candidate, Example, Rating
-from dhp.core.specs import Task
+from dhp.core.records import Example
 from dhp.plugins.survey.command import survey_page
 from dhp.plugins.survey.survey import Issue, Survey
 from dhp.report.weights import weights_page
@@ -18,12 +16,7 @@ from tests.browser import Page, in_browser, needs_chromium
 from tests.cli.conftest import Run
 from tests.llm.stub import stub_server
 from tests.plugins.arena.test_evaluate_command import BATTLE, CONFIG, PROMPTS, QUESTIONS, put
-
-EVIL = (
-    "</script></title></textarea></style><script>hacked=1</script><img src=x onerror='hacked=2'>"
-    "<svg onload=hacked=3></svg><a href='javascript:hacked=4'>go</a>[go](javascript:hacked=5)"
-    "{{7*7}}{% set hacked = 6 %}${hacked=7}"
-)
+from tests.wicked import EVIL, Wicked, wicked_run
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -36,26 +29,8 @@ def says(prompt: str) -> str:
     return f"8 3\n{EVIL}" if "Two scores." in prompt else f"4\n{EVIL}"
 
 
-class Wicked:
-    """Its name and its answers are markup."""
-
-    model, protocol = f"own/{EVIL}", EVIL
-
-    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
-        """Score by length."""
-        for c in candidates:
-            for metric in task.metric_names:
-                yield Rating(c.example, c.variant, metric, 0, len(c.text) % 5 + 1, raw=EVIL)
-
-
 def a_run() -> str:
-    rows = [
-        {"id": f"{i}{EVIL}", "source": EVIL, "output": f"A cat sat down. {EVIL} The dog ran off {i}."}
-        for i in range(6)
-    ]
-    Path("data.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    library.run(Wicked(), "data.jsonl", task="summarization", suite="summeval", out="run")
-    return "run"
+    return str(wicked_run(Path()))
 
 
 def report(dhp: Run) -> str:

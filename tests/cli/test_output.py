@@ -10,7 +10,6 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
@@ -24,9 +23,10 @@ from dhp.report.printout import Printout, print_parts, text_for_programs
 from dhp.report.terminal import results_in_markdown, results_in_terminal
 from dhp.runs.reader import read_run
 
-from .conftest import Outcome, Run
+from .conftest import Outcome, Run, write_stories
 
 MODEL = ("--model", "baseline/surface")
+FORMS = ("--csv", "--markdown", "--quiet", "--json")
 SMALL = ("--dataset", "mini/story_cloze", "--n", "8", "--out", "r")
 EVIL = "a|b\\|c*d*_e_<script>x</script>[l](u)`$~\n# h &amp; \x1b[1m"
 
@@ -40,14 +40,7 @@ def results() -> library.Results:
 def probed() -> library.Results:
     """With a control that lowers the score, an attack that raises it, and curves."""
     judge = "mock/ideal?harmless=1&padding=-1"
-    return library.run(
-        judge,
-        "mini/summeval",
-        n=8,
-        controls=True,
-        attacks=True,
-        doses=(1, 10),
-    )
+    return library.run(judge, "mini/summeval", n=8, controls=True, attacks=True, doses=(1, 10))
 
 
 def csv_text(results: library.Results) -> str:
@@ -70,37 +63,40 @@ def rows_of(text: str) -> list[list[str]]:
     return [[re.sub(r"</?strong>", "**", cell) for cell in row] for row in cells]
 
 
-def test_json_is_the_file(dhp: Run, tmp_path: Path) -> None:
-    done = benchmark(dhp, "--json")
-    assert done.code == 0
-    assert done.out == (tmp_path / "r" / "results.json").read_text(encoding="utf-8")
-    assert "report  r/report.html" in done.err
+@pytest.mark.slow
+def test_each_form_is_written_alone_by_run_and_analysis(dhp: Run) -> None:
+    ran = {form: benchmark(dhp, form) for form in FORMS}
+    (result,) = read_run(Path("r")).results
+    analysed = {form: dhp(f"analyze r/ratings.parquet --suite story_cloze {form}") for form in FORMS}
+    (again,) = library.analyze("r/ratings.parquet", suite="story_cloze")
+    for found, outcomes in ((result, ran), (again, analysed)):
+        results = library.Results([found])
+        assert json.loads(outcomes["--json"].out)["d_avg"] == found.d_avg
+        assert outcomes["--csv"].out == csv_text(results)
+        assert outcomes["--markdown"].out == markdown_text(results)
+        assert outcomes["--quiet"].out == ""
+    assert ran["--json"].out == Path("r/results.json").read_text("utf-8")
+    assert "report  r/report.html" in ran["--json"].err
+    assert {outcome.err for outcome in analysed.values()} == {""}
 
 
-def test_csv_holds_every_digit(dhp: Run, tmp_path: Path) -> None:
-    done = benchmark(dhp, "--csv")
-    rows = list(csv.DictReader(io.StringIO(done.out)))
-    (result,) = read_run(tmp_path / "r").results
-    tested = (*result.variants, *result.controls)
-    cells = {(v.variant, m): (v, cell) for v in tested for m, cell in v.metrics.items()}
-    assert len(rows) == len(cells) == (6 + 1) * 3
+def test_csv_has_a_row_for_each_dataset_variant_and_metric_with_every_digit(results: library.Results) -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_text(results))))
+    cells = {
+        (r.dataset, v.variant, m): (v, cell)
+        for r in results
+        for v in (*r.variants, *r.controls)
+        for m, cell in v.metrics.items()
+    }
+    assert len(rows) == len(cells)
     for row in rows:
-        variant, cell = cells[row["variant"], row["metric"]]
-        assert (row["model"], row["dataset"], row["level"]) == (result.model, result.dataset, variant.level)
+        variant, cell = cells[row["dataset"], row["variant"], row["metric"]]
+        assert (row["model"], row["level"]) == ("baseline/surface", variant.level)
         assert row["d"] == "" if variant.d is None else float(row["d"]) == variant.d
-        for name in ("p", "detection", "tied", "weight", "standardised_drop"):
+        for name in ("p", "log10_p", "detection", "tied", "weight", "standardised_drop"):
             expected = getattr(cell, name)
             assert row[name] == "" if expected is None else float(row[name]) == expected
         assert (int(row["n"]), row["verdict"]) == (cell.n, variant.verdict)
-
-
-def test_csv_has_a_row_for_each_dataset_variant_and_metric(results: library.Results) -> None:
-    frame = pd.read_csv(io.StringIO(csv_text(results)), float_precision="round_trip")
-    key = ["model", "protocol", "dataset", "variant", "metric"]
-    assert not frame.duplicated(key).any()
-    expected = results.to_frame()
-    assert frame[key].values.tolist() == expected[key].values.tolist()
-    assert frame["log10_p"].tolist() == expected["log10_p"].tolist()
 
 
 def test_csv_keeps_what_is_undefined_empty_and_what_is_odd_whole(results: library.Results) -> None:
@@ -111,17 +107,13 @@ def test_csv_keeps_what_is_undefined_empty_and_what_is_odd_whole(results: librar
     assert {(r["model"], r["variant"], r["d"]) for r in rows} == {("m,\n1", 'a,"b"', "")}
 
 
-def test_markdown_begins_with_the_sentence_and_the_verdict_and_has_the_figures(
-    dhp: Run, tmp_path: Path
-) -> None:
-    done = benchmark(dhp, "--markdown")
-    (result,) = read_run(tmp_path / "r").results
+def test_markdown_begins_with_the_sentence_and_the_verdict_and_has_the_figures() -> None:
+    (result,) = library.run("baseline/surface", "mini/story_cloze", n=8)
+    text = markdown_text(library.Results([result]))
     found = findings(result)
     (sentence,) = sentences([found])
-    assert done.out.startswith(f"**{sentence}**\n\n### baseline/surface on mini/story\\_cloze: ") or (
-        done.out.startswith(f"**{sentence}**\n\n### baseline/surface on mini/story_cloze: ")
-    )
-    verdict, _, kinds = done.out.partition("### mini/story_cloze: baseline/surface")
+    assert text.replace("\\", "").startswith(f"**{sentence}**\n\n### baseline/surface on mini/story_cloze: ")
+    verdict, _, kinds = text.partition("### mini/story_cloze: baseline/surface")
     assert rows_of(verdict)[1][:2] == [result.dataset, found.noticed]
     heading, *rows = rows_of(kinds)
     assert heading == ["kind", "detection", "verdict", "best metric", "pairs"]
@@ -130,7 +122,7 @@ def test_markdown_begins_with_the_sentence_and_the_verdict_and_has_the_figures(
         assert row == [variant_name(v.variant), figures, v.verdict, v.best_metric, str(v.n)]
     listed = [line[2:].replace("\\", "") for line in kinds.splitlines() if line.startswith("- ")]
     assert listed == [*notes(result), f"`{result.signature}`"]
-    assert "D_avg" not in done.out
+    assert "D_avg" not in text
 
 
 def test_markdown_of_several_results(results: library.Results) -> None:
@@ -169,49 +161,15 @@ def test_names_are_no_markup(results: library.Results) -> None:
 
 
 def test_quiet_prints_nothing_but_errors(dhp: Run, tmp_path: Path) -> None:
-    sentences = ",".join(f"InputSentence{k}" for k in (1, 2, 3, 4))
-    endings = "RandomFifthSentenceQuiz1,RandomFifthSentenceQuiz2,AnswerRightEnding"
-    rows = [f"s{i},Tom ran {i} miles.,He fell.,It hurt.,He sat.,He was fine {i}.,He flew.,1" for i in "ab"]
-    (tmp_path / "cloze.csv").write_text("\n".join([f"InputStoryid,{sentences},{endings}", *rows]))
-    assert dhp("data", "prepare", "story_cloze", "--data", "cloze.csv").code == 0
+    write_stories(2)
+    assert dhp("data prepare story_cloze --data cloze.csv").code == 0
     command = ("benchmark", *MODEL, "--dataset", "all", "--n", "2", "--out", "r")
     assert "left out of 'all'" in dhp(*command).err
     done = dhp(*command, "--quiet")
     assert (done.code, done.out, done.err) == (0, "", "")
     assert (tmp_path / "r" / "report.html").exists()
-    wrong = dhp("benchmark", "--model", "baseline/surfac", *SMALL, "--quiet")
-    assert (wrong.code, wrong.out) == (2, "")
-    assert "did you mean" in wrong.err
-
-
-@pytest.mark.parametrize("command", ["benchmark", "analyze"])
-def test_at_most_one_form(dhp: Run, tmp_path: Path, command: str) -> None:
-    arguments = (*MODEL, *SMALL) if command == "benchmark" else ("ratings.csv",)
-    done = dhp(command, *arguments, "--csv", "--quiet")
-    assert (done.code, done.out) == (2, "")
-    assert done.err == "dhp: --csv and --quiet: contradict each other; give at most one\n"
-    assert list(tmp_path.iterdir()) == [], "it is said before anything is done"
-
-
-def test_a_dry_run_has_no_results_to_print(dhp: Run) -> None:
-    done = benchmark(dhp, "--dry-run", "--json")
-    assert (done.code, done.out) == (2, "")
-    assert "--json: cannot be used with --dry-run" in done.err
-
-
-@pytest.mark.slow
-def test_analyze_in_every_form(dhp: Run, tmp_path: Path) -> None:
-    benchmark(dhp, "--quiet")
-    command = ("analyze", tmp_path / "r" / "ratings.parquet", "--suite", "story_cloze")
-    (run,) = read_run(tmp_path / "r").results
-    assert json.loads(dhp(*command, "--json").out)["d_avg"] == run.d_avg
-    frame = pd.read_csv(io.StringIO(dhp(*command, "--csv").out))
-    rows = (*run.variants, *run.controls)
-    assert set(frame["d"].dropna()) == {v.d for v in rows if v.d is not None}
-    marked = dhp(*command, "--markdown")
-    assert rows_of(marked.out)[1][1] == findings(run).noticed
-    assert marked.err == ""
-    assert dhp(*command, "--quiet").out == ""
+    wrong = dhp("benchmark --model baseline/surfac --quiet")
+    assert (wrong.code, wrong.out, wrong.err.count("\n")) == (2, "", 1)
 
 
 def printed(results: library.Results, width: int, **options: object) -> str:
@@ -219,13 +177,6 @@ def printed(results: library.Results, width: int, **options: object) -> str:
     console = Console(file=stream, width=width, **options)  # type: ignore[arg-type]
     print_parts(results_in_terminal(results, details=True), console)
     return stream.getvalue()
-
-
-def test_the_worst_kind_comes_first_in_the_terminal(results: library.Results) -> None:
-    lines = printed(results, 124).splitlines()
-    for result in results:
-        title = lines.index(f"{result.dataset}: baseline/surface, 8 examples")
-        assert lines[title + 2].startswith(variant_name(findings(result).damage[0].variant))
 
 
 @pytest.mark.parametrize("width", [60, 80, 124, 200])
@@ -247,11 +198,6 @@ def test_no_character_is_lost_where_it_cannot_be_written(results: library.Result
     assert "????" not in raw.getvalue().decode(encoding)
 
 
-def test_one_row_for_all_that_do_not_move() -> None:
-    results = library.run("baseline/constant", "mini/summeval", n=8)
-    assert "12 kinds: no score moved" in printed(results, 120)
-
-
 @pytest.mark.slow
 def test_a_reader_that_goes_away_is_not_a_gate_that_failed(tmp_path: Path) -> None:
     rows = [f"{e},{v},m,{3 - (v != 'original')}" for e in range(9) for v in ("original", "x")]
@@ -268,3 +214,23 @@ def test_a_file_gets_the_whole_table(dhp: Run, monkeypatch: pytest.MonkeyPatch) 
     assert benchmark(dhp).out.splitlines()[1].split()[0] == "kind"
     monkeypatch.setenv("COLUMNS", "60")
     assert benchmark(dhp).out.splitlines()[2].startswith("    detection "), "two lines a kind"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_without_unicode(dhp: Run, monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=encoding))
+    done = dhp("benchmark --model baseline/constant --dataset mini/story_cloze --n 5")
+    sys.stdout.flush()
+    assert done.code == 0
+    assert b"missing letters" in raw.getvalue()
+    assert b"?" in raw.getvalue()
+
+
+def test_control_characters_never_reach_the_terminal(dhp: Run, tmp_path: Path) -> None:
+    for name, score in (("bad.csv", "one"), ("good.csv", "2")):
+        rows = [f"{e},original,m,3\n{e},v\033[2J,m,{score}" for e in range(6)]
+        (tmp_path / name).write_text("\n".join(["example,variant,metric,score", *rows]) + "\n")
+        outcome = dhp("analyze", name)
+        assert "\033" not in outcome.out + outcome.err
+    assert "v\ufffd[2J" in outcome.out

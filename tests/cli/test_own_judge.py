@@ -1,6 +1,5 @@
 """One's own data and prompt in one command, as a new user types it."""
 
-import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 
 from tests.llm.stub import stats, stub_server
 
-from .conftest import Outcome, Run
+from .conftest import Outcome, Run, write_tickets
 
 TASK = """
 task: tickets
@@ -25,10 +24,8 @@ metrics:
     question: How useful is it?
     antonym: uselessness
 """
-PROMPT = "Ticket ({priority}): {ticket}\nSummary: {summary}\nUsefulness from 1 to 10:"
 FIELDS = ("--field", "source=ticket", "--field", "output=summary")
 OWN = ("--metric", "usefulness", "--scale", "1..10", "--prompt-file", "prompt.txt")
-QUICK = ("--samples", "1")
 
 
 @pytest.fixture(scope="module")
@@ -38,24 +35,15 @@ def server() -> Iterator[str]:
 
 
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    rows = [
-        [i, f"Printer X{i} stopped on Monday. It beeps. The user asks for {20 + i} euros.", summary, "high"]
-        for i in range(8)
-        for summary in [f"Printer X{i} stopped on Monday. The user wants {20 + i} euros back."]
-    ]
-    with (tmp_path / "tickets.csv").open("w", newline="") as file:
-        csv.writer(file, delimiter=";").writerows([["id", "ticket", "summary", "priority"], *rows])
-    (tmp_path / "task.yaml").write_text(TASK)
-    (tmp_path / "prompt.txt").write_text(PROMPT)
+def files(dhp: Run) -> None:
+    write_tickets()
+    Path("task.yaml").write_text(TASK)
 
 
 def ask(dhp: Run, server: str, *more: str) -> Outcome:
     model = ("--model", "openai/NAME", "--base-url", server)
-    return dhp(
-        "benchmark", *model, "--dataset", "tickets.csv", *FIELDS, *QUICK, "--out", "r", "--json", *more
-    )
+    data = ("--dataset", "tickets.csv", *FIELDS)
+    return dhp("benchmark", *model, *data, "--samples", "1", "--out", "r", "--json", *more)
 
 
 def test_with_a_task_file_at_the_first_try(dhp: Run, server: str, tmp_path: Path) -> None:
@@ -65,7 +53,7 @@ def test_with_a_task_file_at_the_first_try(dhp: Run, server: str, tmp_path: Path
     assert result["protocol"].startswith("prompt@")
     assert list(result["variants"][0]["metrics"]) == ["usefulness"]
     shown = json.loads((tmp_path / "r" / "prompts.json").read_text())[0]["prompt"]
-    assert shown.startswith("Ticket (high): Printer X0 stopped") or "Ticket (high): Printer X" in shown
+    assert shown.startswith("Ticket (high): Printer X")
     assert "{" not in shown
 
 
@@ -116,47 +104,17 @@ def test_labels_and_json(dhp: Run, tmp_path: Path) -> None:
     assert list(result["variants"][0]["metrics"]) == ["tone", "clarity"]
 
 
-def test_faults_are_said_before_texts_are_made(
-    dhp: Run, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_faulty_prompt_is_told_before_texts_are_made(
+    dhp: Run, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: object) -> None:
         raise AssertionError("texts were made")
 
     monkeypatch.setattr("dhp.perturb.apply.RulesApplied.texts", never)
-    (tmp_path / "typo.txt").write_text("{tickt} {summary}")
-    (tmp_path / "none.txt").write_text("Rate it.")
-    columns = ("--field", "source=tickt", "--field", "output=sumary")
-    base = ("benchmark", "--model", "openai/NAME", "--base-url", server, "--dataset", "tickets.csv")
-    for arguments, message in (
-        (
-            (*columns, *OWN),
-            "column 'tickt' is missing (did you mean 'ticket'?); --field output",
-        ),
-        (
-            (*FIELDS, *OWN[:4], "--prompt-file", "typo.txt"),
-            "unknown slot '{{tickt}}'; did you mean 'ticket'?",
-        ),
-        ((*FIELDS, *OWN[:4], "--prompt-file", "none.txt"), "none.txt: has no slot for the text"),
-        ((*FIELDS, *OWN[:4]), "metric 'usefulness': nothing says how to judge it; allowed: a prompt"),
-        (
-            (*FIELDS, "--metric", "usefulness", *OWN[4:]),
-            "a metric of your own by --metric NAME --scale 1..5",
-        ),
-        ((*FIELDS, *OWN, "--weights", "desing"), "unknown weights 'desing'; did you mean 'design'?"),
-        ((*FIELDS, "--scale", "1..10", *OWN[4:]), "--scale: needs the name of its metric, by --metric NAME"),
-        ((*FIELDS, *OWN[:2], "--scale", "5..5", *OWN[4:]), "--scale 5..5: its ends are equal"),
-        ((*FIELDS, *OWN, "--labels", "no,yes"), "--labels: contradict --scale; give one of them"),
-        ((*FIELDS, *OWN[:4], "--answer", "json"), "--answer json: needs a prompt of your own"),
-    ):
-        done = dhp(*base, *arguments)
-        assert (done.code, done.err.count("\n")) == (2, 1), done.err
-        assert message in done.err
-
-
-def test_a_file_of_another_kind_names_those_that_are_read(dhp: Run) -> None:
-    done = dhp("benchmark", "--model", "mock/ideal", "--dataset", "x.py")
-    assert done.code == 2
-    assert ".csv, .json, .jsonl, .parquet, .tsv, .zip" in done.err
+    Path("none.txt").write_text("Rate it.")
+    done = ask(dhp, server, *OWN[:4], "--prompt-file", "none.txt")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "none.txt: has no slot for the text" in done.err
 
 
 def test_other_judges_take_the_metric_too(dhp: Run) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import dhp as dhp_api
+from dhp.content.catalog import content_folder
 from tests.llm.stub import reset, stats, stub_server
 
-from .conftest import Run
+from .conftest import Run, results_in, write_rows
 
 ALL = {
     "summeval": 12,
@@ -21,6 +22,7 @@ ALL = {
     "wmt22_zhen": 10,
 }
 SMALL = ("--dataset", "mini/summeval", "--n", "4")
+GRAMMAR = "summarization/grammatical_errors.minor.yaml"
 
 
 @pytest.fixture(scope="module")
@@ -35,22 +37,13 @@ def refuser() -> Iterator[str]:
         yield address
 
 
-@pytest.mark.parametrize(("suite", "code"), [(None, 0), ("general", 2)])
-def test_data_of_ones_own_get_the_suite_of_their_task(
-    dhp: Run, follower: str, tmp_path: Path, suite: str | None, code: int
-) -> None:
-    row = {
-        "source": "Ann lived in Oslo.",
-        "output": "Ann Berg moved to Oslo in 1999. She was at home there. It is big.",
-    }
-    (tmp_path / "own.jsonl").write_text(json.dumps(row) + "\n")
-    own = ("--dataset", "own.jsonl", "--task", "summarization", *(("--suite", suite) if suite else ()))
+def test_data_of_ones_own_get_the_suite_of_their_task(dhp: Run, follower: str) -> None:
+    output = "Ann Berg moved to Oslo in 1999. She was at home there. It is big."
+    write_rows("own.jsonl", [{"source": "Ann lived in Oslo.", "output": output}])
+    own = ("--dataset", "own.jsonl", "--task", "summarization")
     done = dhp("perturb", *own, "--show", "1", *by_model(follower))
-    assert done.code == code
-    if suite:
-        assert "--perturb-model: makes nothing in suite general" in done.err
-    else:
-        assert "rewriting_insertion.major" in done.out
+    assert done.code == 0, done.err
+    assert "rewriting_insertion.major" in done.out
 
 
 def by_model(url: str, *more: str) -> tuple[str, ...]:
@@ -73,7 +66,7 @@ def test_all_variants_of_all_sets_are_made_frozen_and_judged(dhp: Run, follower:
     assert "rewriting_insertion.major" in audited.out
     judged = dhp("benchmark", "--model", "mock/ideal", "--perturbed", "set", "--n", "6", "--out", "run")
     assert judged.code == 0, judged.err
-    results = json.loads((tmp_path / "run" / "results.json").read_text())
+    results = results_in("run")
     assert {r["dataset"]: len(r["variants"]) for r in results} == {f"mini/{n}": c for n, c in ALL.items()}
     assert all("method:llm:openai/writer+rule|" in r["signature"] for r in results)
     assert not any(r["left_out"] for r in results)
@@ -88,9 +81,8 @@ def test_the_texts_are_paid_for_once_and_stand_in_the_manifest(
     command = ("benchmark", "--model", "mock/ideal", *SMALL, *by_model(follower), "--out", "run")
     assert dhp(*command).code == 0
     paid = stats(follower)["calls"]
-    done = dhp(
-        "perturb", *SMALL, *by_model(follower), "--out", "x.jsonl", "--price-in", "1", "--price-out", "1"
-    )
+    prices = ("--price-in", "1", "--price-out", "1")
+    done = dhp("perturb", *SMALL, *by_model(follower), "--out", "x.jsonl", *prices)
     assert re.search(rf"by openai/writer: {paid} calls, [\d,]+ tokens, cost 0\.\d+", done.out)
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     assert manifest["usage_of_perturb_model"]["mini/summeval"]["calls"] == paid
@@ -157,65 +149,34 @@ def test_steps_by_the_model_are_kept(dhp: Run, follower: str, tmp_path: Path) ->
     assert "grammatical_errors.minor" in (tmp_path / "run" / "steps-perturbations.yaml").read_text()
 
 
-PROMPTS = {
-    "no-text": ("steps: [Look.]\nprompt: 'Do it: {{steps}}'\n", "lacks the slot '{{text}}'"),
-    "no-steps": ("steps: [Look.]\nprompt: 'Do it: {{text}}'\n", "lacks the slot '{{steps}}'"),
-    "unknown": ("steps: [Look.]\nprompt: '{{steps}} {{text}} {{summary}}'\n", "unknown slot '{{summary}}'"),
-}
-
-
-@pytest.mark.parametrize("name", PROMPTS)
-def test_a_faulty_prompt_file_is_one_line(dhp: Run, follower: str, tmp_path: Path, name: str) -> None:
-    import shutil
-
-    from dhp.content.catalog import content_folder
-
-    text, message = PROMPTS[name]
-    shutil.copytree(content_folder("perturbations") / "prompts", tmp_path / "mine")
-    file = tmp_path / "mine" / "summarization" / "grammatical_errors.minor.yaml"
-    file.write_text(text)
-    done = dhp("perturb", *SMALL, *by_model(follower, "--perturb-prompts", "mine"), "--out", "x.jsonl")
-    assert done.code == 2
-    assert message in done.err
-    assert "grammatical_errors.minor.yaml" in done.err
-    assert len(done.err.strip().splitlines()) == 1
-    file.rename(file.with_name("grammatical_error.minor.yaml"))
-    done = dhp("perturb", *SMALL, *by_model(follower, "--perturb-prompts", "mine"), "--out", "x.jsonl")
-    assert "unknown prompt 'summarization/grammatical_error.minor.yaml'; did you mean" in done.err
-
-
 @pytest.mark.parametrize(
     ("name", "near"),
     [
         ("summarization/fictional_entities.minor.yaml", "summarization/fictional_named_entities.minor.yaml"),
-        ("summarization/grammatical_errors.minor.yml", "summarization/grammatical_errors.minor.yaml"),
-        ("sumarization/grammatical_errors.minor.yaml", "summarization/grammatical_errors.minor.yaml"),
+        ("summarization/grammatical_errors.minor.yml", GRAMMAR),
+        ("sumarization/grammatical_errors.minor.yaml", GRAMMAR),
         ("memo/grammatical_errors.minor.yaml", "general/grammatical_errors.minor.yaml"),
         ("agian.yaml", "again.yaml"),
     ],
 )
 def test_a_prompt_file_that_replaces_nothing_is_refused(
-    dhp: Run, follower: str, tmp_path: Path, name: str, near: str
+    dhp: Run, follower: str, name: str, near: str
 ) -> None:
     """Else the bundled prompt would be paid for in its place."""
-    file = tmp_path / "mine" / name
+    file = Path("mine", name)
     file.parent.mkdir(parents=True)
     file.write_text("steps: [Look.]\nprompt: '{{steps}} {{text}} {{tag}}'\n")
     done = dhp("perturb", *SMALL, *by_model(follower, "--perturb-prompts", "mine"), "--out", "x.jsonl")
-    assert done.code == 2
+    assert (done.code, done.err.count("\n")) == (2, 1)
     assert f"mine: unknown prompt '{name}'; did you mean '{near}'? allowed: " in done.err
-    assert len(done.err.strip().splitlines()) == 1
 
 
 def test_one_prompt_of_ones_own_is_enough_and_changes_the_hash(
     dhp: Run, follower: str, tmp_path: Path
 ) -> None:
-    from dhp.content.catalog import content_folder
-
-    name = "summarization/grammatical_errors.minor.yaml"
-    bundled = (content_folder("perturbations") / "prompts" / name).read_text()
+    bundled = (content_folder("perturbations") / "prompts" / GRAMMAR).read_text()
     (tmp_path / "mine" / "summarization").mkdir(parents=True)
-    (tmp_path / "mine" / name).write_text(bundled.replace("Summary:", "The summary:"))
+    (tmp_path / "mine" / GRAMMAR).write_text(bundled.replace("Summary:", "The summary:"))
     origins = []
     for folder, more in (("one", ()), ("two", ("--perturb-prompts", "mine"))):
         assert dhp("perturb", *SMALL, *by_model(follower, *more), "--freeze", folder).code == 0
@@ -229,26 +190,8 @@ def test_one_prompt_of_ones_own_is_enough_and_changes_the_hash(
 def test_judge_and_perturb_model_may_be_the_same(dhp: Run, follower: str) -> None:
     done = dhp("benchmark", "--model", "openai/writer", *SMALL, *by_model(follower), "--out", "run")
     assert done.code == 0, done.err
-    (made,) = json.loads(Path("run/results.json").read_text("utf-8"))["variants"][-1:]
+    (made,) = results_in("run")["variants"][-1:]
     assert made["variant"] == "rewriting_insertion.major"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--perturb-steps", "own"), "--perturb-steps: unknown steps 'own'"),
-        (("--perturb-tokens", "0"), "--perturb-tokens 0: allowed: 1 or more"),
-        (("--perturb-prompts", "nowhere"), "nowhere: is not a folder"),
-        (("--perturbed", "set"), "--perturb-model: cannot be used with --perturbed"),
-        (("--doses", "1,2"), "--perturb-model: cannot be used with --doses"),
-        (("--perturb-model", "mock/ideal"), "perturb model 'mock/ideal': unknown provider"),
-    ],
-)
-def test_contradictions_are_one_line(dhp: Run, follower: str, options: tuple[str, ...], message: str) -> None:
-    done = dhp("perturb", *SMALL, *by_model(follower), "--show", "1", *options)
-    assert done.code == 2
-    assert message in done.err
-    assert len(done.err.strip().splitlines()) == 1
 
 
 PLAIN = "Adjustment: one fictional entity.\n\nSummary:\n\nSUMMARY_HERE\n\nRevised Summary:\n"
@@ -293,12 +236,3 @@ def test_a_faulty_plain_prompt_is_one_line(
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert message in done.err
     assert "fictional_named_entities.minor" in done.err
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("option", ["--perturb-steps", "--perturb-prompts", "--perturb-tokens"])
-def test_settings_without_a_model_are_refused(dhp: Run, option: str) -> None:
-    value = {"--perturb-steps": "auto", "--perturb-prompts": "x", "--perturb-tokens": "9"}[option]
-    done = dhp("perturb", *SMALL, "--show", "1", option, value)
-    assert done.code == 2
-    assert done.err == f"dhp: {option}: needs --perturb-model\n"

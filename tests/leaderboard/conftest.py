@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from dhp import run
+from dhp import AnalysisConfig, run
 from tests.cli.conftest import dhp
 from tests.quick import undrawn, undrawn_charts
 
@@ -53,3 +54,13 @@ def signed(result: dict[str, Any], part: str, value: str) -> None:
     """Change a part of a result's signature."""
     parts = [p.partition(":") for p in result["signature"].split("|")]
     result["signature"] = "|".join(f"{n}:{value if n == part else v}" for n, _, v in parts)
+
+
+def run_with_own_weights(folder: Path) -> Path:
+    """Make the run `run` with weights that do not ship; their file."""
+    row = {"coherence": 0.7, "consistency": 0.1, "fluency": 0.1, "relevance": 0.1}
+    own = {"weights": "own", "version": 1, "provenance": "Made up.", "otherwise": "uniform"}
+    file = folder / "own.yaml"
+    file.write_text(yaml.safe_dump(own | {"tasks": {"summarization": {"reordering": row}}}))
+    run("mock/noisy", "mini/summeval", analysis=AnalysisConfig(weights=str(file)), out=folder / "run")
+    return file

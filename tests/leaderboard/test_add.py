@@ -10,7 +10,6 @@ from typing import Any
 import jsonschema
 import pandas as pd
 import pytest
-import yaml
 
 import dhp
 from dhp.analysis.results import Results, results_schema
@@ -18,7 +17,7 @@ from dhp.core.errors import InputError
 from dhp.core.specs import Task
 from dhp.leaderboard.entries import add_results, read_entries
 
-from .conftest import signed
+from .conftest import run_with_own_weights, signed
 
 Result = dict[str, Any]
 
@@ -98,16 +97,7 @@ def test_probes_curves_and_other_ways_of_analysis_can_be_checked(tmp_path: Path)
 
 @pytest.mark.slow
 def test_weights_that_do_not_ship_are_asked_for(tmp_path: Path) -> None:
-    row = {"coherence": 0.7, "consistency": 0.1, "fluency": 0.1, "relevance": 0.1}
-    own = {"weights": "own", "version": 1, "provenance": "Made up.", "otherwise": "uniform"}
-    file = tmp_path / "own.yaml"
-    file.write_text(yaml.safe_dump(own | {"tasks": {"summarization": {"reordering": row}}}))
-    dhp.run(
-        "mock/noisy",
-        "mini/summeval",
-        analysis=dhp.AnalysisConfig(weights=str(file)),
-        out=tmp_path / "run",
-    )
+    file = run_with_own_weights(tmp_path)
     with pytest.raises(InputError, match="weights 'own' do not ship with dhp; give their file by `weights`"):
         add_results(tmp_path / "run", tmp_path / "board")
     assert add_results(tmp_path / "run", tmp_path / "board", weights=str(file))

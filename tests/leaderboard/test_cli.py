@@ -84,36 +84,3 @@ def test_help_says_where_the_schema_is(dhp: Run) -> None:
         done = dhp("leaderboard", *arguments.split())
         assert done.code == 0
         assert ("schema.json" in done.out) == (arguments != "--help")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("", "no run is given; allowed: run folders"),
-        ("empty", "empty: holds no run (results.json) and no results files"),
-        ("nowhere", "nowhere: does not exist"),
-        (
-            "old.json",
-            "old.json: is not a results file of this version; allowed: schema dhp.results/3",
-        ),
-        ("broken.json", "broken.json: broken JSON"),
-        ("list.json", "list.json: holds no result"),
-        ("--outt x", "No such option"),
-        ("add", "Missing argument"),
-        ("add old.json", "Missing option '--to'"),
-        ("add old.json --to board", "old.json: is not a results file of this version"),
-        ("add empty --to board", "empty: holds no run"),
-        ("old.json --out old.json", "old.json: is not a results file"),
-    ],
-)
-def test_bad_input_is_one_line(dhp: Run, tmp_path: Path, arguments: str, message: str) -> None:
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "old.json").write_text('{"schema": "dhp.results/0"}')
-    (tmp_path / "broken.json").write_text("{")
-    (tmp_path / "list.json").write_text("[]")
-    done = dhp("leaderboard", *arguments.split())
-    assert done.code == 2
-    assert message in done.err
-    assert done.err.count("\n") == 1
-    assert not (tmp_path / "site").exists()
-    assert not (tmp_path / "board").exists()

@@ -424,18 +424,3 @@ def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path
         assert "one=mock%2Fnoisy" in await page.run("location.hash")
 
     in_browser(site / "compare.html", tmp_path / "browser", act)
-
-
-@pytest.mark.slow
-@needs_chromium
-def test_pages_run_no_foreign_script(edited: Callable[..., Path], tmp_path: Path) -> None:
-    entries = read_entries([edited("some.json", lambda r: r.update(model=EVIL, warnings=[EVIL]))])
-    write_site(make_tables(entries), tmp_path / "site")
-
-    async def act(page: Page) -> None:
-        assert await page.run("typeof hacked") == "undefined"
-        assert EVIL.split("_")[0] in await page.run("document.body.textContent")
-
-    for number, path in enumerate(sorted((tmp_path / "site").rglob("*.html"))):
-        if path.parent.name != "datasets":
-            in_browser(path, tmp_path / f"browser{number}", act)

@@ -25,6 +25,12 @@ def write_jsonl(path: Path, rows: Sequence[object]) -> Path:
     return path
 
 
+def write_json(path: Path, rows: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    return path
+
+
 def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))

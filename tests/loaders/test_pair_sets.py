@@ -16,7 +16,7 @@ from dhp.loaders.pairs import LoadedTexts
 from dhp.loaders.published import read_set
 from dhp.loaders.resolve import resolve_datasets
 
-from .conftest import write_jsonl, write_parquet
+from .conftest import write_json, write_jsonl, write_parquet
 
 SETS = [name for name in dataset_names() if name not in DATASETS]
 Rows = list[dict[str, Any]]
@@ -32,12 +32,6 @@ def variants(found: LoadedTexts) -> dict[str, str]:
 
 def texts(found: LoadedTexts) -> list[tuple[str, str, str | None]]:
     return [(t.example, t.variant, t.text) for t in found.perturbed]
-
-
-def write_json(path: Path, rows: object) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(rows), encoding="utf-8")
-    return path
 
 
 def write_tsv(path: Path, rows: Rows) -> None:

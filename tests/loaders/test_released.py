@@ -1,6 +1,5 @@
 """The set that the authors of the method released: read as the cards say, or as `--field` says."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from dhp.core.specs import Suite
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.released import is_released, read_released, released_datasets
 
-from .conftest import write_csv, write_jsonl, write_parquet
+from .conftest import write_csv, write_json, write_jsonl, write_parquet
 
 SUITE = read_suite("summeval")
 VARIANTS = [v.name for v in SUITE.variants]
@@ -47,11 +46,6 @@ def nested_rows() -> Rows:
             texts.setdefault(v.perturber, {})[str(v.degree)] = worse(i, v.name)
         rows.append({"key": i, "article": f"Article {i}.", "summary": [f"Summary {i}."], "worse": texts})
     return rows
-
-
-def write_json(path: Path, rows: object) -> Path:
-    path.write_text(json.dumps(rows), encoding="utf-8")
-    return path
 
 
 WRITERS = {"jsonl": write_jsonl, "csv": write_csv, "parquet": write_parquet, "json": write_json}

@@ -1,7 +1,10 @@
 """What is said of results: verdicts, controls, sentences, the matrix."""
 
+from dataclasses import replace
+
 import pytest
 
+from dhp.analysis.result_parts import DoseResponse
 from dhp.report.findings import Findings, control_words, findings, matrices, sentences
 from tests.report.made import control, dose_response, result, row
 
@@ -122,17 +125,32 @@ def test_too_few_examples_are_said_in_one_line_and_count_in_no_other() -> None:
     assert said(findings(result())) == "own/judge: no kind of damage was judged."
 
 
+LETTERS = replace(dose_response(0.0, 0.0, 1.5), perturber="random_deletions")
+NO_LETTERS = replace(LETTERS, t75=None)
+
+
 @pytest.mark.parametrize(
-    ("curve", "words"),
+    ("curves", "words"),
     [
-        (dose_response(3.2, 2.1, 4.9), "notices 4 typos [3 to 5] in 80 characters"),
-        (dose_response(3.2), "notices 4 typos [2 or more] in 80 characters"),
-        (dose_response(0.0, 0.0, 2.0), "notices typos from 1 on in 80 characters"),
-        (dose_response(None), "T75 not reached with 16 typos [2 or more] in 80 characters"),
+        ([dose_response(3.2, 2.1, 4.9)], "notices 4 typos [3 to 5] in 80 characters"),
+        ([dose_response(3.2)], "notices 4 typos [2 or more] in 80 characters"),
+        ([dose_response(0.0, 0.0, 2.0)], "notices typos from 1 on in 80 characters"),
+        ([dose_response(None)], "T75 not reached with 16 typos [2 or more] in 80 characters"),
+        ([dose_response(None, None)], "T75 not reached with 16 typos in 80 characters"),
+        (
+            [dose_response(3.2), LETTERS],
+            "notices 4 typos [2 or more] and missing letters from 1 on in 80 characters",
+        ),
+        (
+            [dose_response(3.2), NO_LETTERS],
+            "notices 4 typos [2 or more] in 80 characters; no T75 of missing letters",
+        ),
     ],
 )
-def test_doses_are_told_by_their_threshold(curve: object, words: str) -> None:
-    dosed = findings(result(row("random_typos.k4"), curves=(curve,), controls=(control("false alarm", 0.7),)))
+def test_doses_are_told_by_their_threshold(curves: list[DoseResponse], words: str) -> None:
+    dosed = findings(
+        result(row("random_typos.k4"), curves=tuple(curves), controls=(control("false alarm", 0.7),))
+    )
     assert said(dosed) == f"own/judge on set: {words}; false alarm on harmless edits (70%)."
     assert dosed.damage == ()
 

@@ -20,8 +20,8 @@ from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run
 from tests.browser import Page, in_browser, needs_chromium
 from tests.llm.stub import stub_server
+from tests.wicked import EVIL, wicked_run
 
-EVIL = "</script><script>hacked = 1</script>--><img src=x onerror='hacked = 2'>&amp;$x_1$"
 VOID = {"meta", "br", "wbr", "img", "path", "use", "rect", "input"}
 
 
@@ -320,31 +320,11 @@ def test_prompts_usage_and_cost_of_a_language_model(tmp_path: Path) -> None:
     assert json.dumps(run.manifest, indent=1) in parsed.text
 
 
-class Wicked:
-    """Its name and its reasons are markup."""
-
-    model, protocol = f"own/{EVIL}", EVIL
-
-    def rate(self, candidates: Sequence[object], task: object) -> Iterator[dhp.Rating]:
-        """Score by length."""
-        for c in candidates:
-            for metric in task.metrics:  # type: ignore[attr-defined]
-                score = len(c.text) % 5 + 1  # type: ignore[attr-defined]
-                yield dhp.Rating(c.example, c.variant, metric.name, 0, score)  # type: ignore[attr-defined]
-
-
 @pytest.fixture(scope="module")
 def wicked(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Markup wherever a text of others can stand."""
     folder = tmp_path_factory.mktemp("wicked")
-    texts = [
-        {"id": f"{i}{EVIL}", "source": EVIL, "output": f"A cat sat down. {EVIL} The dog of Ann ran off {i}."}
-        for i in range(6)
-    ]
-    data = folder / "data.jsonl"
-    data.write_text("\n".join(map(json.dumps, texts)))
-    options = {"task": "summarization", "suite": "summeval"}
-    made = run_of(folder / "run", Wicked(), str(data), **options)
+    made = read_run(wicked_run(folder))
     prompt = dict.fromkeys(("model", "protocol", "dataset", "example", "metric", "answer", "prompt"), EVIL)
     (made.folder / "prompts.json").write_text(json.dumps([prompt]))
     first = made.results[0]
@@ -375,19 +355,6 @@ def test_markup_stays_text(wicked: Run, pages: dict[str, str]) -> None:
     found = [tag for tag, _ in parsed.tags]
     assert set(found) <= {*harmless, "br"}
     assert found.count("script") * len(RUNS) == harmless.count("script")
-
-
-@pytest.mark.slow
-@needs_chromium
-def test_it_opens_without_faults_and_runs_no_text(wicked: Run, tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    path.write_text(html_report(wicked), encoding="utf-8")
-
-    async def look(page: Page) -> None:
-        assert await page.run("typeof hacked") == "undefined"
-        assert await page.run("document.images.length") == 0
-
-    in_browser(path, tmp_path / "browser", look)
 
 
 @pytest.mark.slow

@@ -27,13 +27,3 @@ def test_a_jury_of_two_runs(dhp: Run, runs: tuple[str, str]) -> None:
     assert found["chosen"]["judges"] == ["mock/ideal"]
     assert found["chosen"]["verdicts"] == found["alone"][0]["verdicts"]
     assert len(found["gains"]) == 2
-
-    for arguments, message in (
-        (("jury", "one"), "dataset 'mini/story_cloze' has 1 judges; allowed: 2 to 12"),
-        (("jury", "one", "one"), "duplicate judge 'mock/ideal (none)'"),
-        (("jury", *runs, "--floor", "45"), "--floor 45: allowed: 50 or more, at most 100"),
-        (("jury", *runs, "--floor", "0.7"), "--floor 0.7: is in per cent; for a share of 0.7 write 70"),
-    ):
-        refused = dhp(*arguments)
-        assert (refused.code, refused.err.count("\n")) == (2, 1)
-        assert message in refused.err
