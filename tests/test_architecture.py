@@ -126,10 +126,10 @@ def test_files_and_functions_are_small() -> None:
 
 
 CEILINGS = {
-    "lines of the core": (37_970, 27_000),
-    "lines of all": (51_270, 36_000),
-    "share of heads": (0.0897, 0.07),
-    "pairs of records alike": (4, 5),
+    "lines of the core": (35_720, 27_000),
+    "lines of all": (51_260, 36_000),
+    "share of heads": (0.0888, 0.07),
+    "pairs of records alike": (3, 5),
     "core files that know of temporary files": (4, 2),
     "kinds of record on a text's way": (36, 20),
     "options declared more than once": (0, 0),
@@ -241,8 +241,8 @@ def declared_by_call(module: str, call: ast.Call) -> Iterator[Declared]:
         yield Declared(module, name.partition("/")[0], parameter, keyword(call, "default"))
 
 
-MAKE_NAMES = {"dhp.cli.benchmark", "dhp.cli.init", "dhp.cli.main", "dhp.cli.options"}
-"""Modules with options of names that do not stand in the source: of schedules, questions, fields."""
+MAKE_NAMES = {"dhp.cli.init", "dhp.cli.main", "dhp.cli.options"}
+"""Modules with options of names that do not stand in the source: of what plug-ins offer, questions, fields."""
 
 
 def makes_names(module: str, tree: ast.Module) -> bool:
@@ -314,8 +314,8 @@ def test_options_are_counted_where_they_are_declared() -> None:
     """Every option of every command is seen in the source, but for those whose names are made."""
     options: list[Declared] = declared_options(trees())
     commands: list[click.Command] = [main.app]
-    schedules = (f"--{name.replace('_', '-')}" for name in offered("schedules"))
-    made = {"--help", "--version", "--debug", "--output", "--source", *schedules}
+    flags = (f"--{name.replace('_', '-')}" for name in (*offered("schedules"), *offered("pages")))
+    made = {"--help", "--version", "--debug", "--output", "--source", *flags}
     seen = {*made, *(option.name for option in options)}
     assert {module for module, tree in trees().items() if makes_names(module, tree)} == MAKE_NAMES
     for command in commands:
@@ -451,7 +451,8 @@ def test_docstrings_have_sections_where_they_are_published() -> None:
     """Else the names and types of parameters speak, and a sentence says what they do not."""
     public = public_names() | FIXTURES
     assert {"dhp.run.run", "dhp.run.judge_texts", "dhp.plugins.human.agreement.correlate"} <= public
-    inside = {module: tree for module, tree in trees().items() if not module.startswith("dhp.stats.")}
+    statistics = ("dhp.stats.", "dhp.plugins.power.simulation")
+    inside = {module: tree for module, tree in trees().items() if not module.startswith(statistics)}
     assert [name for module, tree in inside.items() for name in with_sections(tree, module, public)] == []
     planted = """
 class Open:
