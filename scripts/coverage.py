@@ -25,9 +25,9 @@ from dhp.stats.arrays import level_shares
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.compare import QUANTITIES, JudgeScores
 from dhp.stats.defaults import FLOOR
-from dhp.stats.detection import detection, kind_influences, verdict
+from dhp.stats.detection import Estimate, detection, kind_influences, verdict
 from dhp.stats.influences import Influences, difference, weighted, wilson_interval
-from dhp.stats.psychometric import T75, TARGET, fallen, psychometric
+from dhp.stats.psychometric import TARGET, fallen, psychometric
 from dhp.stats.swap import detection_pair, noninferiority, swap, swap_discernment
 
 Floats = npt.NDArray[np.float64]
@@ -101,12 +101,14 @@ def dosed(
     return rated(qualities(n, rng), seen, samples, rng).differences
 
 
-def by_grid(differences: Callable[[Floats], Floats], rng: np.random.Generator, resamples: int = 300) -> T75:
+def by_grid(
+    differences: Callable[[Floats], Floats], rng: np.random.Generator, resamples: int = 300
+) -> Estimate[float]:
     """T75 of texts that are all asked about at each dose."""
     return psychometric(DOSES, differences(DOSES), rng, resamples=resamples).fitted
 
 
-def by_search(differences: Callable[[Floats], Floats], rng: np.random.Generator) -> T75:
+def by_search(differences: Callable[[Floats], Floats], rng: np.random.Generator) -> Estimate[float]:
     """T75 of a search that asks about five doses for three texts, eight at once."""
     x = differences(SEARCHED)
     score, asked = fallen(x, None), np.zeros(x.shape[:2], dtype=np.bool_)

@@ -242,7 +242,7 @@ def declared_by_call(module: str, call: ast.Call) -> Iterator[Declared]:
 
 
 MAKE_NAMES = {"dhp.cli.init", "dhp.cli.main", "dhp.cli.options"}
-"""Modules with options of names that do not stand in the source: of what plug-ins offer, questions, fields."""
+"""Modules with options of names that do not stand in the source: of plug-ins, questions and fields."""
 
 
 def makes_names(module: str, tree: ast.Module) -> bool:

@@ -121,7 +121,7 @@ class AnalysisConfig:
         return config
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedConfig(AnalysisConfig):
     """How the ratings of one task are to be analysed: the configuration, with what its names stand for."""
 

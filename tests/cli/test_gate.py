@@ -224,8 +224,12 @@ def test_doses_and_doubts(dhp: Run, tmp_path: Path, results: library.Results) ->
 
 
 def test_names_cannot_break_the_line(
-    tmp_path: Path, results: library.Results, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    results: library.Results,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     evil = library.Results([replace(r, model="m\n\x1b[2Jmet") for r in results])
     with pytest.raises(SystemExit):
         main(["gate", str(write(tmp_path / "r", evil)), "--min-detection", "60"])

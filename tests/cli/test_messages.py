@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (here / name).parent.mkdir(parents=True, exist_ok=True)
         (here / name).write_text(text, encoding="utf-8")
     library.run("mock/ideal", "mini/story_cloze", n=8, out=here / "run", progress=False)
-    write_set(here / "set", [part.as_set_part() for part in perturb_datasets("mini/story_cloze", n=8)])
+    write_set(here / "set", perturb_datasets("mini/story_cloze", n=8))
     return here
 
 
