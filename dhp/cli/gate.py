@@ -45,11 +45,11 @@ def gate(run: str, allow: tuple[str, ...], junit: str | None, history: str | Non
     seconds = time.perf_counter() - start
     for doubt in outcome.doubts:
         print(f"dhp: warning: {printable(doubt)}", file=sys.stderr)
-    say(outcome.line)
     if junit:
         write_lines(Path(junit), [junit_xml(outcome, seconds, require_proof=conditions.require_proof)])
     if history:
         against = None if conditions.against is None else str(conditions.against)
         add_to_history(Path(history), run, against, outcome)
+    say(outcome.line)
     if not outcome.passed:
         raise click.exceptions.Exit(1)

