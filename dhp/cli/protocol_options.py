@@ -219,8 +219,8 @@ DATASET = click.option(
     "--dataset",
     multiple=True,
     metavar="NAME|FILE",
-    help="Texts: mini (default), mini/NAME, NAME, all, a table or log of your own, or hf:ORG/NAME; may be "
-    "repeated.",
+    help="Texts: mini (default of a run), mini/NAME, NAME, all, a table or log of your own, or hf:ORG/NAME; "
+    "may be repeated.",
 )
 RELEASED = click.option(
     "--format",
