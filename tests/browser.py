@@ -1,6 +1,7 @@
 """Pages in a browser without a screen, driven over the DevTools protocol."""
 
 import asyncio
+import contextlib
 import shutil
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -17,6 +18,10 @@ FLAGS = (
     "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --remote-debugging-port=0"
 ).split()
+
+
+class Refused(Exception):
+    """The browser does not carry out a call."""
 
 
 class Page:
@@ -36,7 +41,8 @@ class Page:
         while True:
             got = await self._socket.receive_json(timeout=30)
             if got.get("id") == self._sent:
-                assert "error" not in got, got
+                if "error" in got:
+                    raise Refused(got["error"]["message"])
                 result: dict[str, Any] = got["result"]
                 return result
             self._note(got["method"], got["params"])
@@ -77,8 +83,9 @@ class Page:
     async def until(self, script: str) -> None:
         """Wait until an expression is true."""
         for _ in range(200):
-            if await self.run(script):
-                return
+            with contextlib.suppress(Refused):  # as the page is being left for the next
+                if await self.run(script):
+                    return
             await asyncio.sleep(0.05)
         raise AssertionError(f"never true: {script}")
 
