@@ -36,6 +36,8 @@ def gate(run: str, allow: tuple[str, ...], junit: str | None, history: str | Non
 
     Example: dhp gate runs/new --min-detection 80 --against runs/old --max-drop 5
     """
+    from rich.text import Text
+
     from dhp.core.files import write_lines
     from dhp.report.gates import add_to_history, junit_xml
     from dhp.runs.gate import check_run
@@ -50,6 +52,6 @@ def gate(run: str, allow: tuple[str, ...], junit: str | None, history: str | Non
     if history:
         against = None if conditions.against is None else str(conditions.against)
         add_to_history(Path(history), run, against, outcome)
-    say(outcome.line)
+    say(Text(printable(outcome.line), no_wrap=True))
     if not outcome.passed:
         raise click.exceptions.Exit(1)

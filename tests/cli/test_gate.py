@@ -229,7 +229,7 @@ def test_names_cannot_break_the_line(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setenv("COLUMNS", "40")
     evil = library.Results([replace(r, model="m\n\x1b[2Jmet") for r in results])
     with pytest.raises(SystemExit):
         main(["gate", str(write(tmp_path / "r", evil)), "--min-detection", "60"])
