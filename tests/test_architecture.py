@@ -21,7 +21,7 @@ import dhp
 from dhp.cli import main
 from dhp.core.plugins import offered
 from tests.quick import undrawn
-from tests.server import reply, scripted_server
+from tests.server import Answer, Call, reply, scripted_server
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "dhp"
@@ -405,7 +405,11 @@ def test_a_text_passes_the_records_that_are_listed(tmp_path: Path, monkeypatch: 
     rows = [f"The mill {i} was sold to Anna Berg. She paid {i}9 coins. Few knew why." for i in range(5)]
     table.write_text("\n".join(["source,output", *(f"All on mill {i}.,{row}" for i, row in enumerate(rows))]))
     monkeypatch.setenv("OPENAI_API_KEY", "key")
-    with undrawn(), scripted_server(lambda call: reply(f"A rating of a mill: {1 + len(str(call.body)) % 5}")) as server:
+
+    def says(call: Call) -> Answer:
+        return reply(f"A rating of a mill: {1 + len(str(call.body)) % 5}")
+
+    with undrawn(), scripted_server(says) as server:
         settings = dhp.ModelSettings(base_url=f"{server.url}/v1", cache=tmp_path / "cache")
         met = records_met(monkeypatch)
         dhp.run(
