@@ -68,3 +68,8 @@ def test_random_flips_never_give_zero() -> None:
     signs, exact = sign_flips(40, 199, np.random.default_rng(1))
     assert flip_p(x.sum(axis=0), signs @ x, exact).tolist() == [1 / 200]
     assert np.isnan(flip_p(np.array([np.nan]), signs @ x, exact)).all()
+
+
+def test_a_statistic_of_zero_is_as_extreme_as_what_is_not_below_it() -> None:
+    flipped = np.array([[0.1], [-0.1], [0.0], [0.2]])
+    assert flip_p(np.array([0.0]), flipped, exact=True).tolist() == [3 / 4]

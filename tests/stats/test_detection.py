@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dhp.stats.arrays import level_shares, metric_weights
-from dhp.stats.detection import detection, kind_influences
+from dhp.stats.detection import averaged_kinds, detection, kind_influences
 
 Floats = npt.NDArray[np.float64]
 
@@ -268,3 +268,10 @@ def test_rows_without_weights_are_equal() -> None:
 def test_bad_input(x: Floats, levels: list[str]) -> None:
     with pytest.raises(ValueError, match=r"differences must have shape|levels must be 1 names"):
         detection(x, levels)
+
+
+def test_the_mean_over_levels_is_one_figure() -> None:
+    """Two kinds of the first level fell in all and in half of the pairs, one of the second in none."""
+    differences = np.array([[[1.0], [1.0], [-1.0]], [[1.0], [-1.0], [-1.0]]])
+    average = averaged_kinds(kind_influences(differences), ["word", "word", "sentence"], np.ones(3, bool))
+    assert average.value.tolist() == [(3 / 4 + 0) / 2]
