@@ -1,20 +1,23 @@
 """What requests cost us, against a local stub server: time and memory.
 
-    python scripts/engine.py [overhead|transports|memory ...] [--share 1.0]
+    python scripts/engine.py [overhead|client|transports|memory ...] [--share 1.0]
 
 Each part prints its figures beside what must hold. Timings are noisy; shares are of what the server's latency
 and the number of calls in flight allow.
 """
 
 import argparse
+import asyncio
 import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from openai import AsyncOpenAI
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -87,6 +90,40 @@ def overhead(share: float) -> None:
         print(f"{concurrency} in flight, {latency * 1000:.0f} ms: {reached}, {spent}")
 
 
+async def _by_client(url: str, concurrency: int, calls: int) -> float:
+    """Seconds of processor time of so many calls by the official client alone."""
+    client = AsyncOpenAI(api_key="none", base_url=url, max_retries=8)
+
+    async def ask(numbers: Iterator[int]) -> None:
+        for i in numbers:
+            prompt = {"role": "user", "content": f"{SOURCE} Summary number {i}."}
+            reply = await client.chat.completions.create(model="stub", messages=[prompt], max_tokens=16)
+            assert reply.choices[0].message.content
+
+    await ask(iter(range(16)))  # imports
+    used, numbers = time.process_time(), iter(range(calls))
+    await asyncio.gather(*(ask(numbers) for _ in range(concurrency)))
+    return time.process_time() - used
+
+
+def client(share: float) -> None:
+    """Processor time a call of the official client, without parsing or store, and ours with both, in turn."""
+    for concurrency in (64, 256):
+        ratios = []
+        for _ in range(3):
+            calls = _some(3_000, share)
+            with stub_process() as url:
+                theirs = asyncio.run(_by_client(url, concurrency, calls)) / calls
+            with stub_process() as url, tempfile.TemporaryDirectory() as folder:
+                candidates, task = texts(2 * calls)
+                asked = judge(url, Path(folder), concurrency)
+                rated(asked, candidates[:16], task)  # imports
+                count, _, used = rated(asked, candidates[16:], task)
+            ratios.append(theirs / (used / count))
+        low, middle, high = sorted(ratios)
+        print(f"client / ours, {concurrency} in flight, 0 ms: {middle:.1f} ({low:.1f} to {high:.1f}) (>= 8)")
+
+
 def transports(share: float) -> None:
     """Processor time a call by both transports, in turn; the fast one must stay three times cheaper."""
     times = max(1, int(5 * share))
@@ -117,7 +154,7 @@ def memory(share: float) -> None:
     print(f"{count:,} ratings in {seconds:.0f} s: {grown:.0f} MB beyond import and texts (< 120)")
 
 
-PARTS = {"overhead": overhead, "transports": transports, "memory": memory}
+PARTS = {"overhead": overhead, "client": client, "transports": transports, "memory": memory}
 
 
 def main() -> None:
