@@ -1,6 +1,6 @@
 """Run the benchmark against what goes wrong: nasty servers, kills, a full disk, broken stores, two at once.
 
-    python scripts/faults.py [--case TEXT] [--client fast|sdk|litellm]
+    python scripts/faults.py [--case TEXT] [--client fast|sdk|litellm|ray]
 
 Prints a table: case, exit code, seconds, what dhp said. A case fails where the run shows a traceback, ends
 with 70, does not end, leaves the API key anywhere or a script in the report, or, after a kill, ends with
@@ -157,6 +157,7 @@ CLIENTS = {
     "fast": ["--model", "openai/stub"],
     "sdk": ["--model", "openai/stub", "--transport", "sdk"],
     "litellm": ["--model", "litellm/openai/stub"],
+    "ray": ["--model", "openai/stub", "--executor", "ray"],
 }
 client = "fast"
 ENVIRONMENT = {**os.environ, "OPENAI_API_KEY": KEY}
@@ -433,7 +434,7 @@ def two_on_one_store(folder: Path, kill: bool = False) -> Outcome:
     elif _results(folders[0]) != _results(folders[1]):
         two.faults.append("other results")
     twice = sum(server.asked.values()) - len(server.asked)
-    if twice > (CONCURRENCY if kill else 0):
+    if twice > (CONCURRENCY * (2 if client == "ray" else 1) if kill else 0):
         two.faults.append("paid twice")
     two.said = f"{twice} of {len(server.asked)} calls paid twice; {two.said}"
     return two

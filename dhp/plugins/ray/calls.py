@@ -124,7 +124,10 @@ class CallWork:
 
 
 class RayCalls:
-    """Calls to a server made by workers; the first goes alone, and replies are stored block by block."""
+    """Calls to a server made by workers; the first goes alone, and replies are stored block by block.
+
+    Workers hold twice as many calls as may be in flight; they may be paid twice if this process is killed.
+    """
 
     def __init__(
         self, ray: Any, crew: WorkerGroup, engine: Engine, on_wait: Callable[[], None], noted: set[str]
@@ -134,7 +137,7 @@ class RayCalls:
         share = limits.concurrency // most
         work = CallWork(engine.client, limits, most)
         self._pool: Pool[Job, CallOutcome] = Pool(
-            ray, crew, work, on_wait, size=max(1, share // 4), blocks=8, most=most
+            ray, crew, work, on_wait, size=max(1, share // 4), blocks=min(8, 2 * share), most=most
         )
         self._engine = engine
         self._noted = noted
