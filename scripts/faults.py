@@ -297,6 +297,11 @@ def _results(folder: Path) -> object:
     return found
 
 
+def _held() -> int:
+    """Calls that a run holds at most, in flight or with workers."""
+    return CONCURRENCY * (2 if client == "ray" else 1)
+
+
 def killed(signals: list[int], folder: Path) -> Outcome:
     """A run that is killed again and again, against one that is not."""
     with serving(_steady) as server:
@@ -320,9 +325,9 @@ def killed(signals: list[int], folder: Path) -> Outcome:
             found.faults.append("other results")
         if found.code != 0:
             found.faults.append("does not go on")
-        if server.calls - paid > 3 * CONCURRENCY:
+        if server.calls - paid > 3 * _held():
             found.faults.append("paid twice")
-        found.said = f"{server.calls - paid} of {paid} calls paid twice, at most {3 * CONCURRENCY} in flight"
+        found.said = f"{server.calls - paid} of {paid} calls paid twice, bound {3 * _held()}"
     return found
 
 
@@ -434,7 +439,7 @@ def two_on_one_store(folder: Path, kill: bool = False) -> Outcome:
     elif _results(folders[0]) != _results(folders[1]):
         two.faults.append("other results")
     twice = sum(server.asked.values()) - len(server.asked)
-    if twice > (CONCURRENCY * (2 if client == "ray" else 1) if kill else 0):
+    if twice > (_held() if kill else 0):
         two.faults.append("paid twice")
     two.said = f"{twice} of {len(server.asked)} calls paid twice; {two.said}"
     return two

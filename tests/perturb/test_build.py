@@ -104,6 +104,7 @@ def test_controls_and_attacks_are_tested_apart() -> None:
     assert [a.variant for a in probed.attacks] == ["judge_instruction", "judge_flattery", "padding"]
     assert all(row.d == 0 for row in (*probed.controls, *probed.attacks) if row.d is not None)
     assert probed.warnings == ()
+    assert probed.harmless_edits == "passed"
 
 
 def test_planted_faults_of_a_judge_are_flagged() -> None:
@@ -114,6 +115,7 @@ def test_planted_faults_of_a_judge_are_flagged() -> None:
         "identity": "passed",
         "harmless": "false alarm",
     }
+    assert faulty.harmless_edits == "false alarm"
     attacks = {a.variant: a for a in faulty.attacks}
     assert attacks["padding"].verdict == "raised"
     assert attacks["judge_flattery"].d > 1

@@ -48,6 +48,28 @@ def test_bonett_and_price_by_hand() -> None:
     assert high[0] == pytest.approx((1 + a - b + half) / 2, abs=1e-6)
 
 
+def test_bonett_and_price_of_clusters_by_hand() -> None:
+    """Three clusters of two: fell twice, fell and rose, rose twice; a design effect of 1.25 is assumed.
+
+    Contributions to the figure of 1/2 are +-1/12, those of clusters 1/6, 0 and -1/6, so the squares are 6/144
+    and the variance is 3/2 * 2/36 = 1/12.
+    """
+    found = detection_influences(np.array([1.0, 1, 1, -1, -1, -1])[:, None])
+    clusters = [0, 0, 1, 1, 2, 2]
+    size = 6 * (4 * 36 * 6 / 144 + 0.5) / (4 * 36 / 12 + 0.5 * 1.25)
+    spread = ((size * (6 * 6 / 144 + 0.25) + 1) / (size + 2) - 0.25) / (size + 2)
+    half = stats.t.ppf(0.75, 2) * math.sqrt(spread)
+    low, high = bonett_price_interval(found, clusters, level=0.5)
+    assert (low[0], high[0]) == pytest.approx((0.5 - half, 0.5 + half))
+
+
+def test_unequal_weights_count_as_fewer_tests() -> None:
+    """Kish: (1/2 + 1/4 + 1/4)^2 / (1/4 + 1/16 + 1/16) = 8/3."""
+    found = detection_influences(np.ones((4, 1, 3)))
+    twice = weighted(found, [[[0.5, 0.25, 0.25]], [[1.0, 0.5, 0.5]]])
+    assert twice.tests == pytest.approx([8 / 3, 8 / 3])
+
+
 def test_wilson_of_shares_is_that_of_scipy_but_for_students_t() -> None:
     """Without ties the design effect is n / (n - 1), and with many examples t is z."""
     n, k = 4000, 1300

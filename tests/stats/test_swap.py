@@ -129,13 +129,14 @@ def test_signed_ranks_are_scipys() -> None:
     assert signed_ranks(x)[[2, 5]].tolist() == [0, 0]
 
 
-def test_noninferiority_is_a_shifted_sign_test_of_means() -> None:
+@pytest.mark.parametrize("margin", [0.0, 0.1])
+def test_noninferiority_is_a_shifted_sign_test_of_means(margin: float) -> None:
     a, b = judged(9, 1.0, 1), judged(9, 0.9, 2)
     new, old = (((1 + np.sign(x)) / 2).mean(axis=(1, 2)) for x in (a, b))
-    found = noninferiority(mean_detection(a), mean_detection(b), 0.1, rng())
+    found = noninferiority(mean_detection(a), mean_detection(b), margin, rng())
     for p, side in ((found.p_noninferior, "greater"), (found.p_inferior, "less")):
         truth = stats.permutation_test(
-            (new - old + 0.1,), np.mean, permutation_type="samples", alternative=side, n_resamples=10_000
+            (new - old + margin,), np.mean, permutation_type="samples", alternative=side, n_resamples=10_000
         )
         assert p[0] == pytest.approx(truth.pvalue)
 

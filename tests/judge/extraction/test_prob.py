@@ -79,6 +79,8 @@ def test_one_text_may_stand_twice() -> None:
         (["4", "<think>", "Is", " it", "?", "</think>"], "score-only", 0),
         (["From", " ", "1", " to", " ", "5", ",", " I", " give", " a", " ", "1", "."], "free-text", 11),
         (["It", " names", " ", "4", " people", ".", "\n", "Rating", ":", " ", "4"], "analyze-rate", 10),
+        (["Rating", ":", " ", "4", "\n", "My", " score", ":", " ", "4"], "rate-explain", 3),
+        (["Rating", ":", " ", "4", "\n", "Rating", ":", " ", "4"], "analyze-rate", 8),
         (["ĠRating", ":", "Ġ", "4", "Ċ", "2", "Ġerrors"], "rate-explain", 3),
         (["Four", " stars", "."], "stars", 0),
         (["4", "/", "5"], "score-only", 0),

@@ -159,6 +159,12 @@ def test_the_likelier_letter_is_the_choice(
     assert (read.choice, read.scores) == (choice, scores and pytest.approx(scores))
 
 
+@pytest.mark.parametrize(("answer", "reason"), [("I cannot choose.", "refused"), ("Good.", "unparsed")])
+def test_without_probabilities_an_answer_is_refused_or_unparsed(answer: str, reason: str) -> None:
+    read = read_letter(answer, [Position(answer, ((answer, 0.0),))], ties=True)
+    assert (read.choice, read.reason) == (None, reason)
+
+
 @pytest.mark.parametrize(
     "answer", ["8.5 out of 10", "8.5", "I'd give it 8.5/10.", "Score: 8.5 out of 10, as it"]
 )
