@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
@@ -117,6 +118,7 @@ class VariantName(NamedTuple):
     """k, where the degree is `k<dose>`."""
 
 
+@lru_cache(maxsize=1024)
 def parse_variant(name: str) -> VariantName:
     """The parts of `<perturber>`, `<perturber>.<degree>` or `<perturber>.k<dose>`."""
     perturber, _, degree = name.partition(".")

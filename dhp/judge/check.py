@@ -5,7 +5,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from numbers import Integral, Real
 
 from dhp.core.errors import InputError, StoppedEarly, one_of
@@ -46,36 +45,42 @@ class _Check:
         if not isinstance(rating, Rating):
             kind = type(rating).__name__
             raise InputError(f"judge '{self._model}': yielded a {kind}; must yield dhp.Rating")
-        place = f"judge '{self._model}', example '{rating.example}', variant '{rating.variant}'"
         key = (str(rating.example), str(rating.variant), str(rating.metric))
-        one_of("metric", key[2], self._scales, place)
-        if key not in self._samples:
+        samples, sample = self._samples.get(key), rating.sample
+        if samples is None:
+            place = self._place(rating)
+            one_of("metric", key[2], self._scales, place)
             raise InputError(f"{place}: a rating of a text that the judge was not asked to rate")
-        if isinstance(rating.sample, bool) or not isinstance(rating.sample, Integral):
-            raise InputError(f"{place}: sample {rating.sample!r} is not a whole number")
-        if rating.sample in self._samples[key]:
-            raise InputError(f"{place}, metric '{key[2]}': duplicate sample {rating.sample}")
-        self._samples[key].add(int(rating.sample))
-        one_of("status", rating.status, RATING_STATUSES, place)
+        if isinstance(sample, bool) or not isinstance(sample, Integral):
+            raise InputError(f"{self._place(rating)}: sample {sample!r} is not a whole number")
+        if sample in samples:
+            raise InputError(f"{self._place(rating)}, metric '{key[2]}': duplicate sample {sample}")
+        samples.add(int(sample))
         raw = None if rating.raw is None else str(rating.raw).encode(errors="replace").decode()
-        plain = Rating(*key, int(rating.sample), None, rating.status, raw, rating.rule, rating.missing_mass)
-        return plain if rating.status != "scored" else self._scored(plain, rating.score, place)
+        score, status = None, rating.status
+        if status == "scored":
+            number, scale = self._number(rating), self._scales[key[2]]
+            if scale.min <= number <= scale.max:
+                score = number
+            else:
+                status, raw = "out_of_scale", raw or f"{number:g}"
+        elif status not in RATING_STATUSES:
+            one_of("status", status, RATING_STATUSES, self._place(rating))
+        return Rating(*key, int(sample), score, status, raw, rating.rule, rating.missing_mass)
 
-    def _scored(self, rating: Rating, score: object, place: str) -> Rating:
-        number = math.nan
+    def _place(self, rating: Rating) -> str:
+        return f"judge '{self._model}', example '{rating.example}', variant '{rating.variant}'"
+
+    def _number(self, rating: Rating) -> float:
+        """The score, a finite number."""
+        score: object = rating.score
         if isinstance(score, Real) and not isinstance(score, bool):
             with contextlib.suppress(OverflowError):
-                number = float(score)
-        if not math.isfinite(number):
-            raise InputError(
-                f"{place}: score {score!r} is not a number; without one, set a status that says why"
-            )
-        scale = self._scales[rating.metric]
-        if not scale.min <= number <= scale.max:
-            return replace(rating, status="out_of_scale", raw=rating.raw or f"{number:g}")
-        # `replace` is slow, and most ratings come here.
-        read = (rating.raw, rating.rule, rating.missing_mass)
-        return Rating(rating.example, rating.variant, rating.metric, rating.sample, number, "scored", *read)
+                if math.isfinite(number := float(score)):
+                    return number
+        raise InputError(
+            f"{self._place(rating)}: score {score!r} is not a number; without one, set a status that says why"
+        )
 
     def unrated(self) -> Iterator[Rating]:
         """A failed rating for every text and metric without one."""

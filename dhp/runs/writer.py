@@ -7,7 +7,6 @@ import os
 import platform
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -49,7 +48,7 @@ def perturbed_lines(sets: Sequence[PerturbedSet]) -> Iterator[str]:
                 "reason": t.reason,
                 "rejected": list(t.rejected),
                 "text": t.text,
-                "audit": asdict(t.audit) if t.audit else None,
+                "audit": t.audit and {name: getattr(t.audit, name) for name in t.audit.__slots__},
             }
             yield json.dumps(row, ensure_ascii=False) + "\n"
 
