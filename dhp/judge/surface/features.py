@@ -292,6 +292,10 @@ _NEVER = (
     (AUXILIARIES | {"to"}, AUXILIARIES),
 )
 """(first words, second words) that English does not put side by side."""
+_NEVER_AFTER = {
+    word: frozenset[str]().union(*(second for first, second in _NEVER if word in first))
+    for word in frozenset[str]().union(*(first for first, _ in _NEVER))
+}
 _NEVER_LAST = _DETERMINERS | frozenset("of from into than".split())
 """Words that need another after them, even before a comma; a conjunction needs one before a full stop."""
 
@@ -303,7 +307,7 @@ def _impossible(left: str, right: str) -> bool:
         return left.isalpha()
     if left == "a" and right[0] in "aeio" and not right.startswith(("one", "once", "eu")):
         return True
-    return any(left in first and right in second for first, second in _NEVER)
+    return right in _NEVER_AFTER.get(left, ())
 
 
 @functools.lru_cache(maxsize=SENTENCES_KEPT)
