@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dhp.cli.estimates import estimates_shown
-from dhp.cli.output import say
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, Waiting, one_of
 from dhp.core.files import write_lines
@@ -410,19 +409,47 @@ def fought(
     contest: PairOptions,
     protocol: Protocol,
     settings: ModelSettings,
-    *,
-    dry_run: bool = False,
     context: RequestContext | None = None,
 ) -> Battle | None:
-    """The battle of these systems.
-
-    None in a dry run, which prints what it would take, and where verdicts of `context` come later.
-    """
-    task, own_context = read_task(contest.task), context is None
+    """The battle of these systems; None where verdicts of `context` come later."""
+    own_context = context is None
     context = context or settings.context()
+    judge, task, metrics = _judge_of(model, contest, protocol, settings, context)
+    found = None
+    with suppress(Waiting), progress_shown("verdicts") as show:
+        found = run_battle(judge, *_texts_of(systems), task, metrics, seed=contest.seed, progress=show)
+    if own_context:
+        context.stop_if_waiting(whole=True)
+    return found
+
+
+def battle_estimate(
+    systems: Systems,
+    model: str,
+    contest: PairOptions,
+    protocol: Protocol,
+    settings: ModelSettings,
+    context: RequestContext | None = None,
+) -> list[Part]:
+    """What the battle of these systems would take."""
+    judge, task, metrics = _judge_of(model, contest, protocol, settings, context or settings.context())
+    if judge.cached_model is None:
+        return estimates_shown([])
+    pairs = make_pairs(*_texts_of(systems))
+    names = " against ".join(dict.fromkeys(c.variant for p in pairs for c in (p.first, p.second)))
+    requests = judge.pair_requests(pairs, task, metrics)
+    found = [estimate_requests(judge.cached_model, judge.protocol, names, requests, "verdicts")]
+    final = "plus final verdicts on contradicting pairs: at most as many calls again"
+    return [*estimates_shown(found), *([final] if protocol.final else [])]
+
+
+def _judge_of(
+    model: str, contest: PairOptions, protocol: Protocol, settings: ModelSettings, context: RequestContext
+) -> tuple[PairwiseJudge, Task, Sequence[str]]:
+    """The judge, and the task and metrics that it is asked about."""
+    task = read_task(contest.task)
     for name in contest.metrics:
         one_of("metric", name, task.metric_names, "--metric")
-    by = contest.metrics or (OVERALL,)
     judge = find_pairwise_judge(
         model,
         protocol,
@@ -431,22 +458,16 @@ def fought(
         prompt_file=_battle_prompt(contest, protocol),
         seed=contest.seed,
     )
+    return judge, task, contest.metrics or (OVERALL,)
+
+
+def _texts_of(systems: Systems) -> tuple[dict[str, list[Candidate]], dict[str, str]]:
+    """System -> its texts, and question -> its category."""
     texts = {
         name: [Candidate(a.id, name, a.output, a.question) for a in answers]
         for name, answers in systems.items()
     }
-    categories = {a.id: a.category for answers in systems.values() for a in answers}
-    if dry_run:
-        _print_estimate(judge, make_pairs(texts, categories), task, by)
-        if protocol.final and judge.cached_model:
-            say("plus final verdicts on contradicting pairs: at most as many calls again")
-        return None
-    found = None
-    with suppress(Waiting), progress_shown("verdicts") as show:
-        found = run_battle(judge, texts, categories, task, by, seed=contest.seed, progress=show)
-    if own_context:
-        context.stop_if_waiting(whole=True)
-    return found
+    return texts, {a.id: a.category for answers in systems.values() for a in answers}
 
 
 def _battle_prompt(contest: PairOptions, protocol: Protocol) -> PairPromptFile | None:
@@ -457,15 +478,6 @@ def _battle_prompt(contest: PairOptions, protocol: Protocol) -> PairPromptFile |
             "--battle-prompts: asks for two scores as a whole; allowed: --protocol battle without --metric"
         )
     return PairPromptFile(*read_battle_prompt(Path(contest.battle_prompts)))
-
-
-def _print_estimate(judge: PairwiseJudge, pairs: Sequence[Pair], task: Task, by: Sequence[str]) -> None:
-    found = []
-    if judge.cached_model:
-        names = " against ".join(dict.fromkeys(c.variant for p in pairs for c in (p.first, p.second)))
-        requests = judge.pair_requests(pairs, task, by)
-        found = [estimate_requests(judge.cached_model, judge.protocol, names, requests, "verdicts")]
-    say(*estimates_shown(found))
 
 
 def write_battle(battle: Battle, folder: Path) -> None:

@@ -9,7 +9,7 @@ import click
 
 from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, setting, settings
-from dhp.cli.output import JSON, print_out
+from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, RELEASED, SEED, Criteria, model_option
 from dhp.core.errors import InputError, one_of
 from dhp.llm.settings import ModelSettings
@@ -70,7 +70,14 @@ def battle(
         return
     if len(answers) < 2 or model is None:
         raise InputError("dhp battle: needs at least two answer files and --model, or --recorded FILE")
-    from dhp.plugins.arena.battle import battle_parts, fought, output_folder, read_systems, write_battle
+    from dhp.plugins.arena.battle import (
+        battle_estimate,
+        battle_parts,
+        fought,
+        output_folder,
+        read_systems,
+        write_battle,
+    )
 
     folder = output_folder(out, "battle.json")
     protocol, systems = changes.chosen(), read_systems(answers)
@@ -78,7 +85,10 @@ def battle(
     if task is not None:
         contest = replace(contest, task=task)
     asked = with_deferral(settings, (model,), dry_run=dry_run)
-    found = until_answered(lambda: fought(systems, model, contest, protocol, asked, dry_run=dry_run))
+    if dry_run:
+        say(*battle_estimate(systems, model, contest, protocol, asked))
+        return
+    found = until_answered(lambda: fought(systems, model, contest, protocol, asked))
     if found is None:
         return
     parts = battle_parts(found)

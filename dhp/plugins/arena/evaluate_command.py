@@ -108,7 +108,7 @@ def evaluate(
             raise InputError(f"{given[0]}: cannot be used with --discernment; dhp benchmark takes it")
         discern(prepared(), json=json, out=out)
     elif dry_run:
-        prepared().print_estimates()
+        say(*prepared().estimate())
     else:
         shown(*until_answered(lambda: evaluated(prepared())), out=out, json=json)
 

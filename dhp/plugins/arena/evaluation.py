@@ -11,10 +11,10 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from dhp.cli.estimates import estimates_shown
-from dhp.cli.output import say
 from dhp.cli.protocol_options import ProtocolChanges
 from dhp.content.protocols import evaluation_protocol, override, read_pairwise, read_wording
 from dhp.core.errors import InputError, Waiting
+from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale, Task
 from dhp.judge.api import Judge
@@ -22,7 +22,15 @@ from dhp.judge.factory import find_judges
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
-from dhp.plugins.arena.battle import Battle, Systems, fought, read_systems, shown_contests, win_chart
+from dhp.plugins.arena.battle import (
+    Battle,
+    Systems,
+    battle_estimate,
+    fought,
+    read_systems,
+    shown_contests,
+    win_chart,
+)
 from dhp.plugins.arena.category_judge import CORRECTNESS, evaluation_judge, written_steps
 from dhp.plugins.arena.input import (
     OTHER,
@@ -36,6 +44,7 @@ from dhp.plugins.arena.input import (
 from dhp.plugins.arena.options import STEPS, EvaluationFiles, EvaluationOptions, PairOptions, content_language
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import figure
+from dhp.report.printout import Part
 from dhp.report.web import page
 
 if TYPE_CHECKING:
@@ -322,29 +331,28 @@ class Work:
         plain = {name: text.replace("{{", "{").replace("}}", "}") for name, text in steps.items()}
         return {k: text.replace("{{steps}}", plain.get(k, "")) for k, text in plan.templates.items()}
 
-    def print_estimates(self) -> None:
-        """What it would take; second turns cost as much again."""
+    def estimate(self) -> list[Part]:
+        """What it would take."""
         found = []
         for plan, judge in self.judges(dry=True):
             if judge.cached_model:
                 requests = judge.requests(self.texts(plan.name), plan.task)
                 found.append(estimate_requests(judge.cached_model, judge.protocol, plan.name, requests))
-        say(*estimates_shown(found))
+        parts = estimates_shown(found)
         if self.options.with_reference == "second-turn":
-            say("plus second turns: as many calls again, with longer prompts")
-        if len(self.systems) > 1:
-            self.battle(dry_run=True)
+            parts.append("plus second turns: as many calls again, with longer prompts")
+        return [*parts, *(battle_estimate(*self._contest()) if len(self.systems) > 1 else [])]
 
-    def battle(self, *, dry_run: bool = False) -> Battle | None:
+    def battle(self) -> Battle | None:
         """The battle of two models or more; None for one."""
-        if len(self.systems) < 2:
-            return None
+        return fought(*self._contest()) if len(self.systems) > 1 else None
+
+    def _contest(self) -> tuple[Systems, str, PairOptions, Protocol, ModelSettings, RequestContext]:
+        """What a battle of these systems is made of."""
         protocol = read_pairwise("battle", language=self.plan.language)
         known = {c.name for c in self.plan.categories}
         systems = {n: [a for a in answers if a.category in known] for n, answers in self.systems.items()}
-        return fought(
-            systems, self.model, self.contest, protocol, self.settings, dry_run=dry_run, context=self.context
-        )
+        return systems, self.model, self.contest, protocol, self.settings, self.context
 
 
 _ASSETS = Path(__file__).parent / "assets"
