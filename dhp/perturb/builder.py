@@ -25,9 +25,9 @@ from dhp.perturb.llm.model import LlmPerturber, open_perturb_model
 from dhp.perturb.llm.prompts import prompt_name
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.probes import chosen_probes
-from dhp.perturb.registry import check_suite, dosed, find_perturbers, language_note
+from dhp.perturb.registry import Doses, check_suite, dosed, find_perturbers, language_note
 from dhp.perturb.sets import matched
-from dhp.perturb.settings import Choice, Doses
+from dhp.perturb.settings import Choice
 
 _PART = 64
 """The most examples that a worker degrades at a time: so all of them end at about the same time."""

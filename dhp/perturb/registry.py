@@ -17,7 +17,6 @@ from dhp.perturb.api import DOSES, Perturber
 from dhp.perturb.apply import example_language
 from dhp.perturb.harmless_edits import HarmlessLists
 from dhp.perturb.rules import characters, sentences, words
-from dhp.perturb.settings import Doses
 
 ENTRY_POINT_GROUP = "dhp.perturbers"
 
@@ -110,6 +109,10 @@ def check_suite(suite: Suite, perturbers: Registry[Perturber]) -> None:
             known.check_params(
                 variant.params, place if variant.degree is None else f"{place}.{variant.degree}"
             )
+
+
+Doses = Sequence[int] | Mapping[str, Sequence[int]]
+"""The doses k of all perturbers that take one, or of those named."""
 
 
 def dosed(suite: Suite, doses: Doses, perturbers: Registry[Perturber]) -> Suite:

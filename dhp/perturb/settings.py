@@ -12,9 +12,8 @@ from dhp.core.options import check_numbers, option, pairs_like
 if TYPE_CHECKING:
     from dhp.core.specs import Task
     from dhp.perturb.api import Perturber
+    from dhp.perturb.registry import Doses
 
-Doses = Sequence[int] | Mapping[str, Sequence[int]]
-"""The doses k of all perturbers that take one, or of those named."""
 STEPS = ("written", "auto")
 _FIELDS = (
     "id source output question wrong_ending perturbed kind degree level control better reference language "
@@ -96,7 +95,7 @@ def _perturbers(references: Sequence[str]) -> "list[Perturber]":
     return [load_perturber(reference) for reference in references]
 
 
-def _doses(entries: Sequence[str]) -> Doses:
+def _doses(entries: Sequence[str]) -> "Doses":
     """`K,K,...` for all perturbers, or `PERTURBER=K,K,...` for those named."""
     named: dict[str, list[int]] = {}
     for entry in entries:
@@ -216,7 +215,7 @@ class Choice:
     attacks: bool = field(
         default=False, metadata=option("Also rate attacks: changes that must not raise a score.")
     )
-    doses: Doses | None = field(
+    doses: "Doses | None" = field(
         default=None,
         metadata=option(
             "Degrade texts in each of these doses, in place of degrees, e.g. 1,2,5,10.",
