@@ -100,7 +100,7 @@ def perturb(
     output.check(dataset, choice, dry_run=dry_run)
     from dhp.core.progress import progress_shown
     from dhp.perturb.builder import build_texts
-    from dhp.perturb.model_config import perturbing_estimates
+    from dhp.perturb.llm.model import perturbing_estimates
 
     model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
     settings = with_deferral(settings, (model,), dry_run=dry_run)

@@ -12,7 +12,7 @@ from dhp.core.options import check_numbers, option, pairs_like
 if TYPE_CHECKING:
     from dhp.core.specs import Task
     from dhp.perturb.api import Perturber
-    from dhp.perturb.suites import Doses
+    from dhp.perturb.registry import Doses
 
 STEPS = ("written", "auto")
 """The first one is the default."""
