@@ -125,9 +125,7 @@ class ProtocolChanges(AnswerChanges):
         pointwise = {"steps": self.steps, "reference": self.reference, "persona": self.persona}
         for name, value in {"name": self.name, **pointwise}.items():
             if found.pairwise and value is not None:
-                raise InputError(
-                    f"`{name}`: is for pointwise protocols, not for '{protocol}'; leave it out"
-                )
+                raise InputError(f"`{name}`: is for pointwise protocols, not for '{protocol}'; leave it out")
         given = self.given({"protocol": self.name, **pointwise})
         return override(found, **given)
 
