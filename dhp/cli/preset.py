@@ -8,7 +8,7 @@ from dhp.analysis.config import AnalysisConfig
 from dhp.analysis.schedules import ALL
 from dhp.cli.options import stated
 from dhp.cli.protocol_options import DEFAULT_PROTOCOL, ProtocolChanges
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of
 from dhp.core.options import option
 from dhp.perturb.settings import Choice, PerturbModel
 
@@ -50,8 +50,8 @@ class Preset:
     )
 
     def __post_init__(self) -> None:
-        if self.preset is not None and self.preset not in PRESETS:
-            raise InputError(f"unknown preset '{self.preset}'; {suggest(self.preset, PRESETS)}")
+        if self.preset is not None:
+            one_of("preset", self.preset, PRESETS)
 
     def datasets(self, given: tuple[str, ...]) -> tuple[str, ...]:
         """The datasets that are given, else all six of the paper."""

@@ -15,7 +15,7 @@ import click
 from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import say
 from dhp.cli.protocol_options import CHART, DATASET, OWN, SEED, Criteria, ProtocolChanges
-from dhp.core.errors import InputError, one_of, suggest
+from dhp.core.errors import InputError, one_of
 from dhp.core.plugins import offered
 from dhp.core.text import printable
 from dhp.perturb.settings import Choice
@@ -124,12 +124,10 @@ def show_protocol(
     """A protocol and its prompts for one text; of several datasets that of the first."""
     task, texts = _candidates(dataset, choice, metrics, variant, seed)
     example = texts[0].example if example is None else example
+    one_of("example", example, {c.example for c in texts}, "--example")
     here = [c for c in texts if c.example == example]
-    if not here:
-        raise InputError(f"--example '{example}': unknown; {suggest(example, {c.example for c in texts})}")
+    one_of("variant", variant, [c.variant for c in here], "--variant")
     shown = [c for c in here if c.variant == variant]
-    if not shown:
-        raise InputError(f"--variant '{variant}': unknown; {suggest(variant, [c.variant for c in here])}")
     for key, value in protocol.settings(*_APART).items():
         yield f"# {key}: {value}"
     if protocol.pairwise:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dhp.content.catalog import content_folder, load_spec
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text
 from dhp.core.keywords import near_keywords
 from dhp.core.records import Example, Variant
@@ -60,8 +60,8 @@ class _PromptFiles:
         known = sorted(plain | {f"{name}.yaml" for name in names})
         for path in sorted(self.own.rglob("*")):
             name = path.relative_to(self.own).as_posix()
-            if path.is_file() and not name.startswith(".") and name not in known:
-                raise InputError(f"{self.own}: unknown prompt '{name}'; {suggest(name, known)}")
+            if path.is_file() and not name.startswith("."):
+                one_of("prompt", name, known, str(self.own))
 
     def __call__(self, task: str, name: str) -> TextPrompt:
         file = self.file(task, name)
