@@ -96,20 +96,20 @@ def store(folder: Path, share: float) -> None:
 import hashlib, sys, time
 from pathlib import Path
 from dhp.llm.records import Reply
-from dhp.llm.store import Store, row
-path, rows = Path(sys.argv[1]), int(sys.argv[2])
+from dhp.llm.store import Store, rows
+path, count = Path(sys.argv[1]), int(sys.argv[2])
 store = Store(path)
 reply = Reply("Rating: 4", "stop", 200, 5, 1)
-keys = [hashlib.sha256(b"%d" % i).digest() for i in range(rows)]
+keys = [hashlib.sha256(b"%d" % i).digest() for i in range(count)]
 start = time.process_time()
-for begin in range(0, rows, 32):
-    part = keys[begin : begin + 32]
-    store.add(row(key, "openai/one", "http://127.0.0.1", 0, reply, "run") for key in part)
+for begin in range(0, count, 32):
+    part = dict(enumerate(keys[begin : begin + 32]))
+    store.add(rows(part, "openai/one", "http://127.0.0.1", dict.fromkeys(part, reply), "run"))
 written = time.process_time() - start
 start = time.process_time()
-assert all(store.find({0: key}) for key in keys[:: max(1, rows // 100_000)])
+assert all(store.find({0: key}) for key in keys[:: max(1, count // 100_000)])
 found = time.process_time() - start
-print(written, found, len(keys[:: max(1, rows // 100_000)]))
+print(written, found, len(keys[:: max(1, count // 100_000)]))
 """
     for rows in (int(share * 100_000), int(share * 1_000_000)):
         path = folder / f"{rows}.sqlite"

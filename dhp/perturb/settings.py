@@ -12,9 +12,10 @@ from dhp.core.options import check_numbers, option, pairs_like
 if TYPE_CHECKING:
     from dhp.core.specs import Task
     from dhp.perturb.api import Perturber
-    from dhp.perturb.suites import Doses
+    from dhp.perturb.registry import Doses
 
 STEPS = ("written", "auto")
+"""The first one is the default."""
 _FIELDS = (
     "id source output question wrong_ending perturbed kind degree level control better reference language "
     "source_language"
@@ -32,7 +33,7 @@ class PerturbModel:
         )
     )
     steps: str = field(
-        default="written",
+        default=STEPS[0],
         metadata=option(
             "Steps in the perturbation prompts: written, or auto (the model writes them, once).",
             name="--perturb-steps",
