@@ -29,6 +29,7 @@ from dhp.stats.detection import (
 from dhp.stats.discernment import LOG_ALPHA, discern, holm
 from dhp.stats.influences import wilson_interval
 from dhp.stats.judge_habits import confusion, failure_p
+from dhp.stats.wilcoxon import Alternative
 
 _ONE_LEVEL = "all"
 _SMALLEST_LOG = -690.0  # below it p underflows
@@ -146,20 +147,8 @@ def _rows(
     weights = [None if v.level in PROBES else config.weight_row(v.perturber, metrics) for v in variants]
     if config.method == "scipy":
         differences = ratings.difference_table(names, metrics, ties=False)
-    halves = np.rint(2 * differences)
-    if config.method == "sign-flip" and not np.array_equal(halves, 2 * differences, equal_nan=True):
-        raise InputError(
-            f"{ratings.place}: statistics 'sign-flip' is for verdicts on pairs, whose differences are "
-            "multiples of 1/2; allowed: default, paper"
-        )
-    log_p, *scores = discern(
-        differences,
-        np.array([[math.nan] * len(metrics) if row is None else row for row in weights]),
-        method=config.method,
-        combination=config.named_combination(),
-        alternative="two-sided" if mirrored else "greater",
-        clusters=ratings.clusters,
-    )
+    alternative: Alternative = "two-sided" if mirrored else "greater"
+    log_p, *scores = _discerned(ratings, weights, config, differences, alternative)
     shown = _mirrored(found) if mirrored else found
     cells = _cells(ratings, names, weights, differences, log_p, shown)
     rows = []
@@ -192,6 +181,30 @@ def _rows(
             )
         )
     return rows
+
+
+def _discerned(
+    ratings: RatingsArray,
+    weights: Sequence[Sequence[float] | None],
+    config: ResolvedConfig,
+    differences: Floats,
+    alternative: Alternative,
+) -> tuple[Floats, Floats, Floats]:
+    """As `discern`."""
+    halves = np.rint(2 * differences)
+    if config.method == "sign-flip" and not np.array_equal(halves, 2 * differences, equal_nan=True):
+        raise InputError(
+            f"{ratings.place}: statistics 'sign-flip' is for verdicts on pairs, whose differences are "
+            "multiples of 1/2; allowed: default, paper"
+        )
+    return discern(
+        differences,
+        np.array([[math.nan] * len(ratings.metrics) if row is None else row for row in weights]),
+        method=config.method,
+        combination=config.named_combination(),
+        alternative=alternative,
+        clusters=ratings.clusters,
+    )
 
 
 def _cells(
