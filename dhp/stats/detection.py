@@ -121,11 +121,9 @@ def detection(
     counted = pairs.max(axis=1) >= FEWEST_PAIRS
     shared_by = max(int(counted.sum()), 1) if together is None else together
     low, high, deviates = _limits(tests, pairs, clusters, alpha, shared_by)
-    lowest, highest = np.fmax.reduce(low, axis=1), np.fmax.reduce(high, axis=1)
     chosen = _metric_weights(x, cluster_index(clusters, len(x)))
     seen = _of_kinds(x, chosen)
-    by_metric = [ends.reduce(tests.value, axis=1) for ends in (np.fmin, np.fmax)]
-    value = np.clip(np.clip(seen.value[:, 0], *by_metric), np.fmax(lowest, 0), np.fmin(highest, 1))
+    kinds = _by_best(tests.value, low, high, seen)
     above = np.full(len(fell), np.nan)
     if controls is not None:
         above = _above_controls(x, checked_table(controls), chosen, clusters, 1 - alpha / shared_by)
@@ -137,12 +135,12 @@ def detection(
         metric_value=tests.value,
         metric_low=low,
         metric_high=high,
-        value=value,
-        low=lowest,
-        high=highest,
+        value=kinds[0],
+        low=kinds[1],
+        high=kinds[2],
         seen=seen,
-        average=_average(x, value, seen, levels, counted, clusters, alpha),
-        lowest=int(np.where(counted, value, np.inf).argmin()) if counted.any() else -1,
+        average=_average(x, kinds[0], seen, levels, counted, clusters, alpha),
+        lowest=int(np.where(counted, kinds[0], np.inf).argmin()) if counted.any() else -1,
         deviates=deviates,
         above_controls=above,
     )
@@ -203,6 +201,16 @@ def _limits(
     low, _ = bonett_price_interval(tests, clusters, 1 - 2 * lower[:, None])
     _, high = bonett_price_interval(tests, clusters, 1 - 2 * upper, added=max(1.0, deviate**2 / 4))
     return low, high, (-ndtri(lower), deviate)
+
+
+def _by_best(value: Floats, low: Floats, high: Floats, seen: Influences) -> tuple[Floats, Floats, Floats]:
+    """The figure of each kind and its limits, from those of the metrics.
+
+    The figure is kept between those of the metrics and within its limits.
+    """
+    lowest, highest = np.fmax.reduce(low, axis=1), np.fmax.reduce(high, axis=1)
+    between = np.clip(seen.value[:, 0], np.fmin.reduce(value, axis=1), np.fmax.reduce(value, axis=1))
+    return np.clip(between, np.fmax(lowest, 0), np.fmin(highest, 1)), lowest, highest
 
 
 def _metric_weights(differences: Floats, index: Ints) -> Floats:
