@@ -13,8 +13,8 @@ from dhp.core.protocol_spec import Protocol, Protocols
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
 from dhp.judge.adapters.adapter import PREFIX, load_object
+from dhp.judge.adapters.scorer import object_judges
 from dhp.judge.adapters.settings import JudgeSettings
-from dhp.judge.adapters.shapes import object_judges
 from dhp.judge.api import Judge, as_judge, is_judge
 from dhp.judge.judges.column import column_judge
 from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
