@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 import math
-import re
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -20,7 +19,7 @@ from dhp.core.seeding import key_digest
 from dhp.core.specs import Metric, Scale, Task
 from dhp.judge.adapters.adapter import Adapter, absolute, adapt, fields_of, load_object
 from dhp.judge.adapters.settings import JudgeSettings
-from dhp.judge.api import Judge
+from dhp.judge.api import Judge, metric_name
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.claims import Claims
 from dhp.llm.executor import LOCAL, Work
@@ -57,12 +56,6 @@ def failed(error: object) -> Outcome:
     """The outcome of a call that raised, or returned something unreadable."""
     words = f"{type(error).__name__}: {error}" if isinstance(error, Exception) else str(error)
     return Outcome("failed", None, _short(words.rstrip(": ")))
-
-
-def metric_name(name: str) -> str:
-    """A name as metrics have it: lower case, digits and `_`, a letter first."""
-    plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    return plain if plain[:1].isalpha() else f"score_{plain}".rstrip("_")
 
 
 def read_outcomes(returned: object, name: str) -> dict[str, Outcome]:

@@ -18,8 +18,9 @@ from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
 from dhp.judge.adapters.adapter import adapt
-from dhp.judge.adapters.scorer import Caller, ObjectJudge, Scorer, metric_name, read_outcomes
+from dhp.judge.adapters.scorer import Caller, ObjectJudge, Scorer, read_outcomes
 from dhp.judge.adapters.settings import JudgeSettings
+from dhp.judge.api import metric_name
 from dhp.judge.check import checked_ratings
 from dhp.judge.factory import find_judges
 from dhp.llm import claims

@@ -3,11 +3,11 @@
 import pytest
 
 from dhp.core.specs import Scale
-from dhp.judge.extraction.rating import YesNo, defined_in, read_rating
+from dhp.judge.extraction.rating import read_rating, yes_and_no
 
 THREE = Scale(min=1.0, max=3.0)
 UNIT = Scale(min=0.0, max=1.0)
-ENDS = YesNo(yes=3, no=1)
+ASKED = "1 (no) to 3 (yes)"
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ ENDS = YesNo(yes=3, no=1)
     ],
 )
 def test_a_question_may_define_both_ends(question: str) -> None:
-    assert defined_in(question, THREE) == ENDS
+    assert yes_and_no(question, THREE) == (3, 1)
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,11 @@ def test_a_question_may_define_both_ends(question: str) -> None:
     ],
 )
 def test_other_questions_do_not(question: str, scale: Scale) -> None:
-    assert defined_in(question, scale) is None
+    assert yes_and_no(question, scale) is None
 
 
 def test_no_may_be_the_upper_end() -> None:
-    assert defined_in("Are there errors? yes = 0, no = 1", UNIT) == YesNo(yes=0, no=1)
+    assert yes_and_no("Are there errors? yes = 0, no = 1", UNIT) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -56,18 +56,18 @@ def test_no_may_be_the_upper_end() -> None:
     ],
 )
 def test_yes_and_no_are_the_ends(answer: str, score: float) -> None:
-    read = read_rating(answer, THREE, "free-text", yes_no=ENDS)
+    read = read_rating(answer, THREE, "free-text", asked=ASKED)
     assert (read.status, read.score, read.rule) == ("scored", score, "yes-no")
     assert read_rating(answer, THREE, "free-text").status == "unparsed"
 
 
 @pytest.mark.parametrize("answer", ["Yes, 2.", "No. Rating: 2", "No: 2"])
 def test_a_number_counts_before_yes_and_no(answer: str) -> None:
-    assert read_rating(answer, THREE, "free-text", yes_no=ENDS).score == 2
+    assert read_rating(answer, THREE, "free-text", asked=ASKED).score == 2
 
 
 @pytest.mark.parametrize(
     "answer", ["Nobody knows.", "yes . do you know how they met ?", "The answer may be yes", "Yesterday"]
 )
 def test_other_words_are_no_ratings(answer: str) -> None:
-    assert read_rating(answer, THREE, "free-text", yes_no=ENDS).status == "unparsed"
+    assert read_rating(answer, THREE, "free-text", asked=ASKED).status == "unparsed"
