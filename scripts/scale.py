@@ -35,7 +35,7 @@ from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.executor import open_executor
 from dhp.llm.records import Params, Reply, Request
 from dhp.llm.settings import ModelSettings
-from dhp.llm.store import Store, row
+from dhp.llm.store import Store, rows
 from dhp.loaders.resolve import resolve_datasets
 from dhp.perturb.builder import perturb_datasets
 from tests.llm.stub import stub_process
@@ -211,8 +211,8 @@ def executors(folder: Path, share: float, samples: int) -> None:
 
 def ratings(folder: Path, share: float, samples: int) -> None:
     """`dhp analyze` of a table with up to a million ratings."""
-    for rows in (int(share * 100_000), int(share * 1_000_000)):
-        examples = max(5, rows // (PER_SAMPLE * samples))
+    for wanted in (int(share * 100_000), int(share * 1_000_000)):
+        examples = max(5, wanted // (PER_SAMPLE * samples))
         table = pd.MultiIndex.from_product(
             [[f"e{i}" for i in range(examples)], VARIANTS, METRICS, range(samples)],
             names=["example", "variant", "metric", "sample"],
@@ -220,7 +220,7 @@ def ratings(folder: Path, share: float, samples: int) -> None:
         drop = table["variant"].map({name: 0.05 * i for i, name in enumerate(VARIANTS)})
         noise = np.random.default_rng(0).normal(0, 0.7, len(table))
         table["score"] = np.clip(np.round(4.2 - drop + noise), 1, 5)
-        file = folder / f"{rows}.parquet"
+        file = folder / f"{wanted}.parquet"
         table.to_parquet(file, index=False)
         _, seconds, peak = dhp("analyze", file, "--quiet")
         print(f"analyze, {len(table):,} ratings: {seconds:.1f} s CPU, {peak:.0f} MB", flush=True)
@@ -247,23 +247,23 @@ def board(folder: Path, share: float, samples: int) -> None:
 def store(folder: Path, share: float, samples: int) -> None:
     """Writing replies, and finding each again, in a store of up to a million."""
     reply = Reply("Rating: 4", "stop", 200, 5, 1)
-    for rows in (int(share * 100_000), int(share * 1_000_000)):
-        path = folder / f"{rows}.sqlite"
+    for count in (int(share * 100_000), int(share * 1_000_000)):
+        path = folder / f"{count}.sqlite"
         kept = Store(path)
-        keys = [hashlib.sha256(b"%d" % i).digest() for i in range(rows)]
+        keys = [hashlib.sha256(b"%d" % i).digest() for i in range(count)]
         start = time.process_time()
-        for begin in range(0, rows, 32):
-            part = keys[begin : begin + 32]
-            kept.add(row(key, "openai/one", "http://127.0.0.1", 0, reply, "run") for key in part)
+        for begin in range(0, count, 32):
+            part = dict(enumerate(keys[begin : begin + 32]))
+            kept.add(rows(part, "openai/one", "http://127.0.0.1", dict.fromkeys(part, reply), "run"))
         written = time.process_time() - start
-        sought = keys[:: max(1, rows // 100_000)]
+        sought = keys[:: max(1, count // 100_000)]
         start = time.process_time()
         assert all(kept.find({0: key}) for key in sought)
         found = time.process_time() - start
         kept.release()
         print(
-            f"store, {rows:,} replies: {1e6 * written / rows:.0f} microseconds of CPU to write one, "
-            f"{1e6 * found / len(sought):.0f} to find one, {path.stat().st_size / rows:.0f} bytes each",
+            f"store, {count:,} replies: {1e6 * written / count:.0f} microseconds of CPU to write one, "
+            f"{1e6 * found / len(sought):.0f} to find one, {path.stat().st_size / count:.0f} bytes each",
             flush=True,
         )
 
