@@ -117,21 +117,19 @@ def detection(
     """
     x = checked_table(differences)
     tests = detection_influences(x)
-    fell, tied, rose, pairs = outcome_shares(x)
+    *shares, pairs = outcome_shares(x)
     counted = pairs.max(axis=1) >= FEWEST_PAIRS
     shared_by = max(int(counted.sum()), 1) if together is None else together
     low, high, deviates = _limits(tests, pairs, clusters, alpha, shared_by)
     chosen = _metric_weights(x, cluster_index(clusters, len(x)))
     seen = _of_kinds(x, chosen)
     kinds = _by_best(tests.value, low, high, seen)
-    above = np.full(len(fell), np.nan)
+    above = np.full(len(pairs), np.nan)
     if controls is not None:
         above = _above_controls(x, checked_table(controls), chosen, clusters, 1 - alpha / shared_by)
     return Detection(
-        fell,
-        tied,
-        rose,
-        pairs,
+        *shares,
+        pairs=pairs,
         metric_value=tests.value,
         metric_low=low,
         metric_high=high,
