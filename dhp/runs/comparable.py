@@ -12,7 +12,7 @@ from pathlib import Path
 from dhp.analysis.results import Result
 from dhp.analysis.schedules import ALL
 from dhp.core.errors import InputError
-from dhp.runs.reader import RunResult, RunSource, open_run, read_run
+from dhp.runs.reader import Run, RunResult, read_run
 
 ALLOWABLE: Mapping[str, str] = {
     "protocol": "to compare protocols on purpose",
@@ -51,11 +51,11 @@ def allowing(part: str, allow: Collection[str] = ()) -> str:
     return f", or `allow` {part} {ALLOWABLE[part]}" if part in ALLOWABLE and part not in allow else ""
 
 
-def rated_by_dataset(folders: Iterable[RunSource]) -> dict[str, list[RunResult]]:
-    """Dataset -> its results in run folders, in their order."""
+def rated_by_dataset(runs: Iterable[Run]) -> dict[str, list[RunResult]]:
+    """Dataset -> its results in runs, in their order."""
     found: dict[str, list[RunResult]] = {}
-    for folder in folders:
-        for entry in open_run(folder).rated:
+    for run in runs:
+        for entry in run.rated:
             found.setdefault(entry.result.dataset, []).append(entry)
     return found
 
