@@ -97,8 +97,10 @@ def differ_in_size_alone(one: RunResult, other: RunResult, parts: Collection[str
 
     The examples of the smaller run are all in the larger one, originals and copies letter by letter: then
     they are a subset without replacement, as runs of one seed choose them. Data, suite and variants must bear
-    the same names, and both runs must have rated all texts.
+    the same names, and both runs must have rated all texts and hold them in their folders.
     """
+    if not all(Path(entry.place).is_dir() for entry in (one, other)):
+        return False
     names = [entry.result.signed.names for entry in (one, other)]
     if not _OF_TEXTS.issuperset(parts) or any(
         names[0][part] != names[1][part] for part in ("dataset", "suite")

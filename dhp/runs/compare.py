@@ -277,8 +277,8 @@ def judge_scores(
     common = sorted(set.intersection(*(set(e.ratings.examples) for e in entries)))
     if not common:
         raise InputError(
-            f"dataset '{entries[0].result.dataset}': {entries[0].place} and {entries[1].place} have no example "
-            "in common; allowed: judges that rated the same examples"
+            f"dataset '{entries[0].result.dataset}': {entries[0].place} and {entries[1].place} have no "
+            "example in common; allowed: judges that rated the same examples"
         )
     found = []
     for ratings in (e.ratings for e in entries):
