@@ -103,7 +103,9 @@ async def _by_client(url: str, concurrency: int, calls: int) -> float:
     await ask(iter(range(16)))  # imports
     used, numbers = time.process_time(), iter(range(calls))
     await asyncio.gather(*(ask(numbers) for _ in range(concurrency)))
-    return time.process_time() - used
+    used = time.process_time() - used
+    await client.close()
+    return used
 
 
 def client(share: float) -> None:

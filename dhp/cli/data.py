@@ -32,7 +32,7 @@ def check() -> None:
     from dhp.core.errors import InputError
     from dhp.loaders.resolve import resolve_datasets
     from dhp.perturb.authored import authored_texts
-    from dhp.perturb.model_config import check_prompts
+    from dhp.perturb.llm.prompts import check_prompts
     from dhp.perturb.registry import LISTS, check_suite, find_perturbers
 
     for line in check_content():

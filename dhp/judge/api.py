@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, unique
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Metric, Scale, Task
 
@@ -151,10 +151,10 @@ def split_settings(model: str, known: Collection[str] | None = None) -> tuple[st
             f"model '{model}': broken settings '{query}'; allowed: name=value&name=value"
         ) from None
     settings = dict(pairs)
-    if len(settings) < len(pairs):
-        raise InputError(f"model '{model}': a setting is given twice; allowed: once")
-    if known is not None and (unknown := [key for key in settings if key not in known]):
-        raise InputError(f"model '{model}': unknown setting '{unknown[0]}'; {suggest(unknown[0], known)}")
+    unique("setting", (key for key, _ in pairs), f"model '{model}'")
+    if known is not None:
+        for key in settings:
+            one_of("setting", key, known, f"model '{model}'")
     return name, settings
 
 

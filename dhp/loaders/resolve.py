@@ -160,13 +160,13 @@ def _user_data(asked: Request, suite: Suite | None, with_llm: bool) -> Dataset:
     source, task, fields, where = asked.source, asked.task, asked.fields, asked.where
     text_language = asked.language
     name = source if isinstance(source, str) else NAME
+    table = open_table(source) if isinstance(source, str) else rows_table(source)
     if task is None and (suite is None or suite.task == ANY_TASK):
         raise InputError(
             f"dataset '{name}': say what its texts are by `task`; allowed: {', '.join(task_names())}, a YAML "
             "file, or a metric of your own by `metrics` NAME `scale` 1..5"
         )
     known = task if isinstance(task, Task) else read_task(task or (suite.task if suite else ""))
-    table = open_table(source) if isinstance(source, str) else rows_table(source)
     found = from_table(table, fields, where, known)
     known = known.with_columns(found.columns)
     own = None if found.variants else suite or own_suite(known, with_llm)

@@ -21,14 +21,13 @@ from dhp.perturb.api import Perturber
 from dhp.perturb.apply import Others, RulesApplied
 from dhp.perturb.authored import authored_origin, authored_perturbers, authored_texts
 from dhp.perturb.choice import Data, check_choice, found_datasets, part_of
+from dhp.perturb.llm.model import LlmPerturber, open_perturb_model
 from dhp.perturb.llm.prompts import prompt_name
-from dhp.perturb.model_config import OpenedModel, open_perturb_model
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.probes import chosen_probes
-from dhp.perturb.registry import check_suite, find_perturbers
+from dhp.perturb.registry import Doses, check_suite, dosed, find_perturbers, language_note
 from dhp.perturb.sets import matched
 from dhp.perturb.settings import Choice
-from dhp.perturb.suites import Doses, dosed, language_note
 
 _PART = 64
 """The most examples that a worker degrades at a time: so all of them end at about the same time."""
@@ -46,7 +45,7 @@ class Builder:
     """The user's own perturbers."""
     registry: Registry[Perturber]
     seed: int
-    model: OpenedModel | None
+    model: LlmPerturber | None
     """The perturb model, if one is given."""
     probes: Mapping[str, PerturberUse]
     """Controls and attacks to be added."""
@@ -122,7 +121,7 @@ class Builder:
             if dataset.suite is not None:
                 _, variants, _ = self.chosen(dataset, dataset.suite)
                 if self.model is not None:
-                    self.model.llm.check(variants, dataset.task.task)
+                    self.model.check(variants, dataset.task.task)
             by_model = [v for v in variants if v.method == "llm"]
             asked |= {(dataset.task.task, prompt_name(v.perturber, v.degree)) for v in by_model}
             firsts += [(dataset, v) for v in by_model[:1]]
@@ -142,7 +141,7 @@ class Builder:
     def _by_suite(self, dataset: Dataset, suite: Suite) -> PerturbedDataset:
         name, variants, left_out = self.chosen(dataset, suite)
         self._note_languages(dataset, variants)
-        before = replace(self.model.llm.cached_model.usage) if self.model else Usage()
+        before = replace(self.model.cached_model.usage) if self.model else Usage()
         made = _Made()
         by_rule = [v for v in variants if self._is_rule(dataset, v)]
         self._by_rule(dataset, by_rule, made)
@@ -155,9 +154,8 @@ class Builder:
         part = PerturbedDataset(dataset, tuple(variants), tuple(left_out), texts, name, self.seed, origins)
         if self.model is None or all(v.method != "llm" for v in variants):
             return part
-        asked = self.model.llm
-        usage = asked.cached_model.usage.since(before).lasting
-        return replace(part, usage=usage, auto_steps=asked.auto_steps.get(dataset.task.task, {}))
+        usage = self.model.cached_model.usage.since(before).lasting
+        return replace(part, usage=usage, auto_steps=self.model.auto_steps.get(dataset.task.task, {}))
 
     def _note_languages(self, dataset: Dataset, variants: Sequence[Variant]) -> None:
         probes = self._missing_probes({v.name for v in variants})
@@ -187,9 +185,9 @@ class Builder:
             PerturbedText(e.id, variant.name, f"{e.output} {variant.name}") for e in dataset.examples
         ]
         if self.dry:
-            recalled, _ = self.model.recalled.recall(dataset.examples, variant, task, dataset.language)
+            recalled, _ = self.model.recall(dataset.examples, variant, task, dataset.language)
             return [recalled.get(text.example, text) for text in placeholders]
-        cached_model = self.model.llm.cached_model
+        cached_model = self.model.cached_model
 
         def show(done: int) -> None:
             if self.progress:
@@ -198,7 +196,7 @@ class Builder:
 
         before = replace(cached_model.session_usage)
         try:
-            return list(self.model.llm.perturb(dataset.examples, variant, task, show, dataset.language))
+            return list(self.model.perturb(dataset.examples, variant, task, show, dataset.language))
         except Waiting:  # the requests of the other variants are to be collected too
             return placeholders
 

@@ -134,7 +134,7 @@ def test_samples_steps_and_seeds() -> None:
         ("mock/ideal?style=lax", "unknown style 'lax'; allowed: compressed"),
         ("mock/ideal?typos=inf", "typos=inf is not a finite number"),
         ("mock/ideal?noise", "broken settings 'noise'; allowed: name=value"),
-        ("mock/ideal?noise=1&noise=2", "a setting is given twice"),
+        ("mock/ideal?noise=1&noise=2", "duplicate setting 'noise'"),
         ("mok/ideal", "unknown provider 'mok'; did you mean 'mock'"),
     ],
 )
@@ -145,7 +145,7 @@ def test_wrong_names(name: str, message: str) -> None:
 
 def test_a_sensitivity_for_nothing_is_an_error() -> None:
     with pytest.raises(
-        InputError, match=r"no such dial or perturber 'random_typo'; did you mean 'random_typos'"
+        InputError, match=r"unknown dial or perturber 'random_typo'; did you mean 'random_typos'"
     ):
         dhp.run("mock/ideal?random_typo=0", "mini/summeval")
 

@@ -313,6 +313,8 @@ def test_data_of_ones_own_get_rules_for_any_language(tmp_path: Path) -> None:
     assert [v.d for v in table.variants] == [v.d for v in result.variants]
     with pytest.raises(InputError, match=r"own.jsonl': say what its texts are by `task`"):
         dhp.perturb_datasets(file, suite="general")
+    with pytest.raises(InputError, match=r"absent.jsonl: does not exist"):  # told first, also without a task
+        dhp.perturb_datasets(tmp_path / "absent.jsonl")
     (named,) = dhp.perturb_datasets(file, task="summarization", suite="summeval")
     assert named.left_out[0] == "fictional_named_entities.minor"
 

@@ -6,22 +6,19 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.content.catalog import content_folder, load_spec
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.records import Variant
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.limits import Limits
 from dhp.llm.records import Failure
-from dhp.llm.replay import OnlyStored
 from dhp.llm.store import Store
 from dhp.llm.usage import Budget
 from dhp.perturb.llm.model import TRIES, LlmPerturber
-from dhp.perturb.llm.prompts import AgainPrompt, PerturbPrompt, StepsPrompt
+from dhp.perturb.llm.prompts import PromptFiles
 
 from .follows import tagged, text_of
 from .says import Says
 
-PROMPTS = content_folder("perturbations") / "prompts"
 EXAMPLES = [
     dhp.Example(
         f"e{i}", "source", f"Mara Quint opened a bakery in Leeds. She sells {i + 3} kinds of bread there."
@@ -34,13 +31,8 @@ MINOR = Variant(
 GRAMMAR = Variant("grammatical_errors.minor", "grammatical_errors", "word", "llm", "minor", {"count": 2})
 
 
-def prompts(task: str, name: str) -> PerturbPrompt:
-    return load_spec(PROMPTS / task / f"{name}.yaml", PerturbPrompt)
-
-
 def by_model(model: Says, context: RequestContext = RequestContext(), **more: object) -> LlmPerturber:  # noqa: B008  frozen
-    again = load_spec(PROMPTS / "again.yaml", AgainPrompt)
-    return LlmPerturber(CachedModel(model, context), prompts, again, **more)  # type: ignore[arg-type]
+    return LlmPerturber(CachedModel(model, context), PromptFiles(), **more)  # type: ignore[arg-type]
 
 
 def moved(prompt: str) -> str:
@@ -154,17 +146,16 @@ def test_steps_by_the_model_are_asked_once_a_variant() -> None:
         return "1. Look for the town.\n2. Name another."
 
     model = Says(brain)
-    steps = load_spec(PROMPTS / "steps.yaml", StepsPrompt)
-    maker = by_model(model, steps=steps)
+    maker = by_model(model, steps="auto")
     maker.perturb(EXAMPLES, MINOR, "summarization")
     assert len(model.prompts) == 1 + len(EXAMPLES)
     assert maker.auto_steps == {"summarization": {MINOR.name: ["Look for the town.", "Name another."]}}
-    written = prompts("summarization", MINOR.name).steps[0]
+    written = PromptFiles()("summarization", MINOR.name).steps[0]
     assert all("1. Look for the town." in p and written not in p for p in model.prompts[1:])
     with pytest.raises(
         InputError, match=r"adjustment steps of 'grammatical_errors.minor': the answer is not a list"
     ):
-        by_model(Says(lambda p: "No."), steps=steps).perturb(EXAMPLES, GRAMMAR, "summarization")
+        by_model(Says(lambda p: "No."), steps="auto").perturb(EXAMPLES, GRAMMAR, "summarization")
 
 
 def test_a_bad_count_is_one_line() -> None:
@@ -214,13 +205,12 @@ def test_a_text_that_the_server_will_not_have_is_not_applicable() -> None:
 
 
 def test_steps_that_were_cut_off_are_refused() -> None:
-    steps = load_spec(PROMPTS / "steps.yaml", StepsPrompt)
     model = Says(lambda prompt: "1. Look for the town.\n2. Na")
     model.finish = "length"
     with pytest.raises(
         InputError, match=r"the answer was cut off; allowed: `perturb_model.steps` written, or `refresh`"
     ):
-        by_model(model, steps=steps).perturb(EXAMPLES, MINOR, "summarization")
+        by_model(model, steps="auto").perturb(EXAMPLES, MINOR, "summarization")
 
 
 def test_what_is_stored_is_recalled_and_what_is_not_is_counted(tmp_path: Path) -> None:
@@ -229,11 +219,7 @@ def test_what_is_stored_is_recalled_and_what_is_not_is_counted(tmp_path: Path) -
         by_model(
             Says(only_after(1, moved)), RequestContext(context.store, budget=Budget(Limits(calls=7)))
         ).perturb(EXAMPLES, MINOR, "summarization")
-    silent = LlmPerturber(
-        CachedModel(OnlyStored(Says(moved)), RequestContext(context.store)),
-        prompts,
-        load_spec(PROMPTS / "again.yaml", AgainPrompt),
-    )
-    made, counted = silent.recall(EXAMPLES, MINOR, "summarization")
+    silent = Says(lambda prompt: 1 / 0)  # type: ignore[return-value, arg-type]
+    made, counted = by_model(silent, context).recall(EXAMPLES, MINOR, "summarization")
     assert len(made) == 2
     assert [request.samples for request in counted] == [(0,), (0,), (1,), (1,), (1,)]

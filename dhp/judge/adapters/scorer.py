@@ -24,7 +24,7 @@ from dhp.llm.cached_model import RequestContext
 from dhp.llm.claims import Claims
 from dhp.llm.executor import Work
 from dhp.llm.records import Reply
-from dhp.llm.store import row
+from dhp.llm.store import rows
 
 _VERDICTS = {
     **dict.fromkeys(("yes", "true", "pass", "passed", "correct"), True),
@@ -348,7 +348,7 @@ class Scorer:
             return None
         found = self._store.find({0: key}, f"a text by {self.model}")
         if found:
-            self._said[key] = from_json(found[0].reply.text)
+            self._said[key] = from_json(found[0][0].text)
         return self._said.get(key)
 
     def _keep(self, key: bytes, outcomes: dict[str, Outcome]) -> bool:
@@ -357,7 +357,8 @@ class Scorer:
         if self._store is None or any(o.status == "failed" for o in outcomes.values()):
             return False
         reply = Reply(as_json(outcomes), "stop", 0, 0, 1)
-        self._store.add([row(key, self.model, _ENDPOINT, 0, reply, "")], replace=self._context.refresh)
+        said = rows({0: key}, self.model, _ENDPOINT, {0: reply}, "")
+        self._store.add(said, replace=self._context.refresh)
         return True
 
 

@@ -101,10 +101,7 @@ class MockJudge(Judge):
         variants = {c.variant for c in candidates} - {ORIGINAL}
         known = variants | {parse_variant(variant).perturber for variant in variants}
         for name in self.dials.sensitivities:
-            if name not in known:
-                raise InputError(
-                    f"model '{self.model}': no such dial or perturber '{name}'; {suggest(name, known)}"
-                )
+            one_of("dial or perturber", name, known, f"model '{self.model}'")
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """`samples` ratings per candidate and metric, each with its answer as text."""

@@ -1,17 +1,22 @@
 """Degraded texts by a language model, with checks and repeated attempts."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Protocol
+from pathlib import Path
 
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, StoppedEarly, Waiting
 from dhp.core.records import Example, PerturbedText, Variant
+from dhp.core.seeding import text_hash
 from dhp.core.text import without_reasoning
-from dhp.llm.cached_model import CachedModel, asked_steps, estimated_tokens
+from dhp.llm.cached_model import CachedModel, RequestContext, asked_steps, estimated_tokens
+from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.records import FINISHES, Answer, Failure, Params, Reply, Request
+from dhp.llm.replay import OnlyStored
+from dhp.llm.settings import ModelSettings
 from dhp.perturb.api import count_or_all
 from dhp.perturb.apply import example_language
 from dhp.perturb.llm.acceptance import fault
@@ -19,6 +24,7 @@ from dhp.perturb.llm.prompts import (
     AgainPrompt,
     PerturbPrompt,
     PlainPrompt,
+    PromptFiles,
     StepsPrompt,
     TextPrompt,
     again,
@@ -27,40 +33,38 @@ from dhp.perturb.llm.prompts import (
     revised_text,
 )
 from dhp.perturb.llm.prompts import written as written_prompt
+from dhp.perturb.perturbed_dataset import PerturbedDataset
+from dhp.perturb.settings import PerturbModel
 
+LOOKED_AT = 10
+"""Number of examples that decide whether a resumed run has to call a model at all."""
 TRIES = 4
 """Times that a text is asked for at most."""
 _STEPS_TOKENS = 1024
 
 
-class PromptReader(Protocol):
-    """Reads the prompts of the perturbers by language model."""
-
-    def __call__(self, task: str, name: str) -> TextPrompt:
-        """The prompt for a task; `name` is that of the variant. Raises `InputError` where there is none."""
-        ...
-
-
 class LlmPerturber:
     """A language model that degrades texts.
 
-    `again` is asked where an answer does not count, `steps` for adjustment steps of the model's own (None
-    takes the written ones). Without `max_tokens` an answer may have twice the length of the text.
+    With `steps` auto it writes adjustment steps of its own. Without `max_tokens` an answer may have twice the
+    length of the text.
     """
 
     def __init__(
         self,
         cached_model: CachedModel,
-        prompts: PromptReader,
-        again: AgainPrompt,
+        prompts: PromptFiles,
         *,
-        steps: StepsPrompt | None = None,
+        steps: str = "written",
         max_tokens: int | None = None,
     ) -> None:
         self.cached_model = cached_model
-        self._prompts = prompts
-        self._again = again
-        self._steps = steps
+        stored = OnlyStored(cached_model.model)
+        self._stored = CachedModel(stored, RequestContext(cached_model.context.store))
+        """Knows what is stored and asks nothing."""
+        self.prompts = prompts
+        self._again = prompts.read("again", AgainPrompt)
+        self._steps = prompts.read("steps", StepsPrompt) if steps == "auto" else None
         self._max_tokens = max_tokens
         self.auto_steps: dict[str, dict[str, list[str]]] = {}
         """Task -> variant -> steps that the model wrote, as far as it was asked."""
@@ -76,6 +80,25 @@ class LlmPerturber:
                         "`perturb_model.steps` written, or a .yaml file"
                     )
                 self._prompt(variant, task)
+
+    def check_server(self, examples: Sequence[Example], variant: Variant, task: str) -> None:
+        """Raise `InputError` where the server has to be asked for texts of a variant and cannot be."""
+        stored, missing = self.recall(examples[:LOOKED_AT], variant, task)
+        if missing and not stored:
+            self.cached_model.check_server(missing)
+
+    def origin(self, task: str, variants: Iterable[Variant]) -> str:
+        """What made the texts of a perturber: model, steps, a hash of its prompts and of steps of the model.
+
+        No address, as sets are given away.
+        """
+        names = [prompt_name(v.perturber, v.degree) for v in variants]
+        files = [self.prompts.file(task, name) for name in names]
+        read = {name: self.prompts.read_so_far[name] for name in ("again", *files)}
+        own = self.auto_steps.get(task, {})
+        steps = {v: own[v] for v in names if v in own}
+        digest = text_hash(json.dumps([read, steps], sort_keys=True))
+        return f"{self.name}, steps {'auto' if self._steps else 'written'}, prompts@{digest}"
 
     @property
     def name(self) -> str:
@@ -100,10 +123,15 @@ class LlmPerturber:
         `CachedModel.ask`.
         """
         prompt = self._prompt(variant, task)
-        steps = self._asked_steps(variant, task) if self._steps else prompt.steps
+        steps: Sequence[str] = prompt.steps
+        if self._steps:
+            known = self.auto_steps.setdefault(task, {})
+            if variant.name not in known:
+                known |= self._asked_steps(self.cached_model, self._steps_request(variant, prompt))
+            steps = known[variant.name]
         requests = self._requests(examples, variant, task, steps)
         whole = isinstance(prompt, PlainPrompt)
-        made, unanswered = self._tried(requests, variant, show, language, whole=whole)
+        made, unanswered = self._tried(self.cached_model, requests, variant, language, show, whole=whole)
         if unanswered:
             why = next(iter(unanswered.values()))[1]
             raise StoppedEarly(
@@ -135,18 +163,18 @@ class LlmPerturber:
         if self._steps:
             asked = self._steps_request(variant, prompt)
             counted.append(asked)
-            if not self.cached_model.missing(asked):
-                steps = self._asked_steps(variant, task)
+            if not self._stored.missing(asked):
+                steps = self._asked_steps(self._stored, asked)[variant.name]
         requests = self._requests(examples, variant, task, steps)
         whole = isinstance(prompt, PlainPrompt)
-        made, unanswered = self._tried(requests, variant, lambda done: None, language, whole=whole)
+        made, unanswered = self._tried(self._stored, requests, variant, language, whole=whole)
         for request in requests:
             known = unanswered.get(_example(request).id)
             counted.append(known[0] if known else request)
         return made, counted
 
     def _prompt(self, variant: Variant, task: str) -> TextPrompt:
-        return self._prompts(task, prompt_name(variant.perturber, variant.degree))
+        return self.prompts(task, prompt_name(variant.perturber, variant.degree))
 
     def _requests(
         self, examples: Sequence[Example], variant: Variant, task: str, steps: Sequence[str]
@@ -174,19 +202,16 @@ class LlmPerturber:
         place = f"adjustment steps of '{variant.name}'"
         return Request(asks_for_steps(self._steps, prompt), params, (0,), place, tag=variant.name)
 
-    def _asked_steps(self, variant: Variant, task: str) -> Sequence[str]:
-        known = self.auto_steps.setdefault(task, {})
-        if variant.name not in known:
-            request = self._steps_request(variant, self._prompt(variant, task))
-            known |= asked_steps(self.cached_model, [request], "`perturb_model.steps` written")
-        return known[variant.name]
+    def _asked_steps(self, model: CachedModel, request: Request) -> dict[str, list[str]]:
+        return asked_steps(model, [request], "`perturb_model.steps` written")
 
     def _tried(
         self,
+        model: CachedModel,
         requests: Sequence[Request],
         variant: Variant,
-        show: Callable[[int], None],
         language: str | None,
+        show: Callable[[int], None] = lambda done: None,
         *,
         whole: bool,
     ) -> tuple[dict[str, PerturbedText], dict[str, tuple[Request, str]]]:
@@ -199,11 +224,11 @@ class LlmPerturber:
         rejected: dict[str, tuple[str, ...]] = {}
         first = {_example(request).id: request for request in requests}
         asked = list(requests)
-        self.cached_model.on_wait = lambda: show(len(made))
+        model.on_wait = lambda: show(len(made))
         try:
             for _ in range(TRIES):
                 again: dict[str, Request] = {}
-                for answer in self._answers(asked):
+                for answer in _answers(model, asked):
                     name = _example(answer.request).id
                     (outcome,) = answer.outcomes.values()
                     if isinstance(outcome, Failure) and outcome.passing:
@@ -220,15 +245,8 @@ class LlmPerturber:
                         made[name] = found
                 asked = [again[name] for name in first if name in again and name not in made]
         finally:
-            self.cached_model.on_wait = lambda: (
-                None
-            )  # it holds the texts, and through the cached_model itself
+            model.on_wait = lambda: None  # it holds the texts, and through the model itself
         return made, unanswered
-
-    def _answers(self, asked: Sequence[Request]) -> Iterator[Answer]:
-        """The answers that there are; where others come later, failed ones may still be asked again."""
-        with suppress(Waiting):
-            yield from self.cached_model.ask(asked)
 
     def _read(
         self, answer: Answer, variant: Variant, language: str | None, before: tuple[str, ...], *, whole: bool
@@ -272,6 +290,12 @@ class LlmPerturber:
         return replace(first, prompt=prompt, samples=sample)
 
 
+def _answers(model: CachedModel, asked: Sequence[Request]) -> Iterator[Answer]:
+    """The answers that there are; where others come later, failed ones may still be asked again."""
+    with suppress(Waiting):
+        yield from model.ask(asked)
+
+
 def _example(request: Request) -> Example:
     assert isinstance(request.tag, Example)
     return request.tag
@@ -282,3 +306,39 @@ def _count(variant: Variant) -> int | str:
         return count_or_all(variant.params.get("count", "all"))
     except InputError as e:
         raise InputError(f"perturber '{variant.name}': {e}") from None
+
+
+def open_perturb_model(
+    given: str | PerturbModel, settings: ModelSettings, context: RequestContext
+) -> LlmPerturber:
+    """The model, to be asked on these terms; raises `InputError` for one that cannot be had."""
+    given = PerturbModel(given) if isinstance(given, str) else given
+    prompts = PromptFiles(None if given.prompts is None else Path(given.prompts))
+    model = CachedModel(settings.open(given.model, context), context)
+    return LlmPerturber(model, prompts, steps=given.steps, max_tokens=given.max_tokens)
+
+
+def perturbing_estimates(
+    parts: Sequence[PerturbedDataset],
+    model: str | PerturbModel | None,
+    settings: ModelSettings,
+    context: RequestContext,
+) -> list[Estimate]:
+    """What asking the perturb model for the texts of `parts` would take.
+
+    The parts are those of a dry build; an answer is reckoned for each text that is not stored.
+    """
+    if model is None:
+        return []
+    opened = open_perturb_model(model, settings, context)
+    found = []
+    for part in parts:
+        data = part.dataset
+        requests = [
+            request
+            for variant in part.variants
+            if variant.method == "llm"
+            for request in opened.recall(data.examples, variant, data.task.task, data.language)[1]
+        ]
+        found.append(estimate_requests(opened.cached_model, "perturbations", data.name, requests, "texts"))
+    return found

@@ -1,17 +1,21 @@
-"""Prompts for degrading texts, and extraction of the revised text.
+"""Prompts for degrading texts, their files, and extraction of the revised text.
 
 Texts are fenced, never altered, never expanded.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from dhp.core.errors import InputError
+from dhp.content.catalog import content_folder, load_spec
+from dhp.core.errors import InputError, one_of, suggest
+from dhp.core.files import read_text
 from dhp.core.records import Example
-from dhp.core.specs import Spec
+from dhp.core.specs import S, Spec, Suite
 from dhp.core.text import (
     SLOT,
     between_tags,
@@ -177,3 +181,88 @@ def asks_for_steps(template: StepsPrompt, prompt: PerturbPrompt) -> str:
     """The request for the adjustment steps of a prompt, shown without steps and without an example."""
     shown = [p for p in paragraphs(prompt.prompt) if {"steps", "tag"}.isdisjoint(SLOT.findall(p))]
     return fill(template.prompt, {"task": fenced(fill("\n\n".join(shown), _UNFILLED), "task")})
+
+
+GENERAL = "general"
+"""The folder of the prompts for tasks without their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFiles:
+    """The prompts of the perturbers by language model: bundled, or of the user's folder."""
+
+    own: Path | None = None
+    read_so_far: dict[str, str] = field(default_factory=dict)
+    """File -> its contents as they count."""
+
+    def __post_init__(self) -> None:
+        if self.own is not None and not self.own.is_dir():
+            raise InputError(f"{self.own}: is not a folder; allowed: one with prompt files of perturbers")
+
+    def check_names(self, asked: Iterable[tuple[str, str]]) -> None:
+        """Raise `InputError` for a file of one's own that replaces no bundled prompt and is none asked for.
+
+        `asked` are the tasks and names of the prompts that their suites take.
+        """
+        if self.own is None:
+            return
+        places = (f"{folder}/{name}" for task, name in asked for folder in (task, GENERAL))
+        names = {*_names(_bundled()), *places}
+        plain = {f"{name}.txt" for name in names if "/" in name}
+        known = sorted(plain | {f"{name}.yaml" for name in names})
+        for path in sorted(self.own.rglob("*")):
+            name = path.relative_to(self.own).as_posix()
+            if path.is_file() and not name.startswith("."):
+                one_of("prompt", name, known, str(self.own))
+
+    def __call__(self, task: str, name: str) -> TextPrompt:
+        file = self.file(task, name)
+        plain = self.own / f"{file}.txt" if self.own else None
+        if plain is None or not plain.is_file():
+            return self.read(file, PerturbPrompt)
+        if plain.with_suffix(".yaml").is_file():
+            raise InputError(f"{plain}: a .yaml of the same name is beside it; allowed: one of them")
+        try:
+            found = plain_prompt(read_text(plain))
+        except InputError as e:
+            raise InputError(f"{plain}: {e}") from None
+        self.read_so_far[file] = found.model_dump_json()
+        return found
+
+    def file(self, task: str, name: str) -> str:
+        """`TASK/NAME`, or `general/NAME` where the task has no prompt of its own; raises `InputError` for
+        none."""
+        there = {*_names(_bundled()), *(_names(self.own) if self.own else ())}
+        for folder in (task, GENERAL):
+            if f"{folder}/{name}" in there:
+                return f"{folder}/{name}"
+        fitting = [
+            known.partition("/")[2] for known in there if known.startswith((f"{task}/", f"{GENERAL}/"))
+        ]
+        raise InputError(f"task '{task}': no prompt '{name}.yaml'; {suggest(name, set(fitting))}")
+
+    def read(self, name: str, spec: type[S]) -> S:
+        own = self.own / f"{name}.yaml" if self.own else None
+        found = load_spec(own if own and own.is_file() else _bundled() / f"{name}.yaml", spec)
+        self.read_so_far[name] = found.model_dump_json()
+        return found
+
+
+def _bundled() -> Path:
+    return content_folder("perturbations") / "prompts"
+
+
+def _names(folder: Path) -> list[str]:
+    files = (path for suffix in ("yaml", "txt") for path in folder.rglob(f"*.{suffix}"))
+    return sorted({path.relative_to(folder).with_suffix("").as_posix() for path in files})
+
+
+def check_prompts(suite: Suite) -> int:
+    """Read the bundled prompts of a suite strictly; returns how many there are."""
+    prompts = PromptFiles()
+    asked = [v for v in suite.variants if v.method == "llm"]
+    for variant in asked:
+        prompts(suite.task, prompt_name(variant.perturber, variant.degree))
+    prompts.read("again", AgainPrompt)
+    prompts.read("steps", StepsPrompt)
+    return len(asked)

@@ -21,7 +21,7 @@ from dhp.llm.estimate import Estimate
 from dhp.llm.usage import Usage
 from dhp.perturb.builder import Builder
 from dhp.perturb.choice import Data, found_datasets, with_own_task
-from dhp.perturb.model_config import open_perturb_model, perturbing_estimates
+from dhp.perturb.llm.model import open_perturb_model, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.registry import find_perturbers
 from dhp.perturb.settings import Choice
