@@ -117,19 +117,18 @@ def detection(
     """
     x = checked_table(differences)
     tests = detection_influences(x)
-    *shares, pairs = outcome_shares(x)
+    fell, tied, rose, pairs = outcome_shares(x)
     counted = pairs.max(axis=1) >= FEWEST_PAIRS
     shared_by = max(int(counted.sum()), 1) if together is None else together
     low, high, deviates = _limits(tests, pairs, clusters, alpha, shared_by)
     chosen = _metric_weights(x, cluster_index(clusters, len(x)))
     seen = _of_kinds(x, chosen)
     kinds = _by_best(tests.value, low, high, seen)
-    above = np.full(len(pairs), np.nan)
-    if controls is not None:
-        above = _above_controls(x, checked_table(controls), chosen, clusters, 1 - alpha / shared_by)
     return Detection(
-        *shares,
-        pairs=pairs,
+        fell,
+        tied,
+        rose,
+        pairs,
         metric_value=tests.value,
         metric_low=low,
         metric_high=high,
@@ -140,7 +139,7 @@ def detection(
         average=_average(x, kinds[0], seen, levels, counted, clusters, alpha),
         lowest=int(np.where(counted, kinds[0], np.inf).argmin()) if counted.any() else -1,
         deviates=deviates,
-        above_controls=above,
+        above_controls=_above_controls(x, controls, chosen, clusters, 1 - alpha / shared_by),
     )
 
 
@@ -296,13 +295,20 @@ def _of_best(differences: Floats) -> Floats:
 
 
 def _above_controls(
-    x: Floats, controls: Floats, chosen: Floats, clusters: npt.ArrayLike | None, level: float
+    x: Floats,
+    controls: npt.ArrayLike | None,
+    chosen: Floats,
+    clusters: npt.ArrayLike | None,
+    level: float,
 ) -> Floats:
     """See `Detection.above_controls`; the metrics are those that the damage chose."""
-    found = np.full((controls.shape[1], x.shape[1]), np.nan)
-    for c in range(controls.shape[1]):
+    if controls is None:
+        return np.full(x.shape[1], np.nan)
+    edits = checked_table(controls)
+    found = np.full((edits.shape[1], x.shape[1]), np.nan)
+    for c in range(edits.shape[1]):
         for v in range(x.shape[1]):
-            apart = np.sign(x[:, v]) / 2 - np.sign(controls[:, c]) / 2
+            apart = np.sign(x[:, v]) / 2 - np.sign(edits[:, c]) / 2
             mine = normalised(chosen[:, v], ~np.isnan(apart))
             apart = _read(apart, mine)
             if (~np.isnan(apart)).sum() >= FEWEST_PAIRS:
