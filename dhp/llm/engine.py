@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import email.utils
 import queue
 import random
 import threading
@@ -146,17 +145,6 @@ def backoff(attempt: int, after: float | None) -> float:
 
 
 _jitter = random.Random()  # its numbers never reach a result
-
-
-def retry_after(header: str | None) -> float | None:
-    """Seconds that a `Retry-After` header asks for, as a number or as a date; None where it has none."""
-    if not header:
-        return None
-    with contextlib.suppress(ValueError):
-        return max(0.0, float(header))
-    with contextlib.suppress(ValueError, TypeError, OverflowError):
-        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
-    return None
 
 
 _TRIES_UNPROVEN = 3
