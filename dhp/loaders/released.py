@@ -78,8 +78,8 @@ def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, st
     found = read_tables(path, known.files)
     variants = [v.name for v in suite.variants]
     for ours in fields:
-        if "." in ours and ours not in variants:
-            raise InputError(f"{name}: `fields` {ours}: no such variant; {suggest(ours, variants)}")
+        if "." in ours:
+            one_of("variant", ours, variants, f"{name}: `fields`")
     columns = {**known.fields, **fields}
     if "id" not in fields and not found.has(columns["id"]):
         del columns["id"]

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from dhp.core.errors import InputError, require, suggest
+from dhp.core.errors import InputError, one_of, require
 from dhp.core.files import opened, reason
 from dhp.core.tables import TABLE_SUFFIXES, Row, Table, from_arrow, read_rows, table
 
@@ -122,8 +122,8 @@ def hub_table(name: str) -> Table:
     splits = _load(place, address)
     if not split and len(splits) > 1:
         raise InputError(f"{place}: has several splits; allowed: {', '.join(f'{place}:{s}' for s in splits)}")
-    if split and split not in splits:
-        raise InputError(f"{place}: no split '{split}'; {suggest(split, splits)}")
+    if split:
+        one_of("split", split, splits, place)
     rows = splits[split or next(iter(splits))]
     return from_arrow(place, rows.with_format("arrow").iter(_AT_ONCE))
 
