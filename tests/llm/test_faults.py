@@ -388,7 +388,7 @@ def test_a_wrong_key_for_azure_names_its_variable(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_unknown_transport_is_named() -> None:
-    with pytest.raises(InputError, match=r"`transport`: unknown 'sdx'; did you mean 'sdk'"):
+    with pytest.raises(InputError, match=r"`transport`: unknown transport 'sdx'; did you mean 'sdk'"):
         OpenAIClient("stub", "http://127.0.0.1:9/v1", transport="sdx")
 
 
