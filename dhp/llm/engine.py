@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from dhp.core.errors import DhpError, InputError, StoppedEarly
 from dhp.llm.api import Client
 from dhp.llm.clients.transport import Garbled, Refused, Rejected, Retry, TooLong, Unreachable
-from dhp.llm.limits import RateLimits
+from dhp.llm.limits import Budget, PromptLengths, RateLimits
 from dhp.llm.records import Failure, Outcomes, Reply, Request
 from dhp.llm.store import Store, rows
-from dhp.llm.usage import Budget, PromptLengths
 
 
 @dataclass(slots=True)

@@ -4,18 +4,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dhp.core.errors import InputError, suggest
-from dhp.llm.api import Client, LocalModel
 from dhp.llm.records import Failure, Outcomes, Request
 from dhp.llm.store import Store
 
 NOT_STORED = "not in the recording"
 
 
-class _NoModel:
-    """Has no replies but those in the store."""
+class StoredModel:
+    """A model that is not asked: it has no replies but those in the store."""
 
-    model: str
-    endpoint: str
+    def __init__(self, model: str, endpoint: str) -> None:
+        self.model, self.endpoint = model, endpoint
 
     def count_tokens(self, prompt: str) -> int:
         """Zero, as no request is ever sent."""
@@ -31,33 +30,22 @@ class _NoModel:
             yield request, dict.fromkeys(request.samples, missing)
 
 
-class OnlyStored(_NoModel):
-    """A model that is not asked: what is stored of it answers, in a dry run."""
+def stored_model(store: Store, model: str | None = None) -> StoredModel:
+    """The model of an earlier run, whose replies are in the store.
 
-    def __init__(self, model: Client | LocalModel) -> None:
-        self.model, self.endpoint = model.model, model.endpoint
-
-
-class StoredModel(_NoModel):
-    """Answers from a store of an earlier run alone.
-
-    The model may be left out where the store knows only one. Raises `InputError` if the store has no replies,
-    or of several models, or not of this one.
+    It may be left out where the store knows only one. Raises `InputError` if the store has no replies, or of
+    several models, or not of this one.
     """
-
-    def __init__(self, store: Store, model: str | None = None) -> None:
-        there = store.models()
-        names = [f"{name} at {endpoint}" if name == model else name for name, endpoint in there]
-        if not there:
-            raise InputError(f"{store.path}: holds no replies")
-        fitting = [pair for pair in there if model in (None, pair[0], f"{pair[0]} at {pair[1]}")]
-        if model is not None and not fitting:
-            raise InputError(f"{store.path}: no replies of '{model}'; {suggest(model, names)}")
-        if len(fitting) > 1:
-            raise InputError(
-                f"{store.path}: several models; choose one by ?model=: {', '.join(sorted(names))}"
-            )
-        self.model, self.endpoint = fitting[0]
+    there = store.models()
+    names = [f"{name} at {endpoint}" if name == model else name for name, endpoint in there]
+    if not there:
+        raise InputError(f"{store.path}: holds no replies")
+    fitting = [pair for pair in there if model in (None, pair[0], f"{pair[0]} at {pair[1]}")]
+    if model is not None and not fitting:
+        raise InputError(f"{store.path}: no replies of '{model}'; {suggest(model, names)}")
+    if len(fitting) > 1:
+        raise InputError(f"{store.path}: several models; choose one by ?model=: {', '.join(sorted(names))}")
+    return StoredModel(*fitting[0])
 
 
 def open_store(path: Path) -> Store:
