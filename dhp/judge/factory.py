@@ -27,8 +27,8 @@ from dhp.judge.surface.judge import SurfaceJudge
 from dhp.llm.api import providers
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.executor import LOCAL, Executor
-from dhp.llm.replay import open_store, stored_model
 from dhp.llm.settings import ModelSettings
+from dhp.llm.store import open_store, stored_model
 
 _REPLAY = "replay/"
 _RECORDED = ("column/", _REPLAY)

@@ -13,8 +13,7 @@ from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.transport import Rejected, Retry
 from dhp.llm.limits import Budget, Limits, RateLimits
 from dhp.llm.records import Position, Reply, Request
-from dhp.llm.replay import open_store, stored_model
-from dhp.llm.store import Store
+from dhp.llm.store import Store, open_store, stored_model
 from tests.llm.helpers import QUICK, answered, cached_model, requests
 from tests.llm.stub import kill, reset, stats, stub_process, stub_server
 

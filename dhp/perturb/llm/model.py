@@ -15,8 +15,8 @@ from dhp.core.text import without_reasoning
 from dhp.llm.cached_model import CachedModel, RequestContext, asked_steps, estimated_tokens
 from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.records import FINISHES, Answer, Failure, Params, Reply, Request
-from dhp.llm.replay import StoredModel
 from dhp.llm.settings import ModelSettings
+from dhp.llm.store import StoredModel
 from dhp.perturb.api import count_or_all
 from dhp.perturb.apply import example_language
 from dhp.perturb.llm.acceptance import fault
