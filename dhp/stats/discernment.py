@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from dhp.stats.arrays import (
     Floats,
+    Ints,
     checked_table,
     cluster_index,
     cluster_sums,
@@ -195,14 +196,7 @@ def discern(
         if name not in allowed:
             raise ValueError(f"unknown {kind} '{name}'; allowed: {', '.join(allowed)}")
     metric_weights(weights, v, m)
-    index = None if clusters is None else cluster_index(clusters, len(x))
-
-    def tested(pairs: Floats) -> float:
-        there = ~np.isnan(pairs)
-        groups = None if index is None else index[there]
-        return signed_rank(pairs[there], method, alternative, groups) if there.any() else math.nan
-
-    log_p = np.array([[tested(pairs) for pairs in row] for row in np.moveaxis(x, 0, -1)])
+    log_p = _tested(x, method, alternative, None if clusters is None else cluster_index(clusters, len(x)))
 
     def d_of(of_metrics: Floats | None) -> Floats:
         logs = combined(log_p, of_metrics, combination)
@@ -212,6 +206,17 @@ def discern(
         return discernment(logs)
 
     return log_p, d_of(None), d_of(None if weights is None else np.asarray(weights, dtype=np.float64))
+
+
+def _tested(differences: Floats, method: Method, alternative: Alternative, clusters: Ints | None) -> Floats:
+    """Natural logs of the p-values of all variants and metrics, shape (V, M)."""
+    log_p = np.full(differences.shape[1:], math.nan)
+    for v, m in np.ndindex(log_p.shape):
+        there = ~np.isnan(differences[:, v, m])
+        if there.any():
+            groups = None if clusters is None else clusters[there]
+            log_p[v, m] = signed_rank(differences[there, v, m], method, alternative, groups)
+    return log_p
 
 
 def joint_log_p(

@@ -77,10 +77,8 @@ def signed_rank(
         `clusters` do not fit.
     """
     d = np.asarray(differences, dtype=np.float64)
-    if d.ndim != 1 or d.size == 0:
-        raise ValueError(f"differences must have shape (n,) with n >= 1, not {d.shape}")
-    if not np.isfinite(d).all():
-        raise ValueError("differences must be finite")
+    if d.ndim != 1 or d.size == 0 or not np.isfinite(d).all():
+        raise ValueError(f"differences must have shape (n,) with n >= 1 and be finite, not {d.shape}")
     nonzero = d[d != 0]
     n, m = d.size, nonzero.size
     if m == 0:
@@ -97,13 +95,16 @@ def signed_rank(
     w = int(signed[signed > 0].sum())
     if alternative == "two-sided":  # the null distribution is symmetric
         w = max(w, int(ranks @ sizes) - w)
-    if clustered:
-        log_p = flip_log_tail(ranks, sizes, w)
-    elif method == "scipy" and _scipy_approximates(n, m, sizes):
-        log_p = _normal_log_tail(w / 2, m, sizes)
-    else:
-        log_p = (exact_log_tail if m <= EXACT_UP_TO else tilted_log_tail)(ranks, sizes, w)
+    log_p = flip_log_tail(ranks, sizes, w) if clustered else _log_tail(ranks, sizes, w, n, method)
     return min(log_p + math.log(2) * (alternative == "two-sided"), 0.0)
+
+
+def _log_tail(ranks: Ints, sizes: Ints, w: int, n: int, method: Method) -> float:
+    """log P(W >= w); `n` counts zeros."""
+    m = int(sizes.sum())
+    if method == "scipy" and _scipy_approximates(n, m, sizes):
+        return _normal_log_tail(w / 2, m, sizes)
+    return (exact_log_tail if m <= EXACT_UP_TO else tilted_log_tail)(ranks, sizes, w)
 
 
 def _scipy_approximates(n: int, nonzero: int, sizes: Ints) -> bool:
