@@ -5,7 +5,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -60,6 +60,24 @@ def drawn(draw: Callable[["Figure"], None], width: float, height: float, descrip
         f'<svg class="chart" style="--width: {width:g}in" role="img" aria-label="{escape(description)}" '
         f"{box[0]}>{inner}"
     )
+
+
+Point: TypeAlias = tuple[float, float, tuple[float, float] | None]
+"""Place on the axis, figure, and its interval."""
+
+
+def line_with_intervals(axes: "Axes", points: Sequence[Point], label: str, **look: Any) -> None:
+    """A line through points, with the interval of each upright; `look` is as for `Axes.plot`."""
+    x, y, _ = zip(*points, strict=True)
+    (line,) = axes.plot(x, y, label=label, **look)
+    for place, _, ends in points:
+        if ends is not None:
+            axes.plot([place, place], ends, color=line.get_color(), linewidth=1, alpha=0.6)
+
+
+def mark_blind(axes: "Axes", value: float = 0.5) -> None:
+    """A dashed line where there is nothing to see."""
+    axes.axhline(value, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
 
 
 def _small(svg: str) -> str:
