@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from dhp.analysis.result_parts import VariantResult
-from dhp.analysis.results import CONTROL_PAIRS
+from dhp.analysis.results import CONTROL_PAIRS, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.records import parse_variant
 from dhp.report.findings import Findings, by_judge
