@@ -1,5 +1,6 @@
 """The interface of judges, and functions that judges share."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -158,9 +159,9 @@ def split_settings(model: str, known: Collection[str] | None = None) -> tuple[st
     return name, settings
 
 
-def computed_metric(name: str, label: str, scale: Scale) -> Metric:
-    """The criterion of a judge that computes its scores and is shown no words."""
-    return Metric(
+def computed_task(task: Task, name: str, label: str, scale: Scale) -> Task:
+    """The task with the one criterion of a judge that computes its scores and is shown no words."""
+    metric = Metric(
         name=name,
         label=label,
         scale=scale,
@@ -169,6 +170,13 @@ def computed_metric(name: str, label: str, scale: Scale) -> Metric:
         question=f"What is the {label} of this text?",
         antonym="no overlap",
     )
+    return task.model_copy(update={"metrics": [metric], "translations": {}})
+
+
+def metric_name(name: str, otherwise: str = "score") -> str:
+    """A name as metrics have it: lower case, digits and `_`, a letter first, else `otherwise` first."""
+    plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    return plain if plain[:1].isalpha() else f"{otherwise}_{plain}".rstrip("_")
 
 
 def rescale(score: float, source: Scale, target: Scale) -> float:

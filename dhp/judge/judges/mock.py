@@ -5,7 +5,7 @@ import functools
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dhp.core.errors import InputError, one_of, suggest
@@ -164,7 +164,7 @@ def mock_judge(name: str, seed: int = 0) -> MockJudge:
     dials = Registry("mock judge", KINDS)[base.removeprefix("mock/")]
     changes: dict[str, Any] = {}
     own: dict[str, float] = {}
-    names = [f.name for f in fields(Dials) if f.name != "sensitivities"]
+    names = ("style", *_NUMBERS)
     try:
         for key, value in settings.items():
             if key == "style":
