@@ -177,7 +177,7 @@ PLUGIN_WORDS = {
 
 
 ON_THE_WAY = """
-Row Table LoadedTexts Example Dataset
+Row Table Example Dataset
 Edited Audit PerturbedText PerturbedDataset
 Candidate RatingTarget Request Job RawReply Reply Answer Extracted Rating
 RatingsArray Design Scores Influences Estimate Detection SignedRank _Figures Cell VariantResult RunDetection

@@ -13,7 +13,7 @@ import click
 from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import say
 from dhp.cli.protocol_options import CHART, DATASET, OWN, SEED, Criteria, ProtocolChanges
-from dhp.core.errors import InputError, one_of, suggest
+from dhp.core.errors import InputError, one_of
 from dhp.core.plugins import offered
 from dhp.core.text import printable
 from dhp.perturb.settings import Choice
@@ -108,13 +108,10 @@ def _protocol(asked: ShowRequest) -> "Iterator[Part]":
     protocol, metrics = asked.changes.changed(asked.name), asked.criteria.chosen(())
     task, texts = _candidates(asked, metrics)
     example = texts[0].example if asked.example is None else asked.example
+    one_of("example", example, {c.example for c in texts}, "--example")
     here = [c for c in texts if c.example == example]
-    if not here:
-        raise InputError(f"--example '{example}': unknown; {suggest(example, {c.example for c in texts})}")
+    one_of("variant", asked.variant, [c.variant for c in here], "--variant")
     shown = [c for c in here if c.variant == asked.variant]
-    if not shown:
-        near = suggest(asked.variant, [c.variant for c in here])
-        raise InputError(f"--variant '{asked.variant}': unknown; {near}")
     for key, value in protocol.settings(*_APART).items():
         yield f"# {key}: {value}"
     if protocol.pairwise:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dhp.core.errors import InputError, one_of, suggest
+from dhp.core.errors import one_of, suggest
 from dhp.core.keywords import near_keywords
 from dhp.core.options import check_numbers, option, pairs_like
 
@@ -61,11 +61,7 @@ class PerturbModel:
     def __post_init__(self) -> None:
         from dhp.llm.api import providers
 
-        provider = self.model.partition("/")[0]
-        if provider not in providers():
-            raise InputError(
-                f"perturb model '{self.model}': unknown provider; {suggest(provider, providers())}"
-            )
+        one_of("provider", self.model.partition("/")[0], providers(), f"perturb model '{self.model}'")
         one_of("steps", self.steps, STEPS, "`perturb_model.steps`")
         check_numbers(self, "perturb_model")
 

@@ -6,7 +6,7 @@ its name, or by that of the prompt file: `compare` and `gate` take it across edi
 `protocol` is allowed. Where protocols differ, `compare` and `leaderboard` say so in the names of judges.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from dhp.analysis.results import Result
@@ -69,12 +69,6 @@ def check_alike(
             f"dataset '{first.result.dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
             f"{other.place}; allowed: runs that agree in it{allowing(part, allow)}"
         )
-
-
-def check_once(dataset: str, judges: Sequence[str]) -> None:
-    """Raise `InputError` for a duplicate judge."""
-    if repeated := [name for name in judges if judges.count(name) > 1]:
-        raise InputError(f"dataset '{dataset}': duplicate judge '{repeated[0]}'; name each judge once")
 
 
 def protocol_name(protocol: str) -> str:

@@ -14,14 +14,13 @@ from dhp.analysis.ratings_split import split_ratings
 from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Results
 from dhp.analysis.schedules import ALL
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, unique
 from dhp.core.keywords import as_list, near_keywords
 from dhp.core.progress import Progress, counted, numbered, progress_of
 from dhp.core.seeding import key_digest, text_hash
 from dhp.runs.comparable import (
     check_alike,
     check_allowed,
-    check_once,
     differ_in_size_alone,
     differences,
     rated_by_dataset,
@@ -224,7 +223,7 @@ def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) 
     names = [e.result.model for e in entries]
     if len({e.result.protocol for e in entries}) > 1:
         names = [f"{name} ({e.result.protocol})" for name, e in zip(names, entries, strict=True)]
-    check_once(dataset, names)
+    unique("judge", names, f"dataset '{dataset}'")
     return tuple(names)
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, unique
 from dhp.core.options import check_percent
 from dhp.core.records import IDENTITY
 from dhp.core.seeding import key_digest
-from dhp.runs.comparable import check_alike, check_once, differences, rated_by_dataset
+from dhp.runs.comparable import check_alike, differences, rated_by_dataset
 from dhp.runs.reader import RunResult
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.defaults import FLOOR
@@ -311,7 +311,7 @@ def _names(dataset: str, entries: Sequence[RunResult]) -> list[str]:
         e.result.model if models.count(e.result.model) == 1 else f"{e.result.model} ({e.result.protocol})"
         for e in entries
     ]
-    check_once(dataset, names)
+    unique("judge", names, f"dataset '{dataset}'")
     return names
 
 
