@@ -27,10 +27,9 @@ from dhp.judge.factory import any_recorded, find_judges
 from dhp.judge.pairs import FLIP
 from dhp.judge.prompt_files import PromptFiles
 from dhp.judge.rate_texts import COLUMNS, judge_estimates, rate_texts
-from dhp.llm.cached_model import RequestContext
+from dhp.llm.cached_model import RequestContext, taken
 from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
-from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import given_texts, rated_task
 from dhp.loaders.user import Rows
@@ -334,7 +333,7 @@ def _judged(
     progress: Progress | None,
 ) -> tuple[Result, RatingsArray]:
     """What follows from the ratings of one judge on one dataset, which go to the folder, and these."""
-    before = replace(judge.cached_model.usage) if judge.cached_model else Usage()
+    before = replace(judge.cached_model.usage) if judge.cached_model else None
     config = spec.config(part.dataset.task, part.variants)
     if judge.pairwise:
         config = replace(config, statistics="sign-flip")
@@ -346,7 +345,7 @@ def _judged(
     if config.schedule.sparse:
         part = replace(part, texts=(), variants=tuple(v for v in part.variants if v.name in ratings.variants))
     ratings = replace(ratings, incomplete=frozenset(t.variant for t in part.texts if t.text is None))
-    usage, cost = _used(judge, before)
+    usage, cost = taken(judge.cached_model, before)
     with stage(progress, f"analysing {judge.model} on {data.name}"):
         result = analyze_ratings(
             ratings,
@@ -364,14 +363,6 @@ def _judged(
             cost=cost,
         )
     return of_comparisons(result) if judge.pairwise else result, ratings
-
-
-def _used(judge: Judge, before: Usage) -> tuple[dict[str, int], float | None]:
-    """Calls and tokens of a judge since then, and what they cost; nothing where it asks no model."""
-    if not judge.cached_model:
-        return {}, None
-    usage = judge.cached_model.usage.since(before)
-    return usage.lasting, usage.cost(judge.cached_model.context.budget.prices)
 
 
 def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:

@@ -22,7 +22,7 @@ from dhp.core.specs import Task
 from dhp.judge.factory import find_pairwise_judge
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
 from dhp.judge.prompt_files import PairPromptFile
-from dhp.llm.cached_model import RequestContext
+from dhp.llm.cached_model import RequestContext, taken
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
 from dhp.plugins.arena.input import Answer, check_match, read_answers, read_battle_prompt
@@ -39,7 +39,7 @@ from dhp.plugins.arena.statistics import (
 )
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import between, figure
-from dhp.report.printout import Part, TextTable
+from dhp.report.printout import Part, Printout, TextTable
 from dhp.report.web import page
 
 if TYPE_CHECKING:
@@ -154,11 +154,9 @@ def run_battle(
     """
     verdicts = compared(judge, make_pairs(systems), task, metrics, progress)
     by_pair = verdicts_by_pair(verdicts)
-    cached_model = judge.cached_model
     contests = [
         _contest(one, other, metric, by_pair) for one, other in combinations(systems, 2) for metric in metrics
     ]
-    usage = cached_model.usage if cached_model else None
     return Battle(
         judge.model,
         judge.protocol,
@@ -167,8 +165,7 @@ def run_battle(
         contests,
         _strengths(list(systems), [c for c in contests if c.metric == metrics[0]], seed),
         verdicts,
-        usage.lasting if usage else {},
-        usage.cost(cached_model.context.budget.prices) if usage and cached_model else None,
+        *taken(judge.cached_model),
     )
 
 
@@ -461,6 +458,19 @@ def write_battle(battle: Battle, folder: Path) -> None:
     }
     for name, text in files.items():
         write_lines(folder / name, [text])
+
+
+def battle_printout(spec: BattleSpec, folder: Path | None) -> Printout:
+    """The battle by itself, also written to the folder if there is one."""
+    context = spec.settings.context()
+    found = fought(spec, context)
+    context.stop_if_waiting(whole=True)
+    assert found is not None, "without an answer it has stopped"
+    parts = battle_parts(found)
+    if folder:
+        write_battle(found, folder)
+        parts += ["", f"written to {folder}: battle.json, verdicts.jsonl, report.html"]
+    return Printout(parts, found.to_json())
 
 
 def battle_parts(battle: Battle) -> list[Part]:

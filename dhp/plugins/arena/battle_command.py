@@ -71,14 +71,11 @@ def battle(
     if len(answers) < 2 or model is None:
         raise InputError("dhp battle: needs at least two answer files and --model, or --recorded FILE")
     from dhp.plugins.arena.battle import (
-        Battle,
         BattleSpec,
         battle_estimate,
-        battle_parts,
-        fought,
+        battle_printout,
         output_folder,
         read_systems,
-        write_battle,
     )
 
     folder = output_folder(out, "battle.json")
@@ -96,20 +93,8 @@ def battle(
     if dry_run:
         say(*battle_estimate(spec, spec.settings.context()))
         return
-
-    def result() -> Battle | None:
-        context = spec.settings.context()
-        found = fought(spec, context)
-        context.stop_if_waiting(whole=True)
-        return found
-
-    if (found := until_answered(result)) is None:
-        return
-    parts = battle_parts(found)
-    if folder:
-        write_battle(found, folder)
-        parts += ["", f"written to {folder}: battle.json, verdicts.jsonl, report.html"]
-    print_out(Printout(parts, found.to_json()), json=json)
+    made = until_answered(lambda: battle_printout(spec, folder))
+    print_out(made, json=json)
 
 
 _FORMS = ("judgebench", "llmbar")

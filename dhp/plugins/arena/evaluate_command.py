@@ -21,6 +21,7 @@ from dhp.core.seeding import text_hash
 from dhp.core.text import spreadsheet_safe
 from dhp.judge.check import checked_ratings, readable
 from dhp.judge.factory import find_judge
+from dhp.llm.cached_model import taken
 from dhp.llm.settings import ModelSettings
 from dhp.plugins.arena.battle import Battle, battle_parts, output_folder, write_battle
 from dhp.plugins.arena.evaluation import EvaluatedCell, Evaluation, Work, evaluated_cells
@@ -146,14 +147,12 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
         cells += _classical(work, plan)
     battle = work.battle()
     work.context.stop_if_waiting(whole=True)
-    usage = model.usage if model else None
     evaluation = Evaluation(
         work.asked.model,
         ", ".join(dict.fromkeys(protocols)),
         settings,
         cells,
-        usage.lasting if usage else {},
-        usage.cost(model.context.budget.prices) if usage and model else None,
+        *taken(model),
     )
     return work, evaluation, kept, battle
 
