@@ -134,10 +134,9 @@ class Builder:
         self._note_languages(dataset, variants)
         before = replace(self.model.cached_model.usage) if self.model else Usage()
         made = _Made()
-        by_rule = [v for v in variants if self._is_rule(dataset, v)]
-        self._by_rule(dataset, by_rule, made)
+        self._by_rule(dataset, [v for v in variants if v.method == "rule"], made)
         for v in variants:
-            if v not in by_rule:
+            if v.method != "rule":
                 for index, some in enumerate(grouped(self._texts(dataset, v), BLOCK)):
                     made.put((v.name, index), some)
         texts = _in_order(made, variants)
@@ -190,11 +189,6 @@ class Builder:
             return list(self.model.perturb(dataset.examples, variant, task, show, dataset.language))
         except Waiting:  # the requests of the other variants are to be collected too
             return placeholders
-
-    def _is_rule(self, dataset: Dataset, variant: Variant) -> bool:
-        if variant.method == "authored" and read_authored(dataset.name):
-            return False
-        return variant.method == "rule" or self.model is None
 
     def _by_rule(self, dataset: Dataset, variants: Sequence[Variant], made: _Made) -> None:
         """Put the texts of these variants there; the examples are shared out among workers."""

@@ -200,4 +200,4 @@ class PerturbedDataset:
 
     def judged_by(self, metrics: Metrics) -> "PerturbedDataset":
         """The dataset with only these metrics of its task; all if none is named."""
-        return replace(self, dataset=replace(self.dataset, task=with_metrics(self.dataset.task, metrics)))
+        return self.judged_as(with_metrics(self.dataset.task, metrics))
