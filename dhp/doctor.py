@@ -83,8 +83,7 @@ def examine(
 
 def _own_judge(name: str, fields: Mapping[str, str]) -> Check:
     """What a judge of the user's own is recognised as; it is not called."""
-    from dhp.judge.adapters.adapter import load_object
-    from dhp.judge.adapters.shapes import adapt
+    from dhp.judge.adapters.adapter import adapt, load_object
     from dhp.judge.api import is_judge
 
     try:

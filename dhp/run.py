@@ -26,7 +26,7 @@ from dhp.judge.api import Judge
 from dhp.judge.factory import any_recorded, find_judges
 from dhp.judge.pairs import FLIP
 from dhp.judge.prompt_files import PromptFiles
-from dhp.judge.rate_texts import COLUMNS, judge_estimates, rate_texts, with_token_limits
+from dhp.judge.rate_texts import COLUMNS, judge_estimates, rate_texts
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
@@ -215,7 +215,8 @@ def _carry_out(
     progress: Progress | None,
 ) -> Results:
     name = run_name(_identity(spec, judges, perturbed))
-    judges = with_token_limits(judges, [(p.candidates(), p.dataset.task) for p in perturbed], name)
+    asked = [(p.candidates(), p.dataset.task) for p in perturbed]
+    judges = [judge.with_token_limit(asked, name) for judge in judges]
     own = [
         (judge, part.judged_as(judge.own_task(part.dataset.task, part.candidates())))
         for part in perturbed

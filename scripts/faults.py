@@ -9,24 +9,25 @@ other results or pays for more than what was in flight. Each run rates 5 texts a
 
 import argparse
 import functools
+import itertools
 import json
 import os
 import resource
 import signal
-import socketserver
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.server import Answer, Scripted, refusal, reply, scripted_server
 
 KEY = "sk-faults-0123456789abcdef"
 SCRIPT = "<script>alert(1)</script></textarea>"
@@ -37,30 +38,23 @@ MOST_KILOBYTES = 600_000
 """Of the memory of a run."""
 _VOLATILE = ("created", "usage", "cost")
 
-Answer = tuple[int, Mapping[str, str], bytes | None]
-"""Status, headers, body; without a body the connection is closed, without an answer."""
+
+@contextmanager
+def serving(says: Callable[[int], Answer | None]) -> Iterator[Scripted]:
+    """A server that answers by a function of the number of the call."""
+    numbers = itertools.count(1)
+    with scripted_server(lambda call: says(next(numbers))) as server:
+        yield server
 
 
-def answer(
-    text: object = "4", status: int = 200, /, headers: Mapping[str, str] = {}, **more: object
-) -> Answer:
-    """A reply in the form of OpenAI's, with other parts where `more` gives them."""
-    message = {"role": "assistant", "content": text}
-    reply = {
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 9, "completion_tokens": 1},
-        **more,
-    }
-    return status, headers, json.dumps(reply).encode()
+def prompts(server: Scripted) -> list[bytes]:
+    """What the server was asked to complete, in turn."""
+    return [call.raw for call in server.calls if call.method == "POST"]
 
 
-def refusal(status: int, message: str, **headers: str) -> Answer:
-    """An error, with headers."""
-    return (
-        status,
-        {k.replace("_", "-"): v for k, v in headers.items()},
-        json.dumps({"error": {"message": message}}).encode(),
-    )
+def paid_twice(server: Scripted) -> int:
+    """Prompts that came before."""
+    return len(prompts(server)) - len({*prompts(server)})
 
 
 def weighed(chosen: str, **logprobs: float) -> Answer:
@@ -68,61 +62,7 @@ def weighed(chosen: str, **logprobs: float) -> Answer:
     tops = [{"token": token.strip("_"), "logprob": logprob} for token, logprob in logprobs.items()]
     place = {"token": chosen, "logprob": tops[0]["logprob"], "top_logprobs": tops}
     choice = {"index": 0, "message": {"content": chosen}, "finish_reason": "stop"}
-    return answer(choices=[{**choice, "logprobs": {"content": [place]}}])
-
-
-class Server:
-    """A server that answers by a function of the number of the call, and counts what it is asked."""
-
-    def __init__(self, says: Callable[[int], Answer]) -> None:
-        self.calls = 0
-        self.asked: Counter[bytes] = Counter()
-        lock = threading.Lock()
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(handler) -> None:
-                body = handler.rfile.read(int(handler.headers["content-length"]))
-                with lock:
-                    self.calls += 1
-                    self.asked[body] += 1
-                    number = self.calls
-                status, headers, body = says(number)
-                if body is None:
-                    handler.close_connection = True
-                    return
-                handler.send_response(status)
-                for name, value in {"Content-Length": str(len(body)), **headers}.items():
-                    handler.send_header(name, value)
-                handler.end_headers()
-                handler.wfile.write(body)
-                if "Content-Length" in headers:
-                    handler.close_connection = True
-
-            def log_message(self, format: str, *args: object) -> None:
-                return
-
-        class Quiet(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, request: object, client_address: object) -> None:
-                return  # a client that was killed
-
-        self.server: socketserver.BaseServer = Quiet(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/v1"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-
-@contextmanager
-def serving(says: Callable[[int], Answer]) -> Iterator[Server]:
-    """A running server."""
-    server = Server(says)
-    try:
-        yield server
-    finally:
-        server.server.shutdown()
-        server.server.server_close()
+    return reply(choices=[{**choice, "logprobs": {"content": [place]}}])
 
 
 @dataclass
@@ -137,19 +77,10 @@ class Outcome:
 
 def command(url: str, folder: Path, *more: str) -> list[str]:
     """The benchmark against a server, all its files below `folder`."""
-    asked = [
-        "--dataset",
-        "mini/summeval",
-        "--n",
-        "5",
-        "--metric",
-        "fluency",
-        "--samples",
-        "1",
-    ]
+    asked = ["--dataset", "mini/summeval", "--n", "5", "--metric", "fluency", "--samples", "1"]
     limits = ["--retries", "1", "--timeout", "2", "--concurrency", str(CONCURRENCY)]
     places = ["--out", str(folder / "out"), "--cache", str(folder / "cache")]
-    model = [*CLIENTS[client], "--base-url", url]
+    model = [*CLIENTS[client], "--base-url", f"{url}/v1"]
     return [sys.executable, "-m", "dhp.benchmark", *model, *asked, *limits, *places, "--quiet", *more]
 
 
@@ -209,9 +140,8 @@ def ran(arguments: list[str], folder: Path, **more: object) -> Outcome:
     return judged(started(arguments, **more), folder, begun)
 
 
-def _hang(number: int) -> Answer:
+def _hang(number: int) -> None:
     time.sleep(30)
-    return 200, {}, None
 
 
 @functools.cache
@@ -222,45 +152,49 @@ def _bomb() -> bytes:
     return b"".join([*parts, packer.compress(b'"}}]}'), packer.flush()])
 
 
-NASTY: dict[str, Callable[[int], Answer]] = {
+NASTY: dict[str, Callable[[int], Answer | None]] = {
     "hangs": _hang,
-    "closes each connection": lambda i: (200, {}, None),
-    "closes every third connection": lambda i: (200, {}, None) if i % 3 == 0 else answer(),
+    "closes each connection": lambda i: None,
+    "closes every third connection": lambda i: None if i % 3 == 0 else reply(),
     "half an answer": lambda i: (200, {"Content-Length": "5000"}, b'{"choices": [{"mess'),
     "429, Retry-After: inf": lambda i: refusal(429, "slow down", Retry_After="inf"),
     "429, Retry-After: a day": lambda i: refusal(429, "slow down", Retry_After="86400"),
     "429, Retry-After: nan, once in three": lambda i: (
-        refusal(429, "slow down", Retry_After="nan") if i % 3 == 0 else answer()
+        refusal(429, "slow down", Retry_After="nan") if i % 3 == 0 else reply()
     ),
     "500 always": lambda i: refusal(500, "oh"),
     "401, with the key in it": lambda i: refusal(401, f"Incorrect API key provided: {KEY}"),
-    "401 for one prompt in ten": lambda i: refusal(401, "no") if i % 10 == 7 else answer(),
-    "403 from the twentieth call on": lambda i: refusal(403, "no") if i > 20 else answer(),
+    "401 for one prompt in ten": lambda i: refusal(401, "no") if i % 10 == 7 else reply(),
+    "403 from the twentieth call on": lambda i: refusal(403, "no") if i > 20 else reply(),
     "404, a page": lambda i: (404, {"Content-Type": "text/html"}, b"<html>" + b"x" * 5000),
     "redirects": lambda i: refusal(307, "", Location="https://example.invalid/v1/chat/completions"),
     "redirects to itself": lambda i: refusal(308, "", Location="/v1/chat/completions"),
     "garbage in the place of JSON": lambda i: (200, {}, b"\x00\xff\xfe garbage"),
-    "a stray byte in each answer": lambda i: (200, {}, (answer("4 @")[2] or b"").replace(b"@", b"\xff")),
+    "a stray byte in each answer": lambda i: (
+        200,
+        {},
+        json.dumps(reply("4 @")[2]).encode().replace(b"@", b"\xff"),
+    ),
     "JSON of another form": lambda i: (200, {}, b'["choices"]'),
     "deep JSON": lambda i: (200, {}, b"[" * 100_000),
-    "no choices": lambda i: answer(choices=[]),
-    "null choices": lambda i: answer(choices=None),
-    "usage NaN": lambda i: answer(usage={"prompt_tokens": float("nan"), "completion_tokens": None}),
-    "usage of 1e300 tokens": lambda i: answer(usage={"prompt_tokens": 1e300, "completion_tokens": -5}),
-    "null usage": lambda i: answer(usage=None),
-    "a number as content": lambda i: answer(4),
-    "null content": lambda i: answer(None),
-    "a lone surrogate": lambda i: answer("4 \ud800"),
-    "the key in the answer": lambda i: answer(f"You sent {KEY}: 4"),
-    "a script in the answer": lambda i: answer(f"4 {SCRIPT}"),
-    "terminal codes in the answer": lambda i: answer("4 \x1b[2J\x1b]0;x\x07"),
-    "an answer of 100 kB": lambda i: answer("4 out of 5 " * 10_000),
+    "no choices": lambda i: reply(choices=[]),
+    "null choices": lambda i: reply(choices=None),
+    "usage NaN": lambda i: reply(usage={"prompt_tokens": float("nan"), "completion_tokens": None}),
+    "usage of 1e300 tokens": lambda i: reply(usage={"prompt_tokens": 1e300, "completion_tokens": -5}),
+    "null usage": lambda i: reply(usage=None),
+    "a number as content": lambda i: reply(4),
+    "null content": lambda i: reply(None),
+    "a lone surrogate": lambda i: reply("4 \ud800"),
+    "the key in the answer": lambda i: reply(f"You sent {KEY}: 4"),
+    "a script in the answer": lambda i: reply(f"4 {SCRIPT}"),
+    "terminal codes in the answer": lambda i: reply("4 \x1b[2J\x1b]0;x\x07"),
+    "an answer of 100 kB": lambda i: reply("4 out of 5 " * 10_000),
     "log-probabilities: infinity": lambda i: weighed("4", _4=float("inf"), _1=-1.0),
     "log-probabilities: 5": lambda i: weighed("4", _4=-0.1, _1=5.0),
     "log-probabilities: NaN": lambda i: weighed("4", _4=-0.1, _1=float("nan")),
     "log-probabilities: too much in all": lambda i: weighed("4", _4=-0.01, _1=-0.01, _2=-0.01),
     "log-probabilities: another token's": lambda i: weighed("4", _2=-0.7, _3=-0.7),
-    "an answer of 50 MB": lambda i: answer("4 out of 5 " * 5_000_000),
+    "an answer of 50 MB": lambda i: reply("4 out of 5 " * 5_000_000),
     "300 MB packed into 300 kB": lambda i: (200, {"Content-Encoding": "gzip"}, _bomb()),
     "a refusal of 15 MB": lambda i: refusal(400, "no " * 5_000_000),
     "400, too long a prompt": lambda i: refusal(400, "maximum context length is 8 tokens"),
@@ -281,12 +215,12 @@ def nasty(name: str, folder: Path) -> Outcome:
 
 def _slow(number: int) -> Answer:
     time.sleep(0.1)
-    return answer("4" if number % 2 else "3")
+    return reply("4" if number % 2 else "3")
 
 
 def _steady(number: int) -> Answer:
     time.sleep(0.1)
-    return answer("4")
+    return reply("4")
 
 
 def _results(folder: Path) -> object:
@@ -306,12 +240,12 @@ def killed(signals: list[int], folder: Path) -> Outcome:
     """A run that is killed again and again, against one that is not."""
     with serving(_steady) as server:
         whole = ran(command(server.url, folder / "whole"), folder / "whole")
-        paid, server.calls = server.calls, 0
+        paid = len(prompts(server))
         for kill in range(3):
-            before = server.calls
+            before = len(prompts(server))
             process = started(command(server.url, folder / "broken"))
             end = time.monotonic() + LIMIT
-            while server.calls < before + 8 and process.poll() is None and time.monotonic() < end:
+            while len(prompts(server)) < before + 8 and process.poll() is None and time.monotonic() < end:
                 time.sleep(0.01)
             for number in signals:
                 if process.poll() is None:
@@ -325,9 +259,10 @@ def killed(signals: list[int], folder: Path) -> Outcome:
             found.faults.append("other results")
         if found.code != 0:
             found.faults.append("does not go on")
-        if server.calls - paid > 3 * _held():
+        twice = len(prompts(server)) - 2 * paid
+        if twice > 3 * _held():
             found.faults.append("paid twice")
-        found.said = f"{server.calls - paid} of {paid} calls paid twice, bound {3 * _held()}"
+        found.said = f"{twice} of {paid} calls paid twice, bound {3 * _held()}"
     return found
 
 
@@ -402,7 +337,7 @@ def flipped_bits(folder: Path) -> Outcome:
     """A finished run in whose store three answers are another number: asked again, with the same results."""
     with serving(_steady) as server:
         ran(command(server.url, folder), folder)
-        before, paid = _results(folder), server.calls
+        before, paid = _results(folder), len(prompts(server))
         (store,) = (folder / "cache").rglob("*.sqlite")
         with closing(sqlite3.connect(store, isolation_level=None)) as connection:
             connection.execute("VACUUM")  # else an old copy of a row may be changed in its place
@@ -411,8 +346,8 @@ def flipped_bits(folder: Path) -> Outcome:
         found = ran(command(server.url, folder), folder)
     if _results(folder) != before:
         found.faults.append("other results")
-    if server.calls != paid + 3:
-        found.faults.append(f"{server.calls - paid} calls")
+    if len(prompts(server)) != paid + 3:
+        found.faults.append(f"{len(prompts(server)) - paid} calls")
     with sqlite3.connect(store) as connection:
         if connection.execute("SELECT count(*) FROM set_aside").fetchone() != (3,):
             found.faults.append("not set aside")
@@ -426,7 +361,7 @@ def two_on_one_store(folder: Path, kill: bool = False) -> Outcome:
         folders = [folder / "one", folder / "two"]
         shared = ["--cache", str(folder / "shared")]
         processes = [started(command(server.url, each, *shared)) for each in folders]
-        while kill and server.calls < 30 and processes[0].poll() is None:
+        while kill and len(prompts(server)) < 30 and processes[0].poll() is None:
             time.sleep(0.01)
         if kill:
             processes[0].kill()
@@ -438,10 +373,10 @@ def two_on_one_store(folder: Path, kill: bool = False) -> Outcome:
         two.faults.append(f"exits {one.code} and {two.code}")
     elif _results(folders[0]) != _results(folders[1]):
         two.faults.append("other results")
-    twice = sum(server.asked.values()) - len(server.asked)
+    twice = paid_twice(server)
     if twice > (_held() if kill else 0):
         two.faults.append("paid twice")
-    two.said = f"{twice} of {len(server.asked)} calls paid twice; {two.said}"
+    two.said = f"{twice} of {len(prompts(server)) - twice} calls paid twice; {two.said}"
     return two
 
 
@@ -456,7 +391,7 @@ def two_in_one_folder(folder: Path) -> Outcome:
     two.faults += one.faults + again.faults
     if (one.code, two.code, again.code) != (0, 2, 0) or "being written by process" not in two.said:
         two.faults.append(f"exits {one.code}, {two.code}, then {again.code}")
-    if sum(server.asked.values()) != len(server.asked):
+    if paid_twice(server):
         two.faults.append("paid twice")
     return two
 
@@ -464,7 +399,7 @@ def two_in_one_folder(folder: Path) -> Outcome:
 def key_in_the_address(folder: Path) -> Outcome:
     """A run whose address holds a key, as that of some gateways does."""
     with serving(_steady) as server:
-        return ran(command(f"{server.url}/{KEY}/v1", folder), folder)
+        return ran(command(f"{server.url}/{KEY}", folder), folder)
 
 
 def broken_manifest(folder: Path) -> Outcome:

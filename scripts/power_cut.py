@@ -22,7 +22,7 @@ import numpy as np
 
 from dhp.core.seeding import stream
 from dhp.llm.records import Reply
-from dhp.llm.store import FILE, Store, row
+from dhp.llm.store import FILE, Store, rows
 
 BATCHES, BATCH, SECTOR = 150, 8, 512
 COUNTER = "added"
@@ -49,7 +49,7 @@ def fill(path: Path) -> None:
     with path.with_name(COUNTER).open("wb", buffering=0) as counter:
         for batch in range(BATCHES):
             numbers = range(batch * BATCH, (batch + 1) * BATCH)
-            store.add([row(key(n), "m", "e", 0, reply(n), "r") for n in numbers])
+            store.add(rows({n: key(n) for n in numbers}, "m", "e", {n: reply(n) for n in numbers}, "r"))
             counter.write(b".")
     store.release()
 
@@ -140,7 +140,7 @@ def check(contents: dict[str, bytes], added: int) -> tuple[str, int]:
         store = Store(folder / FILE)
         try:
             found = {n: store.find({0: key(n)}) for n in range(BATCHES * BATCH)}
-            store.add([row(key(10**6), "m", "e", 0, reply(1), "r")])
+            store.add(rows({0: key(10**6)}, "m", "e", {0: reply(1)}, "r"))
             store.release()
             with sqlite3.connect(folder / FILE) as connection:
                 sound = connection.execute("PRAGMA integrity_check").fetchone()[0]
@@ -148,7 +148,7 @@ def check(contents: dict[str, bytes], added: int) -> tuple[str, int]:
             return f"{type(e).__name__}: {e}", 0
         if sound != "ok":
             return f"not sound: {sound}", 0
-        if wrong := [n for n, kept in found.items() if kept and kept[0].reply != reply(n)]:
+        if wrong := [n for n, kept in found.items() if kept and kept[0][0] != reply(n)]:
             return f"another reply under {wrong[0]}", 0
         return "", added - sum(map(bool, found.values()))
 

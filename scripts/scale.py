@@ -1,19 +1,18 @@
-"""Measure the whole chain by the number of ratings: time, peak memory, bytes on disk, a kill in the middle.
+"""Measure how time and memory grow with the size of a study.
 
-    python scripts/scale.py [--calls 20000] [--texts 100000]
-    python scripts/scale.py --ratings 800000 --samples 1
+    python scripts/scale.py [PART ...] [--share 1.0] [--samples 5]
 
-Each size is a run of its own, `dhp benchmark` with a mock judge on made-up texts: perturbations, ratings,
-tables, results and report. The first size is run again, killed halfway and started once more.
-
-Then, where no `--ratings` are given, a Ray cluster of two nodes of one CPU on this machine is held against
-this process: calls to a server that takes 20 ms, and perturbations by rule. Both are warmed up before the
-clock. What two cores of the machine can bring at most is measured, too: two processes that each do all of the
-work at the same time, against one.
-
+`chain`: runs of 100,000 and a million ratings, `dhp benchmark` with a mock judge on made-up texts:
+perturbations, ratings, tables, results and report. The first is run again, killed halfway and started once
+more. `executors`: a Ray cluster of two nodes of one CPU on this machine against this process, by calls to a
+server that takes 20 ms and by perturbations by rule, both warmed up before the clock; and what two cores can
+bring at most, by two processes that each do all of the work at the same time. `ratings`, `board`, `store`:
+`dhp analyze`, `dhp leaderboard` and a store of replies, at a tenth and at the whole size; ten times the size
+may take ten times as long, and start-up. `conversations`: to read and to degrade one.
 """
 
 import argparse
+import hashlib
 import json
 import multiprocessing
 import os
@@ -21,12 +20,31 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-PER_SAMPLE = 19 * 4
-"""Ratings of an example: texts (the original and 18 variants of the suite `general`) x metrics."""
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from dhp.content.catalog import content_folder
+from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.clients.openai_client import OpenAIClient
+from dhp.llm.executor import open_executor
+from dhp.llm.records import Params, Reply, Request
+from dhp.llm.settings import ModelSettings
+from dhp.llm.store import Store, rows
+from dhp.loaders.resolve import resolve_datasets
+from dhp.perturb.builder import perturb_datasets
+from tests.llm.stub import stub_process
+
+METRICS = ("coherence", "consistency", "fluency", "relevance")
+VARIANTS = ("original", *(f"damage_{i}.{degree}" for i in range(1, 10) for degree in ("minor", "major")))
+"""As many as the suite `general` has, and the original."""
+PER_SAMPLE = len(VARIANTS) * len(METRICS)
+"""Ratings of an example."""
 _SENTENCES = (
     "{a} lives in {b} with {n} cats and an old dog.",
     "Every morning they walk to the harbour because the market opens early.",
@@ -48,25 +66,50 @@ def write_texts(path: Path, examples: int) -> None:
             file.write(json.dumps(row) + "\n")
 
 
-def command(folder: Path, out: str, samples: int) -> list[str]:
-    """The run."""
-    return [
-        *(sys.executable, "-m", "dhp", "benchmark", "--model", f"mock/noisy?samples={samples}"),
-        *("--dataset", str(folder / "texts.jsonl"), "--task", "summarization", "--suite", "general"),
-        *("--out", str(folder / out)),
-    ]
-
-
-def measured(line: list[str]) -> tuple[float, float]:
-    """Seconds and peak megabytes of a command that ends well."""
+def dhp(*arguments: object) -> tuple[float, float, float]:
+    """Seconds, seconds of CPU and peak megabytes of a command that ends well."""
     start = time.perf_counter()
-    process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(line(*arguments), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     said = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
+    _, status, used = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(said)
-    return time.perf_counter() - start, usage.ru_maxrss / 1024
+    return time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def line(*arguments: object) -> list[str]:
+    """A command of `dhp` in a process of its own."""
+    return [sys.executable, "-m", "dhp", *map(str, arguments)]
+
+
+def chain(folder: Path, share: float, samples: int) -> None:
+    """Time, memory and bytes of whole runs, and whether one can be killed and resumed."""
+    for ratings in (share * 100_000, share * 1_000_000):
+        size = folder / str(ratings)
+        size.mkdir()
+        examples = max(5, round(ratings / PER_SAMPLE / samples))
+        write_texts(size / "texts.jsonl", examples)
+        run = ["benchmark", "--model", f"mock/noisy?samples={samples}", "--dataset", size / "texts.jsonl"]
+        run += ["--task", "summarization", "--suite", "general", "--out"]
+        seconds, _, peak = dhp(*run, size / "out")
+        count = examples * PER_SAMPLE * samples
+        held = sum(path.stat().st_size for path in (size / "out").rglob("*"))
+        print(
+            f"{count:,} ratings of {len(VARIANTS) * examples:,} texts: {seconds:.0f} s "
+            f"({1e6 * seconds / count:.0f} microseconds a rating), peak {peak:,.0f} MB (bar: 1,500), "
+            f"{held / 1e6:.1f} MB on disk ({held / count:.0f} bytes a rating)",
+            flush=True,
+        )
+        if ratings == share * 100_000:
+            silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            killed = subprocess.Popen(line(*run, size / "again"), **silent)
+            time.sleep(seconds / 2)
+            killed.kill()
+            killed.wait()
+            dhp(*run, size / "again")
+            same = "the same" if figures(size / "out") == figures(size / "again") else "OTHER"
+            print(f"killed after {seconds / 2:.0f} s and started again: {same} figures", flush=True)
 
 
 def figures(out: Path) -> dict[str, object]:
@@ -78,9 +121,6 @@ def figures(out: Path) -> dict[str, object]:
 
 def made(folder: Path, name: str, texts: int) -> tuple[float, list[str | None]]:
     """Seconds to perturb so many texts by an executor, and the texts."""
-    from dhp.llm.settings import ModelSettings
-    from dhp.perturb.builder import perturb_datasets
-
     path = folder / f"{texts}.jsonl"
     write_texts(path, max(5, texts // 18))
     begun = time.perf_counter()
@@ -92,12 +132,6 @@ def made(folder: Path, name: str, texts: int) -> tuple[float, list[str | None]]:
 
 def asked(url: str, folder: Path, name: str, calls: int) -> float:
     """Seconds to have so many requests answered by way of an executor, each reply stored."""
-    from dhp.llm.cached_model import CachedModel, RequestContext
-    from dhp.llm.clients.openai_client import OpenAIClient
-    from dhp.llm.executor import open_executor
-    from dhp.llm.records import Params, Request
-    from dhp.llm.store import Store
-
     store = Store(folder / f"{name}-{calls}.sqlite")
     context = RequestContext(store, executor=open_executor(name))
     params = Params(temperature=0.0, top_p=None, max_tokens=16)
@@ -140,28 +174,18 @@ def two_nodes() -> Iterator[str]:
         nodes.shutdown()
 
 
-def compare_executors(calls: int, texts: int) -> None:
-    """Print time, overhead a rating and speed-up of two nodes against this process."""
+def executors(folder: Path, share: float, samples: int) -> None:
+    """Time, overhead and speed-up of two nodes against this process."""
     import ray
 
+    calls, texts = int(share * 20_000), int(share * 100_000)
     bound = speed_up_of_two(texts // 5)
     print(f"two processes that share nothing, {texts // 5:,} texts each: speed-up {bound:.2f}", flush=True)
-    server = [
-        sys.executable,
-        str(Path(__file__).parent / "stub_server.py"),
-        "--port",
-        "0",
-        "--latency",
-        "0.02",
-    ]
     with (
         two_nodes() as address,
         ray.init(address, logging_level="error", log_to_driver=False),
-        tempfile.TemporaryDirectory() as name,
-        subprocess.Popen(server, stdout=subprocess.PIPE, text=True) as process,
+        stub_process("--latency", 0.02) as url,
     ):
-        assert process.stdout is not None
-        url, folder = process.stdout.readline().split()[1], Path(name)
         for kind, warm, count, measure in (
             ("calls", 256, calls, lambda executor, n: (asked(url, folder, executor, n), None)),
             ("texts", 180, texts, lambda executor, n: made(folder, executor, n)),
@@ -183,49 +207,109 @@ def compare_executors(calls: int, texts: int) -> None:
                 f"{os.getloadavg()[0]:.1f}",
                 flush=True,
             )
-        process.terminate()
 
 
-def measure_chain(ratings: int, samples: int, resume: bool) -> None:
-    """Print time, memory and bytes of a run, and whether it can be killed and resumed."""
-    with tempfile.TemporaryDirectory() as name:
-        folder, examples = Path(name), max(5, round(ratings / PER_SAMPLE / samples))
-        write_texts(folder / "texts.jsonl", examples)
-        seconds, peak = measured(command(folder, "out", samples))
-        count = examples * PER_SAMPLE * samples
-        size = sum(path.stat().st_size for path in (folder / "out").rglob("*"))
+def ratings(folder: Path, share: float, samples: int) -> None:
+    """`dhp analyze` of a table with up to a million ratings."""
+    for wanted in (int(share * 100_000), int(share * 1_000_000)):
+        examples = max(5, wanted // (PER_SAMPLE * samples))
+        table = pd.MultiIndex.from_product(
+            [[f"e{i}" for i in range(examples)], VARIANTS, METRICS, range(samples)],
+            names=["example", "variant", "metric", "sample"],
+        ).to_frame(index=False)
+        drop = table["variant"].map({name: 0.05 * i for i, name in enumerate(VARIANTS)})
+        noise = np.random.default_rng(0).normal(0, 0.7, len(table))
+        table["score"] = np.clip(np.round(4.2 - drop + noise), 1, 5)
+        file = folder / f"{wanted}.parquet"
+        table.to_parquet(file, index=False)
+        _, seconds, peak = dhp("analyze", file, "--quiet")
+        print(f"analyze, {len(table):,} ratings: {seconds:.1f} s CPU, {peak:.0f} MB", flush=True)
+
+
+def board(folder: Path, share: float, samples: int) -> None:
+    """`dhp leaderboard` of up to two hundred results files."""
+    run = ["benchmark", "--dataset", "mini/summeval", "--quiet", "--out"]
+    results = []
+    for k in range(1, 6):
+        out = folder / f"run{k}"
+        dhp(*run, out, "--model", f"mock/noisy?sensitivity={k / 10}")
+        results.append(json.loads((out / "results.json").read_text("utf-8")))
+    for count in (max(int(share * 20), 2), max(int(share * 200), 3)):
+        files = folder / f"{count}"
+        files.mkdir()
+        for i in range(count):
+            result = results[i % 5] | {"model": f"own/model-{i}"}
+            (files / f"{i}.json").write_text(json.dumps(result))
+        _, seconds, peak = dhp("leaderboard", files, "--out", folder / f"site{count}")
+        print(f"leaderboard, {count} results: {seconds:.1f} s CPU, {peak:.0f} MB", flush=True)
+
+
+def store(folder: Path, share: float, samples: int) -> None:
+    """Writing replies, and finding each again, in a store of up to a million."""
+    reply = Reply("Rating: 4", "stop", 200, 5, 1)
+    for count in (int(share * 100_000), int(share * 1_000_000)):
+        path = folder / f"{count}.sqlite"
+        kept = Store(path)
+        keys = [hashlib.sha256(b"%d" % i).digest() for i in range(count)]
+        start = time.process_time()
+        for begin in range(0, count, 32):
+            part = dict(enumerate(keys[begin : begin + 32]))
+            kept.add(rows(part, "openai/one", "http://127.0.0.1", dict.fromkeys(part, reply), "run"))
+        written = time.process_time() - start
+        sought = keys[:: max(1, count // 100_000)]
+        start = time.process_time()
+        assert all(kept.find({0: key}) for key in sought)
+        found = time.process_time() - start
+        kept.release()
         print(
-            f"{count:,} ratings of {19 * examples:,} texts: {seconds:.0f} s "
-            f"({1e6 * seconds / count:.0f} microseconds a rating), peak {peak:,.0f} MB (bar: 1,500), "
-            f"{size / 1e6:.1f} MB on disk ({size / count:.0f} bytes a rating)",
+            f"store, {count:,} replies: {1e6 * written / count:.0f} microseconds of CPU to write one, "
+            f"{1e6 * found / len(sought):.0f} to find one, {path.stat().st_size / count:.0f} bytes each",
             flush=True,
         )
-        if resume:
-            silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            killed = subprocess.Popen(command(folder, "again", samples), **silent)
-            time.sleep(seconds / 2)
-            killed.kill()
-            killed.wait()
-            measured(command(folder, "again", samples))
-            same = "the same" if figures(folder / "out") == figures(folder / "again") else "OTHER"
-            print(f"killed after {seconds / 2:.0f} s and started again: {same} figures", flush=True)
+
+
+def conversations(folder: Path, share: float, samples: int) -> None:
+    """CPU time to read and to degrade up to 10,000 conversations, made of the bundled ones."""
+    bundled = (content_folder("datasets") / "mini" / "conversations.jsonl").read_text("utf-8").splitlines()
+    file, n = folder / "chats.jsonl", max(len(bundled), int(share * 10_000))
+    with file.open("w", encoding="utf-8") as out:
+        for i in range(n):
+            out.write(json.dumps({**json.loads(bundled[i % len(bundled)]), "id": str(i)}) + "\n")
+    start = time.process_time()
+    (dataset,) = resolve_datasets([str(file)])
+    read = time.process_time() - start
+    start = time.process_time()
+    (made,) = perturb_datasets(dataset, controls=False, progress=None)
+    degraded = time.process_time() - start
+    print(f"{n:,} conversations read: {1000 * read / n:.3f} ms each")
+    print(f"{len(made.variants)} variants: {1000 * degraded / len(made.texts):.3f} ms a text")
+
+
+PARTS: dict[str, Callable[[Path, float, int], None]] = {
+    "chain": chain,
+    "executors": executors,
+    "ratings": ratings,
+    "board": board,
+    "store": store,
+    "conversations": conversations,
+}
 
 
 def main() -> None:
-    """Print one line a size, then one for each kind of work that a cluster takes over."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--ratings", type=int, action="append", help="default: 100,000 and 1,000,000")
+    """Print one line a size."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("part", nargs="*", choices=[*PARTS, []], default=[])
+    parser.add_argument("--share", type=float, default=1.0, help="of the whole size; default: 1")
     parser.add_argument("--samples", type=int, default=5, help="ratings of a text on a metric; default: 5")
-    parser.add_argument("--calls", type=int, default=20_000)
-    parser.add_argument("--texts", type=int, default=100_000)
     given = parser.parse_args()
     print(
         f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, load {os.getloadavg()[0]:.1f}", flush=True
     )
-    for place, ratings in enumerate(given.ratings or (100_000, 1_000_000)):
-        measure_chain(ratings, given.samples, resume=place == 0 and not given.ratings)
-    if not given.ratings:
-        compare_executors(given.calls, given.texts)
+    for name in given.part or PARTS:
+        with tempfile.TemporaryDirectory() as folder:
+            PARTS[name](Path(folder), given.share, given.samples)
 
 
 if __name__ == "__main__":

@@ -177,9 +177,9 @@ PLUGIN_WORDS = {
 
 
 ON_THE_WAY = """
-Row Table LoadedTexts Example Dataset
+Row Table Example Dataset
 Edited Audit PerturbedText PerturbedDataset
-Candidate RatingTarget Request Job RawReply Reply JobOutcome Answer Extracted Rating
+Candidate RatingTarget Request Job RawReply Reply Answer Extracted Rating
 RatingsArray Design Scores Influences Estimate Detection SignedRank _Figures Cell VariantResult RunDetection
 _TestedParts Result
 Run RunResult Findings _Section
@@ -187,7 +187,7 @@ Run RunResult Findings _Section
 """Records that hold a text, or what is known of it, from a row of a table to the report, in their order."""
 BESIDE_THE_WAY = """
 RunSpec JudgeSettings Perturber Request Builder RulesApplied RequestBuilder _Template Params
-Variant VariantName ResolvedConfig RequestContext Connection Engine Usage Stored Signature
+Variant VariantName ResolvedConfig RequestContext Connection Engine Usage Signature
 Part Mention SampleConsistency Spread ResponseStyle Statement Sentence Advice Pair Miss Cut
 """
 """Settings and machinery; parts of one step; further figures and sentences."""

@@ -46,7 +46,7 @@ def store(tmp_path: Path) -> Path:
 def test_no_reply_of_a_store_of_version_1_is_lost(store: Path, read_only: bool) -> None:
     """The keys too: a reply that is not found is paid for again."""
     found = Store(store, read_only=read_only).find(keys("openai/stub", "http://127.0.0.1:1/v1", ASKED))
-    assert {sample: each.reply for sample, each in found.items()} == {
+    assert {sample: reply for sample, (reply, _) in found.items()} == {
         0: Reply("4", "stop", 10, 2, 1, (Position("4", (("4", -0.1), ("5", -2.5))),)),
         1: Reply("五", "length", 0, 0, 0),
     }

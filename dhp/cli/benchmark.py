@@ -1,17 +1,19 @@
 """`dhp benchmark`: degrade, judge, analyse."""
 
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar
 
 import click
 
 from dhp.analysis.config import AnalysisConfig
-from dhp.cli.language_models import refuse_unused, until_answered, with_deferral
-from dhp.cli.options import Command, config_option, plugin_flags, settings
+from dhp.analysis.schedules import ALL
+from dhp.cli.language_models import estimates_shown, refuse_unused, until_answered, with_deferral
+from dhp.cli.options import Command, config_option, plugin_flags, settings, stated
 from dhp.cli.output import OutputOptions, say
-from dhp.cli.preset import Preset
 from dhp.cli.protocol_options import (
     DATASET,
+    DEFAULT_PROTOCOL,
     DRY_RUN,
     OWN,
     PROTOCOL,
@@ -20,14 +22,90 @@ from dhp.cli.protocol_options import (
     ProtocolChanges,
     model_option,
 )
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, one_of
+from dhp.core.options import option
 from dhp.core.plugins import load_target, offered
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice, PerturbModel
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+R = TypeVar("R")
+
+PAPER: Mapping[str, Mapping[str, object]] = {
+    "changes": {
+        "answer": "score-only",
+        "steps": "auto",
+        "samples": 5,
+        "temperature": 0.0,
+        "extraction": "parse",
+        "reference": False,
+        "persona": "none",
+        "prompt_files": (),
+    },
+    "analysis": {"statistics": "paper", "combination": "printed"},
+    "choice": {"controls": False, "attacks": False, "doses": None},
+    "choice.perturb_model": {"steps": "auto"},
+}
+"""Settings record -> its fields as Wang et al. (2025) have them, appendices D and E."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Settings of a publication."""
+
+    preset: str | None = field(
+        default=None,
+        metadata=option(
+            "All settings of the DHP paper: its six sets, steps by the model, five answers at temperature 0, "
+            "its statistics, no controls.",
+            metavar="paper",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if self.preset is not None:
+            one_of("preset", self.preset, ["paper"])
+
+    def datasets(self, given: tuple[str, ...]) -> tuple[str, ...]:
+        """The datasets that are given, else all six of the paper."""
+        return given or (("all",) if self.preset else ())
+
+    def applied(
+        self,
+        protocol: tuple[str, ...],
+        changes: ProtocolChanges,
+        analysis: AnalysisConfig,
+        choice: Choice,
+        schedule: str,
+    ) -> tuple[ProtocolChanges, AnalysisConfig, Choice]:
+        """The settings with those of the preset; raises `InputError` for an option that contradicts it."""
+        if self.preset is None:
+            return changes, analysis, choice
+        if protocol != (DEFAULT_PROTOCOL,):
+            raise _contradiction("--protocol", "protocol", DEFAULT_PROTOCOL)
+        if schedule != ALL.name:
+            raise _contradiction(f"--{schedule.replace('_', '-')}", schedule, None)
+        choice = _fixed(choice, "choice")
+        if isinstance(choice.perturb_model, PerturbModel):
+            model = _fixed(choice.perturb_model, "choice.perturb_model")
+            choice = replace(choice, perturb_model=model)
+        return _fixed(changes, "changes"), _fixed(analysis, "analysis"), choice
+
+
+def _fixed(record: R, parameter: str) -> R:
+    for name, value in PAPER[parameter].items():
+        if getattr(record, name) != value and (options := stated(f"{parameter}.{name}")):
+            raise _contradiction(options[0], name, value)
+    whole: Any = record
+    changed: R = replace(whole, **PAPER[parameter])
+    return changed
+
+
+def _contradiction(option: str, name: str, value: object) -> InputError:
+    has = f"no {name}" if value in ((), None) or value is False else f"{name} {value}"
+    return InputError(
+        f"{option}: contradicts --preset paper, which has {has.replace('_', ' ')}; leave one of them out"
+    )
 
 
 COMMON = (
@@ -78,12 +156,11 @@ def benchmark(
     Example: python -m dhp.benchmark --model baseline/surface --dataset mini/summeval
     """
     from dhp.analysis.schedules import find_schedule
-    from dhp.cli.estimates import estimates_shown
     from dhp.run import estimate, run
     from dhp.runs.writer import run_folder
 
     output.check(dry_run)
-    schedule = schedule or "all"
+    schedule = schedule or ALL.name
     changes, analysis, choice = preset.applied(protocol, changes, analysis, choice, schedule)
     dataset = preset.datasets(dataset)
     judges = model or _scorers_of_log(dataset)
@@ -113,7 +190,7 @@ def benchmark(
     output.say(f"report  {folder.path / 'report.html'}")
 
 
-def _scorers_of_log(dataset: "Sequence[str]") -> list[object]:
+def _scorers_of_log(dataset: Sequence[str]) -> list[object]:
     """The scorers of the one log that is given, where no judge is named."""
     if len(dataset) == 1:
         for target in offered("log_scorers").values():

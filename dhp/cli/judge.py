@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.language_models import until_answered, with_deferral
+from dhp.cli.language_models import estimates_shown, until_answered, with_deferral
 from dhp.cli.options import Command, setting, settings
 from dhp.cli.output import say
 from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, Criteria, ProtocolChanges, model_option
@@ -58,7 +58,6 @@ def judge(
 
     Example: dhp judge summeval=summeval.jsonl --model baseline/surface --out ratings.csv
     """
-    from dhp.cli.estimates import estimates_shown
     from dhp.core.progress import progress_shown
     from dhp.loaders.rated import FROM_REFERENCE
     from dhp.run import RatingSpec, estimate_texts, rating_parts

@@ -1,4 +1,4 @@
-"""Checks and estimates that commands with language models share."""
+"""What commands with language models share: checks, waiting for replies, estimates as tables."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -11,7 +11,9 @@ from dhp.core.errors import Answered, InputError
 from dhp.core.plugins import offered
 
 if TYPE_CHECKING:
+    from dhp.llm.estimate import CostEstimate, Estimate
     from dhp.llm.settings import ModelSettings
+    from dhp.report.printout import Part
 
 T = TypeVar("T")
 _ASK_NO_MODEL = ("mock", "baseline", "column")
@@ -58,3 +60,80 @@ def until_answered(work: Callable[[], T]) -> T:
     while True:
         with suppress(Answered):
             return work()
+
+
+_WAYS = (
+    ("together", "joint"),
+    ("one by one", "single"),
+    ("by probability", "by_probability"),
+)
+
+
+def estimates_shown(estimates: Sequence["Estimate"]) -> "list[Part]":
+    """One block a judge, over all its datasets."""
+    if not estimates:
+        return ["no language model is asked: 0 calls"]
+    found: list[Part] = []
+    for judge in dict.fromkeys((e.model, e.protocol) for e in estimates):
+        parts = [e for e in estimates if (e.model, e.protocol) == judge]
+        several = sum(e.samples for e in parts) > sum(e.prompts for e in parts)
+        ways = [way for way in _WAYS if several or way[1] != "single"]
+        found += _of_judge(judge, parts, ways[1:2] if several and parts[0].one_by_one else ways)
+    return found
+
+
+def _of_judge(
+    judge: tuple[str, str], parts: Sequence["Estimate"], ways: Sequence[tuple[str, str]]
+) -> "list[Part]":
+    from rich.text import Text
+
+    from dhp.core.text import printable
+    from dhp.report.printout import TextTable
+
+    samples, stored = sum(e.samples for e in parts), sum(e.stored for e in parts)
+    title = f"{judge[0]}  ·  {judge[1]}  ·  {', '.join(e.dataset for e in parts)}"
+    found: list[Part] = [Text(printable(title), style="bold")]
+    what = parts[0].what
+    if controls := sum(e.controls * e.samples for e in parts) / max(samples, 1):
+        found.append(
+            f"{controls:.0%} of the ratings are of controls (harmless edits); --no-controls leaves them out"
+        )
+    found.append(f"{samples:,} {what}, {stored:,} of them cached or duplicates; to ask:")
+    several = samples > sum(e.prompts for e in parts)
+    figures = ("calls", "tokens in", "out, at most", "cost, at most", "time")
+    rows = [
+        (way if several or name != "joint" else "as asked", *_cells([getattr(e, name) for e in parts]))
+        for way, name in (ways if what == "ratings" else ways[:1])
+    ]
+    found += [
+        TextTable("", ("samples" if several else "", *figures), rows, figures),
+        f"time: {parts[0].assumed}",
+    ]
+    if parts[0].priced:
+        found.append(f"prices of {parts[0].priced}; --price-in and --price-out say others")
+    if what == "texts":
+        found.append("answers that fail the check are asked again, up to three times each")
+    if not parts[0].exact:
+        found.append("tokens are estimates: a quarter of the bytes")
+    return found
+
+
+def _cells(bills: Sequence["CostEstimate"]) -> list[str]:
+    cost = sum(b.cost or 0.0 for b in bills) if bills[0].cost is not None else None
+    return [
+        f"{sum(b.calls for b in bills):,}",
+        _short(sum(b.prompt_tokens for b in bills)),
+        _short(sum(b.completion_tokens for b in bills)),
+        "–" if cost is None else f"{cost:,.2f}",
+        _duration(sum(b.seconds for b in bills)),
+    ]
+
+
+def _short(count: float) -> str:
+    return f"{count / 1e6:,.2f}M" if count >= 1e6 else f"{count:,.0f}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, left = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{left:02}"

@@ -5,6 +5,7 @@ import click
 from dhp.cli.options import Command
 from dhp.cli.output import say
 from dhp.cli.protocol_options import ALLOW
+from dhp.leaderboard import FOLDER
 
 
 class _SiteUnlessNamed(click.Group):
@@ -25,7 +26,7 @@ def leaderboard() -> None:
 
 @leaderboard.command(cls=Command)
 @click.argument("run", nargs=-1)
-@click.option("--out", default="site", metavar="DIR", help="Folder of the site.")
+@click.option("--out", default=FOLDER, metavar="DIR", help="Folder of the site.")
 @ALLOW
 def site(run: tuple[str, ...], out: str, allow: tuple[str, ...]) -> None:
     """Write a leaderboard as a static site.

@@ -17,15 +17,22 @@ from dhp.core.plugins import load_target, offered
 AnyCommand = Callable[..., object]
 
 
-class SettingOption(click.Option):
+class GroupedOption(click.Option):
+    """An option that stands below a heading in the help."""
+
+    def __init__(self, *names: Any, heading: str, **settings: Any) -> None:
+        super().__init__(*names, **settings)
+        self.heading = heading
+
+
+class SettingOption(GroupedOption):
     """The option of one field of a settings record."""
 
-    def __init__(self, *names: Any, path: str, known: Option, heading: str, **settings: Any) -> None:
+    def __init__(self, *names: Any, path: str, known: Option, **settings: Any) -> None:
         super().__init__(*names, **settings)
         self.path = path
         """The parameter of the command and the fields that lead to the value, joined by dots."""
         self.known = known
-        self.heading = heading
 
     def value(self, typed: Any) -> Any:
         """What the record is given for what was typed; raises `InputError` where that means nothing."""
@@ -69,14 +76,6 @@ def setting(record: type[Any], name: str) -> Callable[[AnyCommand], AnyCommand]:
     return _decorator(name, field, "Options")
 
 
-class _PluginFlag(click.Option):
-    """The option of what a plug-in offers."""
-
-    def __init__(self, *names: Any, heading: str, **settings: Any) -> None:
-        super().__init__(*names, **settings)
-        self.heading = heading
-
-
 def plugin_flags(hook: str, parameter: str, heading: str = "Options") -> Callable[[AnyCommand], AnyCommand]:
     """Let a command take the name of one thing that plug-ins offer, or None: each is an option."""
 
@@ -92,7 +91,9 @@ def plugin_flags(hook: str, parameter: str, heading: str = "Options") -> Callabl
 
         for name, (_, help_text) in reversed(known.items()):
             flag = f"--{name.replace('_', '-')}"
-            click.option(flag, name, cls=_PluginFlag, heading=heading, is_flag=True, help=help_text)(wrapper)
+            click.option(flag, name, cls=GroupedOption, heading=heading, is_flag=True, help=help_text)(
+                wrapper
+            )
         return wrapper
 
     return decorate

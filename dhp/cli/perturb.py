@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.language_models import until_answered, with_deferral
+from dhp.cli.language_models import estimates_shown, until_answered, with_deferral
 from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import say
 from dhp.cli.protocol_options import DATASET, DRY_RUN, SEED
@@ -106,8 +106,6 @@ def perturb(
     settings = with_deferral(settings, (model,), dry_run=dry_run)
     context = settings.context()
     if dry_run:
-        from dhp.cli.estimates import estimates_shown
-
         parts = build_texts(dataset or None, choice, seed, settings, context, dry=True)
         say(*estimates_shown(perturbing_estimates(parts, choice.perturb_model, settings, context)))
         return

@@ -1,7 +1,7 @@
 """Options of protocols, metrics and texts that several commands share."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -78,16 +78,7 @@ class AnswerChanges:
 
     def given(self, more: Mapping[str, object]) -> dict[str, object]:
         """The settings of a protocol that are changed, with `more` of them where they are not None."""
-        changes = {
-            **more,
-            "answer": self.answer,
-            "samples": self.samples,
-            "temperature": self.temperature,
-            "top_p": self.top_p,
-            "max_tokens": self.max_tokens,
-            "extraction": self.extraction,
-            "language": self.language,
-        }
+        changes = {**more, **{known.name: getattr(self, known.name) for known in fields(AnswerChanges)}}
         left = {name: None for name in ("temperature", "top_p") if changes[name] == DEFAULT}
         return {name: value for name, value in changes.items() if value is not None} | left
 
@@ -130,19 +121,12 @@ class ProtocolChanges(AnswerChanges):
         """The protocol of that name with these changes."""
         from dhp.content.protocols import override, read_protocol
 
-        changes = {
-            "protocol": self.name,
-            "steps": self.steps,
-            "reference": self.reference,
-            "persona": self.persona,
-        }
-        given, found = self.given(changes), read_protocol(protocol)
-        for key in ("protocol", "steps", "reference", "persona"):
-            if found.pairwise and key in given:
-                option = "name" if key == "protocol" else key
-                raise InputError(
-                    f"`{option}`: is for pointwise protocols, not for '{protocol}'; leave it out"
-                )
+        found = read_protocol(protocol)
+        pointwise = {"steps": self.steps, "reference": self.reference, "persona": self.persona}
+        for name, value in {"name": self.name, **pointwise}.items():
+            if found.pairwise and value is not None:
+                raise InputError(f"`{name}`: is for pointwise protocols, not for '{protocol}'; leave it out")
+        given = self.given({"protocol": self.name, **pointwise})
         return override(found, **given)
 
 

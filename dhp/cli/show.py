@@ -1,10 +1,8 @@
 """`dhp list` and `dhp show`: names and details of datasets, protocols, perturbers, judges and weights."""
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,7 +13,7 @@ import click
 from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import say
 from dhp.cli.protocol_options import CHART, DATASET, OWN, SEED, Criteria, ProtocolChanges
-from dhp.core.errors import InputError, one_of, suggest
+from dhp.core.errors import InputError, one_of
 from dhp.core.plugins import offered
 from dhp.core.text import printable
 from dhp.perturb.settings import Choice
@@ -29,29 +27,38 @@ if TYPE_CHECKING:
     from dhp.report.printout import Part
 
 
-def show_dataset(
-    name: str, *, n: int | None, seed: int, data: str | Path | None, min_characters: int | None = None
-) -> Iterator[str]:
-    """The figures of the chosen examples beside the paper's, and the kinds of published pairs.
+class ShowRequest(NamedTuple):
+    """What the user wants to see."""
 
-    `data` is where the dataset lies as published; default: the prepared copy. `min_characters` takes the
-    place of the card's.
-    """
+    name: str
+    dataset: tuple[str, ...]
+    seed: int
+    example: str | None
+    variant: str
+    chart: str | None
+    choice: Choice
+    criteria: Criteria
+    changes: ProtocolChanges
+
+
+def _dataset(asked: ShowRequest) -> "Iterator[Part]":
+    """The figures of the chosen examples beside the paper's, and the kinds of published pairs."""
     from dhp.content.catalog import dataset_names, mini_names, read_card
     from dhp.loaders.dataset import measure
     from dhp.loaders.fetch import is_prepared
     from dhp.loaders.resolve import check_minimum, published, unprepared
 
+    name, choice = asked.name, asked.choice
     base = name.removeprefix("mini/")
     if name in mini_names():
         whole = published(name)
         yield f"{name}: bundled, task {whole.task.task}, n = {len(whole.examples)}, suite {whole.suite_name}"
         yield from ("  what: written for this project", "  licence: CC0-1.0", "  cite: this project")
         return
-    card, source = read_card(base), Path(data) if data is not None else None
+    card, source = read_card(base), None if choice.data is None else Path(choice.data)
     if source is not None and base != name:
         raise InputError(f"--data: {name} is bundled; allowed with one of {', '.join(dataset_names())}")
-    check_minimum(min_characters, source)
+    check_minimum(choice.min_characters, source)
     if source is None and base == name and not is_prepared(card):
         yield f"{name}: {card.title}, task {card.task}"
         if card.paper:
@@ -59,11 +66,10 @@ def show_dataset(
         yield from _about(card)
         yield f"  {unprepared(name)}"
         return
-    whole = published(name, source, min_characters)
+    whole = published(name, source, choice.min_characters)
     count = min(card.n or len(whole.examples), len(whole.examples)) if base == name else len(whole.examples)
-    chosen = whole.chosen(count if n is None else n, seed)
-    with _hidden("scipy"):  # nltk loads it for what is not used here, and that takes half of the time
-        here = measure(chosen.examples)
+    chosen = whole.chosen(count if choice.n is None else choice.n, asked.seed)
+    here = measure(chosen.examples)
     paper = card.paper if base == name else None
     title = card.title if base == name else f"bundled examples of the kind of {card.title}"
     yield f"{name}: {title}, task {card.task}, n = {len(chosen.examples)}"
@@ -78,19 +84,6 @@ def show_dataset(
     yield "  perturbations: rules, and edits authored for this project"
     yield "  licence: Apache-2.0"
     yield "  cite: this project; they are no part of the published set"
-
-
-@contextmanager
-def _hidden(module: str) -> Iterator[None]:
-    """A module that is not loaded yet cannot be imported, as if it were not installed."""
-    if module in sys.modules:
-        yield
-        return
-    sys.modules[module] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        del sys.modules[module]
 
 
 def _figures(columns: Mapping[str, object]) -> Iterator[str]:
@@ -110,33 +103,22 @@ _APART = ("parts", "published", "ours")
 """Settings that are not shown in the list."""
 
 
-def show_protocol(
-    protocol: "Protocol",
-    dataset: Sequence[str],
-    choice: "Choice",
-    metrics: "Sequence[str | Metric]",
-    prompt_files: Sequence[str],
-    *,
-    example: str | None,
-    variant: str,
-    seed: int,
-) -> "Iterator[Part]":
+def _protocol(asked: ShowRequest) -> "Iterator[Part]":
     """A protocol and its prompts for one text; of several datasets that of the first."""
-    task, texts = _candidates(dataset, choice, metrics, variant, seed)
-    example = texts[0].example if example is None else example
+    protocol, metrics = asked.changes.changed(asked.name), asked.criteria.chosen(())
+    task, texts = _candidates(asked, metrics)
+    example = texts[0].example if asked.example is None else asked.example
+    one_of("example", example, {c.example for c in texts}, "--example")
     here = [c for c in texts if c.example == example]
-    if not here:
-        raise InputError(f"--example '{example}': unknown; {suggest(example, {c.example for c in texts})}")
-    shown = [c for c in here if c.variant == variant]
-    if not shown:
-        raise InputError(f"--variant '{variant}': unknown; {suggest(variant, [c.variant for c in here])}")
+    one_of("variant", asked.variant, [c.variant for c in here], "--variant")
+    shown = [c for c in here if c.variant == asked.variant]
     for key, value in protocol.settings(*_APART).items():
         yield f"# {key}: {value}"
     if protocol.pairwise:
         names = [metric if isinstance(metric, str) else metric.name for metric in metrics]
         yield from _pairwise_prompts(protocol, here[0], shown[0], task, names)
     else:
-        yield from _pointwise_prompts(protocol, shown, task, prompt_files)
+        yield from _pointwise_prompts(protocol, shown, task, asked.changes.prompt_files)
 
 
 def _pointwise_prompts(
@@ -167,26 +149,25 @@ def _unwrapped(prompt: str) -> "Iterator[Text]":
         yield Text(printable(line), no_wrap=True)
 
 
-def _candidates(
-    dataset: Sequence[str], choice: "Choice", metrics: "Sequence[str | Metric]", variant: str, seed: int
-) -> "tuple[Task, Sequence[Candidate]]":
+def _candidates(asked: ShowRequest, metrics: "Sequence[str | Metric]") -> "tuple[Task, Sequence[Candidate]]":
     """The task and the texts of a dataset; no text is degraded where only originals are asked for."""
     from dhp.content.catalog import with_metrics
     from dhp.core.records import ORIGINAL
     from dhp.perturb.choice import found_datasets, with_own_task
     from dhp.perturb.perturbed_dataset import original_of
 
-    first = dataset[:1] or (None if choice.perturbed else ("mini/summeval",))
-    chosen = with_own_task(first, choice, metrics)
-    if variant == ORIGINAL and not choice.perturbed:
-        (found, *_), _ = found_datasets(first, chosen, seed)
+    given = asked.choice.perturbed
+    first = asked.dataset[:1] or (None if given else ("mini/summeval",))
+    choice = with_own_task(first, asked.choice, metrics)
+    if asked.variant == ORIGINAL and not given:
+        (found, *_), _ = found_datasets(first, choice, asked.seed)
         task = with_metrics(found.task, metrics)
         return task, [original_of(example, task) for example in found.examples]
     from dhp.llm.settings import ModelSettings
     from dhp.perturb.builder import build_texts
 
     settings = ModelSettings()
-    part, *_ = build_texts(first, chosen, seed, settings, settings.context(), dry=True)
+    part, *_ = build_texts(first, choice, asked.seed, settings, settings.context(), dry=True)
     part = part.judged_by(metrics)
     return part.dataset.task, part.candidates()
 
@@ -323,20 +304,6 @@ def list_names(kind: str | None) -> None:
     say(TextTable("", (), KINDS[kind]()))
 
 
-class ShowRequest(NamedTuple):
-    """What the user wants to see."""
-
-    name: str
-    dataset: tuple[str, ...]
-    seed: int
-    example: str | None
-    variant: str
-    chart: str | None
-    choice: Choice
-    criteria: Criteria
-    changes: ProtocolChanges
-
-
 @click.command(
     cls=Command,
     common="--dataset --example --variant --metric --scale --prompt-file --n --seed --data --chart",
@@ -398,27 +365,6 @@ def _find(name: str) -> tuple[str, str]:
         near = "".join(f"did you mean '{each}'? " for each in get_close_matches(name, [*known, *words], n=1))
         raise InputError(f"'{name}': unknown name; {near}dhp list shows all names")
     return name, known[name]
-
-
-def _dataset(asked: ShowRequest) -> "Iterable[Part]":
-    choice = asked.choice
-    data = None if choice.data is None else str(choice.data)
-    return show_dataset(
-        asked.name, n=choice.n, seed=asked.seed, data=data, min_characters=choice.min_characters
-    )
-
-
-def _protocol(asked: ShowRequest) -> "Iterable[Part]":
-    return show_protocol(
-        asked.changes.changed(asked.name),
-        asked.dataset,
-        asked.choice,
-        asked.criteria.chosen(()),
-        asked.changes.prompt_files,
-        example=asked.example,
-        variant=asked.variant,
-        seed=asked.seed,
-    )
 
 
 def _perturber(asked: ShowRequest) -> "Iterable[Part]":

@@ -215,10 +215,8 @@ def read_suite(name: str) -> Suite:
     own."""
     path = name_or_file("suite", content_folder("perturbations"), name)
     suite = load_spec(path, Suite)
-    if suite.task not in (tasks := [*task_names(), ANY_TASK]) and (
-        path.stem == name or misspelt_task(suite.task)
-    ):
-        raise InputError(f"{path}: task: unknown task '{suite.task}'; {suggest(suite.task, tasks)}")
+    if path.stem == name or misspelt_task(suite.task):
+        one_of("task", suite.task, [*task_names(), ANY_TASK], f"{path}: task")
     return suite
 
 
@@ -281,7 +279,7 @@ def _check_rows(
     """Raise `InputError` for a task or metric that does not exist; if `full`, for a metric left out too."""
     for task, rows in tables.items():
         if misspelt_task(task):
-            raise InputError(f"{path}: {key}: unknown task '{task}'; {suggest(task, task_names())}")
+            one_of("task", task, task_names(), f"{path}: {key}")
         metrics = _metrics(task, rows)
         for perturber, row in rows.items():
             place = f"{path}: {key}.{task}.{perturber}"
@@ -309,10 +307,8 @@ def mini_names() -> list[str]:
 def mini_examples_file(dataset: str) -> Path:
     """The bundled examples of the kind of a dataset (JSONL of `id, source, output` and its fields)."""
     folder = content_folder("datasets") / "mini"
-    if not (path := folder / f"{dataset}.jsonl").is_file():
-        known = [f"mini/{p.stem}" for p in sorted(folder.glob("*.jsonl"))]
-        raise InputError(f"unknown dataset 'mini/{dataset}'; {suggest(f'mini/{dataset}', known)}")
-    return path
+    one_of("dataset", f"mini/{dataset}", [f"mini/{path.stem}" for path in folder.glob("*.jsonl")])
+    return folder / f"{dataset}.jsonl"
 
 
 def variant_name(variant: str) -> str:

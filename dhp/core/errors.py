@@ -60,6 +60,15 @@ def one_of(kind: str, name: object, allowed: Collection[str], where: str = "") -
         raise InputError(f"{start}unknown {kind} '{name}'; {suggest(str(name), allowed)}")
 
 
+def unique(kind: str, names: Iterable[object], where: str) -> None:
+    """Raise `InputError` for the first name that came before; `kind` says what is named."""
+    seen: set[object] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(f"{where}: duplicate {kind} '{name}'")
+        seen.add(name)
+
+
 def listed(names: Sequence[str]) -> str:
     """The names, of very many the first ones and how many more there are."""
     more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""

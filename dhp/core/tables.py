@@ -13,7 +13,7 @@ from numbers import Number
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, TypeVar
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest, unique
 from dhp.core.files import (
     BROKEN_DATA,
     decoded,
@@ -73,17 +73,8 @@ def _read(
         raise InputError(f"{name}: line {reader.line_num}: broken CSV ({e})") from None
     finally:
         csv.field_size_limit(limit)
-    check_distinct(name, header)
+    unique("column", header, name)
     return header, rows
-
-
-def check_distinct(name: str, columns: Iterable[str]) -> None:
-    """Raise `InputError` for the first duplicate column."""
-    seen: set[str] = set()
-    for column in columns:
-        if column in seen:
-            raise InputError(f"{name}: duplicate column '{column}'")
-        seen.add(column)
 
 
 _AT_ONCE = 1_000
@@ -114,7 +105,7 @@ def parquet_parts(name: str, file: BinaryIO) -> Iterator[Any]:
     column."""
     with _parquet(name, file) as found:
         for part in found.iter_batches(_AT_ONCE):
-            check_distinct(name, _sound(part).schema.names)
+            unique("column", _sound(part).schema.names, name)
             yield part
 
 
@@ -282,8 +273,8 @@ def read_tables(path: Path, patterns: Sequence[str] = ()) -> Table:
     any name. Raises `InputError` for a missing, empty, broken or unknown file, and where no file fits.
     """
     suffix = path.suffix.lower()
-    if path.exists() and not path.is_dir() and suffix not in TABLE_SUFFIXES:
-        raise InputError(f"{path}: unknown kind of file '{suffix}'; {suggest(suffix, TABLE_SUFFIXES)}")
+    if path.exists() and not path.is_dir():
+        one_of("kind of file", suffix, TABLE_SUFFIXES, str(path))
     if not path.is_dir() and suffix != ".zip":
         with opened(path) as file:
             return parsed(str(path), suffix, file)

@@ -1,11 +1,12 @@
 """The interface of judges, and functions that judges share."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, unique
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Metric, Scale, Task
 
@@ -151,16 +152,16 @@ def split_settings(model: str, known: Collection[str] | None = None) -> tuple[st
             f"model '{model}': broken settings '{query}'; allowed: name=value&name=value"
         ) from None
     settings = dict(pairs)
-    if len(settings) < len(pairs):
-        raise InputError(f"model '{model}': a setting is given twice; allowed: once")
-    if known is not None and (unknown := [key for key in settings if key not in known]):
-        raise InputError(f"model '{model}': unknown setting '{unknown[0]}'; {suggest(unknown[0], known)}")
+    unique("setting", (key for key, _ in pairs), f"model '{model}'")
+    if known is not None:
+        for key in settings:
+            one_of("setting", key, known, f"model '{model}'")
     return name, settings
 
 
-def computed_metric(name: str, label: str, scale: Scale) -> Metric:
-    """The criterion of a judge that computes its scores and is shown no words."""
-    return Metric(
+def computed_task(task: Task, name: str, label: str, scale: Scale) -> Task:
+    """The task with the one criterion of a judge that computes its scores and is shown no words."""
+    metric = Metric(
         name=name,
         label=label,
         scale=scale,
@@ -169,6 +170,13 @@ def computed_metric(name: str, label: str, scale: Scale) -> Metric:
         question=f"What is the {label} of this text?",
         antonym="no overlap",
     )
+    return task.model_copy(update={"metrics": [metric], "translations": {}})
+
+
+def metric_name(name: str, otherwise: str = "score") -> str:
+    """A name as metrics have it: lower case, digits and `_`, a letter first, else `otherwise` first."""
+    plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    return plain if plain[:1].isalpha() else f"{otherwise}_{plain}".rstrip("_")
 
 
 def rescale(score: float, source: Scale, target: Scale) -> float:

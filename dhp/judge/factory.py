@@ -13,8 +13,8 @@ from dhp.core.protocol_spec import Protocol, Protocols
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
 from dhp.judge.adapters.adapter import PREFIX, load_object
+from dhp.judge.adapters.scorer import object_judges
 from dhp.judge.adapters.settings import JudgeSettings
-from dhp.judge.adapters.shapes import object_judges
 from dhp.judge.api import Judge, as_judge, is_judge
 from dhp.judge.judges.column import column_judge
 from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
@@ -23,6 +23,7 @@ from dhp.judge.judges.recorded import RecordedJudge
 from dhp.judge.pairs import AlwaysFirst, ComparedRatings, PairwiseJudge
 from dhp.judge.prompt_files import PairPromptFile, PromptFiles, prompt_versions, read_files
 from dhp.judge.requests import RequestBuilder
+from dhp.judge.surface.judge import SurfaceJudge
 from dhp.llm.api import providers
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.executor import LOCAL, Executor
@@ -38,16 +39,10 @@ _FILE_TOKENS = 512
 """Most tokens of an answer to a prompt file, which may ask for reasons, unless another number is given."""
 
 
-def _surface_judge(seed: int) -> Judge:
-    from dhp.judge.surface.judge import SurfaceJudge  # with numpy, which other judges do without
-
-    return SurfaceJudge()
-
-
 _BASELINES: dict[str, Callable[[int], Judge]] = {
     "baseline/constant": lambda seed: ConstantJudge(),
     "baseline/random": RandomJudge,
-    "baseline/surface": _surface_judge,
+    "baseline/surface": lambda seed: SurfaceJudge(),
 }
 
 _FINDERS: dict[str, Callable[[str, int], Judge]] = {

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import inner_files, read_text
 from dhp.core.keywords import as_list
 from dhp.core.protocol_spec import AnswerForm
@@ -102,11 +102,8 @@ def prompts_by_metric(
     found: dict[str, PromptFile] = {}
     only = len(files) == len(metrics) == 1
     for file in files:
-        if file.metric is not None and file.metric not in metrics:
-            raise InputError(
-                f"prompt file {file.metric}={file.path}: unknown metric '{file.metric}'; "
-                f"{suggest(file.metric, metrics)}"
-            )
+        if file.metric is not None:
+            one_of("metric", file.metric, metrics, f"prompt file {file.metric}={file.path}")
         metric = file.metric or (metrics[0] if only else _metric_of(file.path, metrics))
         if metric in found:
             raise InputError(

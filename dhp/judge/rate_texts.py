@@ -32,13 +32,6 @@ def texts_at_a_time(judge: Judge, task: Task, texts: int) -> int:
     return max(1, PART_RATINGS // (len(task.metrics) * judge.samples))
 
 
-def with_token_limits(
-    judges: Sequence[Judge], texts: Sequence[tuple[Sequence[Candidate], Task]], run: str = ""
-) -> list[Judge]:
-    """The judges, each as by `Judge.with_token_limit`."""
-    return [judge.with_token_limit(texts, run) for judge in judges]
-
-
 def rate_texts(
     judges: Sequence[Judge],
     texts: Sequence[Candidate],
@@ -50,7 +43,7 @@ def rate_texts(
     Of a text `example` is the id of the source and `variant` the system that wrote it. Tables have `COLUMNS`;
     a failed rating has no score.
     """
-    for judge in with_token_limits(judges, [(texts, task)]):
+    for judge in [each.with_token_limit([(texts, task)]) for each in judges]:
         own = judge.own_task(task, texts)
         judge.prepare(texts, own)
         per_text, done = len(own.metrics) * judge.samples, 0

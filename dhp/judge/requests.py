@@ -34,17 +34,9 @@ class RatingTarget:
     """What a request asks to be rated; its tag."""
 
     candidate: Candidate
-    metric: Metric
+    metrics: Sequence[Metric]
+    """All of which the answer speaks."""
     form: AnswerForm
-    first_sample: int = 0
-    """Number of the first sample; more than 0 where the same text is rated again."""
-    further: tuple[Metric, ...] = ()
-    """Metrics of which the same answer speaks."""
-
-    @property
-    def metrics(self) -> tuple[Metric, ...]:
-        """All of which the answer speaks."""
-        return (self.metric, *self.further)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +112,8 @@ class RequestBuilder:
         writer, params = self._writer(task, auto_steps), self._params()
         for _, group in groupby(candidates, key=lambda c: c.example):
             variants = list(group)
-            for metric, *further in self._asked_together(task):
+            for metrics in self._asked_together(task):
+                metric = metrics[0]
                 for form, samples in self._forms():
                     self._check_probabilities(metric, form)
                     unchanged = 0
@@ -135,7 +128,7 @@ class RequestBuilder:
                             samples=tuple(first + sample for sample in samples),
                             place=f"{place}, metric '{metric.name}'",
                             group=f"{candidate.example}\n{metric.name}\n{form}",
-                            tag=RatingTarget(candidate, metric, form, first, tuple(further)),
+                            tag=RatingTarget(candidate, metrics, form),
                         )
 
     def pair_requests(self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str]) -> Iterator[Request]:

@@ -15,6 +15,7 @@ from dhp.core.files import replacing, unwritable
 from dhp.core.keywords import as_list, near_keywords
 from dhp.core.progress import Progress, counted, progress_of
 from dhp.core.text import printable
+from dhp.leaderboard import FOLDER
 from dhp.leaderboard.entries import Entry, control_score, judge_names, noticed, read_entries, safe_name, score
 from dhp.leaderboard.tables import (
     QUANTITIES,
@@ -135,7 +136,7 @@ _FACETS = ("task", "dataset", "protocol", "provider", "size")
 @near_keywords
 def write_leaderboard(
     runs: str | Path | Sequence[str | Path],
-    out: str | Path = "site",
+    out: str | Path = FOLDER,
     *,
     allow: str | Collection[str] = (),
     progress: Progress | bool = True,

@@ -1,10 +1,10 @@
 """The interface of language models, behind a server or in this process."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Protocol, runtime_checkable
 
 from dhp.core.plugins import offered
-from dhp.llm.records import Failure, Reply, Request
+from dhp.llm.records import Outcomes, Reply, Request
 
 
 def providers() -> tuple[str, ...]:
@@ -52,6 +52,6 @@ class LocalModel(Protocol):
     def misfit(self, request: Request) -> str | None:
         """Why prompt and answer do not fit the model; None where they do."""
 
-    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Mapping[int, Reply | Failure]]]:
+    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Outcomes]]:
         """Replies for each request's samples; those of one group come one after another."""
         ...

@@ -13,11 +13,11 @@ from dhp.llm.claims import Claims
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import shortened
 from dhp.llm.deferral import Deferral
-from dhp.llm.engine import Engine, Job, JobOutcome
+from dhp.llm.engine import Engine, Job
 from dhp.llm.executor import LOCAL, Calls, Executor
 from dhp.llm.limits import RateLimits
-from dhp.llm.records import FINISHES, Answer, Failure, Reply, Request
-from dhp.llm.store import Store, Stored, keys, row
+from dhp.llm.records import FINISHES, Answer, Failure, Outcomes, Reply, Request
+from dhp.llm.store import Store, keys, rows
 from dhp.llm.usage import Budget, PromptLengths, Usage
 
 
@@ -152,7 +152,7 @@ class CachedModel:
         stored = self._stored(wanted, request.place)
         return [key for sample, key in wanted.items() if sample not in stored]
 
-    def _stored(self, wanted: Mapping[int, bytes], place: str) -> dict[int, Stored]:
+    def _stored(self, wanted: Mapping[int, bytes], place: str) -> dict[int, tuple[Reply, str]]:
         if self.context.store is None or self.context.refresh:
             return {}
         return self.context.store.find(wanted, place)
@@ -162,9 +162,9 @@ class CachedModel:
         missing = keys(self.model.model, self.model.endpoint, request)
         wanted = dict(missing)
         found: dict[int, Reply | Failure] = {}
-        for sample, stored in self._stored(missing, request.place).items():
-            found[sample] = stored.reply
-            self._count(missing.pop(sample), stored.reply, own=stored.run == self.run)
+        for sample, (reply, run) in self._stored(missing, request.place).items():
+            found[sample] = reply
+            self._count(missing.pop(sample), reply, own=run == self.run)
         job = Job(request, found, missing, estimated_tokens(request.text))
         deferral = self.deferral
         received = {} if deferral is None else deferral.received(self.model, request, wanted, missing)
@@ -184,7 +184,7 @@ class CachedModel:
         self.usage.add(reply, own=own)
         return True
 
-    def _answer(self, job: Job, outcomes: Mapping[int, Reply | Failure]) -> Answer:
+    def _answer(self, job: Job, outcomes: Outcomes) -> Answer:
         for sample, outcome in outcomes.items():
             if isinstance(outcome, Reply):
                 if self._count(job.keys[sample], outcome, own=True):
@@ -217,13 +217,13 @@ class CachedModel:
         known = False
         twins: dict[tuple[bytes, ...], list[Job]] = {}  # the same prompt again while it is being asked
 
-        def answers(done: JobOutcome) -> list[Answer]:
+        def answers(asked: Job, outcomes: Outcomes) -> list[Answer]:
             self.session_usage.retries = engine.retries
             while engine.client.notes:
                 logging.getLogger("dhp").warning("%s: %s", engine.client.model, engine.client.notes.pop(0))
-            keys = tuple(done.job.keys.values())
-            claims.end(keys, stored=all(isinstance(o, Reply) for o in done.outcomes.values()))
-            return [self._answer(job, done.outcomes) for job in (done.job, *twins.pop(keys))]
+            keys = tuple(asked.keys.values())
+            claims.end(keys, stored=all(isinstance(o, Reply) for o in outcomes.values()))
+            return [self._answer(job, outcomes) for job in (asked, *twins.pop(keys))]
 
         with ExitStack() as stack:
             calls: Calls | None = None  # a finished run opens no connection
@@ -255,11 +255,11 @@ class CachedModel:
                         same = [job, *twins.pop(tuple(job.keys.values()))]
                         claimed += [each.request for each in same]
                 while calls and calls.full:
-                    yield from answers(calls.wait())
+                    yield from answers(*calls.wait())
                 for done in calls.ready() if calls else ():
-                    yield from answers(done)
+                    yield from answers(*done)
             while calls and calls.pending:
-                yield from answers(calls.wait())
+                yield from answers(*calls.wait())
         return claimed
 
     def _made_engine(self, client: Client) -> Engine:
@@ -302,15 +302,10 @@ class CachedModel:
         yield from known
         self._lengths.check()
 
-    def _keep(self, job: Job, outcomes: Mapping[int, Reply | Failure]) -> None:
-        model = self.model
-        rows = [
-            row(job.keys[sample], model.model, model.endpoint, sample, reply, self.run)
-            for sample, reply in outcomes.items()
-            if isinstance(reply, Reply)
-        ]
+    def _keep(self, job: Job, outcomes: Outcomes) -> None:
         if self.context.store is not None:
-            self.context.store.add(rows, replace=self.context.refresh)
+            came = rows(job.keys, self.model.model, self.model.endpoint, outcomes, self.run)
+            self.context.store.add(came, replace=self.context.refresh)
 
 
 def estimated_tokens(text: str) -> float:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from dhp.llm.api import Client, LocalModel
-from dhp.llm.records import Failure, Reply, Request
+from dhp.llm.records import Outcomes, Request
 from dhp.llm.usage import Budget
 
 
@@ -28,7 +28,7 @@ class Deferral(Protocol):
 
     def received(
         self, model: Client | LocalModel, request: Request, keys: Mapping[int, bytes], missing: Container[int]
-    ) -> Mapping[int, Reply | Failure]:
+    ) -> Outcomes:
         """What has come for the samples of a request, at least for the `missing` ones.
 
         `keys` are those of the store, of all samples.

@@ -15,8 +15,8 @@ from dhp.core.errors import DhpError, InputError, StoppedEarly
 from dhp.llm.api import Client
 from dhp.llm.clients.transport import Garbled, Refused, Rejected, Retry, TooLong, Unreachable
 from dhp.llm.limits import RateLimits
-from dhp.llm.records import Failure, Reply, Request
-from dhp.llm.store import Store, row
+from dhp.llm.records import Failure, Outcomes, Reply, Request
+from dhp.llm.store import Store, rows
 from dhp.llm.usage import Budget, PromptLengths
 
 
@@ -44,13 +44,17 @@ class Engine:
     proven: bool = field(default=False, init=False)
     """Whether the server has answered anything, now or in an earlier run."""
 
+    def rows(self, job: "Job", outcomes: Outcomes) -> list[tuple[object, ...]]:
+        """The replies among what came of a job, as the store takes them."""
+        return rows(job.keys, self.client.model, self.client.endpoint, outcomes, self.run)
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """A request, what of it is stored, and the keys of what is not."""
 
     request: Request
-    found: Mapping[int, Reply | Failure]
+    found: Outcomes
     keys: Mapping[int, bytes]
     prompt_tokens: float
     """Estimated number of prompt tokens."""
@@ -58,12 +62,8 @@ class Job:
     """Whether the request before it is one whose replies were known."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobOutcome:
-    """What came of a job."""
-
-    job: Job
-    outcomes: Mapping[int, Reply | Failure]
+Done = tuple[Job, Outcomes]
+"""A job with what came of it."""
 
 
 _FIRST_WAIT = 0.5
@@ -182,7 +182,7 @@ class Workers:
         self._failed_in_a_row = 0
         self._refused_in_a_row = 0
 
-    async def work(self, jobs: "asyncio.Queue[Job]", done: Callable[[JobOutcome], None]) -> None:
+    async def work(self, jobs: "asyncio.Queue[Job]", done: Callable[[Job, Outcomes], None]) -> None:
         """Take jobs until cancelled and hand over what comes of them.
 
         An error that makes going on pointless ends it.
@@ -194,7 +194,7 @@ class Workers:
             except DhpError:
                 self._closing = True
                 raise
-            done(JobOutcome(job, outcomes))
+            done(job, outcomes)
 
     async def finish(self) -> None:
         """Wait for the calls in flight, whose replies are worth storing; no further call starts."""
@@ -333,15 +333,11 @@ class Workers:
         engine = self._engine
         if engine.store is None or not replies:
             return
-        rows = [
-            row(job.keys[sample], engine.client.model, engine.client.endpoint, sample, reply, engine.run)
-            for sample, reply in zip(wanted, replies, strict=False)
-        ]
-        loop = asyncio.get_running_loop()
-        written: asyncio.Future[None] = loop.create_future()
+        came = dict(zip(wanted, replies, strict=False))
+        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if not self._waiting:
-            loop.call_soon(self._write)
-        self._waiting.append((rows, written))
+            written.get_loop().call_soon(self._write)
+        self._waiting.append((engine.rows(job, came), written))
         await written
 
     def _write(self) -> None:
@@ -350,8 +346,8 @@ class Workers:
         assert self._engine.store is not None
         failure = None
         try:
-            rows = [each for rows, _ in waiting for each in rows]
-            self._engine.store.add(rows, replace=self._engine.refresh)
+            came = [row for several, _ in waiting for row in several]
+            self._engine.store.add(came, replace=self._engine.refresh)
         except Exception as e:  # noqa: BLE001  whoever waits raises it
             failure = e
         for _, written in waiting:
@@ -378,9 +374,9 @@ class EngineThread:
     def __init__(self, engine: Engine, on_wait: Callable[[], None]) -> None:
         self._engine = engine
         self._on_wait = on_wait
-        self._results: queue.SimpleQueue[list[JobOutcome] | BaseException] = queue.SimpleQueue()
-        self._came: list[JobOutcome] = []  # in one turn of the loop: each waking of a thread has its price
-        self._next: deque[JobOutcome] = deque()
+        self._results: queue.SimpleQueue[list[Done] | BaseException] = queue.SimpleQueue()
+        self._came: list[Done] = []  # in one turn of the loop: each waking of a thread has its price
+        self._next: deque[Done] = deque()
         self._thread = threading.Thread(target=self._run, name="dhp-engine", daemon=True)
         self._opened = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -411,12 +407,12 @@ class EngineThread:
         if len(self._handed) >= self._engine.rate_limits.concurrency / 4:
             self._hand_over()
 
-    def ready(self) -> Iterator[JobOutcome]:
+    def ready(self) -> Iterator[Done]:
         """What is there already."""
         while self._next or not self._results.empty():
             yield self.wait()
 
-    def wait(self) -> JobOutcome:
+    def wait(self) -> Done:
         """The next that comes; meanwhile `on_wait` is called every second."""
         if self._handed:
             self._hand_over()
@@ -442,10 +438,10 @@ class EngineThread:
         for job in jobs:
             self._jobs.put_nowait(job)
 
-    def _done(self, outcome: JobOutcome) -> None:
+    def _done(self, job: Job, outcomes: Outcomes) -> None:
         if not self._came:
             asyncio.get_running_loop().call_soon(self._pass_on)
-        self._came.append(outcome)
+        self._came.append((job, outcomes))
 
     def _pass_on(self) -> None:
         """Hand over, as one list, all that came within one turn of the loop."""

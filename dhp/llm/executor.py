@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 from dhp.core.errors import InputError
 from dhp.core.plugins import load_target, offered
-from dhp.llm.engine import Engine, EngineThread, Job, JobOutcome
+from dhp.llm.engine import Done, Engine, EngineThread, Job
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -31,11 +31,11 @@ class Calls(Protocol):
     def submit(self, job: Job) -> None:
         """Hand a job over."""
 
-    def ready(self) -> Iterator[JobOutcome]:
+    def ready(self) -> Iterator[Done]:
         """What is there already."""
         ...
 
-    def wait(self) -> JobOutcome:
+    def wait(self) -> Done:
         """The next that comes; its replies are stored."""
         ...
 

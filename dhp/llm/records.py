@@ -94,9 +94,13 @@ class Failure:
     """Whether the same request may be answered another time: the fault is not its own."""
 
 
+Outcomes = Mapping[int, Reply | Failure]
+"""What came of samples, by their numbers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What came back for a request: one outcome for each of its samples."""
 
     request: Request
-    outcomes: Mapping[int, Reply | Failure]
+    outcomes: Outcomes

@@ -1,11 +1,11 @@
 """Models that only replay cached replies."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dhp.core.errors import InputError, suggest
 from dhp.llm.api import Client, LocalModel
-from dhp.llm.records import Failure, Reply, Request
+from dhp.llm.records import Failure, Outcomes, Request
 from dhp.llm.store import Store
 
 NOT_STORED = "not in the recording"
@@ -24,7 +24,7 @@ class _NoModel:
     def misfit(self, request: Request) -> None:
         """Everything fits."""
 
-    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Mapping[int, Reply | Failure]]]:
+    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Outcomes]]:
         """What was not found in the store stays without a reply."""
         missing = Failure(NOT_STORED, passing=True)
         for request in requests:

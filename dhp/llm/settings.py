@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of
 from dhp.core.keywords import near_keywords
 from dhp.core.options import check_numbers, option
 from dhp.llm.limits import TIMEOUT, Limits, Prices, RateLimits
@@ -159,9 +159,7 @@ class ModelSettings:
         from dhp.llm.api import providers
 
         provider, _, name = model.partition("/")
-        if provider not in providers():
-            known = suggest(provider, providers())
-            raise InputError(f"model '{model}': unknown provider '{provider}'; {known}")
+        one_of("provider", provider, providers(), f"model '{model}'")
         if not name.strip("/"):
             raise InputError(f"model '{model}': its name is missing; must have the form {provider}/NAME")
         if provider == "openai":

@@ -10,13 +10,13 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from dhp.core.errors import DiskFull, InputError
 from dhp.core.files import MAKE_ROOM, has_locks, is_full, reason
-from dhp.llm.records import Params, Position, Reply, Request
+from dhp.llm.records import Outcomes, Params, Position, Reply, Request
 
 FILE = "replies.sqlite"
 _SCHEMA = 2
@@ -51,15 +51,6 @@ _CHECKED = (
     "key, model, endpoint, sample, text, finish, prompt_tokens, completion_tokens, calls, positions, run"
 )
 """Columns that the checksum is made of; rows of version 1 have none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A reply as it was found."""
-
-    reply: Reply
-    run: str
-    """The run that paid for it."""
 
 
 class Store:
@@ -135,8 +126,8 @@ class Store:
                 raise DiskFull(f"{said}; {MAKE_ROOM}") from None
             raise InputError(f"{said}; {advice}") from None
 
-    def find(self, keys: Mapping[int, bytes], place: str = "") -> dict[int, Stored]:
-        """The stored ones among the samples of a request, by sample.
+    def find(self, keys: Mapping[int, bytes], place: str = "") -> dict[int, tuple[Reply, str]]:
+        """The stored replies among the samples of a request, each with the run that paid for it.
 
         A reply that does not fit its checksum is named, by `place`, and set aside: it is not among them.
         """
@@ -184,7 +175,7 @@ class Store:
                 raise
 
     def add(self, rows: Sequence[tuple[object, ...]], *, replace: bool = False) -> None:
-        """Write rows (see `row`) in one transaction; the claims on them end with it."""
+        """Write `rows` in one transaction; the claims on them end with it."""
         if not rows:
             return
         verb = "REPLACE" if replace else "IGNORE"
@@ -253,8 +244,18 @@ def _settings(model: str, endpoint: str, params: Params) -> bytes:
     return json.dumps([model, endpoint, settings]).encode() + b"\0"
 
 
-def row(key: bytes, model: str, endpoint: str, sample: int, reply: Reply, run: str) -> tuple[object, ...]:
-    """One reply as a row of the table."""
+def rows(
+    keys: Mapping[int, bytes], model: str, endpoint: str, outcomes: Outcomes, run: str
+) -> list[tuple[object, ...]]:
+    """The replies among the outcomes of samples as rows of the table; `keys` are those of the samples."""
+    return [
+        _row(keys[sample], model, endpoint, sample, outcome, run)
+        for sample, outcome in outcomes.items()
+        if isinstance(outcome, Reply)
+    ]
+
+
+def _row(key: bytes, model: str, endpoint: str, sample: int, reply: Reply, run: str) -> tuple[object, ...]:
     positions = None
     if reply.positions is not None:
         positions = json.dumps([[p.chosen, p.alternatives] for p in reply.positions])
@@ -282,8 +283,8 @@ def _checksum(checked: tuple[object, ...]) -> int:
     return zlib.crc32(repr(checked).encode())
 
 
-def _stored(row: tuple[Any, ...]) -> Stored | None:
-    """A row as it was read; None where it is damaged."""
+def _stored(row: tuple[Any, ...]) -> tuple[Reply, str] | None:
+    """Reply and run of a row as it was read; None where it is damaged."""
     *checked, checksum = row
     if checksum is not None and checksum != _checksum(tuple(checked)):
         return None
@@ -300,4 +301,4 @@ def _stored(row: tuple[Any, ...]) -> Stored | None:
             )
     except (ValueError, TypeError, RecursionError):
         return None
-    return Stored(Reply(text, finish, prompt_tokens, completion_tokens, calls, read), run)
+    return Reply(text, finish, prompt_tokens, completion_tokens, calls, read), run

@@ -6,7 +6,7 @@ from heapq import nsmallest
 from statistics import fmean
 
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, unique
 from dhp.core.keywords import near_keywords
 from dhp.core.language import declared_language
 from dhp.core.records import Example, PerturbedText, Variant
@@ -54,19 +54,20 @@ class Dataset:
             )
         if not self.examples:
             raise InputError(f"{place} has no examples")
-        seen: set[str] = set()
-        for example in self.examples:
-            if example.id in seen:
-                raise InputError(f"{place}: duplicate id '{example.id}'")
-            seen.add(example.id)
-            if not example.output.strip():
-                raise InputError(f"{place}: example '{example.id}': the output text is empty")
-            for needed in self.task.required_fields:
-                if not example.fields.get(needed):
-                    raise InputError(
-                        f"{place}: example '{example.id}': task '{self.task.task}' needs a field '{needed}', "
-                        f"the column or --field {needed}=COLUMN"
-                    )
+        unique("id", map(self._checked_id, self.examples), place)
+
+    def _checked_id(self, example: Example) -> str:
+        """The id of an example; raises `InputError` for one that its task cannot use."""
+        place = f"dataset '{self.name}': example '{example.id}'"
+        if not example.output.strip():
+            raise InputError(f"{place}: the output text is empty")
+        for needed in self.task.required_fields:
+            if not example.fields.get(needed):
+                raise InputError(
+                    f"{place}: task '{self.task.task}' needs a field '{needed}', the column or "
+                    f"--field {needed}=COLUMN"
+                )
+        return example.id
 
     def __repr__(self) -> str:
         return f"Dataset({self.name}, {len(self.examples)} examples, task {self.task.task})"

@@ -27,7 +27,7 @@ from dhp.core.tables import (
     read_tables,
 )
 from dhp.loaders.dataset import Dataset, naming
-from dhp.loaders.remote import HUB_PREFIX, hub_folder
+from dhp.loaders.user import HUB_PREFIX, hub_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,8 +78,8 @@ def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, st
     found = read_tables(path, known.files)
     variants = [v.name for v in suite.variants]
     for ours in fields:
-        if "." in ours and ours not in variants:
-            raise InputError(f"{name}: `fields` {ours}: no such variant; {suggest(ours, variants)}")
+        if "." in ours:
+            one_of("variant", ours, variants, f"{name}: `fields`")
     columns = {**known.fields, **fields}
     if "id" not in fields and not found.has(columns["id"]):
         del columns["id"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dhp.content.catalog import DATASETS, Metrics, metric_list, own_task, read_suite
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest, unique
 from dhp.core.keywords import as_list
 from dhp.core.language import NAMES, declared_language
 from dhp.core.specs import Metric
@@ -59,8 +59,8 @@ def found_datasets(
 def _known_language(name: str | None) -> str | None:
     """The code of a language that is given; raises `InputError` for one that has no name here."""
     code = declared_language(name)
-    if code is not None and code not in NAMES:
-        raise InputError(f"`text_language` '{name}': unknown language; {suggest(code, NAMES)}")
+    if code is not None:
+        one_of("language", code, NAMES, "`text_language`")
     return code
 
 
@@ -113,8 +113,7 @@ def _released(
         fitting = {ours: c for ours, c in (fields or {}).items() if ours in own or ours not in known}
         whole = read_released(name, entry, suite, fitting)
         sets.append(whole if n is None else whole.chosen(n, seed))
-    if len({each.name for each in sets}) < len(sets):
-        raise InputError(f"`perturbed` {name}: a dataset is named twice; give each one once")
+    unique("dataset", (each.name for each in sets), f"`perturbed` {name}")
     return sets
 
 

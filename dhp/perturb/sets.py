@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from dhp._version import __version__
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, suggest, unique
 from dhp.core.files import parse_json, read_lines, read_text, replacing, unwritable
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Audit, Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
@@ -35,15 +35,6 @@ def first_names(names: Iterable[str], count: int = 3) -> str:
     """A few of many names, for messages."""
     listed = list(names)
     return ", ".join(listed[:count]) + (", ..." if len(listed) > count else "")
-
-
-def check_once(place: str, kind: str, names: Iterable[str]) -> None:
-    """Raise `InputError` at the first duplicate name."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise InputError(f"{place}: duplicate {kind} '{name}'")
-        seen.add(name)
 
 
 def in_order(
@@ -206,10 +197,10 @@ def read_card(folder: Path) -> SetCard:
     if schema != SCHEMA:
         raise InputError(f"{path}: schema is {schema!r}; allowed: {SCHEMA}")
     card = parsed(text, SetCard, str(path))
-    check_once(str(path), "dataset", (p.name for p in card.datasets))
+    unique("dataset", (p.name for p in card.datasets), str(path))
     for part, stem in zip(card.datasets, file_names(p.name for p in card.datasets), strict=True):
         names = [v.name for v in part.variants]
-        check_once(f"{path}: dataset '{part.name}'", "variant", names)
+        unique("variant", names, f"{path}: dataset '{part.name}'")
         expected = [f"{stem}/{ORIGINAL}.jsonl", *variant_files(stem, names)]
         for entry, file in zip(part.files, expected, strict=True):
             if entry.file != file:
@@ -424,7 +415,7 @@ def write_set(folder: Path, parts: Sequence[PerturbedDataset], review: SetReview
     check_free(folder)
     if not parts:
         raise InputError(f"{folder}: nothing to write; allowed: at least one dataset")
-    check_once(str(folder), "dataset", (p.dataset.name for p in parts))
+    unique("dataset", (p.dataset.name for p in parts), str(folder))
     contents: dict[str, bytes] = {}
     datasets = [
         _part_written(part, stem, contents)
@@ -472,7 +463,7 @@ def _part_written(part: PerturbedDataset, stem: str, contents: dict[str, bytes])
     """Add the files of a part to `contents` and return its card."""
     dataset = part.dataset
     place = f"dataset '{dataset.name}'"
-    check_once(place, "variant", (v.name for v in part.variants))
+    unique("variant", (v.name for v in part.variants), place)
     texts_of = part.by_variant
 
     def filed(name: str, rows: Iterable[Mapping[str, object]]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dhp.core.errors import InputError, one_of, suggest
+from dhp.core.errors import one_of, suggest
 from dhp.core.keywords import near_keywords
 from dhp.core.options import check_numbers, option, pairs_like
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dhp.perturb.registry import Doses
 
 STEPS = ("written", "auto")
+"""The first one is the default."""
 _FIELDS = (
     "id source output question wrong_ending perturbed kind degree level control better reference language "
     "source_language"
@@ -32,7 +33,7 @@ class PerturbModel:
         )
     )
     steps: str = field(
-        default="written",
+        default=STEPS[0],
         metadata=option(
             "Steps in the perturbation prompts: written, or auto (the model writes them, once).",
             name="--perturb-steps",
@@ -60,11 +61,7 @@ class PerturbModel:
     def __post_init__(self) -> None:
         from dhp.llm.api import providers
 
-        provider = self.model.partition("/")[0]
-        if provider not in providers():
-            raise InputError(
-                f"perturb model '{self.model}': unknown provider; {suggest(provider, providers())}"
-            )
+        one_of("provider", self.model.partition("/")[0], providers(), f"perturb model '{self.model}'")
         one_of("steps", self.steps, STEPS, "`perturb_model.steps`")
         check_numbers(self, "perturb_model")
 

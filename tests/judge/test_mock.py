@@ -1,4 +1,4 @@
-"""What is planted in a mock judge must come out of the whole benchmark."""
+"""Judges without a model: what is planted in a mock comes out of the benchmark; baselines notice nothing."""
 
 from statistics import fmean
 
@@ -134,8 +134,10 @@ def test_samples_steps_and_seeds() -> None:
         ("mock/ideal?style=lax", "unknown style 'lax'; allowed: compressed"),
         ("mock/ideal?typos=inf", "typos=inf is not a finite number"),
         ("mock/ideal?noise", "broken settings 'noise'; allowed: name=value"),
-        ("mock/ideal?noise=1&noise=2", "a setting is given twice"),
+        ("mock/ideal?noise=1&noise=2", "duplicate setting 'noise'"),
         ("mok/ideal", "unknown provider 'mok'; did you mean 'mock'"),
+        ("baseline/surfac", "unknown model 'baseline/surfac'; did you mean 'baseline/surface'"),
+        ("surface", "must have the form provider/name"),
     ],
 )
 def test_wrong_names(name: str, message: str) -> None:
@@ -145,7 +147,7 @@ def test_wrong_names(name: str, message: str) -> None:
 
 def test_a_sensitivity_for_nothing_is_an_error() -> None:
     with pytest.raises(
-        InputError, match=r"no such dial or perturber 'random_typo'; did you mean 'random_typos'"
+        InputError, match=r"unknown dial or perturber 'random_typo'; did you mean 'random_typos'"
     ):
         dhp.run("mock/ideal?random_typo=0", "mini/summeval")
 
@@ -154,3 +156,23 @@ def test_every_kind_and_dial_has_a_name() -> None:
     for kind in KINDS:
         judge = find_judge(f"mock/{kind}?samples=2", seed=1)
         assert len(list(judge.rate(candidates(1), TASK))) == 3 * 2 * 2
+
+
+def test_constant_judge_has_d_zero() -> None:
+    results = dhp.run("baseline/constant", "mini/summeval", n=5)
+    assert (results.d_avg, results.d_min) == (0.0, 0.0)
+
+
+@pytest.mark.slow
+def test_random_judge_is_seeded_and_blind() -> None:
+    frames = [dhp.run("baseline/random", "mini/story_cloze", seed=s).to_frame() for s in (0, 0, 1)]
+    one, same, other = frames
+    assert one.equals(same)
+    assert not one.equals(other)
+    d = [
+        v.d
+        for seed in range(12)
+        for r in dhp.run("baseline/random", "mini/answer_equivalence", seed=seed)
+        for v in r.variants
+    ]
+    assert np.mean(np.array(d) >= 1) < 0.15, "near the nominal 5 to 7 per cent of a true null"

@@ -15,6 +15,7 @@ from dhp.core.protocol_spec import LANGUAGES, AnswerForm, Language
 from dhp.core.records import Candidate
 from dhp.core.specs import Metric, Scale, Task
 from dhp.core.text import numbered_steps
+from dhp.judge.api import rescale
 from dhp.judge.prompts import Prompts, answer_scale
 
 CANDIDATE = Candidate("e1", "original", "输出", "来源", {"question": "为何"}, references=("参照",))
@@ -289,6 +290,25 @@ def test_each_form_has_its_scale() -> None:
     assert answer_scale("score-only", ten) == answer_scale("analyze-rate", ten) == ten
     assert answer_scale("da", ten) == Scale(min=0, max=100)
     assert answer_scale("stars", ten) == answer_scale("letters", ten) == Scale(min=1, max=5)
+
+
+@pytest.mark.parametrize(
+    ("score", "given", "wanted", "expected"),
+    [
+        (83.0, (0, 100), (1, 5), 4.32),
+        (37.5, (0, 100), (1, 3), 1.75),
+        (33.3, (0, 100), (1, 5), 2.332),
+        (4.0, (1, 7), (1, 4), 2.5),
+        (2.0, (1, 4), (0, 1), 1 / 3),
+        (1.0, (1, 5), (-3, 9), -3.0),
+        (4.7, (1, 5), (1, 5), 4.7),
+    ],
+)
+def test_the_share_of_the_scale_stays_the_same(
+    score: float, given: tuple[float, float], wanted: tuple[float, float], expected: float
+) -> None:
+    scales = (Scale(min=float(low), max=float(high)) for low, high in (given, wanted))
+    assert rescale(score, *scales) == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_scale_of_a_metric_is_the_one_that_is_named() -> None:

@@ -16,7 +16,7 @@ from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm import claims as module
 from dhp.llm.claims import LEASE, Claims
 from dhp.llm.records import Reply, Request
-from dhp.llm.store import Store, keys, row
+from dhp.llm.store import Store, keys, rows
 from dhp.llm.usage import Limits
 from tests.llm.helpers import QUICK, answered, cached_model, requests
 from tests.llm.stub import stats, stub_server
@@ -55,7 +55,7 @@ def test_a_claimed_call_is_left_to_its_owner(tmp_path: Path, as_process: Callabl
 
 def test_a_reply_that_came_since_the_look_up_is_not_paid_again(tmp_path: Path) -> None:
     store = Store(tmp_path / "s.sqlite")
-    store.add([row(KEYS[0], "m", "e", 0, Reply("4", "stop", 1, 1, 1), "run")])
+    store.add(rows({0: KEYS[0]}, "m", "e", {0: Reply("4", "stop", 1, 1, 1)}, "run"))
     with Claims(store) as claims, Claims(store, refresh=True) as refreshing:
         assert claims.take([KEYS[:2], KEYS[1:2]]) == [False, True]
         assert refreshing.take([KEYS[:2]]) == [True]

@@ -21,14 +21,15 @@ from hypothesis import strategies as st
 
 from dhp.core.errors import InputError
 from dhp.llm.records import Params, Position, Reply, Request
-from dhp.llm.store import Store, keys, row
+from dhp.llm.store import Store, keys, rows
 
 ASKED = Request("prompt", Params(0.0, None, 16), (0, 1), "here")
 REPLY = Reply("4", "stop", 10, 1, 1)
 
 
 def put(store: Store, request: Request, reply: Reply, run: str = "run") -> None:
-    store.add([row(key, "m", "e", sample, reply, run) for sample, key in keys("m", "e", request).items()])
+    wanted = keys("m", "e", request)
+    store.add(rows(wanted, "m", "e", dict.fromkeys(wanted, reply), run))
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
@@ -57,8 +58,7 @@ def test_what_is_put_in_comes_out(reply: Reply) -> None:
     store = Store(Path(mkdtemp()) / "s.sqlite")
     put(store, ASKED, reply)
     found = store.find(keys("m", "e", ASKED))
-    assert {sample: stored.reply for sample, stored in found.items()} == {0: reply, 1: reply}
-    assert found[0].run == "run"
+    assert found == {0: (reply, "run"), 1: (reply, "run")}
     store.release()
     shutil.rmtree(store.path.parent)
 
@@ -66,7 +66,7 @@ def test_what_is_put_in_comes_out(reply: Reply) -> None:
 def test_text_that_is_no_unicode_is_kept_readable(tmp_path: Path) -> None:
     store = Store(tmp_path / "s.sqlite")
     put(store, ASKED, replace(REPLY, text="4 \ud800"))
-    assert store.find(keys("m", "e", ASKED))[0].reply.text == "4 ?"
+    assert store.find(keys("m", "e", ASKED))[0][0].text == "4 ?"
 
 
 def test_a_thread_in_another_working_folder_opens_the_same_file(
@@ -79,7 +79,7 @@ def test_a_thread_in_another_working_folder_opens_the_same_file(
     monkeypatch.chdir(tmp_path / "elsewhere")
     with ThreadPoolExecutor() as pool:
         found = pool.submit(store.find, keys("m", "e", ASKED)).result()
-    assert {stored.reply for stored in found.values()} == {REPLY}
+    assert {reply for reply, _ in found.values()} == {REPLY}
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
@@ -110,10 +110,9 @@ def test_the_first_reply_stays_unless_it_is_to_be_replaced(tmp_path: Path) -> No
     store = Store(tmp_path / "s.sqlite")
     put(store, ASKED, REPLY)
     put(store, ASKED, replace(REPLY, text="5"))
-    assert store.find(keys("m", "e", ASKED))[0].reply.text == "4"
-    key = keys("m", "e", ASKED)[0]
-    store.add([row(key, "m", "e", 0, replace(REPLY, text="5"), "run")], replace=True)
-    assert store.find(keys("m", "e", ASKED))[0].reply.text == "5"
+    assert store.find(keys("m", "e", ASKED))[0][0].text == "4"
+    store.add(rows(keys("m", "e", ASKED), "m", "e", {0: replace(REPLY, text="5")}, "run"), replace=True)
+    assert store.find(keys("m", "e", ASKED))[0][0].text == "5"
     assert store.models() == [("m", "e")]
 
 
@@ -122,12 +121,12 @@ import sys
 from pathlib import Path
 from dhp.llm.records import Params, Reply, Request
 from dhp.llm.store import Store
-from dhp.llm.store import keys, row
+from dhp.llm.store import keys, rows
 
 store, name = Store(Path(sys.argv[1])), sys.argv[2]
 for number in range(int(sys.argv[3])):
     request = Request(f"{name} {number}", Params(0.0, None, 16), (0,), "")
-    store.add([row(keys("m", "e", request)[0], "m", "e", 0, Reply("4", "stop", 1, 1, 1), name)])
+    store.add(rows(keys("m", "e", request), "m", "e", {0: Reply("4", "stop", 1, 1, 1)}, name))
     print(number, flush=True)
 """
 
@@ -190,7 +189,7 @@ def test_a_store_that_is_only_read_is_left_as_it_is(tmp_path: Path) -> None:
     store.release()
     before = path.read_bytes()
     reading = Store(path, read_only=True)
-    assert reading.find(keys("m", "e", ASKED))[0].reply == REPLY
+    assert reading.find(keys("m", "e", ASKED))[0][0] == REPLY
     with pytest.raises(InputError, match="readonly"):
         put(reading, ASKED, REPLY)
     assert path.read_bytes() == before
@@ -225,9 +224,7 @@ def test_what_cannot_be_a_store_is_refused_in_one_line(tmp_path: Path) -> None:
 def read_back(path: Path, *, read_only: bool = False) -> dict[int, Reply]:
     store = Store(path, read_only=read_only)
     try:
-        return {
-            sample: stored.reply for sample, stored in store.find(keys("m", "e", ASKED), "text 1").items()
-        }
+        return {sample: reply for sample, (reply, _) in store.find(keys("m", "e", ASKED), "text 1").items()}
     finally:
         store.release()
 

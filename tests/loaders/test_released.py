@@ -145,7 +145,7 @@ def test_planted_faults(tmp_path: Path, rows: Rows, expected: str) -> None:
 
 def test_wrong_fields(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", flat_rows())
-    expected = "`fields` random_typo.minor: no such variant; did you mean 'random_typos.minor'?"
+    expected = "`fields`: unknown variant 'random_typo.minor'; did you mean 'random_typos.minor'?"
     assert expected in fault(path, **{"random_typo.minor": "source"})
     assert "column 'sourse' for 'note' is missing" in fault(path, note="sourse")
     own = Suite.model_validate(

@@ -7,12 +7,13 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from dhp.core.errors import InputError, imported, imported_module, suggest
+from dhp.core.plugins import load_target, offered
 from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 
@@ -206,3 +207,27 @@ def _call(scorer: Callable[..., Any]) -> Callable[[Mapping[str, str | None]], ob
 
         return awaited
     return lambda arguments: scorer(**arguments)
+
+
+SHAPES = (
+    "a function f(*, inputs, outputs, reference_outputs=None); a dhp.Judge; an instance of a scorer class of "
+    "autoevals, deepeval, inspect_ai, mlflow, phoenix or ragas; an evaluator of langfuse or openevals"
+)
+
+
+def adapt(scorer: object, name: str) -> Adapter:
+    """How an object is called.
+
+    Raises `InputError` if it has no known shape.
+    """
+    for recognise in _adapters():
+        if adapter := recognise(scorer):
+            return adapter
+    what = f"the class {scorer.__name__}" if isinstance(scorer, type) else f"a {type(scorer).__name__}"
+    raise InputError(f"{name}: is {what}, of an unknown shape; allowed: {SHAPES}")
+
+
+@cache
+def _adapters() -> tuple[Callable[[Any], Adapter | None], ...]:
+    """In order of precedence: those of plug-ins; then any other callable is a function."""
+    return (*map(load_target, offered("scorers").values()), adapt_function)

@@ -4,27 +4,27 @@ import asyncio
 import json
 import logging
 import math
-import re
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
+from functools import cache, partial
 from itertools import chain, islice
 from numbers import Real
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import ORIGINAL, Candidate, Rating, RatingStatus
 from dhp.core.seeding import key_digest
 from dhp.core.specs import Metric, Scale, Task
-from dhp.judge.adapters.adapter import Adapter, fields_of
+from dhp.judge.adapters.adapter import Adapter, absolute, adapt, fields_of, load_object
 from dhp.judge.adapters.settings import JudgeSettings
-from dhp.judge.api import Judge
+from dhp.judge.api import Judge, metric_name
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.claims import Claims
-from dhp.llm.executor import Work
+from dhp.llm.executor import LOCAL, Work
 from dhp.llm.records import Reply
-from dhp.llm.store import row
+from dhp.llm.store import rows
 
 _VERDICTS = {
     **dict.fromkeys(("yes", "true", "pass", "passed", "correct"), True),
@@ -33,7 +33,7 @@ _VERDICTS = {
 _VALUES = ("score", "value")
 _REASONS = ("reason", "comment", "explanation", "rationale", "error")
 _LONGEST_REASON = 500
-SHAPES = (
+RETURNS = (
     "a number, a bool, None, a text such as yes or no, a mapping or an object with 'score' or 'value', "
     "or a list of these with 'key' or 'name'"
 )
@@ -56,12 +56,6 @@ def failed(error: object) -> Outcome:
     """The outcome of a call that raised, or returned something unreadable."""
     words = f"{type(error).__name__}: {error}" if isinstance(error, Exception) else str(error)
     return Outcome("failed", None, _short(words.rstrip(": ")))
-
-
-def metric_name(name: str) -> str:
-    """A name as metrics have it: lower case, digits and `_`, a letter first."""
-    plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    return plain if plain[:1].isalpha() else f"score_{plain}".rstrip("_")
 
 
 def read_outcomes(returned: object, name: str) -> dict[str, Outcome]:
@@ -95,7 +89,7 @@ def _outcome(returned: object) -> Outcome:
         return _plain(returned, None)
     names = [name for name in _VALUES if _holds(returned, name)]
     if not names:
-        return failed(f"returned a {type(returned).__name__}; allowed: {SHAPES}")
+        return failed(f"returned a {type(returned).__name__}; allowed: {RETURNS}")
     reasons = (_part(returned, name) for name in _REASONS)
     reason = next((str(r) for r in reasons if r not in (None, "")), None)
     return _plain(_part(returned, names[0]), reason)
@@ -119,7 +113,7 @@ def _plain(value: object, reason: str | None) -> Outcome:
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        return failed(f"returned a score of type {type(value).__name__}; allowed: {SHAPES}")
+        return failed(f"returned a score of type {type(value).__name__}; allowed: {RETURNS}")
     if not math.isfinite(number):
         return Outcome("unparsed", None, reason or f"returned {number:g}")
     return Outcome("scored", number, reason)
@@ -140,40 +134,34 @@ def from_json(text: str) -> dict[str, Outcome]:
     return {name: Outcome(**each) for name, each in json.loads(text).items()}
 
 
-T = TypeVar("T")
 Job = tuple[bytes, Mapping[str, str | None]]
 """A call of a user's judge: its key, and what the parameters are given."""
 
 
-class Caller(Generic[T]):
-    """Calls a function once for each job.
+class Caller:
+    """Calls a user's judge once for each job.
 
     Calls of a coroutine function run in one event loop, which lives as long as the caller, as clients bind to
     it. With one call at once other functions run in the thread of the caller.
     """
 
-    def __init__(self, function: Callable[[T], object], *, is_async: bool, at_once: int) -> None:
-        self._function = function
-        self._is_async = is_async
+    def __init__(self, adapter: Adapter, at_once: int) -> None:
+        self._adapter = adapter
         self._at_once = at_once
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    @staticmethod
-    def of(adapter: Adapter, at_once: int) -> "Caller[Job]":
-        """One that calls a user's judge."""
-        return Caller(lambda job: adapter.call(job[1]), is_async=adapter.is_async, at_once=at_once)
-
-    def results(self, jobs: Iterable[T]) -> Iterator[tuple[T, object]]:
+    def results(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, object]]:
         """Each job with what its call returned, or the `Exception` that it raised, as it is done."""
-        if self._at_once == 1 and not self._is_async:
+        call, is_async = self._adapter.call, self._adapter.is_async
+        if self._at_once == 1 and not is_async:
             for job in jobs:
-                yield job, _attempted(lambda job=job: self._function(job))  # type: ignore[misc]
+                yield job, _attempted(partial(call, job[1]))
             return
-        pending: dict[Future[object], T] = {}
-        pool = None if self._is_async else ThreadPoolExecutor(self._at_once, thread_name_prefix="dhp-judge")
+        pending: dict[Future[object], Job] = {}
+        pool = None if is_async else ThreadPoolExecutor(self._at_once, thread_name_prefix="dhp-judge")
         try:
             for job in jobs:
-                pending[pool.submit(self._function, job) if pool else self._submitted(job)] = job
+                pending[pool.submit(call, job[1]) if pool else self._submitted(job)] = job
                 if len(pending) >= self._at_once:
                     yield from _done(pending)
             while pending:
@@ -184,15 +172,15 @@ class Caller(Generic[T]):
             if pool:
                 pool.shutdown(wait=False, cancel_futures=True)
 
-    def _submitted(self, job: T) -> "Future[object]":
+    def _submitted(self, job: Job) -> "Future[object]":
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             threading.Thread(target=self._loop.run_forever, name="dhp-judge", daemon=True).start()
-        coroutine: Coroutine[Any, Any, object] = self._function(job)  # type: ignore[assignment]
+        coroutine: Coroutine[Any, Any, object] = self._adapter.call(job[1])  # type: ignore[assignment]
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
 
-def _done(pending: "dict[Future[object], T]") -> Iterator[tuple[T, object]]:
+def _done(pending: "dict[Future[object], Job]") -> Iterator[tuple[Job, object]]:
     ready, _ = wait(pending, return_when=FIRST_COMPLETED)
     for future in sorted(ready, key=list(pending).index):
         job = pending.pop(future)
@@ -214,8 +202,7 @@ _ENDPOINT = "python"
 class Scorer:
     """Calls a user's judge, once for each different thing that it is given, and keeps what it said.
 
-    `threads` are for judges that are not asynchronous; `calls` makes the calls, by default those of
-    `adapter`.
+    `calls` makes the calls.
     """
 
     def __init__(
@@ -224,8 +211,7 @@ class Scorer:
         adapter: Adapter,
         settings: JudgeSettings,
         context: RequestContext,
-        threads: int,
-        calls: Work[Job, object] | None = None,
+        calls: Work[Job, object],
     ) -> None:
         self.model = model
         self.adapter = adapter
@@ -233,7 +219,7 @@ class Scorer:
         self._context = context
         self._store = None if settings.version is None else context.store
         self._said: dict[bytes, dict[str, Outcome]] = {}
-        self._calls = calls or Caller.of(adapter, at_once(adapter, context, threads)).results
+        self._calls = calls
         if settings.version is None:
             logging.getLogger("dhp").warning(
                 "%s: its replies are not cached, as `judge_settings.version` is not set; "
@@ -348,7 +334,7 @@ class Scorer:
             return None
         found = self._store.find({0: key}, f"a text by {self.model}")
         if found:
-            self._said[key] = from_json(found[0].reply.text)
+            self._said[key] = from_json(found[0][0].text)
         return self._said.get(key)
 
     def _keep(self, key: bytes, outcomes: dict[str, Outcome]) -> bool:
@@ -357,15 +343,9 @@ class Scorer:
         if self._store is None or any(o.status == "failed" for o in outcomes.values()):
             return False
         reply = Reply(as_json(outcomes), "stop", 0, 0, 1)
-        self._store.add([row(key, self.model, _ENDPOINT, 0, reply, "")], replace=self._context.refresh)
+        said = rows({0: key}, self.model, _ENDPOINT, {0: reply}, "")
+        self._store.add(said, replace=self._context.refresh)
         return True
-
-
-def at_once(adapter: Adapter, context: RequestContext, threads: int) -> int:
-    """Calls that one process has in flight."""
-    return (
-        max(1, context.rate_limits.concurrency // context.executor.workers) if adapter.is_async else threads
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -493,3 +473,41 @@ class ObjectJudge(Judge):
                 f"allowed: {scale[0]:g} to {scale[1]:g}"
             )
         return scale
+
+
+def object_judges(
+    given: object, name: str | None, settings: JudgeSettings, context: RequestContext
+) -> list[ObjectJudge]:
+    """The judge that an object is, by its scores and, with a threshold, by its verdicts.
+
+    `name` is the name `python:...` by which the object was found; None where it was handed over as it is.
+    Raises `InputError` if it has no known shape.
+    """
+    adapter = adapt(given, f"model '{name}'" if name else f"model {given!r}")
+    said = getattr(given, "threads", 1)
+    threads = settings.threads or (said if isinstance(said, int) else 1)
+    of_worker = max(1, context.rate_limits.concurrency // context.executor.workers)
+    at_once = of_worker if adapter.is_async else threads
+    calls: Work[Job, object] = Caller(adapter, at_once).results
+    if name and context.executor is not LOCAL:  # what workers cannot be sent they find by its name
+        calls = partial(_called, absolute(name), at_once)
+    scorer = Scorer(name or _name(given, adapter), adapter, settings, context, calls)
+    kinds = [False] if settings.threshold is None else [False, True]
+    return [ObjectJudge(scorer, verdicts) for verdicts in kinds]
+
+
+def _called(name: str, at_once: int, jobs: Iterable[Job]) -> Iterator[tuple[Job, object]]:
+    return _caller(name, at_once).results(jobs)
+
+
+@cache
+def _caller(name: str, at_once: int) -> Caller:
+    return Caller(adapt(load_object(name), f"model '{name}'"), at_once)
+
+
+def _name(scorer: object, adapter: Adapter) -> str:
+    if adapter.shape not in ("function", "langfuse evaluator"):
+        return f"python:{adapter.shape.partition(' ')[0]}:{adapter.name}"
+    called: Any = scorer.func if isinstance(scorer, partial) else scorer
+    named = called if hasattr(called, "__qualname__") else type(called)
+    return f"python:{named.__module__}:{named.__qualname__.replace('<locals>.', '')}"

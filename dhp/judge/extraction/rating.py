@@ -4,10 +4,9 @@ import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from dhp.core.protocol_spec import AnswerForm
-from dhp.core.specs import Metric, Scale
+from dhp.core.specs import Scale
 from dhp.core.text import holds_refusal, without_reasoning
 from dhp.judge.extraction.numbers import clean, shortened, value_on, with_tokens, without_mentions
 from dhp.judge.extraction.rules import (
@@ -25,14 +24,6 @@ from dhp.judge.extraction.rules import (
 _YES, _NO = r"(?:yes|是)", r"(?:no|否|不是)"
 
 
-@dataclass(frozen=True, slots=True)
-class YesNo:
-    """The scores that Yes and No stand for, the ends of the scale."""
-
-    yes: float
-    no: float
-
-
 def _defined(word: str, score: float, question: str) -> bool:
     """Whether the question says that the word stands for the score: `1 (no)`, `No = 1`, `1 means no`."""
     number = rf"(?<![\d.]){re.escape(f'{score:g}')}(?!\d|\.\d)(?: ?(?:points?|stars?|分))?"
@@ -45,25 +36,21 @@ def _defined(word: str, score: float, question: str) -> bool:
 
 
 @functools.lru_cache(maxsize=256)
-def defined_in(question: str, scale: Scale) -> YesNo | None:
-    """What Yes and No stand for in a question that defines both as the two ends of the scale."""
+def yes_and_no(question: str, scale: Scale) -> tuple[float, float] | None:
+    """The scores of Yes and No in a question that defines both as the two ends of the scale."""
     for yes, no in ((scale.max, scale.min), (scale.min, scale.max)):
         if _defined(_YES, yes, question) and _defined(_NO, no, question):
-            return YesNo(yes, no)
+            return yes, no
     return None
 
 
-def yes_no_of(metric: Metric, scale: Scale) -> YesNo | None:
-    """What Yes and No stand for in the question and the definition of a metric, e.g. `1 (no) to 3 (yes)`."""
-    return defined_in(f"{metric.question}\n{metric.definition}", scale)
-
-
-def read_yes_no(answer: str, meant: YesNo) -> float | None:
-    """The score of an answer that is, or opens with, Yes or No; None for any other."""
+def _read_yes_no(answer: str, asked: str, scale: Scale) -> float | None:
+    """The score of an answer that is, or opens with, Yes or No, if the question says what they stand for."""
     match = re.match(
         rf"\s*[\"'(\[]?(?:({_YES})|{_NO})[\"')\]]?(?:\s*[.!。！]?\s*\Z|[.,:;!。，：；！](?=\s))", answer, re.I
     )
-    return None if match is None else meant.yes if match[1] else meant.no
+    scores = yes_and_no(asked, scale) if match else None
+    return None if match is None or scores is None else scores[0 if match[1] else 1]
 
 
 _OTHER_SCALE = re.compile(r"\bscale (?:of|from) ⟦\?⟧", re.I)
@@ -72,19 +59,19 @@ ONE_TOKEN: tuple[AnswerForm, ...] = ("score-only", "da", "stars", "letters")
 
 
 def read_rating(
-    text: str, scale: Scale, form: AnswerForm, *, cut_off: bool = False, yes_no: YesNo | None = None
+    text: str, scale: Scale, form: AnswerForm, *, cut_off: bool = False, asked: str = ""
 ) -> Extracted:
     """The rating in an answer; of several equally explicit ones the first, in `analyze-rate` the last.
 
     Never raises, and never turns a failure into a score. Of more than 40,000 characters the middle is not
     looked at. The form is never `mix`; in `letters` the lowest point of the scale is A. Where the answer was
     cut off at the token limit, a number that may go on, or that comes before the rating asked for, is none.
-    `yes_no` are the scores that the question gives to Yes and No, if it does.
+    `asked` is the question, which may say what Yes and No stand for: `1 (no) to 3 (yes)`.
     """
-    return (_read_short if len(text) <= 64 else _read)(text, scale, form, cut_off, yes_no)
+    return (_read_short if len(text) <= 64 else _read)(text, scale, form, cut_off, asked)
 
 
-def _read(text: str, scale: Scale, form: AnswerForm, cut_off: bool, yes_no: YesNo | None) -> Extracted:
+def _read(text: str, scale: Scale, form: AnswerForm, cut_off: bool, asked: str) -> Extracted:
     words = without_reasoning(text)
     if words is None or (cut_off and form == "analyze-rate"):  # the rating would have come last
         return UNPARSED
@@ -96,7 +83,7 @@ def _read(text: str, scale: Scale, form: AnswerForm, cut_off: bool, yes_no: YesN
         words = without_mentions(with_tokens(words), scale)
         found = chosen(rating_matches(words, scale, form), form)
         value = None if found is None else value_on(found.value, scale.max)
-    if found is None and yes_no is not None and (end := read_yes_no(words, yes_no)) is not None:
+    if found is None and (end := _read_yes_no(words, asked, scale)) is not None:
         return Extracted("scored", end, "yes-no")
     if found is None:
         return Extracted("refused", None, None) if holds_refusal(words) else UNPARSED

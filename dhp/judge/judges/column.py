@@ -1,7 +1,6 @@
 """`column/NAME`: scores in a column of a table as a judge with one metric."""
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale, Task
 from dhp.core.tables import as_text, read_table
-from dhp.judge.api import WIDE, Judge, computed_metric, split_settings
+from dhp.judge.api import WIDE, Judge, computed_task, metric_name, split_settings
 
 _SETTINGS = ("better", "perturbed", "file")
 
@@ -32,13 +31,10 @@ class ColumnJudge(Judge):
 
     def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
         """The task with the column in place of its metrics; its scale is the range of the scores."""
-        name = re.sub(r"[^a-z0-9]+", "_", self.column.lower()).strip("_")
-        if not re.match(r"[a-z]", name):
-            name = f"column_{name}"
         scores = [score for c in candidates if (score := self._score(self._cell(c))) is not None]
         ends = (min(scores), max(scores)) if len(set(scores)) > 1 else (-WIDE, WIDE)
-        metric = computed_metric(name, self.column, Scale(min=ends[0], max=ends[1]))
-        return task.model_copy(update={"metrics": [metric], "translations": {}})
+        name = metric_name(self.column, otherwise="column")
+        return computed_task(task, name, self.column, Scale(min=ends[0], max=ends[1]))
 
     def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
         """Raises `InputError` where no original, or no degraded text, has a score."""

@@ -13,7 +13,7 @@ from dhp.core.text import holds_refusal
 from dhp.judge.api import Judge, rescale
 from dhp.judge.check import enough_tokens, reasons, remedy, sample_answer
 from dhp.judge.extraction.prob import expected_score, no_probabilities
-from dhp.judge.extraction.rating import read_label, read_object, read_rating, yes_no_of
+from dhp.judge.extraction.rating import read_label, read_object, read_rating
 from dhp.judge.extraction.rules import Extracted
 from dhp.judge.extraction.verdict import Choice, Verdict, read_letter, read_verdict
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
@@ -25,6 +25,7 @@ from dhp.llm.records import Answer, Failure, Reply, Request
 
 FIRST = 3
 """Examples of a dataset whose originals are asked about first, to learn the token limit."""
+_TOOL_CALL = "the model answered with a tool call"
 _POINTS: dict[Choice, int] = {"first": 1, "second": -1, "tie": 0}
 
 
@@ -73,7 +74,7 @@ class LlmJudge(Judge):
         found = []
         for request in self.builder.requests([candidate], task, self.auto_steps.get(task.task)):
             assert isinstance(request.tag, RatingTarget)
-            about = {"metric": request.tag.metric.name, "answer": str(request.tag.form)}
+            about = {"metric": request.tag.metrics[0].name, "answer": str(request.tag.form)}
             found.append({**about, "prompt": request.prompt})
         return found
 
@@ -145,34 +146,37 @@ class LlmJudge(Judge):
     def _ratings(self, answer: Answer) -> Iterator[Rating]:
         target = answer.request.tag
         assert isinstance(target, RatingTarget)
+        text = (target.candidate.example, target.candidate.variant)
         for number, outcome in answer.outcomes.items():
-            sample = number - target.first_sample
-            known = _object_of(outcome, target) if target.form == "json" else None
-            for metric in target.metrics:
-                place = (target.candidate.example, target.candidate.variant, metric.name, sample)
-                if isinstance(outcome, Failure):
-                    yield Rating(*place, None, "failed", outcome.reason)
-                elif outcome.finish == "tool_calls":
-                    yield Rating(*place, None, "failed", "the model answered with a tool call")
-                else:
-                    raw = outcome.text or None
-                    if raw is None and outcome.finish == "length":
-                        raw = f"(no text within {answer.request.params.max_tokens} tokens)"
-                    if known is not None:
-                        read = self._read_value(known.get(metric.name), outcome, metric)
-                    else:
-                        read = self._read(outcome, metric, target.form)
-                    score = _on_scale(read.score, metric, target.form)
-                    self.cut_off += score is None and outcome.finish == "length"
-                    yield Rating(*place, score, read.status, raw, read.rule, read.missing_mass)
+            sample = number % self.samples  # a text that is rated again has further numbers
+            if isinstance(outcome, Failure) or outcome.finish == "tool_calls":
+                reason = outcome.reason if isinstance(outcome, Failure) else _TOOL_CALL
+                yield from (Rating(*text, m.name, sample, None, "failed", reason) for m in target.metrics)
+                continue
+            raw = outcome.text or None
+            if raw is None and outcome.finish == "length":
+                raw = f"(no text within {answer.request.params.max_tokens} tokens)"
+            for metric, read in self._read_each(outcome, target):
+                score = _on_scale(read.score, metric, target.form)
+                self.cut_off += score is None and outcome.finish == "length"
+                yield Rating(
+                    *text, metric.name, sample, score, read.status, raw, read.rule, read.missing_mass
+                )
 
-    def _read_value(self, text: str | None, reply: Reply, metric: Metric) -> Extracted:
-        """What a JSON object says about a metric."""
-        if text is None:
-            left = reply.text if holds_refusal(reply.text) else ""
-            return self._read(replace(reply, text=left), metric, "json")
-        read = self._read(replace(reply, text=text, finish="stop"), metric, "score-only")
-        return replace(read, rule=f"json:{read.rule}") if read.rule else read
+    def _read_each(self, reply: Reply, target: RatingTarget) -> Iterator[tuple[Metric, Extracted]]:
+        """What an answer says of each metric."""
+        if target.form != "json":
+            yield target.metrics[0], self._read(reply, target.metrics[0], target.form)
+            return
+        values = read_object(reply.text, {m.name: m.label for m in target.metrics}) or {}
+        left = reply.text if holds_refusal(reply.text) else ""
+        for metric in target.metrics:
+            if metric.name not in values:
+                yield metric, self._read(replace(reply, text=left), metric, "json")
+                continue
+            value = replace(reply, text=values[metric.name], finish="stop")
+            read = self._read(value, metric, "score-only")
+            yield metric, replace(read, rule=f"json:{read.rule}") if read.rule else read
 
     def _read(self, reply: Reply, metric: Metric, form: AnswerForm) -> Extracted:
         scale = answer_scale(form, metric.scale)
@@ -184,8 +188,9 @@ class LlmJudge(Judge):
             return expected_score(reply.positions, scale, form, cut_off=cut_off)
         if metric.labels:
             return read_label(reply.text, metric.labels, cut_off=cut_off)
-        yes_no = yes_no_of(metric, scale)
-        read = read_rating(reply.text, scale, form, cut_off=cut_off, yes_no=yes_no)
+        read = read_rating(
+            reply.text, scale, form, cut_off=cut_off, asked=f"{metric.question}\n{metric.definition}"
+        )
         if extraction == "prob" and read.score is not None:
             raise no_probabilities(self.model, self.cached_model.model.endpoint)
         if extraction == "prob-or-parse" and read.rule is not None:
@@ -277,13 +282,6 @@ def _originals(candidates: Sequence[Candidate]) -> list[Candidate]:
             break
         texts.setdefault(candidate.example, candidate)
     return list(texts.values())
-
-
-def _object_of(outcome: Reply | Failure, target: RatingTarget) -> dict[str, str]:
-    """What an answer in JSON says, by metric; empty where it is none."""
-    if isinstance(outcome, Failure):
-        return {}
-    return read_object(outcome.text, {m.name: m.label for m in target.metrics}) or {}
 
 
 def _on_scale(score: float | None, metric: Metric, form: AnswerForm) -> float | None:

@@ -5,7 +5,7 @@ import functools
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dhp.core.errors import InputError, one_of, suggest
@@ -101,10 +101,7 @@ class MockJudge(Judge):
         variants = {c.variant for c in candidates} - {ORIGINAL}
         known = variants | {parse_variant(variant).perturber for variant in variants}
         for name in self.dials.sensitivities:
-            if name not in known:
-                raise InputError(
-                    f"model '{self.model}': no such dial or perturber '{name}'; {suggest(name, known)}"
-                )
+            one_of("dial or perturber", name, known, f"model '{self.model}'")
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """`samples` ratings per candidate and metric, each with its answer as text."""
@@ -167,7 +164,7 @@ def mock_judge(name: str, seed: int = 0) -> MockJudge:
     dials = Registry("mock judge", KINDS)[base.removeprefix("mock/")]
     changes: dict[str, Any] = {}
     own: dict[str, float] = {}
-    names = [f.name for f in fields(Dials) if f.name != "sensitivities"]
+    names = ("style", *_NUMBERS)
     try:
         for key, value in settings.items():
             if key == "style":

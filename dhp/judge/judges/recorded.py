@@ -17,7 +17,7 @@ from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
 from dhp.core.tables import Row, as_text, json_lines
 from dhp.judge.api import Judge, rescale, split_settings
-from dhp.judge.extraction.rating import read_rating, yes_no_of
+from dhp.judge.extraction.rating import read_rating
 from dhp.judge.prompts import answer_scale
 
 NOT_RECORDED = "not in the recording"
@@ -242,7 +242,7 @@ class RecordedJudge(Judge):
         if form == "mix":
             form = "analyze-rate" if answer.sample % 2 else "rate-explain"
         scale = answer_scale(form, metric.scale)
-        read = read_rating(answer.answer, scale, form, yes_no=yes_no_of(metric, scale))
+        read = read_rating(answer.answer, scale, form, asked=f"{metric.question}\n{metric.definition}")
         score = None if read.score is None else rescale(read.score, scale, metric.scale)
         place = (answer.example, variant, metric.name, answer.sample)
         return Rating(*place, score, read.status, answer.answer, read.rule, read.missing_mass)

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TypeVar
 
-import numpy as np
-
 from dhp.core.language import ARTICLES, AUXILIARIES, CONJUNCTIONS, POSSESSIVES, PREPOSITIONS, zipf
 from dhp.judge.surface.document import (
     RELATED_LETTERS,
@@ -142,6 +140,8 @@ def _position(stems: frozenset[str], source: Text) -> float | None:
 
 def source_order(case: Case) -> float | None:
     """1 if the sentences follow the order of the source, 0 if they run backwards."""
+    import numpy as np
+
     positions = [_position(sentence.stems, case.source) for sentence in case.text.sentences]
     known = np.array([position for position in positions if position is not None])
     steps = 0.0

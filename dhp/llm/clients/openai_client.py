@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from dhp.core.errors import DhpError, InputError, StoppedEarly, suggest
+from dhp.core.errors import DhpError, InputError, StoppedEarly, one_of
 from dhp.llm.clients.connection import (
     KEY_VARIABLE,
     OPENAI_URL,
@@ -92,8 +92,8 @@ class OpenAIClient:
         """What had to be asked otherwise than planned."""
 
     def _chosen(self, transport: str | None) -> Transport:
-        if transport not in (None, *TRANSPORTS):
-            raise InputError(f"`transport`: unknown '{transport}'; {suggest(transport, TRANSPORTS)}")
+        if transport is not None:
+            one_of("transport", transport, TRANSPORTS, "`transport`")
         if self._connection.azure and transport == "fast":
             raise InputError("`transport` fast: does not reach Azure (AZURE_OPENAI_ENDPOINT); allowed: sdk")
         if self._connection.azure or transport == "sdk":

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from dhp.content.catalog import content_folder, load_spec
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text
 from dhp.core.records import Example
 from dhp.core.specs import S, Spec, Suite
@@ -212,8 +212,8 @@ class PromptFiles:
         known = sorted(plain | {f"{name}.yaml" for name in names})
         for path in sorted(self.own.rglob("*")):
             name = path.relative_to(self.own).as_posix()
-            if path.is_file() and not name.startswith(".") and name not in known:
-                raise InputError(f"{self.own}: unknown prompt '{name}'; {suggest(name, known)}")
+            if path.is_file() and not name.startswith("."):
+                one_of("prompt", name, known, str(self.own))
 
     def __call__(self, task: str, name: str) -> TextPrompt:
         file = self.file(task, name)

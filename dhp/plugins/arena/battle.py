@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dhp.cli.estimates import estimates_shown
+from dhp.cli.language_models import estimates_shown
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, Waiting, one_of
 from dhp.core.files import write_lines

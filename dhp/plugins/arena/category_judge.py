@@ -85,7 +85,12 @@ class _TwoTurns(LlmJudge):
             assert isinstance(target, RatingTarget)
             for sample, outcome in answer.outcomes.items():
                 if isinstance(outcome, Failure):
-                    place = (target.candidate.example, target.candidate.variant, target.metric.name, sample)
+                    place = (
+                        target.candidate.example,
+                        target.candidate.variant,
+                        target.metrics[0].name,
+                        sample,
+                    )
                     yield Rating(*place, None, "failed", outcome.reason)
                 else:
                     again.append(self._second(answer.request, target, sample, outcome))
@@ -96,7 +101,7 @@ class _TwoTurns(LlmJudge):
         if target.candidate.reference is None:
             raise InputError(f"example '{target.candidate.example}': has no target answer; allowed: one each")
         slots = {
-            "said": _target_label(self._content, target.metric.name),
+            "said": _target_label(self._content, target.metrics[0].name),
             "reference": fenced(target.candidate.reference, "reference"),
         }
         return replace(

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-from dhp.cli.estimates import estimates_shown
+from dhp.cli.language_models import estimates_shown
 from dhp.cli.protocol_options import ProtocolChanges
 from dhp.content.protocols import evaluation_protocol, override, read_pairwise, read_wording
 from dhp.core.errors import InputError, Waiting

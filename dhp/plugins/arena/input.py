@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dhp.content.protocols import read_evaluation
-from dhp.core.errors import InputError, listed, suggest
+from dhp.core.errors import InputError, listed, one_of, suggest
 from dhp.core.files import read_json
 from dhp.core.seeding import text_hash
 from dhp.core.specs import EvaluationContent, Language, Metric, Scale, Task
@@ -197,11 +197,7 @@ def _bundled(config: _Config, name: str, content: EvaluationContent, *, all_metr
     chosen = tuple(content.metrics) if all_metrics else config.metrics[name]
     metrics = []
     for label in chosen:
-        if label not in content.metrics:
-            raise InputError(
-                f"{config.path}: category '{name}': metric '{label}' is not defined; "
-                f"{suggest(label, content.metrics)}"
-            )
+        one_of("metric", label, content.metrics, f"{config.path}: category '{name}'")
         texts = content.metrics[label].model_dump()
         texts["label"] = texts["label"] or label
         metrics.append(Metric(name=metric_key(label), scale=Scale(min=1.0, max=5.0), **texts))
@@ -232,8 +228,7 @@ def _from_file(
     _check_slots(f"{place}.prompt", template, _SLOTS)
     metrics, templates, lacking = [], {}, []
     for label in dict.fromkeys([*config.metrics[name], *(defined if all_metrics else ())]):
-        if label not in defined:
-            raise InputError(f"{place}: metric '{label}' is not defined; {suggest(label, defined)}")
+        one_of("metric", label, defined, place)
         if label not in written and steps != AUTO:
             raise InputError(
                 f"{place}.CoT: metric '{label}' has no evaluation steps; allowed: a text, or `steps` auto"

@@ -8,7 +8,7 @@ from dhp.core.errors import Answered, InputError, StoppedEarly
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.clients.connection import OPENAI_URL
 from dhp.llm.clients.openai_client import OpenAIClient
-from dhp.llm.records import Failure, Reply, Request
+from dhp.llm.records import Failure, Outcomes, Reply, Request
 from dhp.llm.usage import Budget
 from dhp.plugins.batch.files import BatchResults, BatchWriter, Part
 from dhp.plugins.batch.jobs import Job, RemoteBatches
@@ -83,7 +83,7 @@ class BatchDeferral:
 
     def received(
         self, model: Client | LocalModel, request: Request, keys: Mapping[int, bytes], missing: Container[int]
-    ) -> dict[int, Reply | Failure]:
+    ) -> Outcomes:
         """What came back for the samples of a request; lines that hold nothing `missing` are not read."""
         found: dict[int, Reply | Failure] = {}
         failures: dict[int, Failure] = {}

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.plugins.conversations.conversation import ROLES, Call, Role, Turn, Turns, json_text
 
 _ROLES: Mapping[str, Role] = {
@@ -128,8 +128,9 @@ def _role(place: str, message: Mapping[str, Any]) -> Role:
     allowed = ", ".join(ROLES)
     if message.get("role") is None:
         raise InputError(f"{place}: has no role; allowed: {allowed}")
-    if (role := str(message["role"])) not in _ROLES:
-        raise InputError(f"{place}.role: unknown role '{role}'; {suggest(role, ROLES)}")
+    role = str(message["role"])
+    if role not in _ROLES:
+        one_of("role", role, ROLES, f"{place}.role")
     return _ROLES[role]
 
 

@@ -7,13 +7,13 @@ PLUGIN = Plugin(
     "scorers of other frameworks as judges, logs of other tools as data",
     scorers={
         "autoevals": "dhp.plugins.frameworks.scorers:adapt_autoevals",
-        "deepeval": "dhp.plugins.frameworks.deepeval:adapt",
-        "inspect_ai": "dhp.plugins.frameworks.inspect_ai:adapt",
+        "deepeval": "dhp.plugins.frameworks.scorers:adapt_deepeval",
+        "inspect_ai": "dhp.plugins.frameworks.scorers:adapt_inspect_ai",
         "mlflow": "dhp.plugins.frameworks.scorers:adapt_mlflow",
         "phoenix": "dhp.plugins.frameworks.scorers:adapt_phoenix",
-        "ragas": "dhp.plugins.frameworks.ragas:adapt",
+        "ragas": "dhp.plugins.frameworks.scorers:adapt_ragas",
     },
     datasets={"logs": "dhp.plugins.frameworks.logs:logs"},
     functions={"log_dataset": "dhp.plugins.frameworks.logs:log_dataset"},
-    log_scorers={"inspect_ai": "dhp.plugins.frameworks.inspect_ai:log_scorers"},
+    log_scorers={"inspect_ai": "dhp.plugins.frameworks.scorers:log_scorers"},
 )

@@ -1,12 +1,14 @@
-"""Scorers of autoevals (Braintrust), mlflow.genai and phoenix (arize-phoenix-evals)."""
+"""Scorers of other frameworks: autoevals, deepeval, inspect_ai, mlflow.genai, phoenix and ragas."""
 
-from collections.abc import Mapping
+import copy
+import inspect
+from collections.abc import Collection, Mapping
+from importlib import import_module
 from typing import Any
 
+from dhp.core.errors import InputError, require
 from dhp.judge.adapters.adapter import INPUT, OUTPUT, REFERENCE, SOURCE, USUAL, Adapter, is_of
-
-_OF_PHOENIX = {"input": INPUT, "output": OUTPUT, "context": SOURCE, "reference": REFERENCE}
-"""Where an evaluator of phoenix does not say what it takes."""
+from dhp.plugins.frameworks.logs import is_inspect_log
 
 
 def adapt_autoevals(scorer: Any) -> Adapter | None:
@@ -26,6 +28,145 @@ def adapt_autoevals(scorer: Any) -> Adapter | None:
         is_async=True,
         scale=(0.0, 1.0),
     )
+
+
+def _listed(arguments: Mapping[str, str | None], names: Collection[str]) -> dict[str, object]:
+    """The arguments, those of these names as lists of one."""
+    return {k: [v] if k in names and v is not None else v for k, v in arguments.items()}
+
+
+_LISTS_OF_DEEPEVAL = ("context", "retrieval_context")
+
+
+def adapt_deepeval(scorer: Any) -> Adapter | None:
+    """An adapter for a `BaseMetric`, of which a copy measures each text, as a metric keeps its last score."""
+    if not is_of(scorer, "deepeval", "BaseMetric"):
+        return None
+    base: Any = next(b for b in type(scorer).__mro__ if b.__name__ == "BaseMetric")
+    is_async = type(scorer).a_measure is not base.a_measure
+
+    async def awaited(arguments: Mapping[str, str | None]) -> object:
+        metric = copy.copy(scorer)
+        return _measured(metric, await metric.a_measure(_case(arguments), **_quiet(metric.a_measure)))
+
+    def called(arguments: Mapping[str, str | None]) -> object:
+        metric = copy.copy(scorer)
+        return _measured(metric, metric.measure(_case(arguments), **_quiet(metric.measure)))
+
+    return Adapter(
+        shape="deepeval metric",
+        name=scorer.__name__,
+        fields={
+            "input": INPUT,
+            "actual_output": OUTPUT,
+            "expected_output": REFERENCE,
+            "context": SOURCE,
+            "retrieval_context": SOURCE,
+        },
+        call=awaited if is_async else called,
+        is_async=is_async,
+        scale=(0.0, 1.0),
+    )
+
+
+def _case(arguments: Mapping[str, str | None]) -> object:
+    given = _listed(arguments, _LISTS_OF_DEEPEVAL)
+    return import_module("deepeval.test_case").LLMTestCase(**{**given, "input": given["input"] or ""})
+
+
+def _quiet(measure: Any) -> dict[str, bool]:
+    """The metric without its progress bar, if it has one."""
+    return {"_show_indicator": False} if "_show_indicator" in inspect.signature(measure).parameters else {}
+
+
+def _measured(metric: Any, returned: object) -> dict[str, object]:
+    if metric.error is not None:
+        raise RuntimeError(metric.error)
+    return {"score": metric.score if returned is None else returned, "reason": metric.reason}
+
+
+_GRADES = {"C": 1.0, "P": 0.5, "I": 0.0}
+_NO_ANSWER = "N"
+
+
+def adapt_inspect_ai(scorer: Any) -> Adapter | None:
+    """An adapter for a scorer of inspect_ai, which is called with a task state made by hand."""
+    info = getattr(scorer, "__registry_info__", None)
+    is_scorer = getattr(info, "type", None) == "scorer" or _takes_state_and_target(scorer)
+    if not is_scorer or isinstance(scorer, type):
+        return None
+
+    async def call(arguments: Mapping[str, str | None]) -> object:
+        return _read(await scorer(*_state_and_target(arguments)))
+
+    name = str(getattr(info, "name", "")).rpartition("/")[2]
+    return Adapter(
+        shape="inspect_ai scorer",
+        name=name or "score",
+        fields={"input": INPUT, "output": OUTPUT, "target": REFERENCE},
+        call=call,
+        is_async=True,
+        scale=(0.0, 1.0),
+    )
+
+
+def _takes_state_and_target(scorer: object) -> bool:
+    if not callable(scorer):
+        return False
+    try:
+        return list(inspect.signature(scorer).parameters)[:2] == ["state", "target"]
+    except (TypeError, ValueError):
+        return False
+
+
+def _state_and_target(arguments: Mapping[str, str | None]) -> tuple[object, object]:
+    model, solver = import_module("inspect_ai.model"), import_module("inspect_ai.solver")
+    asked, said = arguments["input"] or "", arguments["output"] or ""
+    target = import_module("inspect_ai.scorer").Target(arguments["target"] or "")
+    state = solver.TaskState(
+        model="dhp/text",
+        sample_id=1,
+        epoch=1,
+        input=asked,
+        messages=[model.ChatMessageUser(content=asked), model.ChatMessageAssistant(content=said)],
+        target=target,
+        output=model.ModelOutput.from_content("dhp/text", said),
+        completed=True,
+    )
+    return state, target
+
+
+def _read(score: Any) -> object:
+    """A score as ours are read: grades as numbers, what is unscored stays so."""
+    if score is None:
+        return None
+    reason = getattr(score, "reason", None) or score.explanation
+    value = score.value
+    if isinstance(value, Mapping):
+        return [{"key": key, "score": _graded(each), "reason": reason} for key, each in value.items()]
+    if value == _NO_ANSWER:
+        reason = reason or "no answer"
+    return {"score": _graded(value), "reason": reason}
+
+
+def _graded(value: object) -> object:
+    return None if value == _NO_ANSWER else _GRADES.get(value, value) if isinstance(value, str) else value
+
+
+def log_scorers(log: str) -> list[object] | None:
+    """The scorers that a log names, made anew by the package; None for another file."""
+    if not is_inspect_log(log):
+        return None
+    require("inspect-ai", purpose=f"{log}: scoring by the scorers of the log")
+    try:
+        header = import_module("inspect_ai.log").read_eval_log(log, header_only=True)
+        found: list[object] = import_module("inspect_ai._eval.score").resolve_scorers(header)
+    except (Exception, SystemExit) as e:  # noqa: BLE001  scorers are anyone's code
+        reason = " ".join(f"{type(e).__name__}: {e}".split())[:300]
+        raise InputError(
+            f"{log}: its scorers cannot be made ({reason}); name a judge by `judge` python:FILE.py:OBJECT"
+        ) from None
+    return found
 
 
 def adapt_mlflow(scorer: Any) -> Adapter | None:
@@ -53,6 +194,10 @@ def adapt_mlflow(scorer: Any) -> Adapter | None:
         },
         call=call,
     )
+
+
+_OF_PHOENIX = {"input": INPUT, "output": OUTPUT, "context": SOURCE, "reference": REFERENCE}
+"""Where an evaluator of phoenix does not say what it takes."""
 
 
 def adapt_phoenix(scorer: Any) -> Adapter | None:
@@ -85,3 +230,77 @@ def adapt_phoenix(scorer: Any) -> Adapter | None:
 def _score_of(score: Any) -> dict[str, object]:
     reason = score.explanation or (f"labelled {score.label}" if score.label else None)
     return {"name": score.name, "score": score.score, "reason": reason}
+
+
+_OF_RAGAS = {**USUAL, "user_input": INPUT, "retrieved_contexts": SOURCE, "reference_contexts": SOURCE}
+_LISTS_OF_RAGAS = ("retrieved_contexts", "reference_contexts")
+_SINGLE_TURN = {"user_input": INPUT, "response": OUTPUT, "reference": REFERENCE, "retrieved_contexts": SOURCE}
+
+
+def adapt_ragas(scorer: Any) -> Adapter | None:
+    """An adapter for a metric: of collections, a decorated function, a prompt with a model, an older one."""
+    if is_of(scorer, "ragas", "SimpleBaseMetric"):
+        return _simple(scorer)
+    return _single_turn(scorer) if is_of(scorer, "ragas", "SingleTurnMetric") else None
+
+
+def _simple(scorer: Any) -> Adapter:
+    names, optional = _parameters(scorer)
+    further: dict[str, object] = {}
+    if is_of(scorer, "ragas", "SimpleLLMMetric"):
+        if getattr(scorer, "llm", None) is None:
+            raise InputError(
+                f"judge '{scorer.name}': a ragas metric with a prompt needs a model; set its attribute llm"
+            )
+        further["llm"] = scorer.llm
+
+    async def call(arguments: Mapping[str, str | None]) -> object:
+        result = await scorer.ascore(**_listed(arguments, _LISTS_OF_RAGAS), **further)
+        return {"score": result.value, "reason": result.reason}
+
+    allowed = scorer.allowed_values
+    return Adapter(
+        shape="ragas metric",
+        name=scorer.name,
+        fields={name: _OF_RAGAS.get(name, (name,)) for name in names},
+        required=frozenset(name for name in names if name not in _OF_RAGAS and name not in optional),
+        optional=optional,
+        call=call,
+        is_async=True,
+        scale=(float(allowed[0]), float(allowed[1])) if _is_range(allowed) else None,
+    )
+
+
+def _parameters(scorer: Any) -> tuple[list[str], frozenset[str]]:
+    """What a metric takes, and what of it need not be given: of a prompt, a decorated function, a method."""
+    if is_of(scorer, "ragas", "SimpleLLMMetric"):
+        return list(scorer.get_variables()), frozenset()
+    if hasattr(scorer, "_create_pydantic_model"):
+        fields = scorer._create_pydantic_model().model_fields
+        return list(fields), frozenset(name for name, each in fields.items() if not each.is_required())
+    known = inspect.signature(scorer.ascore).parameters.values()
+    named = [p for p in known if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    return [p.name for p in named], frozenset(p.name for p in named if p.default is not p.empty)
+
+
+def _is_range(allowed: object) -> bool:
+    return (
+        isinstance(allowed, tuple)
+        and len(allowed) == 2
+        and all(isinstance(each, int | float) for each in allowed)
+    )
+
+
+def _single_turn(scorer: Any) -> Adapter:
+    async def call(arguments: Mapping[str, str | None]) -> object:
+        sample = import_module("ragas.dataset_schema").SingleTurnSample(**_listed(arguments, _LISTS_OF_RAGAS))
+        return await scorer.single_turn_ascore(sample)
+
+    return Adapter(
+        shape="ragas metric",
+        name=scorer.name,
+        fields=_SINGLE_TURN,
+        call=call,
+        is_async=True,
+        scale=(0.0, 1.0),
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of
 from dhp.plugins.human.correlation import FEWEST, RESAMPLES
 from dhp.plugins.human.scores import Scores, human_scores, in_all, mean_over, scores_by_judge
 from dhp.stats.arrays import Bools, Floats
@@ -224,8 +224,7 @@ def partial_correlations(
     there.
     """
     people, rated = human_scores(human), scores_by_judge(ratings)
-    if control not in rated:
-        raise InputError(f"ratings: no judge '{control}'; {suggest(control, rated)}")
+    one_of("judge", control, rated, "ratings")
     found = []
     for name, metrics in rated.items():
         if name == control:

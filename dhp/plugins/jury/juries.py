@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, unique
 from dhp.core.options import check_percent
 from dhp.core.records import IDENTITY
 from dhp.core.seeding import key_digest
-from dhp.runs.comparable import check_alike, check_once, differences, rated_by_dataset
-from dhp.runs.reader import RunResult
+from dhp.runs.comparable import check_alike, differences, rated_by_dataset
+from dhp.runs.reader import RunResult, read_run
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import (
@@ -250,7 +250,8 @@ def jury_of_runs(folders: Sequence[str | Path], *, floor: float = 100 * FLOOR) -
     dataset, runs of different texts (judges and protocols may differ), and a floor out of range.
     """
     check_percent("`floor`", floor, 50, 100)
-    return [_jury(dataset, entries, floor / 100) for dataset, entries in rated_by_dataset(folders).items()]
+    rated = rated_by_dataset(map(read_run, folders))
+    return [_jury(dataset, entries, floor / 100) for dataset, entries in rated.items()]
 
 
 def _jury(dataset: str, entries: Sequence[RunResult], floor: float) -> Jury:
@@ -311,7 +312,7 @@ def _names(dataset: str, entries: Sequence[RunResult]) -> list[str]:
         e.result.model if models.count(e.result.model) == 1 else f"{e.result.model} ({e.result.protocol})"
         for e in entries
     ]
-    check_once(dataset, names)
+    unique("judge", names, f"dataset '{dataset}'")
     return names
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.core.errors import InputError, one_of, suggest
+from dhp.core.errors import InputError, one_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
@@ -104,8 +104,7 @@ def find(name: str, dtype: str, provider: str = "hf") -> Source:
 def check_device(model: str, device: str) -> None:
     """Raise `InputError` unless there is such a device here; only `cuda` needs torch to tell."""
     if not _DEVICE.fullmatch(device):
-        allowed = ("auto", "cpu", "cuda", "cuda:N", "all")
-        raise InputError(f"model '{model}': unknown device '{device}'; {suggest(device, allowed)}")
+        one_of("device", device, ("auto", "cpu", "cuda", "cuda:N", "all"), f"model '{model}'")
     if device == "all" and importlib.util.find_spec("accelerate") is None:
         raise InputError(
             f"model '{model}': device 'all' needs the package accelerate; pip install accelerate, or "

@@ -15,7 +15,7 @@ from dhp.core.errors import InputError, one_of
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale, Task
 from dhp.core.text import words
-from dhp.judge.api import WIDE, Judge, computed_metric, split_settings
+from dhp.judge.api import WIDE, Judge, computed_task, metric_name, split_settings
 from dhp.plugins.metrics.plugin import NAMES
 
 Score = Callable[[str, str], float]
@@ -239,8 +239,7 @@ class MetricJudge(Judge):
     def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
         """The task with this metric in place of its own."""
         scale = Scale(min=-WIDE, max=0) if self.name in LIKELIHOODS else Scale(min=0, max=1)
-        metric = computed_metric(self.name.replace("-", "_").lower(), self.name, scale)
-        return task.model_copy(update={"metrics": [metric], "translations": {}})
+        return computed_task(task, metric_name(self.name), self.name, scale)
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """One rating a text; one that has nothing to be compared with is failed."""

@@ -92,7 +92,7 @@ def simulated_power(
     n: int,
     rng: np.random.Generator,
     *,
-    runs: int = 500,
+    runs: int,
     together: int = 1,
     floor: float = FLOOR,
 ) -> float:

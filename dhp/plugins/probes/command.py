@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.language_models import refuse_unused, until_answered, with_deferral
+from dhp.cli.language_models import estimates_shown, refuse_unused, until_answered, with_deferral
 from dhp.cli.options import Command, settings
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import (
@@ -81,7 +81,6 @@ def probe(
 
     Example: dhp probe --model mock/noisy --dataset mini/summeval
     """
-    from dhp.cli.estimates import estimates_shown
     from dhp.plugins.probes.output import probe_parts, write_probes
     from dhp.plugins.probes.probing import ProbeSpec, estimates, probed
     from dhp.report.printout import Printout

@@ -3,17 +3,16 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dhp.core.errors import DhpError, StoppedEarly
 from dhp.llm.api import Client
-from dhp.llm.engine import Engine, Job, JobOutcome, Workers
+from dhp.llm.engine import Done, Engine, Job, Workers
 from dhp.llm.limits import RateLimits
-from dhp.llm.records import Failure, Reply
-from dhp.llm.store import row
+from dhp.llm.records import Outcomes, Reply
 from dhp.llm.usage import Budget, PromptLengths
 from dhp.plugins.ray.pool import Pool, WorkerGroup
 
@@ -25,7 +24,7 @@ _LAST_SECONDS = 10.0
 class CallOutcome:
     """What came of a job."""
 
-    outcomes: Mapping[int, Reply | Failure] | None
+    outcomes: Outcomes | None
     """Outcome of each sample; None where the request was not sent."""
     error: DhpError | None
     """Why going on is pointless."""
@@ -72,7 +71,7 @@ class CallWork:
             tokens_per_minute=shared(rate_limits.tokens_per_minute),
         )
         self._workers: Workers | None = None
-        self._tasks: set[asyncio.Future[Mapping[int, Reply | Failure]]] = set()
+        self._tasks: set[asyncio.Future[Outcomes]] = set()
 
     async def _open(self) -> Workers:
         self._lengths = _Counted(self._client.model)
@@ -107,7 +106,7 @@ class CallWork:
         for task in self._tasks - {asyncio.current_task()}:
             task.cancel()
 
-    async def _tried(self, workers: Workers, job: Job) -> Mapping[int, Reply | Failure]:
+    async def _tried(self, workers: Workers, job: Job) -> Outcomes:
         try:
             return await workers.outcomes(job)
         except DhpError:
@@ -143,7 +142,7 @@ class RayCalls:
         self._noted = noted
         self._reserved: dict[int, tuple[float, float]] = {}
         self._held: deque[Job] = deque()
-        self._came: deque[JobOutcome] = deque()
+        self._came: deque[Done] = deque()
         self.pending = 0
         """Jobs of which nothing came yet."""
 
@@ -169,21 +168,21 @@ class RayCalls:
         self._held.append(job)
         self._hand_over()
 
-    def ready(self) -> Iterator[JobOutcome]:
+    def ready(self) -> Iterator[Done]:
         """What is there already."""
         if self._pool.ready():
             self._take()
         while self._came:
             yield self._next()
 
-    def wait(self) -> JobOutcome:
+    def wait(self) -> Done:
         """The next that comes; its replies are stored."""
         while not self._came:
             self._hand_over()
             self._take()
         return self._next()
 
-    def _next(self) -> JobOutcome:
+    def _next(self) -> Done:
         self.pending -= 1
         return self._came.popleft()
 
@@ -216,20 +215,17 @@ class RayCalls:
     def _store_block(self, block: Sequence[tuple[Job, CallOutcome]]) -> Exception | None:
         """Store the replies of a block; returns why going on is pointless, if it is."""
         engine = self._engine
-        rows, error = [], None
+        rows: list[tuple[object, ...]] = []
+        error = None
         for job, asked in block:
             outcomes = asked.outcomes or {}
-            replies = {s: reply for s, reply in outcomes.items() if isinstance(reply, Reply)}
-            engine.budget.settle(self._reserved.pop(id(job)), list(replies.values()))
-            client = engine.client
-            rows += [
-                row(job.keys[sample], client.model, client.endpoint, sample, reply, engine.run)
-                for sample, reply in replies.items()
-            ]
+            replies = [reply for reply in outcomes.values() if isinstance(reply, Reply)]
+            engine.budget.settle(self._reserved.pop(id(job)), replies)
+            rows += engine.rows(job, outcomes)
             engine.proven |= bool(replies)
             error = error or asked.error
             if asked.outcomes is not None:
-                self._came.append(JobOutcome(job, asked.outcomes))
+                self._came.append((job, asked.outcomes))
         if rows and engine.store:
             engine.store.add(rows, replace=engine.refresh)
         for _, asked in block:

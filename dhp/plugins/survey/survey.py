@@ -223,7 +223,7 @@ def read_answers(path: Path) -> Answers:
     metrics = tuple(read.metrics)
     bundled = {read_card(dataset).task for dataset in DATASETS}
     if misspelt_task(read.task):
-        raise InputError(f"{path}: unknown task '{read.task}'; {suggest(read.task, bundled)}")
+        one_of("task", read.task, bundled, str(path))
     if read.task in bundled:
         try:
             perturbers, metrics = task_perturbers(read.task), read_task(read.task).metric_names

@@ -17,9 +17,10 @@ import dhp
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
-from dhp.judge.adapters.scorer import ObjectJudge, Scorer, metric_name, read_outcomes
+from dhp.judge.adapters.adapter import adapt
+from dhp.judge.adapters.scorer import Caller, ObjectJudge, Scorer, read_outcomes
 from dhp.judge.adapters.settings import JudgeSettings
-from dhp.judge.adapters.shapes import adapt
+from dhp.judge.api import metric_name
 from dhp.judge.check import checked_ratings
 from dhp.judge.factory import find_judges
 from dhp.llm import claims
@@ -190,7 +191,8 @@ def test_scores_off_the_scale_of_a_shape_ask_for_another() -> None:
     adapter = replace(adapt(graded, "judge"), call=lambda arguments: 7.0, is_async=False, scale=(0.0, 1.0))
 
     def of(settings: JudgeSettings) -> tuple[Task, list[Rating]]:
-        scorer = Scorer("python:x", adapter, settings, ModelSettings().context(), 1)
+        calls = Caller(adapter, 1).results
+        scorer = Scorer("python:x", adapter, settings, ModelSettings().context(), calls)
         task = dhp.perturb_datasets("mini/summeval", n=1)[0].dataset.task
         judge = ObjectJudge(scorer, verdicts=False)
         own = judge.own_task(task, texts(2))

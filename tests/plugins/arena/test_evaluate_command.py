@@ -258,7 +258,7 @@ FAULTS = {
     "no metric": (
         "config.json",
         changed(CONFIG, "category", "chat", to={"GPT": ["fidelty"]}),
-        "prompts.json: chat: metric 'fidelty' is not defined; did you mean 'fidelity'?",
+        "prompts.json: chat: unknown metric 'fidelty'; did you mean 'fidelity'?",
     ),
     "empty": ("config.json", changed(CONFIG, "category", "chat", to={}), "category.chat: names no metric"),
     "no list": (

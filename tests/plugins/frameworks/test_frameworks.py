@@ -11,8 +11,8 @@ import pytest
 import dhp
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate
-from dhp.judge.adapters.shapes import adapt
-from dhp.plugins.frameworks.inspect_ai import log_scorers
+from dhp.judge.adapters.adapter import adapt
+from dhp.plugins.frameworks.scorers import log_scorers
 from tests.judge.adapters.planted import check_planted, found_in, planted
 
 UNIT = dhp.JudgeSettings(scale=(0, 1))

@@ -59,7 +59,7 @@ def test_constant_scores_are_undefined() -> None:
 
 def test_faults() -> None:
     ratings = pd.concat([table(HUMAN, "gpt"), table(HUMAN, "lama")])
-    with pytest.raises(InputError, match="no judge 'rouge'; allowed: gpt, lama"):
+    with pytest.raises(InputError, match="unknown judge 'rouge'; allowed: gpt, lama"):
         partial_correlations(ratings, table(HUMAN), "rouge")
     with pytest.raises(InputError, match="no judge's name has 'claude' in it"):
         self_preference(ratings, table(HUMAN), "claude")

@@ -1,16 +1,16 @@
-"""Mutated files of every kind are read or refused in one line (scripts/fuzz_files.py)."""
+"""Mutated files and answers of every kind are read or refused in one line (scripts/fuzz.py)."""
 
 import runpy
 from pathlib import Path
 
 import pytest
 
-SCRIPT = runpy.run_path(str(Path(__file__).resolve().parents[2] / "scripts" / "fuzz_files.py"))
+SCRIPT = runpy.run_path(str(Path(__file__).resolve().parents[1] / "scripts" / "fuzz.py"))
 KINDS = SCRIPT["kinds"]()
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_the_files_that_are_mutated_are_sound(name: str) -> None:
+def test_what_is_mutated_is_sound(name: str) -> None:
     kind = KINDS[name]
     assert {file: SCRIPT["outcome"](kind, file, data) for file, data in kind.files.items()} == dict.fromkeys(
         kind.files, "read"
@@ -19,10 +19,10 @@ def test_the_files_that_are_mutated_are_sound(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
-def test_a_mutated_file_is_read_or_refused_in_one_line(name: str) -> None:
+def test_what_is_mutated_is_read_or_refused_in_one_line(name: str) -> None:
     counts, faults = SCRIPT["fuzz"](KINDS[name], 150, seed=1)
     assert not faults
-    assert counts["refused"] > 0
+    assert counts["refused"] > 0 or name == "answers of judges"
 
 
 def test_a_fault_is_told_from_a_refusal() -> None:
@@ -30,4 +30,4 @@ def test_a_fault_is_told_from_a_refusal() -> None:
         raise KeyError("x")
 
     kind = SCRIPT["Kind"]({"x": b""}, fails)
-    assert SCRIPT["outcome"](kind, "x", b"").startswith("KeyError at test_fuzz_files.py")
+    assert SCRIPT["outcome"](kind, "x", b"").startswith("KeyError at test_fuzz.py")

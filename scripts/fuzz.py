@@ -1,9 +1,13 @@
-"""Mutate files of every kind that dhp reads, and read them: each is read, or refused in one line, at once.
+"""Mutate files of every kind that dhp reads, and answers of judges, and read them.
 
-    python scripts/fuzz_files.py [--n 10000] [--kind KIND ...] [--seed 0]
+    python scripts/fuzz.py [--n 10000] [--kind KIND ...] [--seed 0] [--recorded DATA_FOLDER]
+    python scripts/fuzz.py --long
 
-Prints, for each kind of file, how many were read and refused, and how many did anything else: another
-exception, a refusal of several lines, or more than `SLOW` seconds. Each of those is printed.
+A file must be read, or refused in one line, at once; an answer must be read in every form within the rules of
+a reading: a score on the scale, a choice or a reason. Prints, for each kind, how many were read and refused,
+and how many did anything else: another exception, a refusal of several lines, more than `SLOW` seconds. Each
+of those is printed. With `--recorded` the answers are those of published data, else a few. With `--long`, the
+seconds that one reading of 100 kB and of 1 MB of the same unit takes.
 """
 
 import argparse
@@ -12,13 +16,14 @@ import io
 import json
 import logging
 import random
+import runpy
 import signal
 import tarfile
 import tempfile
 import time
 import warnings
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,64 +38,70 @@ import dhp
 from dhp.content.catalog import read_suite, read_task, read_weights
 from dhp.content.protocols import read_protocol
 from dhp.core.errors import DhpError
+from dhp.core.protocol_spec import PAIRWISE_FORMS, POINTWISE_FORMS
 from dhp.core.seeding import stream
+from dhp.core.specs import Scale
+from dhp.judge.extraction.rating import read_rating
+from dhp.judge.extraction.verdict import read_verdict
 from dhp.judge.judges.recorded import read_recorded
 from dhp.llm.clients.responses import Unreadable, read_replies
 from dhp.loaders.fetch import unpack
 from dhp.loaders.resolve import resolve_datasets
-from dhp.loaders.user import read_examples
+from dhp.loaders.user import read_texts
 from dhp.plugins.batch.files import BatchResults
 from dhp.plugins.human.scores import read_scores
 from dhp.runs.reader import read_results
 
 SLOW = 10
 """Seconds from which reading a small file counts as a hang."""
-_ODD = [
+ODD = (
+    *r'NaN -Infinity 1e999 -1 0 null true [] {} "" "\ud800" =1+1 ../.. *a &a % é'.split(),
     *(
-        "NaN",
-        "-Infinity",
-        "1e999",
-        "-1",
-        "0",
-        "null",
-        "true",
-        "[]",
-        "{}",
-        '""',
-        '"\\ud800"',
+        "!!python/object:os.system",
         "9" * 5000,
         "[" * 3000,
-    ),
-    *(
         "\x00",
         "\ufeff",
         "\u2028",
         "\r",
         "\n\n",
-        "=1+1",
-        "../..",
-        "*a",
-        "&a",
         "\n? [a, b]\n: c\n",
-        "!!python/object:os.system",
-        "%",
-        "é",
     ),
-]
+)
+"""Pieces that are put into files."""
+ODD_IN_ANSWERS = (
+    *r"⟦ ⟧ ⟦?⟧ <think> </think> [[ ]] 1e309 -0 ½ ٤ ² ① ★☆ 四分之三 百 % / 1-5 \frac{ $ ** ```".split(),
+    *(
+        "if",
+        "would",
+        "\x00",
+        "\u202e",
+        "\ud800",
+        "\u200b",
+        "not",
+        "Output",
+        "(a)",
+        "Rating:",
+        "Score",
+        "9",
+        "0",
+    ),
+)
+Pieces = Sequence[str]
 
 
-def cut(data: bytes, rng: random.Random) -> bytes:
+def cut(data: bytes, rng: random.Random, odd: Pieces) -> bytes:
     """Its start."""
     return data[: rng.randrange(len(data) + 1)]
 
 
-def drop(data: bytes, rng: random.Random) -> bytes:
+def drop(data: bytes, rng: random.Random, odd: Pieces) -> bytes:
     """Without a piece."""
     start = rng.randrange(len(data) + 1)
     return data[:start] + data[start + rng.choice([1, 2, 10, 100]) :]
 
 
-def flip(data: bytes, rng: random.Random) -> bytes:
+def flip(data: bytes, rng: random.Random, odd: Pieces) -> bytes:
     """With a few other bytes."""
     changed = bytearray(data)
     for _ in range(rng.randint(1, 6) if data else 0):
@@ -98,20 +109,27 @@ def flip(data: bytes, rng: random.Random) -> bytes:
     return bytes(changed)
 
 
-def insert(data: bytes, rng: random.Random) -> bytes:
+def insert(data: bytes, rng: random.Random, odd: Pieces) -> bytes:
     """With an odd piece put in."""
     place = rng.randrange(len(data) + 1)
-    return data[:place] + rng.choice(_ODD).encode(errors="surrogatepass") + data[place:]
+    return data[:place] + rng.choice(odd).encode(errors="surrogatepass") + data[place:]
 
 
-def replace_word(data: bytes, rng: random.Random) -> bytes:
+def replace_word(data: bytes, rng: random.Random, odd: Pieces) -> bytes:
     """With an odd piece in the place of a value."""
     words = data.split(b" ")
-    words[rng.randrange(len(words))] = rng.choice(_ODD).encode(errors="surrogatepass")
+    words[rng.randrange(len(words))] = rng.choice(odd).encode(errors="surrogatepass")
     return b" ".join(words)
 
 
-def digit(data: bytes, rng: random.Random) -> bytes:
+def shuffle(data: bytes, rng: random.Random, odd: Pieces) -> bytes:
+    """Its words in another order."""
+    words = data.split(b" ")
+    rng.shuffle(words)
+    return b" ".join(words)
+
+
+def digit(data: bytes, rng: random.Random, odd: Pieces) -> bytes:
     """With other digits in a few places."""
     changed = bytearray(data)
     places = [i for i, byte in enumerate(data) if 48 <= byte < 58]
@@ -120,13 +138,14 @@ def digit(data: bytes, rng: random.Random) -> bytes:
     return bytes(changed)
 
 
-def repeat(data: bytes, rng: random.Random) -> bytes:
-    """With a piece twice."""
+def repeat(data: bytes, rng: random.Random, odd: Pieces) -> bytes:
+    """With a piece twice, or a short one many times."""
     start, end = sorted(rng.randrange(len(data) + 1) for _ in range(2))
-    return data[:end] + data[start:]
+    times = rng.choice([1, 1, 1, 40])
+    return data[:end] + data[start:end][: 200 if times > 1 else None] * times + data[end:]
 
 
-MUTATIONS = (cut, drop, flip, insert, replace_word, digit, repeat)
+MUTATIONS = (cut, drop, flip, insert, replace_word, shuffle, digit, repeat)
 
 
 @dataclass(frozen=True)
@@ -136,6 +155,8 @@ class Kind:
     files: Mapping[str, bytes]
     """Name -> sound content."""
     read: Callable[[Path], object]
+    odd: Pieces = ODD
+    """Pieces that are put in."""
 
 
 def _ratings() -> pd.DataFrame:
@@ -276,8 +297,73 @@ def _conversations() -> dict[str, bytes]:
     return {f"{name}.json": json.dumps(form).encode() for name, form in forms.items()}
 
 
-def kinds() -> dict[str, Kind]:
-    """Name -> kind."""
+ANSWERS = (
+    "The plot is clear, but 2 names are wrong, which keeps it from being a 5 out of 5. Rating: 4/5",
+    "评分：4分。理由：内容完整，有1个错误。",
+    "Output (a) names the mayor. Therefore, Output (a) is better.",
+    '{"score": 3.5, "reason": "between 3 and 4"}',
+    "8 7\nThe first text is shorter.",
+)
+SCALES = [Scale(min=float(low), max=float(high)) for low, high in [(1, 5), (1, 3), (0, 100), (-2, 2)]]
+SLOW_ANSWER = 1.0
+"""Seconds of CPU from which a reading of an answer counts as a hang."""
+
+
+def read_answer(text: str, scale: Scale) -> float:
+    """Read an answer in every form, check what is read, and return the seconds of the slowest reading."""
+    slowest = 0.0
+    for form in (*POINTWISE_FORMS, *PAIRWISE_FORMS):
+        if form == "mix":
+            continue
+        start = time.process_time()
+        if form in PAIRWISE_FORMS:
+            found = read_verdict(text, form)
+            assert (found.choice is None) != (found.reason is None), "neither a choice nor a reason"
+        else:
+            read = read_rating(text, scale, form, cut_off=len(text) % 2 == 0)
+            assert (read.score is None) != (read.status == "scored"), "a score without its status"
+            assert read.score is None or scale.min <= read.score <= scale.max, "a score off the scale"
+        slowest = max(slowest, time.process_time() - start)
+    assert slowest < SLOW_ANSWER, "a slow reading"
+    return slowest
+
+
+def _read_answer(path: Path) -> None:
+    text = path.read_bytes().decode(errors="surrogateescape")
+    read_answer(text, SCALES[len(text) % len(SCALES)])
+
+
+def recorded_answers(folder: Path) -> Sequence[str]:
+    """Published answers about one text and about two."""
+    script = runpy.run_path(str(Path(__file__).with_name("extraction.py")))
+    answers = {text for _, text in script["answers"](folder)}
+    for file in sorted((folder / "llmbar").glob("answers-*.jsonl")):
+        for each in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
+            answers.update(each[key] for key in ("answer_as_given", "answer_swapped") if key in each)
+    return sorted(answers)
+
+
+UNITS = (
+    "9|(|4 |a |score of |1. |⭐|☆★|一|Rating: 4\n|<think>|<think></think>|1-5 |3.|{|A-|a(1) |4/5 |**|⟦|$|_"
+    "|1, |would make it a |if it were |Final score: 4/5\n|a. b: 3. |response 1: 2 |Output (a) is "
+    "|both the two |[[|A is |not |五分之|\\frac{1}{2}|\n|from |1 or 2 or "
+).split("|")
+
+
+def print_growth() -> None:
+    """Seconds of CPU for long texts of one unit, the slowest last."""
+    print("| unit | 100 kB | 1 MB |\n|---|---:|---:|")
+    rows = []
+    for unit in UNITS:
+        texts = [unit * (size // len(unit)) for size in (100_000, 1_000_000)]
+        slow = [read_answer(text, SCALES[0]) for text in texts]
+        rows.append((slow[1], unit, slow[0]))
+    for long, unit, short in sorted(rows):
+        print(f"| {unit!r} | {short:.3f} | {long:.3f} |")
+
+
+def kinds(judged: Sequence[str] = ANSWERS) -> dict[str, Kind]:
+    """Name -> kind; `judged` are answers of judges."""
     examples = [
         {
             "id": f"e{i}",
@@ -321,7 +407,7 @@ def kinds() -> dict[str, Kind]:
                 "x.parquet": _parquet(table),
                 "x.zip": _zipped(inside),
             },
-            read_examples,
+            lambda path: read_texts(path, read_task("summarization")),
         ),
         "ratings": Kind(
             {
@@ -342,6 +428,11 @@ def kinds() -> dict[str, Kind]:
         "logs": Kind(_logs(), lambda path: resolve_datasets([str(path)])),
         "conversations": Kind(_conversations(), lambda path: resolve_datasets([str(path)], judge_part="run")),
         "human scores": Kind({"x.csv": _human_scores().encode()}, lambda path: read_scores(path)),
+        "answers of judges": Kind(
+            {f"{i}.txt": text.encode(errors="surrogatepass") for i, text in enumerate(judged)},
+            _read_answer,
+            ODD_IN_ANSWERS,
+        ),
         "replies": Kind({"x.json": json.dumps(reply).encode()}, lambda path: read_replies(path.read_bytes())),
     }
 
@@ -389,11 +480,12 @@ def outcome(kind: Kind, name: str, data: bytes) -> str:
 def fuzz(kind: Kind, n: int, seed: int) -> tuple[dict[str, int], dict[str, str]]:
     """Counts of `read`, `refused` and `fault`, and one file for each distinct fault."""
     counts, faults = {"read": 0, "refused": 0, "fault": 0}, dict[str, str]()
+    files = sorted(kind.files.items())
     for i in range(n):
         rng = stream("fuzz", seed, i)
-        name, data = rng.choice(sorted(kind.files.items()))
+        name, data = rng.choice(files)
         for _ in range(rng.choice([1, 1, 1, 3])):
-            data = rng.choice(MUTATIONS)(data, rng)
+            data = rng.choice(MUTATIONS)(data, rng, kind.odd)
         found = outcome(kind, name, data)
         counts[found if found in counts else "fault"] += 1
         if found not in counts:
@@ -404,12 +496,17 @@ def fuzz(kind: Kind, n: int, seed: int) -> tuple[dict[str, int], dict[str, str]]
 def main() -> None:
     """Print the table, and a non-zero exit code where anything went wrong."""
     logging.disable()  # warnings about sound but odd tables
-    known = kinds()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n", type=int, default=10_000, help="mutated files of each kind")
-    parser.add_argument("--kind", action="append", choices=known, help="only this kind")
+    parser.add_argument("--kind", action="append", choices=kinds(), help="only this kind")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--recorded", type=Path, metavar="DATA_FOLDER", help="of published answers")
+    parser.add_argument("--long", action="store_true", help="read long answers instead")
     options = parser.parse_args()
+    if options.long:
+        print_growth()
+        return
+    known = kinds(recorded_answers(options.recorded) if options.recorded else ANSWERS)
     print("| kind of file | read | refused | faults | seconds |\n|---|---:|---:|---:|---:|")
     broken = False
     for name in options.kind or known:
