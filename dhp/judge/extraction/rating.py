@@ -134,28 +134,27 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
         return UNPARSED
     words = clean(shortened(words)).strip()
     anyone = "|".join(re.escape(clean(label)) for label in sorted(labels, key=len, reverse=True))
-    whole = rf"(?<![\w-])({anyone})(?![\w-])"
+    alone = re.compile(rf"\A{_AROUND}({anyone}){_AROUND}\Z", re.I)
     lines = [line for line in words.split("\n") if line.strip()] or [""]
-    alone = re.compile(rf"{_AROUND}({anyone}){_AROUND}", re.I)
-    places = [
-        {found[1].lower()} if (found := alone.fullmatch(line)) else set() for line in (words, lines[-1])
-    ]
-    labelled = re.findall(rf"\b{_LABEL}{_LINK}{_AROUND}({anyone})(?![\w-])", words, re.I)
-    named = list(re.finditer(whole, words, re.I))
+    named = list(re.finditer(rf"(?<![\w-])({anyone})(?![\w-])", words, re.I))
     denied = any(_NEGATED.search(words[max(0, m.start() - 24) : m.start()]) for m in named)
-    first = alone.fullmatch(lines[0])
-    steps = [
-        set() if cut_off else places[0],
-        {label.lower() for label in labelled[-1:]},
-        set() if cut_off else places[1],
-        {first[1].lower()} if first and not cut_off else set(),
-        set() if denied or cut_off else {m[1].lower() for m in named},
+    labelled = re.findall(rf"\b{_LABEL}{_LINK}{_AROUND}({anyone})(?![\w-])", words, re.I)[-1:]
+    places = [
+        alone.findall(words),
+        labelled,
+        alone.findall(lines[-1]),
+        alone.findall(lines[0]),
+        [] if denied else [m[1] for m in named],
     ]
-    found_labels = next((step for step in steps if step), set())
-    if len(found_labels) != 1:
+    said = next(filter(None, [labelled] if cut_off else places), [])
+    found = {
+        number
+        for number, label in enumerate(labels, 1)
+        if any(re.fullmatch(re.escape(clean(label)), each, re.I) for each in said)
+    }
+    if len(found) != 1:
         return Extracted("refused", None, None) if not named and holds_refusal(words) else UNPARSED
-    ordered = [clean(label).lower() for label in labels]
-    return Extracted("scored", float(1 + ordered.index(found_labels.pop())), "label")
+    return Extracted("scored", float(found.pop()), "label")
 
 
 _INNER = ("score", "rating", "value", "grade", "verdict", "label", "answer")
