@@ -86,12 +86,12 @@ def _read(text: str, scale: Scale, form: AnswerForm, cut_off: bool, asked: str) 
     if found is None and (end := _read_yes_no(words, asked, scale)) is not None:
         return Extracted("scored", end, "yes-no")
     if found is None:
-        return Extracted("refused", None, None) if holds_refusal(words) else UNPARSED
+        return Extracted("refused") if holds_refusal(words) else UNPARSED
     if value is None or (cut_off and _may_go_on(found, words, form, _has_longer(value, scale))):
         return UNPARSED
     foreign = found.tier > LABELLED and "/" not in found.value and _OTHER_SCALE.search(words)
     if foreign or not scale.min <= value <= scale.max:
-        return Extracted("out_of_scale", None, found.rule)
+        return Extracted("out_of_scale", rule=found.rule)
     return Extracted("scored", value, found.rule)
 
 
@@ -153,7 +153,7 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
         if any(re.fullmatch(re.escape(clean(label)), each, re.I) for each in said)
     }
     if len(found) != 1:
-        return Extracted("refused", None, None) if not named and holds_refusal(words) else UNPARSED
+        return Extracted("refused") if not named and holds_refusal(words) else UNPARSED
     return Extracted("scored", float(found.pop()), "label")
 
 

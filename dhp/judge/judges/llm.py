@@ -182,7 +182,7 @@ class LlmJudge(Judge):
         scale = answer_scale(form, metric.scale)
         extraction = self.builder.protocol.extraction
         if reply.finish == "content_filter":
-            return Extracted("refused", None, None)
+            return Extracted("refused")
         cut_off = reply.finish == "length"
         if extraction != "parse" and reply.positions is not None:
             return expected_score(reply.positions, scale, form, cut_off=cut_off)
