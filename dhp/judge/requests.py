@@ -11,6 +11,7 @@ from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
 from dhp.judge.extraction.prob import TOP_LOGPROBS, score_tokens
+from dhp.judge.extraction.rating import answer_scale
 from dhp.judge.pairs import ORDERS, Order, Pair, PairVerdict, contradicting
 from dhp.judge.prompt_files import (
     FilePrompts,
@@ -20,7 +21,7 @@ from dhp.judge.prompt_files import (
     prompts_by_metric,
     version_name,
 )
-from dhp.judge.prompts import Prompts, answer_scale
+from dhp.judge.prompts import Prompts
 from dhp.llm.records import Params, Request
 
 _STEPS_TOKENS = 1024

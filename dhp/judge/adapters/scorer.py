@@ -398,7 +398,6 @@ class ObjectJudge(Judge):
         return task.model_copy(update={"metrics": metrics, "translations": {}})
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
-        """One rating per candidate and metric."""
         self._scorer.check(candidates)
         for candidate, outcomes in self._scorer.outcomes(candidates):
             alone = next(iter(outcomes.values())) if len(outcomes) == 1 else None

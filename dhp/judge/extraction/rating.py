@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from dhp.core.protocol_spec import AnswerForm
-from dhp.core.specs import Scale
+from dhp.core.specs import Metric, Scale
 from dhp.core.text import holds_refusal, without_reasoning
+from dhp.judge.api import rescale
 from dhp.judge.extraction.numbers import clean, shortened, value_on, with_tokens, without_mentions
 from dhp.judge.extraction.rules import (
     LABELLED,
@@ -20,6 +21,38 @@ from dhp.judge.extraction.rules import (
     letter_value,
     rating_matches,
 )
+
+_SCALES: Mapping[str, Scale] = {
+    "da": Scale(min=0, max=100),
+    "stars": Scale(min=1, max=5),
+    "letters": Scale(min=1, max=5),
+}
+
+
+def answer_scale(form: AnswerForm, scale: Scale) -> Scale:
+    """The scale that an answer of this form is on; `scale` is the metric's. Letters count from A = 1."""
+    return _SCALES.get(form, scale)
+
+
+def metric_score(score: float | None, metric: Metric, form: AnswerForm) -> float | None:
+    """A score on the answer's scale as one on the metric's, higher for better."""
+    if score is None:
+        return None
+    scale = metric.scale
+    found = rescale(score, answer_scale(form, scale), scale)
+    return min(max(scale.min + scale.max - found, scale.min), scale.max) if metric.lower_is_better else found
+
+
+def read_answer(text: str, metric: Metric, form: AnswerForm, *, cut_off: bool = False) -> Extracted:
+    """What an answer says of a metric, by its labels where it has some, on the answer's own scale.
+
+    The form is never `mix`; `cut_off` as of `read_rating`.
+    """
+    if metric.labels:
+        return read_label(text, metric.labels, cut_off=cut_off)
+    asked = f"{metric.question}\n{metric.definition}"
+    return read_rating(text, answer_scale(form, metric.scale), form, cut_off=cut_off, asked=asked)
+
 
 _YES, _NO = r"(?:yes|是)", r"(?:no|否|不是)"
 
