@@ -29,8 +29,8 @@ from dhp.judge.prompt_files import PromptFiles
 from dhp.judge.rate_texts import COLUMNS, judge_estimates, rate_texts
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import Estimate
+from dhp.llm.limits import Usage
 from dhp.llm.settings import ModelSettings
-from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import given_texts, rated_task
 from dhp.loaders.user import Rows

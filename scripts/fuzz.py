@@ -47,7 +47,7 @@ from dhp.judge.judges.recorded import read_recorded
 from dhp.llm.clients.responses import Unreadable, read_replies
 from dhp.loaders.fetch import unpack
 from dhp.loaders.resolve import resolve_datasets
-from dhp.loaders.user import read_examples
+from dhp.loaders.user import read_texts
 from dhp.plugins.batch.files import BatchResults
 from dhp.plugins.human.scores import read_scores
 from dhp.runs.reader import read_results
@@ -407,7 +407,7 @@ def kinds(judged: Sequence[str] = ANSWERS) -> dict[str, Kind]:
                 "x.parquet": _parquet(table),
                 "x.zip": _zipped(inside),
             },
-            read_examples,
+            lambda path: read_texts(path, read_task("summarization")),
         ),
         "ratings": Kind(
             {

@@ -177,9 +177,9 @@ PLUGIN_WORDS = {
 
 
 ON_THE_WAY = """
-Row Table LoadedTexts Example Dataset
+Row Table Example Dataset
 Edited Audit PerturbedText PerturbedDataset
-Candidate RatingTarget Request Job RawReply Reply Answer Extracted Rating
+Candidate RatingTarget Request Job Reply Answer Extracted Rating
 RatingsArray Design Scores Influences Estimate Detection SignedRank _Figures Cell VariantResult RunDetection
 _TestedParts Result
 Run RunResult Findings _Section

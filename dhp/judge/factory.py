@@ -28,8 +28,8 @@ from dhp.judge.requests import RequestBuilder
 from dhp.llm.api import providers
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.executor import LOCAL, Executor
-from dhp.llm.replay import StoredModel, open_store
 from dhp.llm.settings import ModelSettings
+from dhp.llm.store import open_store, stored_model
 
 _REPLAY = "replay/"
 _RECORDED = ("column/", _REPLAY)
@@ -286,7 +286,7 @@ def _cached_model(model: str, settings: ModelSettings, context: RequestContext) 
     if query and not query.startswith("model="):
         raise InputError(f"model '{model}': unknown setting '{query}'; allowed: model=NAME")
     store = open_store(Path(path))
-    return CachedModel(StoredModel(store, chosen), RequestContext(store, keep_going=True))
+    return CachedModel(stored_model(store, chosen), RequestContext(store, keep_going=True))
 
 
 def in_parallel(judge: Judge, executor: Executor) -> Judge:

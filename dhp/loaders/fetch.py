@@ -17,13 +17,14 @@ from tempfile import TemporaryDirectory
 from typing import IO, Any, Literal
 from urllib.parse import urlsplit
 
+from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, require
 from dhp.core.files import BROKEN_DATA, cache_folder, reason, replacing, unwritable, write_lines, write_whole
 from dhp.core.records import PerturbedText
 from dhp.core.specs import Card, Download
-from dhp.loaders.pairs import LoadedTexts
+from dhp.loaders.dataset import Dataset
 from dhp.loaders.published import TRANSLATOR, read_set
-from dhp.loaders.user import read_examples
+from dhp.loaders.user import read_texts
 
 Progress = Callable[[str, int, int | None], None]
 """Told (file name, bytes done, bytes in all or None) as a transfer goes on."""
@@ -95,7 +96,6 @@ def _copy(
     return digest.hexdigest()
 
 
-"""Most bytes that an archive may hold when unpacked."""
 ARCHIVE_SUFFIXES = (".zip", ".tar.gz", ".tgz")
 
 
@@ -315,20 +315,21 @@ def is_prepared(card: Card) -> bool:
     return prepared_file(card).is_file()
 
 
-def load_prepared(card: Card) -> LoadedTexts | None:
-    """The examples or pairs that `prepare` wrote, or None where it has not run.
+def load_prepared(card: Card) -> Dataset | None:
+    """The examples or pairs that `prepare` wrote, without a suite; None where it has not run.
 
     A damaged file raises `InputError`.
     """
-    path = prepared_file(card)
-    return read_examples(path) if is_prepared(card) else None
+    if not is_prepared(card):
+        return None
+    return read_texts(prepared_file(card), read_task(card.task), name=card.dataset)
 
 
-def _rows(loaded: LoadedTexts) -> Iterator[dict[str, str]]:
-    """The columns that `read_examples` reads, a row an example or pair."""
-    variants = {v.name: v for v in loaded.variants}
+def _rows(loaded: Dataset) -> Iterator[dict[str, str]]:
+    """The columns that `read_texts` reads, a row an example or pair."""
+    variants = {v.name: v for v in loaded.pair_variants}
     texts: dict[str, list[PerturbedText]] = {}
-    for text in loaded.perturbed:
+    for text in loaded.pairs:
         texts.setdefault(text.example, []).append(text)
     for e in loaded.examples:
         row = {"id": e.id, "source": e.source, "output": e.output, **e.fields}

@@ -4,15 +4,16 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
 
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, listed, suggest
 from dhp.core.records import ORIGINAL, Example, PerturbedText, Variant
-from dhp.core.specs import PairColumns, PairMap
+from dhp.core.specs import PairColumns, PairMap, Task
 from dhp.core.tables import Row, Table, as_text
+from dhp.loaders.dataset import Dataset
 
 PAIR_FIELDS = ("perturbed", "kind", "degree", "level", "control", "better")
 """What a row of pairs says beside its example."""
@@ -166,20 +167,6 @@ def fits(label: str, wanted: Sequence[str]) -> bool:
     return label in wanted or any(fnmatchcase(label, pattern) for pattern in wanted)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedTexts:
-    """What a table of texts holds."""
-
-    examples: Sequence[Example]
-    """Examples in the order of first occurrence."""
-    variants: tuple[Variant, ...] = ()
-    """The kinds of ready-made degraded texts (method `given`); empty for plain examples."""
-    perturbed: list[PerturbedText] = field(default_factory=list)
-    """The degraded texts there are, example by example; empty for plain examples."""
-    columns: dict[str, str] = field(default_factory=dict, compare=False)
-    """Column of a user's table -> what it stands for in prompts: source, output or a field."""
-
-
 def chosen_rows(table: Table, where: Mapping[str, Sequence[str]]) -> Table:
     """The rows whose columns hold one of the values or patterns that `where` names, in any case."""
     for column in where:
@@ -203,8 +190,8 @@ def _normalised(row: Row, column: str, there: set[str]) -> str:
     return said.casefold()
 
 
-def read_pairs(table: Table, form: PairMap, shown: Collection[str] = ()) -> LoadedTexts:
-    """Examples, variants and degraded texts of a table of pairs.
+def read_pairs(name: str, table: Table, form: PairMap, task: Task) -> Dataset:
+    """The dataset in a table of pairs: examples in order of occurrence, with their degraded texts.
 
     A row is a pair, or several with `form.each`. Rows that agree in id, source, output and the fields that a
     judge is shown are of one example. Where an id stands for several examples, or an example has several
@@ -217,14 +204,14 @@ def read_pairs(table: Table, form: PairMap, shown: Collection[str] = ()) -> Load
     _check_columns(table, form)
     left_out: Counter[LeftOut] = Counter()
     pairs = list(_pairs(table, form, left_out))
-    found = _grouped(pairs, [name for name in shown if name not in TEXTS], left_out)
+    examples, variants, texts = _grouped(pairs, [f for f in task.shown_fields if f not in TEXTS], left_out)
     note = ", ".join(f"{count} {why}" for why, count in left_out.items())
     if not pairs:
         raise InputError(f"{table.name}: no pair is left ({note}); allowed: pairs of two different texts")
     if note:
-        of = left_out.total() + len(found.perturbed)
+        of = left_out.total() + len(texts)
         logging.getLogger("dhp").warning("%s: left out of %d pairs: %s", table.name, of, note)
-    return found
+    return Dataset(name, examples, task, None, examples, variants, texts)
 
 
 def _check_columns(table: Table, form: PairMap) -> None:
@@ -254,7 +241,9 @@ def _pairs(table: Table, form: PairMap, left_out: "Counter[LeftOut]") -> Iterato
                 left_out[found] += 1
 
 
-def _grouped(pairs: Sequence[Pair], shown: Sequence[str], left_out: "Counter[LeftOut]") -> LoadedTexts:
+def _grouped(
+    pairs: Sequence[Pair], shown: Sequence[str], left_out: "Counter[LeftOut]"
+) -> tuple[tuple[Example, ...], tuple[Variant, ...], tuple[PerturbedText, ...]]:
     """Pairs with the same id, source, output and shown fields as variants of one example."""
     harmful = {pair.kind for pair in pairs if not pair.control}
     members: dict[tuple[str | None, ...], list[str]] = {}
@@ -287,13 +276,13 @@ def _grouped(pairs: Sequence[Pair], shown: Sequence[str], left_out: "Counter[Lef
     for name, family in families.items():
         for each in family if len(family) > 1 else ():
             examples[each] = replace(examples[each], fields={"cluster": name, **examples[each].fields})
-    made = [
+    made = tuple(
         PerturbedText(example, variant, text, None, audit(examples[example].output, text), (), columns[key])
         for example in examples
         for variant in variants
         if (text := texts.get(key := (example, variant))) is not None
-    ]
-    return LoadedTexts(list(examples.values()), tuple(variants.values()), made)
+    )
+    return tuple(examples.values()), tuple(variants.values()), made
 
 
 def _variant(pair: Pair, harmful: Collection[str]) -> Variant:

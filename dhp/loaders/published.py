@@ -16,7 +16,8 @@ from dhp.core.records import Example
 from dhp.core.specs import Card
 from dhp.core.tables import Row, read_table, read_tables
 from dhp.core.text import sentences
-from dhp.loaders.pairs import LoadedTexts, read_pairs
+from dhp.loaders.dataset import Dataset
+from dhp.loaders.pairs import read_pairs
 
 _ID = "InputStoryid"
 _SENTENCES = tuple(f"InputSentence{i}" for i in range(1, 5))
@@ -342,17 +343,18 @@ READERS: Registry[Reader] = Registry(
 """Dataset -> its reader, which yields (place, example) of the eligible examples."""
 
 
-def read_set(card: Card, path: Path, fields: Mapping[str, str] | None = None) -> LoadedTexts:
-    """What a published dataset holds: pairs as its card says, else its eligible examples.
+def read_set(card: Card, path: Path, fields: Mapping[str, str] | None = None) -> Dataset:
+    """A published dataset, without a suite: pairs as its card says, else its eligible examples.
 
     `fields` (our name -> column) takes the place of what the card says of pairs. Raises `InputError` as
     `read_pairs` and `read_published`.
     """
-    form = card.pairs
+    form, task = card.pairs, read_task(card.task)
     if form is None:
-        return LoadedTexts(read_published(card, path))
+        examples = tuple(read_published(card, path))
+        return Dataset(card.dataset, examples, task, None, examples)
     form = form.model_copy(update={"fields": {**form.fields, **(fields or {})}})
-    return read_pairs(read_tables(path, form.files), form, read_task(card.task).shown_fields)
+    return read_pairs(card.dataset, read_tables(path, form.files), form, task)
 
 
 def read_published(card: Card, path: Path) -> list[Example]:

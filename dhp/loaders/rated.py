@@ -29,7 +29,7 @@ def read_rated(name: str, path: str | Path) -> Sequence[RatedText]:
     """A set of texts with human scores.
 
     The set is called `summeval`, `newsroom`, `realsumm`, `topical_chat`, `openmeva_roc` or `bagel`, in the
-    form that its owners publish, or `own`: whatever `read_examples` takes, with the columns `source, output`
+    form that its owners publish, or `own`: whatever `read_texts` takes, with the columns `source, output`
     and optionally `id` (of the source), `system`, `reference`, `score:METRIC` and further texts. Texts come
     in the order of the file, one for each source and system. Raises `InputError` for an unknown name, a file
     of another form, or a duplicate pair of source and system.

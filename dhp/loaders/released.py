@@ -27,7 +27,7 @@ from dhp.core.tables import (
     read_tables,
 )
 from dhp.loaders.dataset import Dataset, naming
-from dhp.loaders.remote import HUB_PREFIX, hub_folder
+from dhp.loaders.user import HUB_PREFIX, hub_folder
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,18 +21,19 @@ from dhp.core.specs import ANY_TASK, Card, Suite, Task
 from dhp.core.tables import TABLE_SUFFIXES
 from dhp.loaders.dataset import Dataset, naming
 from dhp.loaders.fetch import is_prepared, load_prepared
-from dhp.loaders.pairs import LoadedTexts
 from dhp.loaders.published import read_set
-from dhp.loaders.remote import parts_name
 from dhp.loaders.user import (
     NAME,
     Request,
     Rows,
     are_rows,
+    columns_of,
     from_table,
     is_user_data,
+    meanings,
     open_table,
-    read_examples,
+    parts_name,
+    read_texts,
     rows_table,
 )
 
@@ -167,11 +168,11 @@ def _user_data(asked: Request, suite: Suite | None, with_llm: bool) -> Dataset:
             "file, or a metric of your own by `metrics` NAME `scale` 1..5"
         )
     known = task if isinstance(task, Task) else read_task(task or (suite.task if suite else ""))
-    found = from_table(table, fields, where, known)
-    known = known.with_columns(found.columns)
-    own = None if found.variants else suite or own_suite(known, with_llm)
+    columns = columns_of(table, fields, known)
     short = name if name.startswith("hf:") or name == NAME else parts_name(name)
-    return _dataset(short, found, known, own, None, text_language or known.output_language)
+    found = from_table(short, table, known.with_columns(meanings(columns)), columns, where)
+    own = None if found.pair_variants else suite or own_suite(known, with_llm)
+    return _complete(found, own, None, text_language or known.output_language)
 
 
 def published(
@@ -190,14 +191,14 @@ def published(
         ):
             return bundled
         card = read_card(base)
-        languages = card.source_language, card.output_language
-        return _dataset(name, read_examples(file), read_task(card.task), read_suite(base), *languages)
+        found = read_texts(file, read_task(card.task), name=name)
+        return _complete(found, read_suite(base), card.source_language, card.output_language)
     card = with_minimum(read_card(base), min_characters)
-    found = read_set(card, data) if data is not None else load_prepared(card)
-    if found is None:
+    kept = read_set(card, data) if data is not None else load_prepared(card)
+    if kept is None:
         raise InputError(unprepared(base))
-    suite = None if found.variants else read_suite(base)
-    return _dataset(name, found, read_task(card.task), suite, card.source_language, card.output_language)
+    suite = None if kept.pair_variants else read_suite(base)
+    return _complete(kept, suite, card.source_language, card.output_language)
 
 
 def check_minimum(min_characters: int | None, data: Path | None) -> None:
@@ -218,17 +219,12 @@ def with_minimum(card: Card, min_characters: int | None) -> Card:
     return card.model_copy(update={"min_characters": min_characters})
 
 
-def _dataset(
-    name: str,
-    loaded: LoadedTexts,
-    task: Task,
-    suite: Suite | None,
-    source_language: str | None,
-    language: str | None,
+def _complete(
+    read: Dataset, suite: Suite | None, source_language: str | None, language: str | None
 ) -> Dataset:
-    examples = loaded.examples
-    task = naming(task, examples, source_language, language)
-    return Dataset(name, examples, task, suite, examples, loaded.variants, tuple(loaded.perturbed), language)
+    """The dataset with its suite and its languages."""
+    task = naming(read.task, read.examples, source_language, language)
+    return replace(read, task=task, suite=suite, language=language)
 
 
 def _default_n(dataset: Dataset) -> int:

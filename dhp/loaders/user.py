@@ -1,38 +1,59 @@
-"""The user's own examples, from files or memory, with or without ready-made degraded texts."""
+"""The user's own texts: files, parts in a store, the Hugging Face Hub, logs of inspect_ai, rows in memory."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import io
+import json
+import logging
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from difflib import get_close_matches
-from pathlib import Path
+from fnmatch import fnmatchcase
+from importlib import import_module
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeGuard, Union
 
-from dhp.core.errors import InputError, listed
+from dhp.core.errors import InputError, listed, one_of, require
+from dhp.core.files import BROKEN_DATA, opened, parse_json, reason, unpacked
 from dhp.core.keywords import as_list
 from dhp.core.records import Example
 from dhp.core.specs import PairMap, Suite, Task
-from dhp.core.tables import FILE, FOLDER, KEY, TABLE_SUFFIXES, Row, Table, as_text, read_table, table
-from dhp.loaders.inspect_log import LOG_SUFFIX
-from dhp.loaders.pairs import PAIR_FIELDS, LoadedTexts, chosen_rows, read_pairs
-from dhp.loaders.remote import HUB_PREFIX, hub_table, is_parts, parts_table
+from dhp.core.tables import (
+    FILE,
+    FOLDER,
+    KEY,
+    TABLE_SUFFIXES,
+    Row,
+    Table,
+    as_text,
+    from_arrow,
+    read_rows,
+    read_table,
+    table,
+)
+from dhp.loaders.dataset import Dataset
+from dhp.loaders.pairs import PAIR_FIELDS, chosen_rows, read_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def read_examples(
+def read_texts(
     path: str | Path,
-    field_map: Mapping[str, str] | None = None,
-    where: Mapping[str, Sequence[str]] | None = None,
-    task: Task | None = None,
-) -> LoadedTexts:
-    """Examples from a table, or from the Hugging Face Hub.
+    task: Task,
+    fields: Mapping[str, str] = {},
+    where: Mapping[str, Sequence[str]] = {},
+    *,
+    name: str = "",
+) -> Dataset:
+    """A dataset, without a suite, from a table or from the Hugging Face Hub; `name` is by default the path.
 
     `path` is a `.json`, `.jsonl`, `.csv`, `.tsv` or `.parquet` file or a `.zip` of these; a pattern of such
     files, `FOLDER/*.parquet`, also in a store, `s3://BUCKET/FOLDER/*.parquet`; a dataset of the Hub as
     `hf:ORG/NAME[:SPLIT]`, a local one as `hf:./FOLDER[:SPLIT]`, which needs the library `datasets` (extra
     `data`); code that comes with a dataset is never run.
 
-    `field_map` has our names -> the file's columns or paths into nested ones. Needed is `output`, and
+    `fields` has our names -> the file's columns or paths into nested ones. Needed is `output`, and
     `source` where the task has one; without `id` the row numbers are the ids; every other column of strings
     or numbers becomes a field, other values are left out. With a column `perturbed` (a degraded copy of the
     output) each row is a pair of example and variant: `kind` names the variant (default "perturbed"),
@@ -40,12 +61,12 @@ def read_examples(
     score, `better` tells which of output and perturbed is the better one; see `read_pairs`. Raises
     `InputError` with file, row, column and what is allowed.
     """
-    name = str(path)
-    return from_table(open_table(name), field_map or {}, where or {}, task)
+    table = open_table(str(path))
+    return from_table(name or str(path), table, task, columns_of(table, fields, task), where)
 
 
 def open_table(name: str) -> Table:
-    """The rows of what `read_examples` takes."""
+    """The rows of what `read_texts` takes."""
     if name.startswith(HUB_PREFIX):
         return hub_table(name.removeprefix(HUB_PREFIX))
     return parts_table(name) if is_parts(name) and not Path(name).exists() else read_table(Path(name))
@@ -57,26 +78,22 @@ def is_user_data(name: str) -> bool:
 
 
 def from_table(
-    table: Table,
-    field_map: Mapping[str, str],
-    where: Mapping[str, Sequence[str]] = {},
-    task: Task | None = None,
-) -> LoadedTexts:
-    """The examples of a table; see `read_examples`."""
-    columns = _columns(table, field_map, task)
+    name: str, table: Table, task: Task, columns: Mapping[str, str], where: Mapping[str, Sequence[str]]
+) -> Dataset:
+    """The texts of a table whose `columns_of` are known; see `read_texts`."""
     if "perturbed" in columns:
-        form = PairMap(fields=columns, where={column: list(values) for column, values in where.items()})
-        pairs = read_pairs(table, form, task.shown_fields if task else ())
-        return replace(pairs, columns=_meanings(columns))
-    if "better" in field_map:
+        form = PairMap(fields=dict(columns), where={column: list(values) for column, values in where.items()})
+        return read_pairs(name, table, form, task)
+    if "better" in columns:
         raise InputError(
             f"{table.name}: `fields` better= needs two texts; map them by `fields` output=COLUMN and "
             f"`fields` perturbed=COLUMN; columns: {listed(table.columns)}"
         )
-    return LoadedTexts(_plain(chosen_rows(table, where), columns), columns=_meanings(columns))
+    examples = _plain(chosen_rows(table, where), columns)
+    return Dataset(name, examples, task, None, examples)
 
 
-def _columns(table: Table, field_map: Mapping[str, str], task: Task | None) -> dict[str, str]:
+def columns_of(table: Table, field_map: Mapping[str, str], task: Task) -> dict[str, str]:
     """Our name -> the table's column; a mapped column serves for nothing else."""
     faults = [
         f"`fields` {ours}={theirs}: column '{theirs}' is missing{_near(theirs, table)}"
@@ -86,7 +103,7 @@ def _columns(table: Table, field_map: Mapping[str, str], task: Task | None) -> d
     used = {*field_map.values(), FILE, FOLDER, KEY}
     own = {c: c for c in table.columns if c.strip() and c not in used and c != "better"}
     columns = own | dict(field_map)
-    has_source = task is None or task.source_label is not None
+    has_source = task.source_label is not None
     faults += [
         f"column '{needed}' is missing; map it by `fields` {needed}=COLUMN{_near(needed, table)}"
         for needed in ("source", "output") * has_source or ("output",)
@@ -103,7 +120,7 @@ def _near(name: str, table: Table) -> str:
     return f" (did you mean '{close[0]}'?)" if close else ""
 
 
-def _meanings(columns: Mapping[str, str]) -> dict[str, str]:
+def meanings(columns: Mapping[str, str]) -> dict[str, str]:
     """Column -> what it stands for, for the slots of prompt files: our name, and its own."""
     texts = {ours: theirs for ours, theirs in columns.items() if ours not in ("id", *PAIR_FIELDS)}
     return {**{ours: ours for ours in texts}, **{theirs: ours for ours, theirs in texts.items()}}
@@ -189,3 +206,218 @@ def entries(value: object) -> list[Any]:
     if value is None:
         return []
     return [value] if are_rows(value) else as_list(value)
+
+
+# Tables of many files, in remote storage, and on the Hub
+
+_WILD = "*?["
+
+
+def is_parts(name: str) -> bool:
+    """Whether a name is a pattern of files, or the address of a store."""
+    return "://" in name or any(sign in name for sign in _WILD)
+
+
+def parts_name(name: str) -> str:
+    """What data are called: by the file, or by the folder that holds the parts."""
+    if Path(name).exists():
+        return Path(name).name
+    path = PurePosixPath(name.partition("://")[2] or name)
+    while any(sign in path.name for sign in _WILD):
+        path = path.parent
+    return path.name or "parts"
+
+
+def parts_table(name: str) -> Table:
+    """The rows of all files that a pattern fits, one file after the other in the order of their names.
+
+    The pattern is one of local files, or an address such as `s3://BUCKET/FOLDER/*.parquet` that pyarrow or
+    fsspec can reach; keys are taken from where these packages look for them. Raises `InputError` where
+    nothing fits, or a file or the store cannot be read.
+    """
+    columns: dict[str, None] = {}
+    return table(name, columns, _rows(name, columns))
+
+
+def _rows(name: str, columns: dict[str, None]) -> Iterator[Row]:
+    none = True
+    for path, file in _files(name):
+        none = False
+        yield from read_rows(path, PurePosixPath(path).suffix.lower(), file, columns)
+    if none:
+        raise InputError(f"{name}: no file fits; allowed: a pattern of files, e.g. FOLDER/*.parquet")
+
+
+def _files(name: str) -> Iterator[tuple[str, Any]]:
+    """Names and open files, one at a time."""
+    if "://" not in name:
+        below = Path(Path(name).anchor or ".")
+        for path in sorted(below.glob(str(Path(name).relative_to(Path(name).anchor)))):
+            if path.is_file():
+                with opened(path) as file:
+                    yield str(path), file
+        return
+    scheme = name.partition("://")[0]
+    try:
+        store, inside = _store(name)
+        for each in _fitting(store, inside):
+            with store.open_input_file(each) as file:
+                whole = not each.lower().endswith(".parquet")  # which alone is read here and there
+                yield f"{scheme}://{each}", io.BytesIO(file.read()) if whole else file
+    except (OSError, ValueError, ImportError) as e:
+        raise InputError(f"{name}: cannot be read ({reason(e)})") from None
+
+
+def _store(address: str) -> tuple[Any, str]:
+    """The file system of an address, and the path in it; of pyarrow, else of fsspec."""
+    from pyarrow import fs
+
+    base = address
+    while any(sign in base for sign in _WILD):
+        base = base.rpartition("/")[0]
+    try:
+        store, path = fs.FileSystem.from_uri(base)
+    except ValueError:  # a kind of store that pyarrow does not know
+        require("fsspec", purpose=f"dataset '{address}'")
+        from fsspec.core import url_to_fs
+
+        of_fsspec, path = url_to_fs(base)
+        store = fs.PyFileSystem(fs.FSSpecHandler(of_fsspec))
+    return store, path + address[len(base) :]
+
+
+def _fitting(store: Any, path: str) -> list[str]:
+    """The files of a store that a path with wild cards fits, in order; each folder has one part of it."""
+    from pyarrow import fs
+
+    if not any(sign in path for sign in _WILD):
+        return [path]
+    wanted = PurePosixPath(path).parts
+    fixed = next(index for index, part in enumerate(wanted) if any(sign in part for sign in _WILD))
+    below = fs.FileSelector(str(PurePosixPath(*wanted[:fixed])), recursive=fixed < len(wanted) - 1)
+    files = [info.path for info in store.get_file_info(below) if info.type == fs.FileType.File]
+
+    def fits(file: str) -> bool:
+        parts = PurePosixPath(file).parts
+        return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))
+
+    return sorted(filter(fits, files))
+
+
+HUB_PREFIX = "hf:"
+_AT_ONCE = 1_000
+"""Rows that are read at a time."""
+
+
+def hub_table(name: str) -> Table:
+    """The rows of `ORG/NAME[:SPLIT]`, or of a local folder `./FOLDER[:SPLIT]`; see `read_texts`."""
+    require("datasets", purpose=f"{HUB_PREFIX}{name}")
+    place = f"{HUB_PREFIX}{name}"
+    address, split = (name, "") if Path(name).exists() else _parted(name)
+    if not address:
+        raise InputError(f"{place}: no name; allowed: hf:ORG/NAME, hf:ORG/NAME:SPLIT, hf:./FOLDER")
+    splits = _load(place, address)
+    if not split and len(splits) > 1:
+        raise InputError(f"{place}: has several splits; allowed: {', '.join(f'{place}:{s}' for s in splits)}")
+    if split:
+        one_of("split", split, splits, place)
+    rows = splits[split or next(iter(splits))]
+    return from_arrow(place, rows.with_format("arrow").iter(_AT_ONCE))
+
+
+def hub_folder(place: str) -> Path:
+    """The tables of the repository `hf:ORG/NAME`, downloaded as they are; of `hf:./FOLDER` the folder."""
+    address = place.removeprefix(HUB_PREFIX)
+    if _is_local(place, address):
+        return Path(address)
+    require("huggingface_hub", purpose=place)
+    from huggingface_hub import snapshot_download
+
+    patterns = [f"*{suffix}" for suffix in TABLE_SUFFIXES]
+    with _quiet():
+        try:
+            return Path(snapshot_download(address, repo_type="dataset", allow_patterns=patterns))
+        except (OSError, ValueError, RuntimeError) as e:
+            raise InputError(f"{place}: cannot be downloaded ({reason(e)})") from None
+
+
+def _is_local(place: str, address: str) -> bool:
+    folder = Path(address)
+    local = address.startswith((".", "/", "~")) or folder.is_dir()
+    if local and not folder.is_dir():
+        raise InputError(f"{place}: folder {address} does not exist")
+    return local
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence the notes on every retry."""
+    log = logging.getLogger("huggingface_hub")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+def _parted(name: str) -> tuple[str, str]:
+    address, _, split = name.partition(":")
+    return address, split
+
+
+def _load(place: str, address: str) -> dict[str, Any]:
+    """Split -> `datasets.Dataset`; whatever keeps the library from loading it becomes an `InputError`."""
+    # Not an import statement: checkers would take it for the content folder datasets/.
+    datasets: Any = import_module("datasets")
+    _is_local(place, address)
+    saved = any((Path(address) / name).is_file() for name in ("state.json", "dataset_dict.json"))
+    read = datasets.load_from_disk if saved else datasets.load_dataset
+    with _quiet():
+        try:
+            loaded = read(address)
+        except (
+            OSError,
+            ValueError,
+            RuntimeError,
+            LookupError,
+            TypeError,
+            datasets.exceptions.DatasetsError,
+        ) as e:
+            raise InputError(f"{place}: cannot be loaded ({reason(e)})") from None
+    return dict(loaded) if isinstance(loaded, datasets.DatasetDict) else {"all": loaded}
+
+
+# Logs of inspect_ai: packed JSON
+
+LOG_SUFFIX = ".eval"
+_ZSTANDARD = 93
+
+
+def read_eval_file(file: Path) -> Any:
+    """The samples of an `.eval` file; where Python cannot unpack it, inspect_ai reads it."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = [i.filename for i in archive.infolist()]
+            if all(i.compress_type != _ZSTANDARD for i in archive.infolist()):
+                samples = sorted(n for n in names if n.startswith("samples/") and n.endswith(".json"))
+                header = "header.json" if "header.json" in names else "_journal/start.json"
+                size, read = 0, []
+                for name in (header, *samples):
+                    with archive.open(name) as member:
+                        data = unpacked(str(file), member, size)
+                    size += len(data)
+                    read.append(parse_json(f"{file}: {name}", data.decode()))
+                return {"eval": {}, "version": read[0].get("version"), "samples": read[1:]}
+    except FileNotFoundError:
+        raise InputError(f"{file}: no such file") from None
+    except (OSError, KeyError, UnicodeDecodeError, RuntimeError, zipfile.BadZipFile, *BROKEN_DATA) as e:
+        raise InputError(f"{file}: not an inspect_ai log ({type(e).__name__}: {e})") from None
+    require("inspect-ai", purpose=f"{file}, which is packed with Zstandard,")
+    try:
+        log = import_module("inspect_ai.log").read_eval_log(str(file))
+    except Exception as e:  # noqa: BLE001  whatever another package raises over a file is said in one line
+        raise InputError(
+            f"{file}: inspect_ai cannot read it ({type(e).__name__}: {e})".splitlines()[0]
+        ) from None
+    return json.loads(log.model_dump_json(exclude={"samples": {"__all__": {"events"}}}))

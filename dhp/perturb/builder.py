@@ -14,8 +14,8 @@ from dhp.core.specs import PerturberUse, Suite
 from dhp.core.spool import BLOCK, Spool, joined
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.executor import Executor
+from dhp.llm.limits import Usage
 from dhp.llm.settings import ModelSettings
-from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.api import Perturber
 from dhp.perturb.apply import Others, RulesApplied

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from dhp.content.catalog import read_task
 from tests.server import Scripted, scripted_server
 
 ROOT = Path(__file__).resolve().parents[2]
+TASK = read_task("summarization")
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 
 from dhp.content.catalog import DATASETS, dataset_names, read_card, read_task
 from dhp.core.errors import InputError
+from dhp.loaders.dataset import Dataset
 from dhp.loaders.fetch import load_prepared, prepare
-from dhp.loaders.pairs import LoadedTexts
 from dhp.loaders.published import read_set
 from dhp.loaders.resolve import resolve_datasets
 
@@ -22,16 +22,16 @@ SETS = [name for name in dataset_names() if name not in DATASETS]
 Rows = list[dict[str, Any]]
 
 
-def read(name: str, path: Path) -> LoadedTexts:
+def read(name: str, path: Path) -> Dataset:
     return read_set(read_card(name), path)
 
 
-def variants(found: LoadedTexts) -> dict[str, str]:
-    return {v.name: v.level for v in found.variants}
+def variants(found: Dataset) -> dict[str, str]:
+    return {v.name: v.level for v in found.pair_variants}
 
 
-def texts(found: LoadedTexts) -> list[tuple[str, str, str | None]]:
-    return [(t.example, t.variant, t.text) for t in found.perturbed]
+def texts(found: Dataset) -> list[tuple[str, str, str | None]]:
+    return [(t.example, t.variant, t.text) for t in found.pairs]
 
 
 def write_tsv(path: Path, rows: Rows) -> None:
@@ -73,7 +73,7 @@ def test_bump(tmp_path: Path) -> None:
     found = read("bump", tmp_path)
     assert [(e.id, e.source, e.output, e.fields) for e in found.examples] == [("628", "A", "S", {})]
     assert variants(found) == dict.fromkeys(kinds, "word")
-    assert len(read("bump", tmp_path / "data" / "task1_dataset.json").perturbed) == 2
+    assert len(read("bump", tmp_path / "data" / "task1_dataset.json").pairs) == 2
 
 
 def demetr_row(name: str, severity: str, text: str, check: str = "True", id: str = "1") -> dict[str, str]:
@@ -234,23 +234,23 @@ def test_real_bump(real: Path) -> None:
     found = read("bump", real / "bump")
     rows = json.loads((real / "bump" / "task1_dataset.json").read_text())
     texts = {(r["article_id"], r["corrected_error_type"], r["edited_summary"].strip()) for r in rows}
-    assert len(found.perturbed) == len(texts) == 689  # in four articles two errors became one
-    assert Counter(t.variant for t in found.perturbed) == Counter(kind for _, kind, _ in texts)
-    assert len(found.variants) == 7
+    assert len(found.pairs) == len(texts) == 689  # in four articles two errors became one
+    assert Counter(t.variant for t in found.pairs) == Counter(kind for _, kind, _ in texts)
+    assert len(found.pair_variants) == 7
 
 
 @pytest.mark.realdata
 def test_real_demetr(real: Path) -> None:
     found = read("demetr", real / "demetr")
     assert len(found.examples) == 1001
-    counts = Counter(t.variant for t in found.perturbed)
+    counts = Counter(t.variant for t in found.pairs)
     kept = {"numbers_replaced.critical": 372, "negation.critical": 999, "misspelled.minor": 879}
     assert {name: counts[name] for name in kept} == kept
     assert counts["reference.base"] == 994
     assert variants(found)["reference.base"] == "control"
     assert sorted(e.id for e in found.examples if "cluster" in e.fields) == ["919", "919~2"]
     outputs = {e.id: e.output for e in found.examples}
-    assert not any(t.text == outputs[t.example] for t in found.perturbed)
+    assert not any(t.text == outputs[t.example] for t in found.pairs)
 
 
 @pytest.mark.realdata
@@ -265,7 +265,7 @@ def test_real_llmbar(real: Path, tmp_path: Path) -> None:
         ]
         write_json(tmp_path / "LLMBar" / folder / "dataset.json", own)
     found = read("llmbar", tmp_path)
-    counts = Counter(t.variant for t in found.perturbed)
+    counts = Counter(t.variant for t in found.pairs)
     assert counts == {"Natural": 100, "Neighbor": 134, "GPTInst": 92, "GPTOut": 47, "Manual": 46}
     better = {row[f"output_{row['label']}"] for row in rows}
     assert {e.output for e in found.examples} == better

@@ -15,10 +15,11 @@ from dhp.core.errors import InputError
 from dhp.core.records import Audit, Example, PerturbedText, Variant
 from dhp.core.specs import PairColumns, PairMap
 from dhp.core.tables import Row, table
-from dhp.loaders.pairs import LoadedTexts, read_pairs
-from dhp.loaders.user import from_table, read_examples
+from dhp.loaders.dataset import Dataset
+from dhp.loaders.pairs import read_pairs
+from dhp.loaders.user import columns_of, from_table, read_texts
 
-from .conftest import write_csv, write_jsonl, write_parquet
+from .conftest import TASK, write_csv, write_jsonl, write_parquet
 
 WRITERS = {"jsonl": write_jsonl, "csv": write_csv, "parquet": write_parquet}
 
@@ -27,10 +28,12 @@ def pair(id: str, text: object, **more: object) -> dict[str, object]:
     return {"id": id, "source": f"S{id}", "output": f"O{id}", "perturbed": text, **more}
 
 
-def read(*rows: Mapping[str, Any], form: PairMap | None = None, **fields: str) -> LoadedTexts:
+def read(*rows: Mapping[str, Any], form: PairMap | None = None, **fields: str) -> Dataset:
     columns = dict.fromkeys(c for row in rows for c in row)
     found = table("t", columns, [Row(f"t: row {i}", row) for i, row in enumerate(rows, 1)])
-    return from_table(found, fields) if form is None else read_pairs(found, form)
+    if form is not None:
+        return read_pairs("t", found, form, TASK)
+    return from_table("t", found, TASK, columns_of(found, fields, TASK), {})
 
 
 def message(*rows: Mapping[str, Any], form: PairMap | None = None, **fields: str) -> str:
@@ -40,8 +43,8 @@ def message(*rows: Mapping[str, Any], form: PairMap | None = None, **fields: str
     return str(e.value)
 
 
-def texts(found: LoadedTexts) -> list[tuple[str, str, str | None]]:
-    return [(t.example, t.variant, t.text) for t in found.perturbed]
+def texts(found: Dataset) -> list[tuple[str, str, str | None]]:
+    return [(t.example, t.variant, t.text) for t in found.pairs]
 
 
 @pytest.mark.parametrize("form", WRITERS)
@@ -51,17 +54,17 @@ def test_pairs_become_examples_variants_and_texts(tmp_path: Path, form: str) -> 
         pair("b", "worse", kind="typos", level="character", note="m"),
         pair("a", "cut", kind="cut", level="", note="other"),
     ]
-    found = read_examples(WRITERS[form](tmp_path / f"x.{form}", rows))
-    assert found.examples == [
+    found = read_texts(WRITERS[form](tmp_path / f"x.{form}", rows), TASK)
+    assert found.examples == (
         Example("a", "Sa", "Oa", {"note": "n"}),
         Example("b", "Sb", "Ob", {"note": "m"}),
-    ]
-    assert found.variants == (
+    )
+    assert found.pair_variants == (
         Variant("typos", "typos", "character", "given", None),
         Variant("cut", "cut", "given", "given", None),
     )
-    assert found.perturbed[0].audit == Audit(None, None, 2, 0.333333)
-    assert [replace(t, audit=None) for t in found.perturbed] == [
+    assert found.pairs[0].audit == Audit(None, None, 2, 0.333333)
+    assert [replace(t, audit=None) for t in found.pairs] == [
         PerturbedText("a", "typos", "bad"),
         PerturbedText("a", "cut", "cut"),
         PerturbedText("b", "typos", "worse"),
@@ -70,14 +73,14 @@ def test_pairs_become_examples_variants_and_texts(tmp_path: Path, form: str) -> 
 
 def test_pairs_without_kinds_and_with_mapped_columns() -> None:
     found = read({"source": "S", "good": "O", "bad": "P"}, output="good", perturbed="bad")
-    assert found.examples == [Example("1", "S", "O")]
-    assert found.variants == (Variant("perturbed", "perturbed", "given", "given", None),)
+    assert found.examples == (Example("1", "S", "O"),)
+    assert found.pair_variants == (Variant("perturbed", "perturbed", "given", "given", None),)
     assert texts(found) == [("1", "perturbed", "P")]
 
 
 def test_degrees_are_part_of_the_variant() -> None:
     found = read(pair("a", "x", kind="cut", degree="minor"), pair("a", "y", kind="cut", degree="major"))
-    assert [(v.name, v.perturber, v.degree) for v in found.variants] == [
+    assert [(v.name, v.perturber, v.degree) for v in found.pair_variants] == [
         ("cut.minor", "cut", "minor"),
         ("cut.major", "cut", "major"),
     ]
@@ -92,7 +95,7 @@ def test_control_rows_become_controls(yes: object) -> None:
         pair("b", "z", kind="paraphrase", control=yes),
         pair("c", "v", kind="cut", control=None),
     )
-    assert [(v.name, v.level) for v in found.variants] == [
+    assert [(v.name, v.level) for v in found.pair_variants] == [
         ("edit_control", "control"),
         ("edit", "given"),
         ("paraphrase", "control"),
@@ -100,7 +103,7 @@ def test_control_rows_become_controls(yes: object) -> None:
     ]
     said = "t: row 1: column 'control' is 'perhaps'; allowed: 1, true, yes, control or 0, false, no"
     assert said in message(pair("a", "x", control="perhaps"))
-    assert read(pair("a", "x", level="control")).variants[0].level == "control"
+    assert read(pair("a", "x", level="control")).pair_variants[0].level == "control"
 
 
 LABELS = [
@@ -189,7 +192,8 @@ def test_questions_tell_examples_apart() -> None:
         for q, n in ("qa", "qb", "rc")
     ]
     found = table("t", rows[0], [Row("t", row) for row in rows])
-    told = from_table(found, {}, task=read_task("question_answering"))
+    task = read_task("question_answering")
+    told = from_table("t", found, task, columns_of(found, {}, task), {})
     assert [e.fields["question"] for e in told.examples] == ["q", "r"]
 
 
@@ -209,8 +213,11 @@ NESTED = {"id": 7, "prompt": "P", "kind": "x_swaps", "good": ["a", "b"], "bad": 
 def test_a_form_names_several_pairs_a_row() -> None:
     found = read(NESTED, {**NESTED, "split": "dev"}, form=FORM)
     assert [(e.id, e.output) for e in found.examples] == [("7", "a"), ("7~2", "b")]
-    assert [(v.name, v.level) for v in found.variants] == [("swaps.short", "word"), ("swaps.long", "word")]
-    assert read({**NESTED, "kind": "cuts"}, form=FORM).variants[0].level == "rest"
+    assert [(v.name, v.level) for v in found.pair_variants] == [
+        ("swaps.short", "word"),
+        ("swaps.long", "word"),
+    ]
+    assert read({**NESTED, "kind": "cuts"}, form=FORM).pair_variants[0].level == "rest"
     absent = {k: v for k, v in NESTED.items() if k != "bad"}
     said = "t: column 'bad[0]' for 'perturbed' is missing; map it by --field perturbed=COLUMN; allowed: good"
     assert said in message(absent, form=FORM)
@@ -246,6 +253,6 @@ def test_every_pair_is_kept_once_or_counted(rows: list[tuple[str, str, str, str]
         return
     found = read(*given_rows)
     outputs = {e.id: e.output for e in found.examples}
-    made = [(t.example.partition("~")[0], outputs[t.example], t.text, t.variant) for t in found.perturbed]
+    made = [(t.example.partition("~")[0], outputs[t.example], t.text, t.variant) for t in found.pairs]
     assert sorted(made) == sorted(wanted)
-    assert len({(t.example, t.variant) for t in found.perturbed}) == len(made)
+    assert len({(t.example, t.variant) for t in found.pairs}) == len(made)

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from dhp.core.errors import InputError
-from dhp.loaders.remote import parts_name
 from dhp.loaders.resolve import resolve_datasets
-from dhp.loaders.user import read_examples
+from dhp.loaders.user import parts_name, read_texts
 
-from .conftest import write_jsonl, write_parquet
+from .conftest import TASK, write_jsonl, write_parquet
 
 ROWS = [{"id": str(i), "source": f"S{i}", "output": f"O{i}"} for i in range(6)]
 
@@ -28,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def ids(name: str) -> list[str]:
-    return [example.id for example in read_examples(name).examples]
+    return [example.id for example in read_texts(name, TASK).examples]
 
 
 def test_parts_are_read_in_the_order_of_their_names(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,9 +68,9 @@ def test_faults_are_one_line(folder: Path) -> None:
         ("nowhere://x/*.parquet", "cannot be read"),
     ):
         with pytest.raises(InputError, match=fault) as e:
-            read_examples(name)
+            read_texts(name, TASK)
         assert os.linesep not in str(e.value)
     (folder / "part-3.parquet").unlink()
     write_parquet(folder / "part-4.parquet", ROWS[:1])
     with pytest.raises(InputError, match=r"part-4.parquet: row 1: duplicate id '0' \(first at .*part-0"):
-        read_examples(f"{folder}/*.parquet")
+        read_texts(f"{folder}/*.parquet", TASK)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -11,17 +12,22 @@ import pytest
 
 from dhp.core.errors import InputError
 from dhp.core.records import Example
-from dhp.loaders.user import read_examples
+from dhp.loaders.dataset import Dataset
+from dhp.loaders.user import read_texts
 
-from .conftest import ROOT, write_csv, write_jsonl, write_parquet
+from .conftest import ROOT, TASK, write_csv, write_jsonl, write_parquet
 
 ROW = {"id": "a", "source": "S", "output": "O"}
 WRITERS = {"jsonl": write_jsonl, "csv": write_csv, "parquet": write_parquet}
 
 
-def message(path: Path, field_map: dict[str, str] | None = None) -> str:
+def read(path: Path, fields: Mapping[str, str] = {}, **where: Sequence[str]) -> Dataset:
+    return read_texts(path, TASK, fields, where)
+
+
+def message(path: Path, fields: Mapping[str, str] = {}) -> str:
     with pytest.raises(InputError) as e:
-        read_examples(path, field_map)
+        read(path, fields)
     assert "\n" not in str(e.value)
     return str(e.value)
 
@@ -30,10 +36,10 @@ def message(path: Path, field_map: dict[str, str] | None = None) -> str:
 def test_each_form_gives_the_same_examples(tmp_path: Path, form: str) -> None:
     rows = [{"id": 1, "source": "S, 1\u2028", "output": 'O "1"', "year": 1999, "note": "n"}]
     rows.append({**rows[0], "id": 2, "source": "S" * 200_000, "note": "ä"})
-    data = read_examples(WRITERS[form](tmp_path / f"x.{form}", rows))
+    data = read(WRITERS[form](tmp_path / f"x.{form}", rows))
     assert data.examples[0] == Example("1", "S, 1\u2028", 'O "1"', {"year": "1999", "note": "n"})
     assert (data.examples[1].id, len(data.examples[1].source)) == ("2", 200_000)
-    assert (data.variants, data.perturbed) == ((), [])
+    assert (data.pair_variants, data.pairs) == ((), ())
 
 
 def test_row_numbers_are_ids_and_nested_values_are_left_out(tmp_path: Path) -> None:
@@ -41,7 +47,7 @@ def test_row_numbers_are_ids_and_nested_values_are_left_out(tmp_path: Path) -> N
         {"source": "S", "output": "O", "list": ["x"], "none": None, "nan": float("nan"), "flag": True},
         {"source": "T", "output": "P"},
     ]
-    one, two = read_examples(write_jsonl(tmp_path / "x.jsonl", rows)).examples
+    one, two = read(write_jsonl(tmp_path / "x.jsonl", rows)).examples
     assert one == Example("1", "S", "O", {"flag": "True"})
     assert two == Example("2", "T", "P")
 
@@ -51,7 +57,7 @@ def test_a_field_map_renames_and_takes_precedence(tmp_path: Path) -> None:
         tmp_path / "x.jsonl", [{"article": "A", "summary": "S", "output": "not this", "key": "k"}]
     )
     mapped = {"source": "article", "output": "summary", "id": "key"}
-    assert list(read_examples(path, mapped).examples) == [Example("k", "A", "S")]
+    assert list(read(path, mapped).examples) == [Example("k", "A", "S")]
     missing = f"{path}: `fields` output=sumary: column 'sumary' is missing (did you mean 'summary'?)"
     assert missing in message(path, {"output": "sumary"})
 
@@ -83,25 +89,25 @@ def test_faults_name_file_row_and_what_is_allowed(tmp_path: Path) -> None:
 
 def test_kind_and_level_are_fields_where_there_are_no_pairs(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", [{**ROW, "kind": "news", "level": 3}])
-    assert read_examples(path).examples[0].fields == {"kind": "news", "level": "3"}
+    assert read(path).examples[0].fields == {"kind": "news", "level": "3"}
 
 
 def test_rows_are_chosen_by_their_values(tmp_path: Path) -> None:
     rows = [{**ROW, "id": i, "split": s, "ok": ok} for i, s, ok in [("a", "Test", True), ("b", "dev", True)]]
     path = write_jsonl(tmp_path / "x.jsonl", [*rows, {**ROW, "id": "c", "split": "test", "ok": False}])
-    found = read_examples(path, where={"split": ["test", "train"], "ok": ["true"]})
+    found = read(path, split=["test", "train"], ok=["true"])
     assert [e.id for e in found.examples] == ["a"]
-    assert [e.id for e in read_examples(path, where={"split": ["d*", "[test]"]}).examples] == ["b"]
+    assert [e.id for e in read(path, split=["d*", "[test]"]).examples] == ["b"]
     with pytest.raises(InputError, match=r"x\.jsonl: no row has split = x; found: Test, dev, test"):
-        read_examples(path, where={"split": ["x"]})
+        read(path, split=["x"])
     with pytest.raises(InputError, match="column 'spilt' of --where is missing; did you mean 'split'"):
-        read_examples(path, where={"spilt": ["x"]})
+        read(path, spilt=["x"])
 
 
 def test_nested_values_are_named_by_their_path(tmp_path: Path) -> None:
     rows = [{"chat": [{"role": "user", "text": "S"}], "out": {"a": {"b": ["O", "P"]}}}]
     path = write_jsonl(tmp_path / "x.jsonl", rows)
-    assert list(read_examples(path, {"source": "chat[0].text", "output": "out.a.b[1]"}).examples) == [
+    assert list(read(path, {"source": "chat[0].text", "output": "out.a.b[1]"}).examples) == [
         Example("1", "S", "P")
     ]
     assert "line 1: column 'out.a.c' is empty" in message(
@@ -115,10 +121,11 @@ HUB = """
 import json, sys
 from pathlib import Path
 from dhp.core.errors import InputError
-from dhp.loaders.user import read_examples
+from dhp.content.catalog import read_task
+from dhp.loaders.user import read_texts
 for name in sys.argv[1:]:
     try:
-        data = read_examples(Path("hf:" + name), {"output": "summary"})
+        data = read_texts(Path("hf:" + name), read_task("summarization"), {"output": "summary"})
         print(json.dumps([[e.id, e.source, e.output, dict(e.fields)] for e in data.examples]))
     except InputError as e:
         print(json.dumps(str(e)))
@@ -160,7 +167,7 @@ def test_hugging_face_folders(tmp_path: Path) -> None:
     assert one == table == [["a", "S", "O", {"n": "1"}]]
     assert train[0][0] == "t"
     assert "hf:./two: has several splits; allowed: hf:./two:" in two
-    assert "no split 'trian'; did you mean 'train'? allowed: test, train" in wrong
+    assert "unknown split 'trian'; did you mean 'train'? allowed: test, train" in wrong
     assert "folder ./absent does not exist" in absent
     assert "hf:./empty: cannot be loaded (" in empty
     assert "hf:org/absent: cannot be loaded (" in offline
@@ -173,4 +180,4 @@ def test_hugging_face_without_the_library(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr("importlib.metadata.version", absent)
     with pytest.raises(InputError, match=r"hf:org/name needs the package .datasets.*pip install datasets"):
-        read_examples(Path("hf:org/name"))
+        read(Path("hf:org/name"))

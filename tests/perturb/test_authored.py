@@ -3,12 +3,12 @@
 import pytest
 
 import dhp
-from dhp.content.catalog import DATASETS, mini_examples_file, read_authored, read_suite
+from dhp.content.catalog import DATASETS, read_authored, read_suite
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.records import Example, Variant
 from dhp.core.specs import AuthoredEdits, Insertion
 from dhp.core.text import sentences
-from dhp.loaders.user import read_examples
+from dhp.loaders.resolve import published
 from dhp.perturb.authored import authored_texts, edited
 from dhp.perturb.llm.acceptance import fault
 
@@ -18,7 +18,7 @@ TEXT = "Ann has 12 cats. Annika has 1 cat, Ann said. All are grey."
 @pytest.mark.slow
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_every_text_passes_the_checks_of_a_models_answers(dataset: str) -> None:
-    authored, examples = read_authored(f"mini/{dataset}"), read_examples(mini_examples_file(dataset)).examples
+    authored, examples = read_authored(f"mini/{dataset}"), published(f"mini/{dataset}").examples
     assert set(authored.examples) == {e.id for e in examples}
     asked = [v for v in read_suite(dataset).variants if v.method == "llm"]
     for edits in authored.examples.values():

@@ -15,8 +15,8 @@ from dhp.core.text import without_reasoning
 from dhp.llm.cached_model import CachedModel, RequestContext, asked_steps, estimated_tokens
 from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.records import FINISHES, Answer, Failure, Params, Reply, Request
-from dhp.llm.replay import OnlyStored
 from dhp.llm.settings import ModelSettings
+from dhp.llm.store import StoredModel
 from dhp.perturb.api import count_or_all
 from dhp.perturb.apply import example_language
 from dhp.perturb.llm.acceptance import fault
@@ -59,7 +59,7 @@ class LlmPerturber:
         max_tokens: int | None = None,
     ) -> None:
         self.cached_model = cached_model
-        stored = OnlyStored(cached_model.model)
+        stored = StoredModel(cached_model.model.model, cached_model.model.endpoint)
         self._stored = CachedModel(stored, RequestContext(cached_model.context.store))
         """Knows what is stored and asks nothing."""
         self.prompts = prompts

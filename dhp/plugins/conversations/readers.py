@@ -8,8 +8,7 @@ from typing import Any
 from dhp.core.errors import InputError
 from dhp.core.files import opened, parse_json, read_json
 from dhp.core.tables import TABLE_SUFFIXES, Row, Table, as_text, read_table, table
-from dhp.loaders.inspect_log import LOG_SUFFIX, read_eval_file
-from dhp.loaders.user import Rows, rows_table
+from dhp.loaders.user import LOG_SUFFIX, Rows, read_eval_file, rows_table
 from dhp.plugins.conversations.conversation import Call, Turn, Turns
 from dhp.plugins.conversations.messages import (
     arguments_text,

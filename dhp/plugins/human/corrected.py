@@ -155,8 +155,8 @@ def corrected_shares(
     """The share of good texts of each system, corrected for a judge's known errors (Rogan and Gladen 1978).
 
     A text counts as good from the score `passes` on; `errors` has judge -> metric -> its error rates at that
-    score (`dhp.runs.errors.judge_errors`). Raises `InputError` for a broken table, and where a judge has no
-    known errors by any of its metrics.
+    score (`dhp.plugins.human.errors.judge_errors`). Raises `InputError` for a broken table, and where a judge
+    has no known errors by any of its metrics.
     """
     found = []
     for name, metrics in scores_by_judge(ratings).items():
@@ -225,7 +225,7 @@ def corrected_printout(
     Human scores are of some of the texts. In the runs, of the same judge, originals are good texts and
     degraded ones bad, from the score `passes` on.
     """
-    from dhp.runs.errors import flip_rates, judge_errors
+    from dhp.plugins.human.errors import flip_rates, judge_errors
     from dhp.runs.reader import read_run
 
     if human is None and not runs:

@@ -14,7 +14,7 @@ from dhp.core.options import check_percent
 from dhp.core.records import IDENTITY
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import check_alike, differences, rated_by_dataset
-from dhp.runs.reader import RunResult
+from dhp.runs.reader import RunResult, read_run
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import (
@@ -250,7 +250,8 @@ def jury_of_runs(folders: Sequence[str | Path], *, floor: float = 100 * FLOOR) -
     dataset, runs of different texts (judges and protocols may differ), and a floor out of range.
     """
     check_percent("`floor`", floor, 50, 100)
-    return [_jury(dataset, entries, floor / 100) for dataset, entries in rated_by_dataset(folders).items()]
+    rated = rated_by_dataset(map(read_run, folders))
+    return [_jury(dataset, entries, floor / 100) for dataset, entries in rated.items()]
 
 
 def _jury(dataset: str, entries: Sequence[RunResult], floor: float) -> Jury:

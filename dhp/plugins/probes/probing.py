@@ -18,7 +18,7 @@ from dhp.judge.check import checked_ratings, readable
 from dhp.judge.rate_texts import judge_estimates
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import Estimate
-from dhp.llm.usage import Usage
+from dhp.llm.limits import Usage
 from dhp.perturb.builder import Builder
 from dhp.perturb.choice import Data, found_datasets, with_own_task
 from dhp.perturb.llm.model import open_perturb_model, perturbing_estimates
