@@ -236,7 +236,7 @@ def _remarks(audit: VariantAudit) -> list[str]:
     for what, reasons in (("not applicable", audit.not_applicable), ("answers rejected", audit.rejected)):
         if reasons:
             lines.append(f"{name}: {what}: {_counted(reasons)}")
-    lines += [f"{name}, example '{o.example}': {o.why}" for o in audit.outliers]
+    lines += [f"{name}, example '{example}': {why}" for example, why in audit.outliers.items()]
     return lines
 
 

@@ -165,7 +165,7 @@ def _texts(
     registry = find_perturbers(own, [suite])
     build = Builder(own, registry, spec.seed, model, {}, None, dry, progress, context.executor)
     build.check(datasets, None)
-    made = [fully_dosed(part).judged_by(spec.metrics) for part in build.all(datasets, None)]
+    made = [fully_dosed(part).judged_by(spec.metrics) for part in build.all(datasets)]
     context.stop_if_waiting(whole=False)
     return made
 
