@@ -1,7 +1,8 @@
 """`dhp compare`: compare judges on the same examples."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from dhp.analysis.result_parts import VariantResult
     from dhp.report.printout import Part
     from dhp.runs.compare import DatasetComparison
-    from dhp.runs.reader import RunResult
 
     Rows = list[tuple[str | Text, ...]]
 
@@ -57,38 +57,29 @@ def compare(
 
     Example: dhp compare runs/one runs/two
     """
+    from dhp.core.files import write_lines
     from dhp.core.progress import counted, progress_of
     from dhp.loaders.released import read_recorded_scores
+    from dhp.report.compared import compared_page
     from dhp.report.printout import Printout
     from dhp.runs.comparable import rated_by_dataset
     from dhp.runs.compare import compare_rated, recorded_results
+    from dhp.runs.reader import Run, read_run
     from dhp.stats.compare import QUANTITIES
 
-    quantities = QUANTITIES if json else ("detection",)
+    quantities, runs = QUANTITIES if json else ("detection",), list[Run]()
     with progress_of(True) as show:
         if form is None:
-            rated = rated_by_dataset(counted(show, "reading runs", run))
+            runs = [read_run(folder) for folder in run]
+            rated = rated_by_dataset(counted(show, "reading runs", runs, attrgetter("name")))
         else:
             rated = recorded_results(read_recorded_scores(form, *map(Path, run)))
         found = compare_rated(rated, allow=allow, resamples=resamples, quantities=quantities, progress=show)
     parts = _parts(found)
     if html is not None:
-        _write_page(Path(html), rated, found, run if form is None else ())
+        write_lines(Path(html), [compared_page(rated, found, runs)])
         parts += ["", f"page  {html}"]
     print_out(Printout(parts, [each.to_json() for each in found]), json=json)
-
-
-def _write_page(
-    path: Path,
-    rated: "Mapping[str, Sequence[RunResult]]",
-    found: "Sequence[DatasetComparison]",
-    folders: Sequence[str],
-) -> None:
-    from dhp.core.files import write_lines
-    from dhp.report.compared import compared_page
-    from dhp.runs.reader import read_run
-
-    write_lines(path, [compared_page(rated, found, [read_run(folder) for folder in folders])])
 
 
 def _parts(comparisons: "Sequence[DatasetComparison]") -> "list[Part]":

@@ -53,7 +53,7 @@ def _audit(
     from dhp.core.keywords import as_list, check_keywords
     from dhp.run import run
     from dhp.runs.conditions import Gate
-    from dhp.runs.gate import check_results
+    from dhp.runs.gate import check_run
 
     known = [*inspect.signature(_audit).parameters, *inspect.signature(run).parameters]
     check_keywords("judge_audit", options, [name for name in known if name != "options"])
@@ -64,7 +64,7 @@ def _audit(
         ignore_controls=ignore_controls,
     )
     results = run(judge, dataset, **options)
-    found = check_results(results, gate)
+    found = check_run(results, gate)
     if not found.passed:
         pytest.fail(found.line, pytrace=False)
     if found.state == "undecided":

@@ -1,7 +1,8 @@
 """Judges by name."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from dhp.content.catalog import content_folder, names_of, read_task
@@ -20,15 +21,15 @@ from dhp.judge.judges.column import column_judge
 from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
 from dhp.judge.judges.mock import ConstantJudge, RandomJudge, mock_judge
 from dhp.judge.judges.recorded import RecordedJudge
+from dhp.judge.judges.surface import SurfaceJudge
 from dhp.judge.pairs import AlwaysFirst, ComparedRatings, PairwiseJudge
 from dhp.judge.prompt_files import PairPromptFile, PromptFiles, prompt_versions, read_files
 from dhp.judge.requests import RequestBuilder
-from dhp.judge.surface.judge import SurfaceJudge
 from dhp.llm.api import providers
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.executor import LOCAL, Executor
-from dhp.llm.replay import StoredModel, open_store
 from dhp.llm.settings import ModelSettings
+from dhp.llm.store import open_store, stored_model
 
 _REPLAY = "replay/"
 _RECORDED = ("column/", _REPLAY)
@@ -285,7 +286,7 @@ def _cached_model(model: str, settings: ModelSettings, context: RequestContext) 
     if query and not query.startswith("model="):
         raise InputError(f"model '{model}': unknown setting '{query}'; allowed: model=NAME")
     store = open_store(Path(path))
-    return CachedModel(StoredModel(store, chosen), RequestContext(store, keep_going=True))
+    return CachedModel(stored_model(store, chosen), RequestContext(store, keep_going=True))
 
 
 def in_parallel(judge: Judge, executor: Executor) -> Judge:
@@ -310,22 +311,16 @@ class _ParallelJudge(Judge):
         waiting: dict[int, list[Rating]] = {}
         following = 0
         items = list(enumerate(candidates))
-        for (place, _), ratings in self._executor.each(_RatingWork(self._judge, task), items):
+        for (place, _), ratings in self._executor.each(partial(_rate_each, self._judge, task), items):
             waiting[place] = ratings
             while following in waiting:
                 yield from waiting.pop(following)
                 following += 1
 
 
-@dataclass(frozen=True, slots=True)
-class _RatingWork:
-    """Rating as work for a worker."""
-
-    judge: Judge
-    task: Task
-
-    def __call__(
-        self, items: Iterable[tuple[int, Candidate]]
-    ) -> Iterator[tuple[tuple[int, Candidate], list[Rating]]]:
-        for item in items:
-            yield item, list(self.judge.rate([item[1]], self.task))
+def _rate_each(
+    judge: Judge, task: Task, items: Iterable[tuple[int, Candidate]]
+) -> Iterator[tuple[tuple[int, Candidate], list[Rating]]]:
+    """The work of a worker."""
+    for item in items:
+        yield item, list(judge.rate([item[1]], task))

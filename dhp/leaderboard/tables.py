@@ -159,8 +159,11 @@ def _ranked(
     rated = [RunResult(e.place, e.result, e.ratings) for e in entries if e.ratings is not None]
     apart = any(run.ratings.course.schedule is not ALL or run.result.curves for run in rated)
     paired = len(rated) == len(entries) and 2 <= len(rated) <= MOST_PAIRED and not apart
+    for run in rated[1:] if paired else ():
+        if set(run.ratings.examples) != set(rated[0].ratings.examples):
+            raise InputError(f"{run.place}: its ratings are of other examples than those of {rated[0].place}")
     if paired and unpaired(rated) is None:
-        found = _comparison(rated, allow, progress)
+        found = compare_results(rated, {"protocol", *allow}, ("detection",), progress)
         by_average = found.scores["detection"]
         if np.isfinite(by_average.point).all():
             return "paired", group_ranks(by_average.point.tolist(), by_average.groups), found
@@ -168,16 +171,6 @@ def _ranked(
     if entries and len(intervals) == len(entries):
         return "intervals", overlap_ranks(intervals), None
     return "figures", competition_ranks([score(e.result, "detection")[0] or 0.0 for e in entries]), None
-
-
-def _comparison(
-    rated: Sequence[RunResult], allow: Collection[str], progress: Progress | None
-) -> DatasetComparison:
-    for run in rated[1:]:
-        if set(run.ratings.examples) != set(rated[0].ratings.examples):
-            raise InputError(f"{run.place}: its ratings are of other examples than those of {rated[0].place}")
-    dataset = rated[0].result.dataset
-    return compare_results(dataset, rated, {"protocol", *allow}, ("detection",), progress)
 
 
 SCHEMA = "dhp.leaderboard/2"

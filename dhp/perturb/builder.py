@@ -13,8 +13,8 @@ from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_var
 from dhp.core.specs import PerturberUse, Suite
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.executor import Executor
+from dhp.llm.limits import Usage
 from dhp.llm.settings import ModelSettings
-from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.api import Perturber
 from dhp.perturb.apply import Others, RulesApplied
@@ -25,7 +25,6 @@ from dhp.perturb.llm.prompts import prompt_name
 from dhp.perturb.perturbed_dataset import Made, PerturbedDataset, in_order
 from dhp.perturb.probes import chosen_probes
 from dhp.perturb.registry import Doses, check_suite, dosed, find_perturbers, language_note
-from dhp.perturb.sets import matched
 from dhp.perturb.settings import Choice
 
 _PART = 64
@@ -52,18 +51,18 @@ class Builder:
     executor: Executor
 
     def all(
-        self, datasets: Sequence[Dataset], parts: Mapping[str, PerturbedDataset] | None
+        self, datasets: Sequence[Dataset], kept: Sequence[PerturbedDataset | None] | None = None
     ) -> Iterator[PerturbedDataset]:
-        """Each dataset with its variants; `parts` is the perturbation set, where there is one."""
-        for index, each in enumerate(datasets, 1):
-            with stage(numbered(self.progress, index, len(datasets)), f"degrading {each.name}"):
-                made = self.perturbed(each, part_of(parts, each))
+        """Each dataset with its variants; `kept` has the part of each in a perturbation set."""
+        for index, each in enumerate(datasets):
+            with stage(numbered(self.progress, index + 1, len(datasets)), f"degrading {each.name}"):
+                made = self.perturbed(each, kept[index] if kept else None)
             yield made
 
-    def perturbed(self, dataset: Dataset, kept: PerturbedDataset | None) -> PerturbedDataset:
+    def perturbed(self, dataset: Dataset, kept: PerturbedDataset | None = None) -> PerturbedDataset:
         """A dataset with all its variants, those of `kept` where it is part of a perturbation set."""
         if kept is not None:
-            part = self._of_set(dataset, kept)
+            part = kept
         elif dataset.suite is None:
             if self.own or self.doses or self.model:
                 raise InputError(
@@ -75,14 +74,6 @@ class Builder:
         else:
             part = self._by_suite(dataset, dataset.suite)
         return self._with_probes(part)
-
-    def _of_set(self, dataset: Dataset, part: PerturbedDataset) -> PerturbedDataset:
-        task, made_for = dataset.task.task, part.dataset.task.task
-        if made_for != task:
-            raise InputError(
-                f"the perturbation set of '{dataset.name}' is for task '{made_for}', not '{task}'"
-            )
-        return matched(part, dataset)
 
     def chosen(self, dataset: Dataset, suite: Suite) -> tuple[str, list[Variant], list[str]]:
         """The name of the suite, its variants as they will be made, and the names of those left out.
@@ -138,10 +129,9 @@ class Builder:
         self._note_languages(dataset, variants)
         before = replace(self.model.cached_model.usage) if self.model else Usage()
         made = Made()
-        by_rule = [v for v in variants if self._is_rule(dataset, v)]
-        self._by_rule(dataset, by_rule, made)
+        self._by_rule(dataset, [v for v in variants if v.method == "rule"], made)
         for v in variants:
-            if v not in by_rule:
+            if v.method != "rule":
                 for index, some in enumerate(grouped(self._texts(dataset, v), _PART)):
                     made.put((v.name, index), some)
         texts = in_order(made, variants)
@@ -194,11 +184,6 @@ class Builder:
             return list(self.model.perturb(dataset.examples, variant, task, show, dataset.language))
         except Waiting:  # the requests of the other variants are to be collected too
             return placeholders
-
-    def _is_rule(self, dataset: Dataset, variant: Variant) -> bool:
-        if variant.method == "authored" and read_authored(dataset.name):
-            return False
-        return variant.method == "rule" or self.model is None
 
     def _by_rule(self, dataset: Dataset, variants: Sequence[Variant], made: Made) -> None:
         """Put the texts of these variants there; the examples are shared out among workers."""
@@ -318,10 +303,11 @@ def build_texts(
     build = Builder(own, registry, seed, model, probes, choice.doses, dry, progress, context.executor)
     if perturbation_set is None:
         build.check(datasets, check)
-    for each in datasets:
-        if check is not None and (kept := part_of(perturbation_set, each)):
-            check(each, kept.variants)
-    perturbed = list(build.all(datasets, perturbation_set))
+    kept = [part_of(perturbation_set, each) for each in datasets]
+    for each, part in zip(datasets, kept, strict=True):
+        if part is not None and check is not None:
+            check(each, part.variants)
+    perturbed = list(build.all(datasets, kept))
     context.stop_if_waiting(whole=False)
     if perturbation_set is None:
         _note_left_out(perturbed)

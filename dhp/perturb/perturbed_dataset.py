@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import overload
 
 from dhp.content.catalog import Metrics, with_metrics
+from dhp.core.errors import one_of
 from dhp.core.records import ORIGINAL, PROBES, Candidate, Example, PerturbedText, Variant, methods
 from dhp.core.seeding import list_hash, text_hash
 from dhp.core.signature import Signature
@@ -138,6 +139,20 @@ class PerturbedDataset:
     def __repr__(self) -> str:
         return f"PerturbedDataset({self.dataset!r}, suite {self.suite}, {len(self.variants)} variants)"
 
+    @property
+    def by_variant(self) -> dict[str, list[PerturbedText]]:
+        """Variant -> its texts; raises `InputError` for a text of another one."""
+        groups: dict[str, list[PerturbedText]] = {v.name: [] for v in self.variants}
+        for t in self.texts:
+            one_of("variant", t.variant, groups, f"dataset '{self.dataset.name}'")
+            groups[t.variant].append(t)
+        return groups
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """Example -> its original."""
+        return {e.id: e.output for e in self.dataset.examples}
+
     @cached_property
     def identity(self) -> dict[str, object]:
         """What was put before the judges, hashed."""
@@ -200,4 +215,4 @@ class PerturbedDataset:
 
     def judged_by(self, metrics: Metrics) -> "PerturbedDataset":
         """The dataset with only these metrics of its task; all if none is named."""
-        return replace(self, dataset=replace(self.dataset, task=with_metrics(self.dataset.task, metrics)))
+        return self.judged_as(with_metrics(self.dataset.task, metrics))

@@ -12,7 +12,7 @@ from pathlib import Path
 from dhp.analysis.results import Result
 from dhp.analysis.schedules import ALL
 from dhp.core.errors import InputError
-from dhp.runs.reader import RunResult, RunSource, open_run, read_run
+from dhp.runs.reader import Run, RunResult, read_run
 
 ALLOWABLE: Mapping[str, str] = {
     "protocol": "to compare protocols on purpose",
@@ -51,11 +51,11 @@ def allowing(part: str, allow: Collection[str] = ()) -> str:
     return f", or `allow` {part} {ALLOWABLE[part]}" if part in ALLOWABLE and part not in allow else ""
 
 
-def rated_by_dataset(folders: Iterable[RunSource]) -> dict[str, list[RunResult]]:
-    """Dataset -> its results in run folders, in their order."""
+def rated_by_dataset(runs: Iterable[Run]) -> dict[str, list[RunResult]]:
+    """Dataset -> its results in runs, in their order."""
     found: dict[str, list[RunResult]] = {}
-    for folder in folders:
-        for entry in open_run(folder).rated:
+    for run in runs:
+        for entry in run.rated:
             found.setdefault(entry.result.dataset, []).append(entry)
     return found
 
@@ -91,8 +91,10 @@ def differ_in_size_alone(one: RunResult, other: RunResult, parts: Collection[str
 
     The examples of the smaller run are all in the larger one, originals and copies letter by letter: then
     they are a subset without replacement, as runs of one seed choose them. Data, suite and variants must bear
-    the same names, and both runs must have rated all texts.
+    the same names, and both runs must have rated all texts and hold them in their folders.
     """
+    if not all(Path(entry.place).is_dir() for entry in (one, other)):
+        return False
     names = [entry.result.signed.names for entry in (one, other)]
     if not _OF_TEXTS.issuperset(parts) or any(
         names[0][part] != names[1][part] for part in ("dataset", "suite")

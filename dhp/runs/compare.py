@@ -5,6 +5,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import count
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,6 @@ import numpy as np
 from dhp.analysis.analyze import analyze, shared_styles
 from dhp.analysis.ratings_split import split_ratings
 from dhp.analysis.result_parts import VariantResult
-from dhp.analysis.results import Results
 from dhp.analysis.schedules import ALL
 from dhp.core.errors import InputError, unique
 from dhp.core.keywords import as_list, near_keywords
@@ -25,7 +25,7 @@ from dhp.runs.comparable import (
     differences,
     rated_by_dataset,
 )
-from dhp.runs.reader import RunResult, RunSource, run_source
+from dhp.runs.reader import RunResult, RunSource, open_run
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.compare import QUANTITIES, SWAPS_PER_PAIR, Comparison, JudgeScores, Pair, compare_variants
 from dhp.stats.compare import compare as compare_scores
@@ -98,7 +98,7 @@ class DatasetComparison:
 
 @near_keywords
 def compare(
-    *runs: RunSource | Results,
+    *runs: RunSource,
     allow: str | Collection[str] = (),
     resamples: int = RESAMPLES,
     progress: Progress | bool = True,
@@ -126,9 +126,9 @@ def compare(
         differs), runs with doses or that did not rate all texts, and a judge that is `unpaired`.
     """
     check_allowed(allowed := as_list(allow))
-    sources = [run_source(run, f"results {number}") for number, run in enumerate(runs, 1)]
+    opened = [open_run(run, f"results {number}") for number, run in enumerate(runs, 1)]
     with progress_of(progress) as show:
-        by_dataset = rated_by_dataset(counted(show, "reading runs", sources))
+        by_dataset = rated_by_dataset(counted(show, "reading runs", opened, attrgetter("name")))
         return compare_rated(by_dataset, allow=allowed, resamples=resamples, progress=show)
 
 
@@ -152,7 +152,7 @@ def compare_rated(
             logging.getLogger("dhp").warning("dataset '%s' has one judge only and is left out", dataset)
     found = []
     for place, (dataset, entries) in enumerate(by_dataset.items(), 1):
-        judges = _judges(dataset, entries, allow)
+        judges = _judges(entries, allow)
         if lack := unpaired(entries):
             judge, variant, metric = lack
             raise InputError(
@@ -161,19 +161,18 @@ def compare_rated(
                 "test that another has"
             )
         show = numbered(progress, place, len(by_dataset))
-        compared = _compared(dataset, entries, judges, resamples, quantities, show)
-        found.append(replace(compared, by_variant=_by_variant(dataset, entries, resamples)))
+        compared = _compared(entries, judges, resamples, quantities, show)
+        found.append(replace(compared, by_variant=_by_variant(entries, resamples)))
     return found
 
 
-def _by_variant(dataset: str, entries: Sequence[RunResult], resamples: int) -> tuple[tuple[Pair, ...], ...]:
-    scores, clusters = judge_scores(dataset, entries, [v.variant for v in entries[0].result.variants])
+def _by_variant(entries: Sequence[RunResult], resamples: int) -> tuple[tuple[Pair, ...], ...]:
+    scores, clusters = judge_scores(entries, [v.variant for v in entries[0].result.variants])
     rng = np.random.default_rng(int.from_bytes(key_digest("variants", *(e.ratings.digest for e in entries))))
     return tuple(compare_variants(scores, rng, clusters=clusters, resamples=resamples))
 
 
 def compare_results(
-    dataset: str,
     entries: Sequence[RunResult],
     allow: Collection[str] = (),
     quantities: Collection[str] = QUANTITIES,
@@ -183,7 +182,7 @@ def compare_results(
 
     A test in which a judge is `unpaired` is left out for all.
     """
-    return _compared(dataset, entries, _judges(dataset, entries, allow), RESAMPLES, quantities, progress)
+    return _compared(entries, _judges(entries, allow), RESAMPLES, quantities, progress)
 
 
 def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
@@ -193,10 +192,8 @@ def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
     signatures must agree, but for the protocol.
     """
     variants, metrics = [v.variant for v in entries[0].result.variants], entries[0].ratings.metrics
-    common = sorted(set.intersection(*(set(e.ratings.examples) for e in entries)))
-    rows = [np.isin(e.ratings.examples, common) for e in entries]
-    tables = [e.ratings.difference_table(variants, metrics) for e in entries]
-    paired = ~np.isnan(np.stack([table[mine] for table, mine in zip(tables, rows, strict=True)]))
+    scores, _ = judge_scores(entries, variants)
+    paired = ~np.isnan(np.stack([judge.differences for judge in scores]))
     counts = paired.sum(axis=1)
     lost = np.argwhere(counts.any(axis=0) & ~paired.all(axis=0).any(axis=0))
     if not lost.size:
@@ -205,8 +202,9 @@ def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
     return int(counts[:, v, m].argmin()), variants[v], metrics[m]
 
 
-def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) -> tuple[str, ...]:
+def _judges(entries: Sequence[RunResult], allow: Collection[str]) -> tuple[str, ...]:
     """The names of judges that can be compared."""
+    dataset = entries[0].result.dataset
     if len(entries) < 2:
         raise InputError(f"{entries[0].place}: dataset '{dataset}' has one judge only; allowed: two or more")
     first, *others = entries
@@ -228,7 +226,6 @@ def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) 
 
 
 def _compared(
-    dataset: str,
     entries: Sequence[RunResult],
     judges: tuple[str, ...],
     resamples: int,
@@ -236,6 +233,7 @@ def _compared(
     progress: Progress | None = None,
 ) -> DatasetComparison:
     first, pairs = entries[0], math.comb(len(entries), 2)
+    dataset = first.result.dataset
     done, total = count(1), pairs * len(quantities)
 
     def on_pair() -> None:
@@ -243,7 +241,7 @@ def _compared(
             progress(f"comparing judges on {dataset}", next(done), total, "")
 
     levels = {v.variant: v.level for v in first.result.variants}
-    scores, clusters = judge_scores(dataset, entries, list(levels))
+    scores, clusters = judge_scores(entries, list(levels))
     if len({len(e.ratings.examples) for e in entries}) > 1:
         logging.getLogger("dhp").warning(
             "dataset '%s': compared by the %d examples that all runs have", dataset, len(scores[0].original)
@@ -268,7 +266,7 @@ def _compared(
 
 
 def judge_scores(
-    dataset: str, entries: Sequence[RunResult], variants: Sequence[str]
+    entries: Sequence[RunResult], variants: Sequence[str]
 ) -> tuple[list[JudgeScores], Ints | None]:
     """What judges said of the examples that all of them rated, by name, and the clusters of these.
 
@@ -278,8 +276,8 @@ def judge_scores(
     common = sorted(set.intersection(*(set(e.ratings.examples) for e in entries)))
     if not common:
         raise InputError(
-            f"dataset '{dataset}': {entries[0].place} and {entries[1].place} have no example in common; "
-            "allowed: judges that rated the same examples"
+            f"dataset '{entries[0].result.dataset}': {entries[0].place} and {entries[1].place} have no "
+            "example in common; allowed: judges that rated the same examples"
         )
     found = []
     for ratings in (e.ratings for e in entries):

@@ -9,7 +9,6 @@ from dhp.core.keywords import as_list, near_keywords
 from dhp.core.options import check_numbers, option
 
 if TYPE_CHECKING:
-    from dhp.analysis.results import Results
     from dhp.runs.reader import RunSource
 
 
@@ -59,7 +58,7 @@ class Gate:
             low=0,
         ),
     )
-    against: "RunSource | Results | None" = field(
+    against: "RunSource | None" = field(
         default=None,
         metadata=option(
             "An earlier run, with its ratings, for --max-drop and --max-shift.", metavar="OLD_RUN"

@@ -21,10 +21,10 @@ from dhp.content.catalog import named_kinds, variant_name
 from dhp.core.errors import InputError
 from dhp.core.keywords import as_list, keywords_of
 from dhp.core.seeding import key_digest
-from dhp.runs.comparable import allowing, differences, same_judge
+from dhp.runs.comparable import allowing, check_alike, differences, same_judge
 from dhp.runs.compare import judge_scores
 from dhp.runs.conditions import Gate
-from dhp.runs.reader import RATINGS, RunInMemory, RunResult, RunSource, open_run, read_results, run_source
+from dhp.runs.reader import Run, RunResult, RunSource, open_run, read_results
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.compare import in_common
 from dhp.stats.detection import examples_to_separate
@@ -61,7 +61,7 @@ def level_shifts(new: RunResult, old: RunResult, intervals: int) -> list[LevelSh
     that are to hold together at 95 % (Bonferroni).
     """
     variants = [row.variant for row in new.result.variants]
-    (mine, theirs), clusters = judge_scores(new.result.dataset, [new, old], variants)
+    (mine, theirs), clusters = judge_scores([new, old], variants)
     change = np.concatenate([mine.original[:, None], mine.degraded], axis=1)
     change -= np.concatenate([theirs.original[:, None], theirs.degraded], axis=1)
     metrics = new.ratings.metrics
@@ -81,11 +81,6 @@ def _shift_of(metric: str, change: Floats, clusters: Ints | None, intervals: int
     figure = Influences(np.array(value), influence, there, np.array(1.0))
     low, high = (float(end) for end in student_interval(figure, clusters, 1 - 0.05 / intervals))
     return LevelShift(metric, value, None if np.isnan(low) else (low, high), n)
-
-
-def deviate(intervals: int) -> float:
-    """Standard errors from a shift to its limits, about; `intervals` as for `level_shifts`."""
-    return NormalDist().inv_cdf(1 - 0.025 / intervals)
 
 
 State = Literal["met", "undecided", "not met"]
@@ -121,7 +116,7 @@ class Outcome:
 class GateSpec(Gate):
     """What `gate` is asked: a run, and the conditions, fields as in `Gate`."""
 
-    run: RunSource | Results
+    run: RunSource
     """Folder of a finished run, its results file, or its results."""
 
 
@@ -152,10 +147,10 @@ def gate(spec: GateSpec) -> Outcome:
     InputError
         Without any condition, and for runs that do not compare; see `dhp.runs.gate.check_run`.
     """
-    return check_run(run_source(spec.run, "the results"), spec)
+    return check_run(spec.run, spec)
 
 
-def check_run(folder: RunSource, gate: Gate) -> Outcome:
+def check_run(source: RunSource, gate: Gate) -> Outcome:
     """Hold a gate against every result of a run.
 
     A figure that is undefined is not met, and neither is any gate where harmless edits are a false alarm. Two
@@ -167,11 +162,8 @@ def check_run(folder: RunSource, gate: Gate) -> Outcome:
     with a dataset that the run lacks, and, where a loss is asked about, runs without ratings and a run that
     stopped early.
     """
-    return check_results(_averaged(folder), gate, folder)
-
-
-def check_results(results: Results, gate: Gate, folder: RunSource = "the run") -> Outcome:
-    """Hold a gate against results; `folder` is what they are called in messages. See `check_run`."""
+    run = _averaged(source, "the results")
+    results = run.results
     demanded = _demanded(results, as_list(gate.must_notice))
     checks: dict[str, Iterable[Finding]] = {}
     if not gate.ignore_controls:
@@ -182,14 +174,14 @@ def check_results(results: Results, gate: Gate, folder: RunSource = "the run") -
         checks["must-notice"] = _noticed(results, demanded)
     shifts: dict[str, tuple[LevelShift, ...]] = {}
     if gate.against is not None:
-        _check_stopped(folder, results)
-        earlier = run_source(gate.against, "the earlier results")
-        pairs = _rated_pairs(_pairs(folder, results, earlier, as_list(gate.allow)), folder, earlier)
+        _check_stopped(run)
+        earlier = _averaged(gate.against, "the earlier results")
+        pairs = _pairs(run, earlier, as_list(gate.allow))
         if gate.max_drop is not None:
-            checks["max-drop"] = _losses(pairs, earlier, gate.max_drop)
+            checks["max-drop"] = _losses(pairs, earlier.name, gate.max_drop)
         shifts = _shifts(pairs)
         if gate.max_shift is not None:
-            _check_scales(pairs, earlier)
+            _check_scales(pairs, earlier.name)
             checks["max-shift"] = _shifted(shifts, gate.max_shift)
     found = {check: tuple(each) for check, each in checks.items()}
     findings = [finding for each in found.values() for finding in each]
@@ -205,16 +197,18 @@ def check_results(results: Results, gate: Gate, folder: RunSource = "the run") -
     return Outcome(state, passed, f"{state}: {'; '.join(said)}", doubts, results, found, shifts)
 
 
-def _averaged(place: RunSource) -> Results:
-    """The results of a run, by its folder or its results file."""
-    is_file = isinstance(place, str | Path) and Path(place).is_file()
-    results = read_results(Path(str(place))) if is_file else open_run(place).results
-    if dosed := [r for r in results if r.curves]:
+def _averaged(source: RunSource, name: str) -> Run:
+    """A run by its folder, its results file, or its results, which messages call `name`."""
+    if not isinstance(source, Results) and (path := Path(source)).is_file():
+        run = Run(path.parent, read_results(path), str(path))
+    else:
+        run = open_run(source, name)
+    if dosed := [r for r in run.results if r.curves]:
         raise InputError(
-            f"{place}: {result_name(dosed[0])}: is a run with doses, its averages mean nothing; "
+            f"{run.name}: {result_name(dosed[0])}: is a run with doses, its averages mean nothing; "
             "allowed: runs without `doses`"
         )
-    return results
+    return run
 
 
 def _in_words(findings: Iterable[Finding]) -> list[str]:
@@ -229,11 +223,11 @@ def _in_words(findings: Iterable[Finding]) -> list[str]:
     return said
 
 
-def _check_stopped(folder: RunSource, results: Results) -> None:
-    early = [r for r in results if any(row.stopped_at is not None for row in r.variants)]
+def _check_stopped(run: Run) -> None:
+    early = [r for r in run.results if any(row.stopped_at is not None for row in r.variants)]
     if early:
         raise InputError(
-            f"{folder}: {result_name(early[0])}: stopped early, so that it compares with no other run; "
+            f"{run.name}: {result_name(early[0])}: stopped early, so that it compares with no other run; "
             "allowed: `detection`, `must_notice`, or runs without `stop_when_resolved`"
         )
 
@@ -253,10 +247,8 @@ def _false_alarms(result: Result) -> Iterator[Finding]:
             yield "not met", result_name(result), _kind(row)
 
 
-def _detections(results: Results, least: float | None) -> Iterator[Finding]:
+def _detections(results: Results, least: float) -> Iterator[Finding]:
     """Detection of each result below the limit, and the lowest detection that reaches it."""
-    if least is None:
-        return
     held = []
     for result in results:
         value, ends = result.detection.avg, result.detection.ci["avg"]
@@ -299,50 +291,34 @@ def _noticed(results: Results, demanded: Collection[str]) -> Iterator[Finding]:
         yield "met", name, f"{said}{f', the lowest of {len(held)} kinds noticed' if len(held) > 1 else ''}"
 
 
-def _pairs(
-    folder: RunSource, results: Results, place: RunSource, allow: Collection[str]
-) -> list[tuple[Result, Result]]:
-    """Each result with that of the same judge in the earlier run at `place`."""
-    earlier = _averaged(place)
-    models = any(len({r.model for r in run}) > 1 for run in (results, earlier))
+def _pairs(run: Run, earlier: Run, allow: Collection[str]) -> list[tuple[RunResult, RunResult]]:
+    """Each result with that of the same judge in the earlier run."""
+    models = any(len({r.model for r in each.results}) > 1 for each in (run, earlier))
 
-    def alike(one: Result, others: Sequence[Result]) -> list[Result]:
-        found = [r for r in others if same_judge(one, r, models=models, allow=allow)]
-        return sorted(found, key=lambda r: r.protocol != one.protocol)
+    def same(one: RunResult, others: Sequence[RunResult]) -> list[RunResult]:
+        found = [r for r in others if same_judge(one.result, r.result, models=models, allow=allow)]
+        return sorted(found, key=lambda r: r.result.protocol != one.result.protocol)
 
-    pairs = [(r, _counterpart(r, alike(r, earlier), place, models, allow)) for r in results]
-    for old in earlier:
-        mine = alike(old, results) or list(results)
-        if all(r.dataset != old.dataset for r in mine):
+    pairs = []
+    for new in run.rated:
+        result = new.result
+        old = next((r for r in same(new, earlier.rated) if r.result.dataset == result.dataset), None)
+        if old is None:
+            model = f" by model '{result.model}'" if models else ""
             raise InputError(
-                f"{folder}: lacks dataset '{old.dataset}', on which {place} has a result; "
+                f"{earlier.name}: holds no result on '{result.dataset}' under protocol '{result.protocol}'"
+                f"{model}; allowed: a run of the same datasets and protocols{allowing('protocol', allow)}"
+            )
+        check_alike(new, old, differences(result, old.result, allow), allow)
+        pairs.append((new, old))
+    for old in earlier.rated:
+        mine = same(old, run.rated) or run.rated
+        if all(r.result.dataset != old.result.dataset for r in mine):
+            raise InputError(
+                f"{run.name}: lacks dataset '{old.result.dataset}', on which {earlier.name} has a result; "
                 "allowed: a run of all datasets of the earlier one"
             )
     return pairs
-
-
-def _counterpart(
-    result: Result, earlier: Sequence[Result], place: RunSource, models: bool, allow: Collection[str]
-) -> Result:
-    alike = [r for r in earlier if r.dataset == result.dataset]
-    if not alike:
-        model = f" by model '{result.model}'" if models else ""
-        raise InputError(
-            f"{place}: holds no result on '{result.dataset}' under protocol '{result.protocol}'{model}; "
-            f"allowed: a run of the same datasets and protocols{allowing('protocol', allow)}"
-        )
-    for part, (here, there) in differences(result, alike[0], allow).items():
-        raise InputError(
-            f"{place}: dataset '{result.dataset}': {part} differs, '{there}' there and '{here}' in the "
-            f"run; allowed: runs that agree in it{allowing(part, allow)}"
-        )
-    return alike[0]
-
-
-def _rated_pairs(
-    pairs: Sequence[tuple[Result, Result]], folder: RunSource, against: RunSource
-) -> list[tuple[RunResult, RunResult]]:
-    return [(_rated(folder, new), _rated(against, old)) for new, old in pairs]
 
 
 def _shifts(pairs: Sequence[tuple[RunResult, RunResult]]) -> dict[str, tuple[LevelShift, ...]]:
@@ -352,7 +328,7 @@ def _shifts(pairs: Sequence[tuple[RunResult, RunResult]]) -> dict[str, tuple[Lev
     return {result_name(n.result): tuple(level_shifts(n, old, intervals)) for n, old in comparable}
 
 
-def _check_scales(pairs: Sequence[tuple[RunResult, RunResult]], against: RunSource) -> None:
+def _check_scales(pairs: Sequence[tuple[RunResult, RunResult]], against: str) -> None:
     if unlike := [new.result for new, old in pairs if not alike(new, old)]:
         raise InputError(
             f"{against}: {result_name(unlike[0])}: `max_shift` compares scores; allowed: judges "
@@ -392,8 +368,9 @@ def _within(shift: LevelShift, allowed: float, intervals: int) -> tuple[State, s
         return "not met", f"{words}, more than {allowed:g}"
     if -allowed <= low and high <= allowed:
         return "met", f"{words}, within {allowed:g}"
-    line, deviates = (allowed if value > 0 else -allowed), (deviate(intervals),) * 2
-    n = examples_to_separate(shift.n, value, low, high, line, deviates)
+    line = allowed if value > 0 else -allowed
+    errors = NormalDist().inv_cdf(1 - 0.025 / intervals)  # standard errors from a shift to its limits, about
+    n = examples_to_separate(shift.n, value, low, high, line, (errors, errors))
     return "undecided", f"{words} may or may not be within {allowed:g}, {_decides(n)}"
 
 
@@ -420,9 +397,7 @@ def _shift(shift: LevelShift) -> str:
     return f"{shift.metric} {shift.points:+z.2f} points{ends}"
 
 
-def _losses(
-    rated: Sequence[tuple[RunResult, RunResult]], against: RunSource, allowed: float
-) -> Iterator[Finding]:
+def _losses(rated: Sequence[tuple[RunResult, RunResult]], against: str, allowed: float) -> Iterator[Finding]:
     """Significant losses; else whether a loss is ruled out or unknown."""
     tests = [_tested(new, old, allowed / 100) for new, old in rated]
     adjusted = np.exp(holm(np.log(np.concatenate([test.p_inferior for _, test in tests])))).tolist()
@@ -446,21 +421,10 @@ def _losses(
             yield "undecided", judge, f"{change}, {doubt}"
 
 
-def _rated(place: RunSource, result: Result) -> RunResult:
-    """A result with its ratings."""
-    if not isinstance(place, RunInMemory):
-        folder = place = Path(place).parent if Path(place).is_file() else Path(place)
-        if not (folder / RATINGS).exists():
-            raise InputError(f"{place}: `against` needs the ratings of both runs; allowed: run folders")
-    key = (result.model, result.protocol, result.dataset)
-    rated = open_run(place).rated
-    return next(e for e in rated if (e.result.model, e.result.protocol, e.result.dataset) == key)
-
-
 def _tested(new: RunResult, old: RunResult, margin: float) -> tuple[list[str], NonInferiority]:
     """The names of the figures, detection over all kinds of damage first, and the test of each."""
     levels = {v.variant: v.level for v in new.result.variants}
-    scores, clusters = judge_scores(new.result.dataset, [new, old], list(levels))
+    scores, clusters = judge_scores([new, old], list(levels))
     rng = np.random.default_rng(int.from_bytes(key_digest(new.ratings.digest, old.ratings.digest, "gate")))
     mine, theirs = (judge.differences for judge in in_common(scores))
     both = detection_pair(mine, theirs, list(levels.values()), clusters)

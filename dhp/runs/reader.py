@@ -37,7 +37,10 @@ class Run:
     """A finished run. Each file is read when it is first asked for; `InputError` if it cannot be."""
 
     folder: Path
+    """Its folder; of results in memory their name."""
     results: Results
+    name: str
+    """The run in messages."""
 
     @property
     def ratings(self) -> "pd.DataFrame":
@@ -52,10 +55,15 @@ class Run:
     @cached_property
     def rated(self) -> tuple[RunResult, ...]:
         """Each result with its ratings; raises `InputError` for a result that has none."""
-        known = {(g.model, g.protocol, g.dataset): g for g in ratings_of_file(self.folder / RATINGS)}
+        path, rated = self.folder / RATINGS, self.results.rated
+        if not rated and not path.exists():
+            raise InputError(
+                f"{self.name}: without ratings; allowed: results of dhp.run or dhp.analyze, run folders"
+            )
+        known = {(g.model, g.protocol, g.dataset): g for g in rated or ratings_of_file(path)}
         for r in self.results:
             if (r.model, r.protocol, r.dataset) not in known:
-                raise InputError(f"{self.folder}: no ratings of model '{r.model}' on '{r.dataset}'")
+                raise InputError(f"{self.name}: no ratings of model '{r.model}' on '{r.dataset}'")
         return tuple(
             RunResult(str(self.folder), r, known[r.model, r.protocol, r.dataset]) for r in self.results
         )
@@ -91,41 +99,13 @@ class Run:
                 yield parse_json(f"{path}: line {number}", line)
 
 
-@dataclass(frozen=True)
-class RunInMemory:
-    """Results of `dhp.run` or `dhp.analyze` in the place of a run folder."""
-
-    name: str
-    """Name of the results in messages."""
-    results: Results
-    """Results with their ratings."""
-
-    def __str__(self) -> str:
-        return self.name
-
-    @property
-    def rated(self) -> tuple[RunResult, ...]:
-        """Each result with its ratings; raises `InputError` where these are not known."""
-        if len(self.results.rated) != len(self.results):
-            raise InputError(
-                f"{self.name}: without ratings; allowed: results of dhp.run or dhp.analyze, run folders"
-            )
-        pairs = zip(self.results, self.results.rated, strict=True)
-        return tuple(RunResult(self.name, result, ratings) for result, ratings in pairs)
+RunSource = str | Path | Results
+"""The folder of a finished run, or its results."""
 
 
-RunSource = str | Path | RunInMemory
-"""A run folder, or an equivalent."""
-
-
-def run_source(run: RunSource | Results, name: str) -> RunSource:
-    """A run folder as it is; results by this name."""
-    return RunInMemory(name, run) if isinstance(run, Results) else run
-
-
-def open_run(source: RunSource) -> Run | RunInMemory:
-    """A run with its results and its ratings; errors as of `read_run`."""
-    return source if isinstance(source, RunInMemory) else read_run(source)
+def open_run(source: RunSource, name: str) -> Run:
+    """A run by its folder, or its results, which messages call `name`; errors as of `read_run`."""
+    return Run(Path(name), source, name) if isinstance(source, Results) else read_run(source)
 
 
 def read_run(folder: str | Path) -> Run:
@@ -134,7 +114,7 @@ def read_run(folder: str | Path) -> Run:
     path = Path(folder) / RESULTS
     if not path.is_file():
         raise InputError(f"{folder}: holds no run, there is no {RESULTS}; allowed: folders of finished runs")
-    run = Run(Path(folder), read_results(path))
+    run = Run(Path(folder), read_results(path), str(folder))
     if path.with_name(MANIFEST).exists():
         _ = run.manifest
     return run

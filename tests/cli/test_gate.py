@@ -148,7 +148,7 @@ def test_a_loss_needs_ratings(dhp: Run, tmp_path: Path, results: library.Results
     write(tmp_path / "old", results)
     done = dhp("gate", "r", "--against", "old", "--max-drop", "5")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("dhp: r: --against needs the ratings of both runs")
+    assert done.err.startswith("dhp: r: without ratings; allowed:")
 
 
 def test_judges_of_other_names_compare_where_each_run_has_one(
@@ -169,12 +169,13 @@ def test_judges_of_other_names_compare_where_each_run_has_one(
 def test_runs_that_differ_are_refused(dhp: Run, tmp_path: Path, results: library.Results) -> None:
     signed: Mapping[str, str] = results[1].signed.parts
     other = "|".join(f"{k}:{'other' if k == 'weights' else v}" for k, v in signed.items())
-    write(tmp_path / "r", results)
-    write(tmp_path / "old", changed(results, 1, signature=other))
+    write(tmp_path / "r", results, rated=True)
+    write(tmp_path / "old", changed(results, 1, signature=other), rated=True)
     done = dhp("gate", "r", "--against", "old", "--max-drop", "1")
     assert (done.code, done.out) == (2, "")
     assert done.err.count("\n") == 1
-    assert f"old: dataset '{STORIES}': weights differs, 'other' there and '{signed['weights']}'" in done.err
+    said = f"dataset '{STORIES}': weights differs, '{signed['weights']}' in r and 'other' in old"
+    assert said in done.err
 
 
 def test_seed_and_version_may_differ(dhp: Run, tmp_path: Path, results: library.Results) -> None:

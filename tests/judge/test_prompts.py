@@ -16,7 +16,8 @@ from dhp.core.records import Candidate
 from dhp.core.specs import Metric, Scale, Task
 from dhp.core.text import numbered_steps
 from dhp.judge.api import rescale
-from dhp.judge.prompts import Prompts, answer_scale
+from dhp.judge.extraction.rating import answer_scale
+from dhp.judge.prompts import Prompts
 
 CANDIDATE = Candidate("e1", "original", "输出", "来源", {"question": "为何"}, references=("参照",))
 EVERY = [(p, t, language) for p in names_of("protocol") for t in names_of("task") for language in LANGUAGES]

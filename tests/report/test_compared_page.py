@@ -41,7 +41,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.fixture(scope="module")
 def page(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     path: Path = tmp_path_factory.mktemp("page") / "compared.html"
-    rated = rated_by_dataset(folders)
+    rated = rated_by_dataset(map(read_run, folders))
     found = compare_rated(rated, resamples=200, quantities=("detection",))
     path.write_text(compared_page(rated, found, [read_run(folder) for folder in folders]), "utf-8")
     return path
@@ -99,7 +99,7 @@ def test_the_texts_whose_verdict_changed_are_those_of_the_ratings(folders: list[
 
 
 def test_a_judge_against_itself_changes_no_text(folders: list[Path]) -> None:
-    (same, *_) = rated_by_dataset(folders[1:]).values()
+    (same, *_) = rated_by_dataset(map(read_run, folders[1:])).values()
     assert all(not kind.pairs and kind.n == 24 for kind in changed_kinds(same[0], same[0]).values())
 
 
@@ -112,7 +112,11 @@ def test_markup_in_texts_and_names_stays_text(page: Path) -> None:
 
 def test_more_judges_have_verdicts_and_no_texts(folders: list[Path], tmp_path: Path) -> None:
     run("mock/blind", "mini/story_cloze", n=24, out=tmp_path / "blind", progress=False)
-    rated = {"mini/story_cloze": rated_by_dataset([*folders, tmp_path / "blind"])["mini/story_cloze"]}
+    rated = {
+        "mini/story_cloze": rated_by_dataset(map(read_run, [*folders, tmp_path / "blind"]))[
+            "mini/story_cloze"
+        ]
+    }
     text = compared_page(rated, compare_rated(rated, resamples=200, quantities=("detection",)))
     assert "Texts whose verdict changed" not in text
     heads = re.findall(r'<th scope="col">(.*?)<br>', text)

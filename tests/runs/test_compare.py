@@ -179,7 +179,7 @@ def test_many_judges_can_still_be_told_apart(tmp_path: Path) -> None:
         )
     (good,), (floor,) = (read_run(tmp_path / name).rated for name in ("good", "floor"))
     poor = [replace(floor, result=replace(floor.result, model=f"poor {i}")) for i in range(14)]
-    scores = compare_results(DATASET, [good, *poor]).scores
+    scores = compare_results([good, *poor]).scores
     for compared in scores.values():
         assert compared.groups == ((0,), tuple(range(1, 15)))
     assert min(pair.p_holm for pair in scores["d_avg"].pairs) == pytest.approx(105 / (40 * 105 + 1))

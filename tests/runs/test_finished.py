@@ -93,11 +93,18 @@ def test_results_without_ratings_are_refused_in_one_line(own: tuple[Path, list[d
             ask()
 
 
+def test_results_of_different_size_name_the_difference() -> None:
+    fewer = dhp.run("mock/ideal", "mini/story_cloze", n=6)
+    more = dhp.run("mock/noisy", "mini/story_cloze", n=8)
+    with pytest.raises(dhp.InputError, match=r"differs, .* in results 1 and .* in results 2; allowed: runs"):
+        dhp.compare(fewer, more, progress=False)
+
+
 def test_packages_that_can_be_called_are_still_packages() -> None:
     import dhp.leaderboard.tables
-    import dhp.report.tables
+    import dhp.report.labels
 
-    assert dhp.report.tables.figure(None) == "–"
+    assert dhp.report.labels.figure(None) == "–"
     assert callable(dhp.leaderboard)
     with pytest.raises(dhp.InputError, match="nowhere: holds no run"):
         dhp.report("nowhere")

@@ -11,8 +11,8 @@ from dhp.content.protocols import override, read_protocol, read_wording
 from dhp.core.protocol_spec import LANGUAGES, POINTWISE_FORMS, AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.specs import Scale
-from dhp.judge.extraction.rating import read_rating
-from dhp.judge.prompts import Prompts, answer_scale
+from dhp.judge.extraction.rating import answer_scale, read_rating
+from dhp.judge.prompts import Prompts
 
 FIVE = Scale(min=1.0, max=5.0)
 FORMS = [form for form in POINTWISE_FORMS if form not in ("mix", "json")]
