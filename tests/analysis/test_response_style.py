@@ -11,7 +11,7 @@ import dhp
 from dhp.analysis.analyze import halo, shared_styles
 from dhp.analysis.ratings import RatingsArray, split_ratings
 from dhp.core.specs import Task
-from dhp.report.notes import notes
+from dhp.report.advice import notes
 from dhp.runs.compare import compare
 
 
