@@ -23,7 +23,7 @@ from dhp.core.progress import Progress, counted
 from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale, Weights
-from dhp.report.notes import notes
+from dhp.report.advice import notes
 from dhp.runs.reader import MANIFEST, RATINGS, RESULTS, Run, read_results, read_run
 
 _BILLIONS = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])", re.I)
