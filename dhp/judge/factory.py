@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from dhp.content.catalog import content_folder, read_task, task_names
+from dhp.content.catalog import content_folder, names_of, read_task
 from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
 from dhp.core.errors import InputError, suggest
 from dhp.core.keywords import Registry, as_list, near_keywords
@@ -250,7 +250,7 @@ def request_builder(
             f"prompt files say themselves how to answer and by which steps; with them allowed: `answer` "
             f"{', '.join(_FILE_FORMS)}, and `steps` written or none"
         )
-    tasks, steps = [read_task(name) for name in task_names()] if prompt_files else [], None
+    tasks, steps = [read_task(name) for name in names_of("task")] if prompt_files else [], None
     if protocol.steps not in ("none", "written", "auto"):
         steps = read_steps(Path(protocol.steps))
     return RequestBuilder(
