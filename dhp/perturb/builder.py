@@ -11,7 +11,6 @@ from dhp.core.keywords import Registry, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_variant
 from dhp.core.specs import PerturberUse, Suite
-from dhp.core.spool import BLOCK, Spool, joined
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.executor import Executor
 from dhp.llm.limits import Usage
@@ -23,17 +22,13 @@ from dhp.perturb.authored import authored_origin, authored_perturbers, authored_
 from dhp.perturb.choice import Data, check_choice, found_datasets, part_of
 from dhp.perturb.llm.model import LlmPerturber, open_perturb_model
 from dhp.perturb.llm.prompts import prompt_name
-from dhp.perturb.perturbed_dataset import PerturbedDataset
+from dhp.perturb.perturbed_dataset import Made, PerturbedDataset, in_order
 from dhp.perturb.probes import chosen_probes
 from dhp.perturb.registry import Doses, check_suite, dosed, find_perturbers, language_note
 from dhp.perturb.settings import Choice
 
 _PART = 64
 """The most examples that a worker degrades at a time: so all of them end at about the same time."""
-
-
-_Made = Spool[tuple[str, int], PerturbedText]
-"""Texts by variant and the place of their first example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +128,13 @@ class Builder:
         name, variants, left_out = self.chosen(dataset, suite)
         self._note_languages(dataset, variants)
         before = replace(self.model.cached_model.usage) if self.model else Usage()
-        made = _Made()
+        made = Made()
         self._by_rule(dataset, [v for v in variants if v.method == "rule"], made)
         for v in variants:
             if v.method != "rule":
-                for index, some in enumerate(grouped(self._texts(dataset, v), BLOCK)):
+                for index, some in enumerate(grouped(self._texts(dataset, v), _PART)):
                     made.put((v.name, index), some)
-        texts = _in_order(made, variants)
+        texts = in_order(made, variants)
         origins = self._origins(dataset, variants)
         part = PerturbedDataset(dataset, tuple(variants), tuple(left_out), texts, name, self.seed, origins)
         if self.model is None or all(v.method != "llm" for v in variants):
@@ -190,7 +185,7 @@ class Builder:
         except Waiting:  # the requests of the other variants are to be collected too
             return placeholders
 
-    def _by_rule(self, dataset: Dataset, variants: Sequence[Variant], made: _Made) -> None:
+    def _by_rule(self, dataset: Dataset, variants: Sequence[Variant], made: Made) -> None:
         """Put the texts of these variants there; the examples are shared out among workers."""
         if not variants:
             return
@@ -209,7 +204,7 @@ class Builder:
     def _parts(self, dataset: Dataset) -> Iterator[tuple[int, Sequence[Example]]]:
         """The examples, in at least four parts a worker."""
         examples, count = dataset.examples, self.executor.workers
-        size = BLOCK if count == 1 else max(1, min(_PART, len(examples) // (4 * count)))
+        size = _PART if count == 1 else max(1, min(_PART, len(examples) // (4 * count)))
         for start, part in enumerate(grouped(examples, size)):
             yield start * size, part
 
@@ -219,16 +214,9 @@ class Builder:
     def _with_probes(self, part: PerturbedDataset) -> PerturbedDataset:
         there = {v.name for v in part.variants}
         probes = self._missing_probes(there)
-        made = _Made()
+        made = Made()
         self._by_rule(part.dataset, probes, made)
-        texts = joined(part.texts, _in_order(made, probes))
-        return replace(part, variants=(*part.variants, *probes), texts=texts)
-
-
-def _in_order(made: _Made, variants: Sequence[Variant]) -> Sequence[PerturbedText]:
-    """The texts variant by variant, example by example."""
-    order = {v.name: index for index, v in enumerate(variants)}
-    return made.read(sorted(made.groups, key=lambda group: (order[group[0]], group[1])))
+        return part.with_variants(probes, made)
 
 
 def _fully_dosed(text: PerturbedText) -> PerturbedText:

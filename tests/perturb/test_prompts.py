@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.content.catalog import content_folder, load_spec, read_suite, suite_names, task_names
+from dhp.content.catalog import content_folder, load_spec, names_of, read_suite
 from dhp.core.errors import InputError
 from dhp.core.records import Example
 from dhp.core.text import between_tags, free_tag, numbered_steps
@@ -54,7 +54,7 @@ PARAPHRASE = "general/paraphrase"
 def test_there_is_a_prompt_for_each_variant_of_the_suites_and_no_other() -> None:
     wanted = {
         f"{suite.task.replace('any', 'general')}/{prompt_name(v.perturber, v.degree)}"
-        for suite in map(read_suite, suite_names())
+        for suite in map(read_suite, names_of("suite"))
         for v in suite.variants
         if v.method == "llm"
     }
@@ -62,7 +62,7 @@ def test_there_is_a_prompt_for_each_variant_of_the_suites_and_no_other() -> None
         *wanted,
         PARAPHRASE,
     }
-    assert {file.parent.name for file in FILES} <= {*task_names(), "general"}
+    assert {file.parent.name for file in FILES} <= {*names_of("task"), "general"}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f"{f.parent.name}/{f.stem}")
