@@ -122,8 +122,8 @@ class RatingsArray:
         """Number of pairs that lack a score, of those about which the variant was asked at all."""
         if variant not in self.variants:
             return 0
-        wanted = self.asked[1 + self.variants.index(variant), self.metrics.index(metric)]
-        return int((wanted & np.isnan(self.differences(variant, metric))).sum())
+        v, m = 1 + self.variants.index(variant), self.metrics.index(metric)
+        return int((self.asked[v, m] & np.isnan(self.means[[0, v], m]).any(axis=0)).sum())
 
     def failed(self, variant: str) -> Bools | None:
         """Whether a metric lacks a score, of the original and the variant, shape (2, examples asked about).

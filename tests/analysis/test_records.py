@@ -4,7 +4,6 @@ import importlib
 import inspect
 import pkgutil
 from dataclasses import is_dataclass
-from functools import cached_property
 
 import dhp.analysis
 import dhp.judge.extraction
@@ -31,7 +30,5 @@ def test_records_are_frozen() -> None:
     assert [each for each in records() if not each.__dataclass_params__.frozen] == []  # type: ignore[attr-defined]
 
 
-def test_records_have_slots_unless_they_keep_what_they_computed() -> None:
-    open_ = [each for each in records() if hasattr(object.__new__(each), "__dict__")]
-    keeping = [any(isinstance(value, cached_property) for value in vars(each).values()) for each in open_]
-    assert all(keeping), open_
+def test_records_have_slots() -> None:
+    assert [each for each in records() if hasattr(object.__new__(each), "__dict__")] == []

@@ -11,7 +11,8 @@ import jsonschema
 import pytest
 
 import dhp
-from dhp.analysis.results import NOTHING, Results, results_schema
+from dhp.analysis.analyze import fitted_detection
+from dhp.analysis.results import NOTHING, DoseResponse, DoseThreshold, Results, results_schema
 from dhp.core.errors import InputError
 from dhp.runs.reader import read_results, read_run
 
@@ -151,3 +152,17 @@ def test_results_show_in_notebooks_and_in_a_line() -> None:
     assert left < 0.5 < 1 < right
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == [row.variant for row in (*results[0].variants, *results[0].controls)]
+
+
+@pytest.mark.parametrize(("guess", "foot"), [(None, 0.5), (0.6, 0.6)])
+def test_the_fitted_line_goes_from_the_controls_through_75_per_cent_to_the_lapses(
+    guess: float | None, foot: float
+) -> None:
+    t75 = DoseThreshold(8.0, 5.0, 12.0)
+    found = DoseResponse("random_typos", (1, 4, 16), guess=guess, power=1.0, lapse=0.02, t75=t75)
+    assert fitted_detection(found, [1e-9, 8, 1e9]) == pytest.approx([foot, 0.75, 0.98])
+
+
+def test_without_a_threshold_there_is_no_line() -> None:
+    for t75 in (None, DoseThreshold(None, None, None), DoseThreshold(0.0, 0.0, 1.0)):
+        assert fitted_detection(DoseResponse("p", (1,), power=1.0, lapse=0.0, t75=t75), [1]) is None

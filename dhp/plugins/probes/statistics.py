@@ -53,28 +53,26 @@ def with_interval(
     mean: Influences,
     clusters: npt.ArrayLike | None = None,
     *,
-    bounds: tuple[float, float] = (0.0, 1.0),
+    bounds: tuple[float, float] | None = (0.0, 1.0),
     level: float = 0.95,
 ) -> Figure:
-    """A mean between two bounds with its interval (`dhp.stats.influences.wilson_interval`)."""
+    """A mean with its interval: Wilson's between two bounds, else Student's.
+
+    The width of Student's is 0 where all examples are alike (`dhp.stats.influences`).
+    """
     value, n = float(mean.value), int(mean.there.sum())
+    if bounds is None:
+        ends = student_interval(mean, clusters, level)
+    else:
+        ends = wilson_interval(mean, clusters, level, bounds)
+    low, high = (float(end) for end in ends)
     if math.isnan(value):
         return Figure(None, None, n)
-    low, high = (float(end) for end in wilson_interval(mean, clusters, level, bounds))
     if math.isnan(low) or math.isnan(high):
         return Figure(value, None, n)
-    return Figure(value, (max(low, bounds[0]), min(high, bounds[1])), n)
-
-
-def with_t_interval(mean: Influences, clusters: npt.ArrayLike | None, level: float) -> Figure:
-    """A mean of any size with Student's interval, whose width is 0 where all examples are alike."""
-    low, high = (float(end) for end in student_interval(mean, clusters, level))
-    value, n = float(mean.value), int(mean.there.sum())
-    return Figure(
-        None if math.isnan(value) else value,
-        None if math.isnan(low) or math.isnan(value) else (low, high),
-        n,
-    )
+    if bounds is not None:
+        low, high = max(low, bounds[0]), min(high, bounds[1])
+    return Figure(value, (low, high), n)
 
 
 _DIFFERENCE = (-1.0, 1.0)
@@ -134,8 +132,8 @@ def moves(originals: Floats, changed: Floats, spans: Floats, clusters: npt.Array
     sizes = [pooled(np.abs(x)) for x in (by_change, by_noise)]
     more = with_interval(difference(*shares), clusters, bounds=_DIFFERENCE)
     both = 1 - 0.05 / 2  # Bonferroni
-    excess = with_t_interval(difference(*sizes), clusters, both)
-    change = with_t_interval(pooled(by_change), clusters, both)
+    excess = with_interval(difference(*sizes), clusters, bounds=None, level=both)
+    change = with_interval(pooled(by_change), clusters, bounds=None, level=both)
     return Moves(
         with_interval(shares[0], clusters),
         with_interval(shares[1], clusters),
