@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.core.errors import InputError
-from dhp.core.signature import MUST_AGREE, Signature
+from dhp.core.records import MUST_AGREE, Signature
 
 LINE = (
     "dataset:mini/summeval@b51e65c59333|n:24|suite:summeval@9cd9a75350fd|method:llm:openai/gpt-4o+rule"
