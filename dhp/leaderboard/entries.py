@@ -12,10 +12,8 @@ from typing import Any
 
 from dhp.analysis.analyze import analyze_ratings, averages
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
-from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.ratings_split import ratings_of_file
-from dhp.analysis.result_parts import Ends
-from dhp.analysis.results import Result, Results
+from dhp.analysis.ratings import RatingsArray, ratings_of_file
+from dhp.analysis.results import Ends, Result, Results
 from dhp.content.catalog import DATASETS, names_of, read_card, read_suite, read_task
 from dhp.core.errors import InputError
 from dhp.core.files import reason, write_lines
@@ -23,7 +21,7 @@ from dhp.core.progress import Progress, counted
 from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale, Weights
-from dhp.report.notes import notes
+from dhp.report.advice import notes
 from dhp.runs.reader import MANIFEST, RATINGS, RESULTS, Run, read_results, read_run
 
 _BILLIONS = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])", re.I)
