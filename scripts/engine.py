@@ -29,9 +29,8 @@ from dhp.judge.factory import protocol, request_builder
 from dhp.judge.judges.llm import LlmJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import TRANSPORTS, OpenAIClient
-from dhp.llm.limits import RateLimits
+from dhp.llm.limits import RateLimits, Usage
 from dhp.llm.store import Store
-from dhp.llm.usage import Usage
 from dhp.perturb.builder import perturb_datasets
 from tests.llm.stub import stub_process
 

@@ -19,7 +19,7 @@ from dhp.core.options import option_of
 from dhp.core.plugins import load_target, offered
 from dhp.core.specs import Task
 from dhp.leaderboard.site import write_leaderboard
-from dhp.llm.usage import Budget
+from dhp.llm.limits import Budget
 from dhp.perturb.registry import Doses
 from dhp.report.page import write_report
 from dhp.run import judge_texts

@@ -8,17 +8,15 @@ from itertools import islice
 
 from dhp.core.errors import InputError, Waiting
 from dhp.core.text import numbered_steps
-from dhp.llm.api import Client, LocalModel
+from dhp.llm.api import Client, Deferral, LocalModel
 from dhp.llm.claims import Claims
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import shortened
-from dhp.llm.deferral import Deferral
 from dhp.llm.engine import Engine, Job
 from dhp.llm.executor import LOCAL, Calls, Executor
-from dhp.llm.limits import RateLimits
+from dhp.llm.limits import Budget, PromptLengths, RateLimits, Usage
 from dhp.llm.records import FINISHES, Answer, Failure, Outcomes, Reply, Request
 from dhp.llm.store import Store, keys, rows
-from dhp.llm.usage import Budget, PromptLengths, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +309,14 @@ class CachedModel:
 def estimated_tokens(text: str) -> float:
     """About how many tokens a text has: a quarter of its bytes."""
     return len(text.encode(errors="replace")) / 4
+
+
+def taken(model: CachedModel | None, before: Usage | None = None) -> tuple[dict[str, int], float | None]:
+    """Calls and tokens since then, and what they cost; nothing where no model is asked."""
+    if model is None:
+        return {}, None
+    usage = model.usage.since(before or Usage())
+    return usage.lasting, usage.cost(model.context.budget.prices)
 
 
 def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str) -> dict[str, list[str]]:

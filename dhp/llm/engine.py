@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import email.utils
 import queue
 import random
 import threading
@@ -14,10 +13,9 @@ from dataclasses import dataclass, field
 from dhp.core.errors import DhpError, InputError, StoppedEarly
 from dhp.llm.api import Client
 from dhp.llm.clients.transport import Garbled, Refused, Rejected, Retry, TooLong, Unreachable
-from dhp.llm.limits import RateLimits
+from dhp.llm.limits import Budget, PromptLengths, RateLimits
 from dhp.llm.records import Failure, Outcomes, Reply, Request
 from dhp.llm.store import Store, rows
-from dhp.llm.usage import Budget, PromptLengths
 
 
 @dataclass(slots=True)
@@ -146,17 +144,6 @@ def backoff(attempt: int, after: float | None) -> float:
 
 
 _jitter = random.Random()  # its numbers never reach a result
-
-
-def retry_after(header: str | None) -> float | None:
-    """Seconds that a `Retry-After` header asks for, as a number or as a date; None where it has none."""
-    if not header:
-        return None
-    with contextlib.suppress(ValueError):
-        return max(0.0, float(header))
-    with contextlib.suppress(ValueError, TypeError, OverflowError):
-        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
-    return None
 
 
 _TRIES_UNPROVEN = 3

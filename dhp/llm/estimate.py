@@ -149,12 +149,12 @@ def estimate_requests(
         tokens += length
         tokens_single += length * left
         most += request.params.max_tokens * left
-    speed = _speed(cached_model, first)
+    assumed, duration = _speed(cached_model, first)
     prices, priced = _prices(cached_model)
 
     def cost(calls: int, prompt_tokens: float, completion_tokens: float) -> CostEstimate:
         money = prices.cost(prompt_tokens, completion_tokens)
-        seconds = speed.seconds(calls, prompts, prompt_tokens + completion_tokens)
+        seconds = duration(calls, prompts, prompt_tokens + completion_tokens)
         return CostEstimate(calls, prompt_tokens, completion_tokens, money, seconds)
 
     return Estimate(
@@ -165,7 +165,7 @@ def estimate_requests(
         samples,
         wanted,
         samples - missing,
-        speed.assumed,
+        assumed,
         exact,
         cost(prompts, tokens, most),
         cost(missing, tokens_single, most),
@@ -190,23 +190,19 @@ def _prices(cached_model: CachedModel) -> tuple[Prices, str]:
     return listed_prices(model.model, model.endpoint, discounted=discounted)
 
 
-@dataclass(frozen=True, slots=True)
-class _Speed:
-    """How fast requests will be answered."""
+def _speed(
+    cached_model: CachedModel, first: Sequence[Request]
+) -> tuple[str, Callable[[int, int, float], float]]:
+    """How fast requests will be answered: in words, and as a function (calls, prompts, tokens) -> seconds.
 
-    assumed: str
-    seconds: Callable[[int, int, float], float]
-    """(calls, prompts, tokens) -> seconds."""
-
-
-def _speed(cached_model: CachedModel, first: Sequence[Request]) -> _Speed:
-    """Measured on the first requests by a model in this process, else assumed by the rate limits."""
+    Measured on the first requests by a model in this process, else assumed by the rate limits.
+    """
     model = cached_model.model
     if not isinstance(model, Client):
         measured = [request for request in first if not model.misfit(request)]
         each = _seconds_a_prompt(model, measured)
         assumed = f"{each:.2g} s a prompt, measured on {len(measured)} of them in this process"
-        return _Speed(assumed, lambda calls, prompts, tokens: prompts * each)
+        return assumed, lambda calls, prompts, tokens: prompts * each
     limits = cached_model.context.rate_limits
     parts = [f"{limits.concurrency} calls in flight, {_SECONDS_A_CALL:g} s each"]
     parts += [f"{limits.calls_per_minute:g} calls a minute"] if limits.calls_per_minute else []
@@ -218,7 +214,7 @@ def _speed(cached_model: CachedModel, first: Sequence[Request]) -> _Speed:
         minutes += [tokens / limits.tokens_per_minute] if limits.tokens_per_minute else []
         return max(minutes) * 60
 
-    return _Speed(", ".join(parts), seconds)
+    return ", ".join(parts), seconds
 
 
 def _seconds_a_prompt(model: LocalModel, requests: Sequence[Request]) -> float:

@@ -1,13 +1,17 @@
-"""Rate limits, prices and limits of a run."""
+"""Rate limits, prices and limits of a run, and what it has used of them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
+from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.keywords import near_keywords
 from dhp.core.options import check_numbers, option
+from dhp.llm.records import Reply
 
 _PER = 1_000_000
 TIMEOUT = 120.0
 """Seconds that one call may take, where nothing else is said."""
+_MANY_TOO_LONG = 200
+"""Prompts too long, after which a run is stopped before its end: a few examples may well come first."""
 
 
 @near_keywords
@@ -90,3 +94,120 @@ class Limits:
 
     def __post_init__(self) -> None:
         check_numbers(self, "limits")
+
+
+@dataclass(slots=True)
+class Usage:
+    """Counts of calls and tokens."""
+
+    calls: int = 0
+    """Calls paid for by this run, also before a restart."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_calls: int = 0
+    """Calls that another run had paid for, with their tokens."""
+    cached_prompt_tokens: int = 0
+    cached_completion_tokens: int = 0
+    retries: int = 0
+    failed: int = 0
+    """Samples that were given up."""
+
+    def add(self, reply: Reply, *, own: bool) -> None:
+        """Count a reply."""
+        if not own:
+            self.cached_calls += reply.calls
+            self.cached_prompt_tokens += reply.prompt_tokens
+            self.cached_completion_tokens += reply.completion_tokens
+            return
+        self.calls += reply.calls
+        self.prompt_tokens += reply.prompt_tokens
+        self.completion_tokens += reply.completion_tokens
+
+    @property
+    def lasting(self) -> dict[str, int]:
+        """The counts that do not depend on how often the run was interrupted."""
+        passing = ("retries", "failed")
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in passing}
+
+    def cost(self, prices: Prices) -> float | None:
+        """Cost of all tokens, also of cached replies; None without prices."""
+        prompt = self.prompt_tokens + self.cached_prompt_tokens
+        return prices.cost(prompt, self.completion_tokens + self.cached_completion_tokens)
+
+    def since(self, before: "Usage") -> "Usage":
+        """What was added after `before`."""
+        return Usage(*(getattr(self, f.name) - getattr(before, f.name) for f in fields(self)))
+
+
+class Budget:
+    """Keeps a run within its limits; calls in flight count with their estimates."""
+
+    def __init__(self, limits: Limits | None = None, prices: Prices | None = None) -> None:
+        self.prices = prices or Prices()
+        self._limits = limits or Limits()
+        if self._limits.cost is not None and None in (self.prices.prompt, self.prices.completion):
+            raise InputError(
+                "`limits.cost` needs `prices.prompt` and `prices.completion`, per million tokens"
+            )
+        self._calls = 0
+        self._prompt = self._completion = 0.0
+        self._done = 0
+        self._reserved_prompt = self._reserved_completion = 0.0
+
+    def reserve(self, prompt_tokens: float, most_completion_tokens: float) -> tuple[float, float]:
+        """Set an estimate aside before a call; give the returned amount back by `settle`.
+
+        Raises `StoppedEarly` if the call would pass a limit.
+        """
+        mean = self._completion / self._done if self._done else most_completion_tokens
+        amount = prompt_tokens, min(mean, most_completion_tokens)
+        prompt = self._prompt + self._reserved_prompt + amount[0]
+        completion = self._completion + self._reserved_completion + amount[1]
+        limits, cost = self._limits, self.prices.cost(prompt, completion)
+        for name, used, most in (
+            ("`limits.calls`", self._calls + 1, limits.calls),
+            ("`limits.tokens`", prompt + completion, limits.tokens),
+            ("`limits.cost`", cost, limits.cost),
+        ):
+            if most is not None and used is not None and used > most:
+                raise StoppedEarly(f"stopped at {name} {most:g}; repeat the command to resume")
+        self._calls += 1
+        self._reserved_prompt += amount[0]
+        self._reserved_completion += amount[1]
+        return amount
+
+    def settle(self, reserved: tuple[float, float], replies: list[Reply]) -> None:
+        """Replace an estimate by what the call really used."""
+        self._reserved_prompt -= reserved[0]
+        self._reserved_completion -= reserved[1]
+        if replies:
+            self._done += 1
+            self._calls += max(0, sum(r.calls for r in replies) - 1)  # of a job that took several
+            # A server that does not say what it used is taken to have used the estimate.
+            self._prompt += sum(r.prompt_tokens for r in replies) or reserved[0]
+            self._completion += sum(r.completion_tokens for r in replies) or reserved[1]
+
+
+class PromptLengths:
+    """Counts prompts that fit the model and prompts that do not; a run in which most do not is stopped."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self.fitting = 0
+        self._too_long = 0
+        self._reason = ""
+
+    def count_too_long(self, reason: str) -> None:
+        """Count a prompt that does not fit; raises `InputError` as soon as most of many do not."""
+        self._too_long += 1
+        self._reason = reason
+        if self._too_long >= _MANY_TOO_LONG:
+            self.check()
+
+    def check(self) -> None:
+        """Raise `InputError` where more prompts were too long than not."""
+        if self._too_long > self.fitting:
+            raise InputError(
+                f"{self._model}: {self._too_long} of {self._too_long + self.fitting} prompts do not fit "
+                f"({self._reason}); choose a model with a longer context or leave long examples out"
+            )

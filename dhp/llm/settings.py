@@ -10,9 +10,8 @@ from dhp.core.options import check_numbers, option
 from dhp.llm.limits import TIMEOUT, Limits, Prices, RateLimits
 
 if TYPE_CHECKING:
-    from dhp.llm.api import Client, LocalModel
+    from dhp.llm.api import Client, DeferralSettings, LocalModel
     from dhp.llm.cached_model import RequestContext
-    from dhp.llm.deferral import DeferralSettings
 
 
 @near_keywords
@@ -112,8 +111,8 @@ class ModelSettings:
         from dhp.core.files import cache_folder
         from dhp.llm.cached_model import RequestContext
         from dhp.llm.executor import open_executor
+        from dhp.llm.limits import Budget
         from dhp.llm.store import FILE, Store
-        from dhp.llm.usage import Budget
 
         cache = Path(self.cache or cache_folder())
         budget, deferral = Budget(self.limits, self.prices), None

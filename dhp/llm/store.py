@@ -1,4 +1,4 @@
-"""The store: cached replies in SQLite."""
+"""The store: cached replies in SQLite, and models that have no others."""
 
 import functools
 import hashlib
@@ -8,17 +8,18 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dhp.core.errors import DiskFull, InputError
+from dhp.core.errors import DiskFull, InputError, suggest
 from dhp.core.files import MAKE_ROOM, has_locks, is_full, reason
-from dhp.llm.records import Outcomes, Params, Position, Reply, Request
+from dhp.llm.records import Failure, Outcomes, Params, Position, Reply, Request
 
 FILE = "replies.sqlite"
+NOT_STORED = "not in the recording"
 _SCHEMA = 2
 _BUSY_SECONDS = 60.0
 _UNSYNCED_SECONDS = 0.1
@@ -302,3 +303,48 @@ def _stored(row: tuple[Any, ...]) -> tuple[Reply, str] | None:
     except (ValueError, TypeError, RecursionError):
         return None
     return Reply(text, finish, prompt_tokens, completion_tokens, calls, read), run
+
+
+class StoredModel:
+    """A model that is not asked: it has no replies but those in the store."""
+
+    def __init__(self, model: str, endpoint: str) -> None:
+        self.model, self.endpoint = model, endpoint
+
+    def count_tokens(self, prompt: str) -> int:
+        """Zero, as no request is ever sent."""
+        return 0
+
+    def misfit(self, request: Request) -> None:
+        """Everything fits."""
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Outcomes]]:
+        """What was not found in the store stays without a reply."""
+        missing = Failure(NOT_STORED, passing=True)
+        for request in requests:
+            yield request, dict.fromkeys(request.samples, missing)
+
+
+def stored_model(store: Store, model: str | None = None) -> StoredModel:
+    """The model of an earlier run, whose replies are in the store.
+
+    It may be left out where the store knows only one. Raises `InputError` if the store has no replies, or of
+    several models, or not of this one.
+    """
+    there = store.models()
+    names = [f"{name} at {endpoint}" if name == model else name for name, endpoint in there]
+    if not there:
+        raise InputError(f"{store.path}: holds no replies")
+    fitting = [pair for pair in there if model in (None, pair[0], f"{pair[0]} at {pair[1]}")]
+    if model is not None and not fitting:
+        raise InputError(f"{store.path}: no replies of '{model}'; {suggest(model, names)}")
+    if len(fitting) > 1:
+        raise InputError(f"{store.path}: several models; choose one by ?model=: {', '.join(sorted(names))}")
+    return StoredModel(*fitting[0])
+
+
+def open_store(path: Path) -> Store:
+    """An existing store; raises `InputError` where there is none."""
+    if not path.is_file():
+        raise InputError(f"{path}: does not exist")
+    return Store(path, read_only=True)

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from dhp.analysis.result_parts import DoseResponse, DoseThreshold, VariantResult
-from dhp.analysis.results import Result
+from dhp.analysis.results import DoseResponse, DoseThreshold, Result, VariantResult
 from dhp.core.text import printable
 
 SIGNS: Mapping[str, str] = {
@@ -78,6 +77,14 @@ def shared_folder(datasets: Sequence[str]) -> str:
     folder, slash, _ = next(iter(names), "").partition("/")
     agree = len(names) > 1 and slash and all(name.startswith(folder + slash) for name in names)
     return folder + slash if agree else ""
+
+
+def sets(datasets: Sequence[str], named: int = 1) -> str:
+    """The names of up to `named` datasets; of more their number and what they have in common."""
+    if len(datasets) <= named:
+        return ", ".join(datasets)
+    shared = shared_folder(datasets)
+    return f"{len(datasets)} sets{f' of {shared[:-1]}' if shared else ''}"
 
 
 def t75(curve: DoseResponse) -> str:

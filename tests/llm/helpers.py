@@ -5,10 +5,9 @@ from pathlib import Path
 
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
-from dhp.llm.limits import Limits, Prices, RateLimits
+from dhp.llm.limits import Budget, Limits, Prices, RateLimits
 from dhp.llm.records import Failure, Params, Reply, Request
 from dhp.llm.store import Store
-from dhp.llm.usage import Budget
 
 QUICK = Params(temperature=0.0, top_p=None, max_tokens=16)
 

@@ -11,11 +11,9 @@ from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.transport import Rejected, Retry
-from dhp.llm.limits import Limits, RateLimits
+from dhp.llm.limits import Budget, Limits, RateLimits
 from dhp.llm.records import Position, Reply, Request
-from dhp.llm.replay import StoredModel, open_store
-from dhp.llm.store import Store
-from dhp.llm.usage import Budget
+from dhp.llm.store import Store, open_store, stored_model
 from tests.llm.helpers import QUICK, answered, cached_model, requests
 from tests.llm.stub import kill, reset, stats, stub_process, stub_server
 
@@ -69,7 +67,7 @@ def test_what_is_stored_is_not_asked_again(tmp_path: Path) -> None:
         assert answered(cached_model(url, path, refresh=True), wanted) == found
         assert stats(url)["calls"] == 50
     recorded = open_store(path)
-    replay = CachedModel(StoredModel(recorded), RequestContext(recorded))
+    replay = CachedModel(stored_model(recorded), RequestContext(recorded))
     assert answered(replay, wanted) == found
     (missing,) = answered(replay, [Request("another", QUICK, (0,), "", tag=0)]).values()
     assert missing == ["!not in the recording"]

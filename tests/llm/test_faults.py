@@ -12,7 +12,7 @@ import pytest
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import longest_body
-from dhp.llm.clients.transport import FastTransport, RawReply, SdkTransport
+from dhp.llm.clients.transport import FastTransport, SdkTransport
 from dhp.llm.records import Failure, Params, Reply, Request
 from tests.llm.helpers import QUICK, answered, cached_model, requests
 from tests.server import Call, refusal, reply, scripted_server
@@ -178,10 +178,10 @@ def received(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     lengths: list[int] = []
     for transport in (FastTransport, SdkTransport):
 
-        async def post(self: Any, *asked: Any, read: Any = transport.post) -> RawReply:
-            raw = await read(self, *asked)
-            lengths.append(len(raw.body))
-            return raw
+        async def post(self: Any, *asked: Any, read: Any = transport.post) -> Any:
+            status, headers, body = await read(self, *asked)
+            lengths.append(len(body))
+            return status, headers, body
 
         monkeypatch.setattr(transport, "post", post)
     return lengths
@@ -388,7 +388,7 @@ def test_a_wrong_key_for_azure_names_its_variable(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_unknown_transport_is_named() -> None:
-    with pytest.raises(InputError, match=r"`transport`: unknown 'sdx'; did you mean 'sdk'"):
+    with pytest.raises(InputError, match=r"`transport`: unknown transport 'sdx'; did you mean 'sdk'"):
         OpenAIClient("stub", "http://127.0.0.1:9/v1", transport="sdx")
 
 

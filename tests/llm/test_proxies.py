@@ -6,7 +6,8 @@ from threading import Thread
 import pytest
 
 from dhp.core.errors import InputError
-from dhp.llm.clients.connection import find_proxy, server_fault
+from dhp.llm.clients.connection import find_proxy
+from dhp.llm.clients.openai_client import OpenAIClient
 
 URL = "http://judge.example/v1"
 
@@ -60,9 +61,9 @@ def test_the_look_at_the_server_takes_the_proxy(monkeypatch: pytest.MonkeyPatch)
     Thread(target=server.serve_forever, daemon=True).start()
     port = server.server_address[1]
     monkeypatch.setenv("ALL_PROXY", f"http://u:password@127.0.0.1:{port}")
-    assert server_fault(URL, {}) is None
+    OpenAIClient("stub", URL).check()
     assert asked == [f"{URL}/models"]
     server.shutdown()
     server.server_close()
-    fault = server_fault(URL, {}) or ""
-    assert fault.endswith(f"refused, by the proxy http://127.0.0.1:{port}")
+    with pytest.raises(InputError, match=rf"refused, by the proxy http://127\.0\.0\.1:{port}\)$"):
+        OpenAIClient("stub", URL).check()

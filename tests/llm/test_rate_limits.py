@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from dhp.llm.engine import AdaptiveConcurrency, backoff, retry_after
+from dhp.llm.clients.responses import Problem
+from dhp.llm.engine import AdaptiveConcurrency, backoff
 
 
 @pytest.fixture(autouse=True)
@@ -71,11 +72,13 @@ def test_a_cancelled_waiter_leaves_its_turn_to_the_next() -> None:
 
 
 def test_retry_after_as_seconds_or_as_a_date() -> None:
-    assert retry_after("2.5") == 2.5
-    assert retry_after("-3") == 0
-    later = retry_after(email.utils.formatdate(time.time() + 30, usegmt=True))
-    assert 25 < later <= 30
-    assert retry_after(None) is retry_after("") is retry_after("soon") is None
+    def asked(wait: str) -> float | None:
+        return Problem(429, "", "", "", {"Retry-After": wait}).retry_after
+
+    assert asked("2.5") == 2.5
+    assert asked("-3") == 0
+    assert 25 < asked(email.utils.formatdate(time.time() + 30, usegmt=True)) <= 30
+    assert asked("") is asked("soon") is Problem(429, "", "", "").retry_after is None
 
 
 @pytest.mark.parametrize("attempt", [1, 3, 20])

@@ -9,10 +9,9 @@ import dhp
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.records import Variant
 from dhp.llm.cached_model import CachedModel, RequestContext
-from dhp.llm.limits import Limits
+from dhp.llm.limits import Budget, Limits
 from dhp.llm.records import Failure
 from dhp.llm.store import Store
-from dhp.llm.usage import Budget
 from dhp.perturb.llm.model import TRIES, LlmPerturber
 from dhp.perturb.llm.prompts import PromptFiles
 

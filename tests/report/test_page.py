@@ -5,14 +5,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 import dhp
-from dhp.analysis.result_parts import Cell, VariantResult
-from dhp.analysis.results import Result
+from dhp.analysis.results import Cell, Result, VariantResult
 from dhp.content.catalog import variant_name
 from dhp.report.findings import findings, sentences
 from dhp.report.labels import SIGNS
@@ -20,62 +18,8 @@ from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run
 from tests.browser import Page, in_browser, needs_chromium
 from tests.llm.stub import stub_server
+from tests.parsed import Parsed
 from tests.wicked import EVIL, wicked_run
-
-VOID = {"meta", "br", "wbr", "img", "path", "use", "rect", "input"}
-
-
-class Parsed(HTMLParser):
-    """A page as its tags, headings, tables and text."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.headings: list[str] = []
-        self.rows: list[list[str]] = []
-        self.text = ""
-        self._open: list[str] = []
-        self.feed(page)
-        self.close()
-        assert self._open == [], "every element is closed"
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note it."""
-        self.tags.append((tag, dict(attrs)))
-        if tag in VOID and tag not in ("path", "use", "rect"):
-            return
-        self._open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        elif tag in ("td", "th") and self.rows:
-            self.rows[-1].append("")
-        elif tag in ("h1", "h2", "h3", "h4"):
-            self.headings.append("")
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note it."""
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        """It ends what was begun last."""
-        assert self._open.pop() == tag
-        self.text += " " * (tag in ("td", "th", "dt", "dd"))
-
-    def handle_data(self, data: str) -> None:
-        """Text of the page, of a heading, of a cell."""
-        if "script" in self._open or "style" in self._open:
-            return
-        self.text += data
-        if self._open and self._open[-1] in ("h1", "h2", "h3", "h4"):
-            self.headings[-1] += data
-        if {"td", "th"} & set(self._open):
-            self.rows[-1][-1] += data
-
-    def row(self, *start: str) -> list[str]:
-        """The one row that starts with these cells."""
-        (found,) = [r for r in self.rows if r[: len(start)] == list(start)]
-        return [*found]
-
 
 parsed_page = cache(Parsed)
 
@@ -375,8 +319,7 @@ def test_tables_sort_by_keyboard_and_nothing_is_cut_off(pages: dict[str, str], t
         await page.press(" ", "Space", 32, " ")
         assert await page.run(column) == sorted(before, key=float)
         for width in (320, 390, 1200):
-            size = {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": width < 500}
-            await page.call("Emulation.setDeviceMetricsOverride", **size)
+            await page.resize(width)
             assert await page.run("document.documentElement.scrollWidth") <= width
 
     in_browser(path, tmp_path / "browser", act)

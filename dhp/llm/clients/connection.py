@@ -79,12 +79,6 @@ class Connection:
             text = text.replace(secret, "***")
         return text
 
-    def gives_one(self, model: str) -> bool:
-        """Whether the model is of Anthropic, the one provider that gives one sample a call."""
-        name = model.removeprefix("litellm/")
-        of_litellm = name != model and name.startswith(("anthropic/", "claude"))
-        return of_litellm or urlsplit(self.endpoint).hostname == "api.anthropic.com"
-
     def without_secrets(self, reply: Reply) -> Reply:
         """A reply in which no secret is repeated, neither in its text nor piece by piece in its tokens."""
         positions = reply.positions
@@ -113,7 +107,7 @@ def find_connection(base_url: str | None) -> Connection:
     urls = (url,) if urlsplit(url).path else (f"{url}/v1", url)
     key = os.environ.get(KEY_VARIABLE, "").strip()
     headers = _headers(key)
-    secrets = _secrets(key, *headers.values())
+    secrets = secret_words(key, *headers.values())
     if secrets:
         warn_if_readable(url)
     endpoint, hidden = public(urls[0], secrets), (*secrets, *_keys(url))
@@ -155,7 +149,7 @@ def _azure(address: str) -> Connection:
     _check_address(url, _AZURE_VARIABLE)
     keys = {name: os.environ.get(name, "").strip() for name in _AZURE_KEYS}
     variable = next((name for name, key in keys.items() if key), _AZURE_KEYS[0])
-    secrets = _secrets(*keys.values(), *_headers("").values())
+    secrets = secret_words(*keys.values(), *_headers("").values())
     version = os.environ.get("OPENAI_API_VERSION", "")
     return Connection(
         (url,), f"{public(url)} api-version={version}", azure=True, key_variable=variable, secrets=secrets
@@ -175,7 +169,7 @@ def _headers(key: str) -> dict[str, str]:
     return headers
 
 
-def _secrets(*values: str) -> tuple[str, ...]:
+def secret_words(*values: str) -> tuple[str, ...]:
     """The words of these values that are long enough to be secret, the longest first."""
     found = {value.split()[-1] for value in values if value.strip()}
     return tuple(sorted((v for v in found if len(v) >= _SHORTEST_SECRET), key=len, reverse=True))
@@ -262,7 +256,7 @@ def server_fault(url: str, headers: Mapping[str, str]) -> str | None:
     except URLError as e:
         why = e.reason
         if isinstance(why, socket.gaierror) or (isinstance(why, OSError) and why.errno in _UNREACHABLE):
-            return f"{why}{by_proxy(url)}"
+            return str(why)
     except (OSError, HTTPException, ValueError):  # a broken answer is one
         pass
     return None

@@ -1,13 +1,16 @@
 """A model behind an OpenAI-compatible server: its requests, replies and refusals."""
 
+import asyncio
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly, one_of
 from dhp.llm.clients.connection import (
     KEY_VARIABLE,
     OPENAI_URL,
     Connection,
+    by_proxy,
     find_connection,
     public,
     server_fault,
@@ -26,7 +29,6 @@ from dhp.llm.clients.responses import (
 from dhp.llm.clients.transport import (
     FastTransport,
     Garbled,
-    RawReply,
     Refused,
     Rejected,
     Retry,
@@ -35,7 +37,6 @@ from dhp.llm.clients.transport import (
     Transport,
     Unreachable,
 )
-from dhp.llm.engine import retry_after
 from dhp.llm.limits import TIMEOUT
 from dhp.llm.records import Reply, Request
 
@@ -76,7 +77,7 @@ class OpenAIClient:
         self.endpoint = self._connection.endpoint
         self._url, *self._other_urls = self._connection.urls
         self._transport = connected or self._chosen(transport)
-        self.many = not self._connection.gives_one(self.model)
+        self.many = urlsplit(self.endpoint).hostname != "api.anthropic.com"
         """Whether the server gives several samples in one call."""
         self._has_given_many = False
         self._has_sent_bytes = False
@@ -85,9 +86,8 @@ class OpenAIClient:
         self._failures_with_seed = 0
         self._logprobs = _LOGPROBS[0]
         self._answered = False
-        self._checked = False
-        self._speaks_http = connected is None
-        """Whether calls go to `_url` itself, not by a package of the provider's."""
+        self._checked = self._connection.azure or connected is not None
+        """Whether the server was asked for its models, or cannot be."""
         self.notes: list[str] = []
         """What had to be asked otherwise than planned."""
 
@@ -97,8 +97,8 @@ class OpenAIClient:
         if self._connection.azure and transport == "fast":
             raise InputError("`transport` fast: does not reach Azure (AZURE_OPENAI_ENDPOINT); allowed: sdk")
         if self._connection.azure or transport == "sdk":
-            return SdkTransport(self._connection, self.timeout)
-        return FastTransport(self._connection, self.timeout)
+            return SdkTransport(self._connection)
+        return FastTransport(self._connection)
 
     async def open(self) -> None:
         """Open the connections; must be called in the loop that will make the calls.
@@ -114,14 +114,14 @@ class OpenAIClient:
         Asks the server for its models, once; nothing is paid.
         """
         self._check_key()
-        if self._checked or self._connection.azure or not self._speaks_http:
+        if self._checked:
             return
         self._checked = True
         match server_fault(self._url, self._connection.headers):
             case "key":
                 raise InputError(f"{self.model}: {self._refused_key(401)}")
             case str(why):
-                raise InputError(f"{self.model}: no server answers at {public(self._url)} ({why})")
+                raise InputError(f"{self.model}: {self._unanswered(why)}")
 
     def _check_key(self) -> None:
         if self._url == OPENAI_URL and "authorization" not in self._connection.headers:
@@ -144,24 +144,23 @@ class OpenAIClient:
         while True:
             body = self.body(request, samples)
             try:
-                raw = await self._post(body)
+                said = await self._post(body)
             except Retry as e:
                 if e.overload or not self._may_fail_of_seed(body):
                     raise
                 return await self._without_seed(request, samples, e)
-            problem = self._problem(raw)
-            if problem is None:
-                return self._read(raw, body, len(samples))
-            if problem.status in (404, 405) and self._other_urls and not self._answered:
-                first_problem, self._url = problem, self._other_urls.pop()
+            if isinstance(said, bytes):
+                return self._read(said, body, len(samples))
+            if said.status in (404, 405) and self._other_urls and not self._answered:
+                first_problem, self._url = said, self._other_urls.pop()
                 continue
-            self._learn(problem, body)
+            self._learn(said, body)
             if "n" in body and not self.many:
                 return []
             if self.body(request, samples) != body:
                 continue
-            error = self._error(first_problem or problem, body, raw)
-            if problem.status >= 500 and not problem.overload and self._may_fail_of_seed(body):
+            error = self._error(first_problem or said, body)
+            if said.status >= 500 and not said.overload and self._may_fail_of_seed(body):
                 return await self._without_seed(request, samples, error)
             raise error
 
@@ -186,23 +185,27 @@ class OpenAIClient:
             body["top_logprobs"] = logprobs
         return body
 
-    async def _post(self, body: dict[str, Any]) -> RawReply:
-        """A call; what fails names no secret. An answer far longer than was asked for is rejected."""
-        most = longest_body(body)
+    async def _post(self, body: dict[str, Any]) -> bytes | Problem:
+        """The answer, or the problem, in which no secret is named. A far too long answer is rejected."""
+        most, hidden = longest_body(body), self._connection.hidden
         try:
-            raw = await self._transport.post(self._url, body, most)
-        except Retry as e:
-            said = self._connection.hidden(str(e))
-            raise type(e)(said, after=e.after, overload=e.overload) from None
-        if raw.status == 200 and len(raw.body) > most:
+            async with asyncio.timeout(self.timeout):
+                status, headers, content = await self._transport.post(self._url, body, most)
+        except TimeoutError:
+            raise Retry(f"no answer within {self.timeout:g} seconds", overload=True) from None
+        except Unreachable as e:
+            raise Unreachable(self._unanswered(str(e))) from None
+        except ConnectionError as e:
+            raise Retry(hidden(f"the connection broke ({e})")) from None
+        if status == 200 and len(content) > most:
             raise Rejected(
                 f"the answer has more than {most:,} bytes, the most for {body[self._tokens]} tokens"
             )
-        return raw
+        problem = problem_inside(content) if status == 200 else read_problem(status, content)
+        return replace(problem, message=hidden(problem.message), headers=headers) if problem else content
 
-    def _problem(self, raw: RawReply) -> Problem | None:
-        problem = problem_inside(raw.body) if raw.status == 200 else read_problem(raw.status, raw.body)
-        return problem and replace(problem, message=self._connection.hidden(problem.message))
+    def _unanswered(self, why: str) -> str:
+        return self._connection.hidden(f"no server answers at {self._url} ({why}{by_proxy(self._url)})")
 
     def _may_fail_of_seed(self, body: dict[str, Any]) -> bool:
         """Whether this failure is the second of a call with a seed, and nothing was answered yet."""
@@ -229,17 +232,17 @@ class OpenAIClient:
         self.notes.append(f"the server fails with a seed ({failure}): it is left out, sampling varies")
         return replies
 
-    def _read(self, raw: RawReply, body: dict[str, Any], samples: int) -> list[Reply]:
+    def _read(self, content: bytes, body: dict[str, Any], samples: int) -> list[Reply]:
         hidden = self._connection.hidden
         try:
-            replies = read_replies(raw.body)[:samples]
+            replies = read_replies(content)[:samples]
         except Unreadable as e:
             raise Garbled(hidden(str(e))) from None
         if why := overlong(replies, body):
             raise Rejected(why)
         if not self._answered and len(self._connection.urls) > 1:
             self.notes.append(f"the address has no path; calls go to {public(self._url)}")
-        if not is_utf8(raw.body) and not self._has_sent_bytes:
+        if not is_utf8(content) and not self._has_sent_bytes:
             self._has_sent_bytes = True
             self.notes.append("an answer holds bytes that are not UTF-8; each is replaced by U+FFFD")
         self._answered = True
@@ -265,24 +268,22 @@ class OpenAIClient:
                 self._logprobs = _LOGPROBS[_LOGPROBS.index(self._logprobs) + 1] if fewer else 0
                 self.notes.append(f"the server gives at most {self._logprobs} log-probabilities a token")
 
-    def _error(self, problem: Problem, body: dict[str, Any], raw: RawReply) -> Exception:
+    def _error(self, problem: Problem, body: dict[str, Any]) -> Exception:
         """What a refused call means for this request, or for all."""
-        said = problem.reason
+        said = problem.failure(self.model)
         if problem.out_of_money:
-            return StoppedEarly(f"{self.model}: {said}; add credit and repeat the command")
+            return StoppedEarly(f"{self.model}: {problem.reason}; add credit and repeat the command")
         if problem.too_long:
-            return TooLong(f"the prompt is too long for {self.model} ({said}); nothing was cut off")
+            return TooLong(said)
         if problem.transient:
-            return Retry(said, after=retry_after(raw.headers.get("Retry-After")), overload=problem.overload)
-        if problem.moderated:
-            return Rejected(f"content filter: {said}")
-        return self._fatal(problem, body, raw) or Rejected(said)
+            return Retry(said, after=problem.retry_after, overload=problem.overload)
+        return (None if problem.moderated else self._fatal(problem, body)) or Rejected(said)
 
-    def _fatal(self, problem: Problem, body: dict[str, Any], raw: RawReply) -> Exception | None:
+    def _fatal(self, problem: Problem, body: dict[str, Any]) -> Exception | None:
         """Why no request can succeed, most likely; None where another may."""
         said = problem.reason
         if 300 <= problem.status < 400:
-            target = self._connection.hidden(raw.headers.get("Location") or "another address")
+            target = self._connection.hidden(problem.headers.get("Location") or "another address")
             target = shortened(target.removesuffix("/chat/completions"))
             return Refused(
                 f"{public(self._url)} redirects to {target} (HTTP {problem.status}), which is not followed; "

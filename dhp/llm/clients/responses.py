@@ -1,9 +1,12 @@
 """Reads the answers of OpenAI-compatible servers: replies, and the problems that they name."""
 
+import contextlib
+import email.utils
 import json
 import re
+import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dhp.llm.records import Position, Reply
@@ -54,6 +57,7 @@ class Problem:
     code: str
     named: str
     """The parameter that it says is at fault, where it says so."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def too_long(self) -> bool:
@@ -101,6 +105,22 @@ class Problem:
     def reason(self) -> str:
         """The reason in one short line."""
         return f"HTTP {self.status}: {shortened(self.message)}" if self.message else f"HTTP {self.status}"
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds that it asks to wait, as a number or as a date; None where it does not."""
+        header = self.headers.get("Retry-After") or ""
+        with contextlib.suppress(ValueError):
+            return max(0.0, float(header))
+        with contextlib.suppress(ValueError, TypeError, OverflowError):
+            return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
+        return None
+
+    def failure(self, model: str) -> str:
+        """What it means for the one request that it answers."""
+        if self.too_long:
+            return f"the prompt is too long for {model} ({self.reason}); nothing was cut off"
+        return f"content filter: {self.reason}" if self.moderated else self.reason
 
     def parameter(self, body: Mapping[str, object]) -> str | None:
         """The parameter of the request `body` that the server refuses."""

@@ -1,13 +1,11 @@
 """Transports: their interface, the failures of a call, the fast one by aiohttp and the one by `openai`."""
 
-import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dhp.core.errors import InputError
-from dhp.llm.clients.connection import Connection, by_proxy, find_proxy
+from dhp.llm.clients.connection import Connection, find_proxy
 
 if TYPE_CHECKING:
     import aiohttp
@@ -47,17 +45,6 @@ class TooLong(Rejected):
     """The prompt of this request does not fit into the model's context."""
 
 
-@dataclass(frozen=True, slots=True)
-class RawReply:
-    """What came back over the wire."""
-
-    status: int
-    headers: Mapping[str, str]
-    """Names in any case; `get` does not mind."""
-    body: bytes
-    """What is longer than was allowed ends after one byte more."""
-
-
 class Transport(Protocol):
     """Sends the JSON of a chat completion to a server."""
 
@@ -70,21 +57,23 @@ class Transport(Protocol):
     async def close(self) -> None:
         """Close them."""
 
-    async def post(self, url: str, body: Mapping[str, object], most: int) -> RawReply:
-        """One call, of whose answer at most so many bytes are read.
+    async def post(
+        self, url: str, body: Mapping[str, object], most: int
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """Status, headers and body of the answer to one call; of a body longer than `most` one byte more.
 
-        Redirects are not followed and nothing is tried again. Raises `Unreachable` if no connection can be
-        made, and `Retry` if it breaks, or no answer comes in time.
+        Headers are got by their names in any case. Redirects are not followed and nothing is tried again.
+        Raises `Unreachable` if no connection can be made, and `ConnectionError` if it breaks; the caller sees
+        to it that a call does not take too long.
         """
         ...
 
 
 class FastTransport:
-    """Calls over aiohttp; `timeout` is in seconds for one call."""
+    """Calls over aiohttp."""
 
-    def __init__(self, connection: Connection, timeout: float) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._timeout = timeout
         self._session: aiohttp.ClientSession | None = None
 
     async def open(self) -> None:
@@ -93,7 +82,7 @@ class FastTransport:
 
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
-            timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=_CONNECT_SECONDS),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
             headers={"content-type": "application/json", **self._connection.headers},
             cookie_jar=aiohttp.DummyCookieJar(),
             proxy=find_proxy(self._connection.urls[0]),  # aiohttp would read it, and netrc, at each call
@@ -104,7 +93,9 @@ class FastTransport:
         if self._session:
             await self._session.close()
 
-    async def post(self, url: str, body: Mapping[str, object], most: int) -> RawReply:
+    async def post(
+        self, url: str, body: Mapping[str, object], most: int
+    ) -> tuple[int, Mapping[str, str], bytes]:
         """See `Transport`."""
         import aiohttp
 
@@ -113,13 +104,11 @@ class FastTransport:
         address = f"{url}/chat/completions"
         try:
             async with self._session.post(address, data=data, allow_redirects=False) as response:
-                return RawReply(response.status, response.headers, await _read(response, most))
+                return response.status, response.headers, await _read(response, most)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as e:
-            raise Unreachable(f"no server answers at {url} ({_why(e)}{by_proxy(url)})") from None
-        except TimeoutError:
-            raise Retry(f"no answer within {self._timeout:g} seconds", overload=True) from None
+            raise Unreachable(_why(e)) from None
         except (aiohttp.ClientError, OSError) as e:
-            raise Retry(f"the connection broke ({_why(e)})") from None
+            raise ConnectionError(_why(e)) from None
 
 
 async def _read(response: "aiohttp.ClientResponse", most: int) -> bytes:
@@ -142,11 +131,10 @@ _NO_CONNECTION = ("ConnectError", "ConnectTimeout")
 
 
 class SdkTransport:
-    """Calls through `openai.AsyncOpenAI` or `AsyncAzureOpenAI`; `timeout` is in seconds for one call."""
+    """Calls through `openai.AsyncOpenAI` or `AsyncAzureOpenAI`."""
 
-    def __init__(self, connection: Connection, timeout: float) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._timeout = timeout
         self._client: openai.AsyncOpenAI | None = None
         self._most = 0
         self._further: dict[str, Any] = {}
@@ -159,7 +147,7 @@ class SdkTransport:
         find_proxy(connection.urls[0])
         settings: dict[str, Any] = {
             "max_retries": 0,
-            "timeout": openai.Timeout(self._timeout, connect=_CONNECT_SECONDS),
+            "timeout": openai.Timeout(None, connect=_CONNECT_SECONDS),
             "http_client": openai.DefaultAsyncHttpxClient(
                 follow_redirects=False, event_hooks={"response": [self._read]}
             ),
@@ -196,7 +184,9 @@ class SdkTransport:
         await response.aclose()
         response._content = bytes(body[: self._most + 1])
 
-    async def post(self, url: str, body: Mapping[str, object], most: int) -> RawReply:
+    async def post(
+        self, url: str, body: Mapping[str, object], most: int
+    ) -> tuple[int, Mapping[str, str], bytes]:
         """See `Transport`."""
         import openai
 
@@ -206,17 +196,11 @@ class SdkTransport:
             self._client.base_url = url
         arguments: Any = body
         try:
-            async with asyncio.timeout(self._timeout):
-                raw = await self._client.chat.completions.with_raw_response.create(
-                    **arguments, **self._further
-                )
-            return RawReply(raw.status_code, raw.headers, raw.content)
+            raw = await self._client.chat.completions.with_raw_response.create(**arguments, **self._further)
+            return raw.status_code, raw.headers, raw.content
         except openai.APIStatusError as e:
-            return RawReply(e.status_code, e.response.headers, e.response.content)
-        except (TimeoutError, openai.APIConnectionError) as e:
-            cause = e.__cause__
-            if type(cause).__name__ in _NO_CONNECTION:
-                raise Unreachable(f"no server answers at {url} ({cause}{by_proxy(url)})") from None
-            if isinstance(e, TimeoutError | openai.APITimeoutError):
-                raise Retry(f"no answer within {self._timeout:g} seconds", overload=True) from None
-            raise Retry(f"the connection broke ({cause or e})") from None
+            return e.status_code, e.response.headers, e.response.content
+        except openai.APIConnectionError as e:
+            cause = e.__cause__ or e
+            kind = Unreachable if type(cause).__name__ in _NO_CONNECTION else ConnectionError
+            raise kind(str(cause)) from None

@@ -343,9 +343,7 @@ class BatchResults:
             )
         if _may_pass(problem):
             return None
-        if problem.too_long:
-            return Failure(f"the prompt is too long for the model ({problem.reason}); nothing was cut off")
-        return Failure(f"content filter: {problem.reason}" if problem.moderated else problem.reason)
+        return Failure(problem.failure("the model"))
 
     def _result(self, line: _ResultPlace) -> ResultLine:
         with line.path.open("rb") as file:

@@ -11,7 +11,7 @@ from dhp.core.options import option
 from dhp.plugins.batch.providers import check_key, check_provider
 
 if TYPE_CHECKING:
-    from dhp.llm.usage import Budget
+    from dhp.llm.limits import Budget
     from dhp.plugins.batch.deferral import BatchDeferral
 
 

@@ -1,6 +1,5 @@
 """The transport by the package `litellm`, for providers with other protocols than OpenAI's."""
 
-import asyncio
 import json
 import os
 from collections.abc import Mapping
@@ -8,13 +7,12 @@ from importlib import import_module
 from typing import Any
 
 from dhp.core.errors import InputError, require
-from dhp.llm.clients.connection import Connection, public, warn_if_readable
+from dhp.llm.clients.connection import Connection, public, secret_words, warn_if_readable
 from dhp.llm.clients.openai_client import OpenAIClient
-from dhp.llm.clients.transport import RawReply, Retry, Unreachable
+from dhp.llm.clients.transport import Unreachable
 from dhp.llm.settings import ModelSettings
 
 _KEY = "the variable of its provider, such as ANTHROPIC_API_KEY"
-_SHORTEST_SECRET = 12
 _LOCAL_PRICES = "LITELLM_LOCAL_MODEL_COST_MAP"
 
 
@@ -32,12 +30,14 @@ def open_litellm(name: str, settings: ModelSettings) -> OpenAIClient:
     require("litellm", purpose=f"model 'litellm/{name}'")
     secrets = [v for k, v in os.environ.items() if k.endswith(("_API_KEY", "_TOKEN", "_SECRET_ACCESS_KEY"))]
     where = public(base_url) if base_url else "litellm"
-    hidden = tuple(sorted((s for s in secrets if len(s) >= _SHORTEST_SECRET), key=len, reverse=True))
+    hidden = secret_words(*secrets)
     if base_url and hidden:
         warn_if_readable(base_url)
     connection = Connection((where,), where, key_variable=_KEY, secrets=hidden)
-    transport = LitellmTransport(name, timeout, base_url)
-    return OpenAIClient(name, timeout=timeout, provider="litellm", connection=connection, connected=transport)
+    by = LitellmTransport(name, timeout, base_url)
+    client = OpenAIClient(name, timeout=timeout, provider="litellm", connection=connection, connected=by)
+    client.many = not name.startswith(("anthropic/", "claude"))
+    return client
 
 
 class LitellmTransport:
@@ -66,34 +66,31 @@ class LitellmTransport:
     async def close(self) -> None:
         """See `Transport`."""
 
-    async def post(self, url: str, body: Mapping[str, object], most: int) -> RawReply:
+    async def post(
+        self, url: str, body: Mapping[str, object], most: int
+    ) -> tuple[int, Mapping[str, str], bytes]:
         """See `Transport`; `url` is not needed, and the package reads a body whole before it is cut."""
         try:
-            async with asyncio.timeout(self._timeout):
-                answer = await self._litellm.acompletion(
-                    **body, **self._further, timeout=self._timeout, num_retries=0, max_retries=0
-                )
-        except TimeoutError:
-            raise Retry(f"no answer within {self._timeout:g} seconds", overload=True) from None
+            answer = await self._litellm.acompletion(
+                **body, **self._further, timeout=self._timeout, num_retries=0, max_retries=0
+            )
         except Exception as e:  # noqa: BLE001  one class of exceptions a provider; all have a status or none
             return self._refused(e)
         # Not by pydantic: it refuses lone surrogates and writes null for numbers that are not finite.
-        return RawReply(200, {}, json.dumps(answer.model_dump(), default=str).encode()[: most + 1])
+        return 200, {}, json.dumps(answer.model_dump(), default=str).encode()[: most + 1]
 
-    def _refused(self, error: Exception) -> RawReply:
+    def _refused(self, error: Exception) -> tuple[int, Mapping[str, str], bytes]:
         """What a provider refused, as a server of OpenAI's would say it."""
         if type(error).__name__ in ("Timeout", "APIConnectionError"):
             if "onnect" in str(error):
-                raise Unreachable(f"no server answers ({_first_line(error)})") from None
-            raise Retry(_first_line(error), overload=type(error).__name__ == "Timeout") from None
+                raise Unreachable(_first_line(error)) from None
+            kind = TimeoutError if type(error).__name__ == "Timeout" else ConnectionError
+            raise kind(_first_line(error)) from None
         status = getattr(error, "status_code", None)
         said = {"message": _first_line(error), "code": str(getattr(error, "code", None) or "")}
         headers = getattr(getattr(error, "response", None), "headers", None)
-        return RawReply(
-            status if isinstance(status, int) and status >= 400 else 400,
-            dict(headers or {}),
-            json.dumps({"error": said}).encode(),
-        )
+        status = status if isinstance(status, int) and status >= 400 else 400
+        return status, dict(headers or {}), json.dumps({"error": said}).encode()
 
 
 def _first_line(error: Exception) -> str:

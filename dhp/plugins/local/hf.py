@@ -539,3 +539,21 @@ def _shared_model(kind: type[HfModel], *given: Any) -> HfModel:
     model.model, model.endpoint, model._source, model._template, model._device, model._batch_size = given
     model._sent = True
     return model
+
+
+def open_hf(name: str, settings: ModelSettings) -> HfModel:
+    """The model `hf/NAME_OR_PATH`; raises `InputError` for settings of a server."""
+    refuse_address(f"hf/{name}", settings)
+    return HfModel(
+        name,
+        device=settings.device,
+        dtype=settings.dtype,
+        batch_size=settings.batch_size,
+        chat_template=settings.chat_template,
+    )
+
+
+def refuse_address(model: str, settings: ModelSettings) -> None:
+    """Raise `InputError` where the address of a server is given for a model in this process."""
+    if settings.base_url is not None:
+        raise InputError(f"`base_url` {settings.base_url}: is for openai/NAME; {model} runs in this process")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.seeding import stream
 from dhp.llm.records import Params, Position, Reply, Request
-from dhp.plugins.local.hf import HfModel, ranked, same_for_all
+from dhp.llm.settings import ModelSettings
+from dhp.plugins.local.hf import HfModel, ranked, refuse_address, same_for_all
 
 if TYPE_CHECKING:
     from vllm import LLM, RequestOutput, SamplingParams
@@ -195,3 +196,16 @@ def _of_all(asked: _RunningRequest) -> dict[int, Reply]:
     if asked.rows == len(asked.request.samples):
         return asked.replies
     return same_for_all(asked.request, *asked.replies.values())
+
+
+def open_vllm(name: str, settings: ModelSettings) -> VllmModel:
+    """The model `vllm/NAME_OR_PATH`; raises `InputError` for settings that vLLM chooses by itself."""
+    refuse_address(f"vllm/{name}", settings)
+    if settings.batch_size is not None:
+        raise InputError(f"`batch_size` {settings.batch_size}: is for hf/NAME; vLLM chooses it by itself")
+    if settings.device not in ("auto", "all"):
+        raise InputError(
+            f"`device` {settings.device}: is for hf/NAME; vLLM takes the GPUs of CUDA_VISIBLE_DEVICES; "
+            "allowed: auto (one of them), all"
+        )
+    return VllmModel(name, device=settings.device, dtype=settings.dtype, chat_template=settings.chat_template)

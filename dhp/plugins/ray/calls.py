@@ -11,9 +11,8 @@ from typing import Any
 from dhp.core.errors import DhpError, StoppedEarly
 from dhp.llm.api import Client
 from dhp.llm.engine import Done, Engine, Job, Workers
-from dhp.llm.limits import RateLimits
+from dhp.llm.limits import Budget, PromptLengths, RateLimits
 from dhp.llm.records import Outcomes, Reply
-from dhp.llm.usage import Budget, PromptLengths
 from dhp.plugins.ray.pool import Pool, WorkerGroup
 
 _LAST_SECONDS = 10.0

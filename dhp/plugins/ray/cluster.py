@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, TypeVar
 
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, require
 from dhp.core.files import reason
 from dhp.llm.engine import Engine
 from dhp.llm.executor import Work
@@ -97,6 +97,15 @@ class RayExecutor:
                 yield from pool.wait()
         while pool and pool.pending:
             yield from pool.wait()
+
+
+def open_ray(address: str) -> RayExecutor:
+    """The executor of the cluster at HOST:PORT, or of one on this machine if the address is empty.
+
+    Raises `InputError` where the package `ray` is not installed. A cluster is reached when first needed.
+    """
+    require("ray", purpose=f"`executor` {':'.join(filter(None, ('ray', address)))}")
+    return RayExecutor(address or None)
 
 
 def _check_address(address: str) -> None:

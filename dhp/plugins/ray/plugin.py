@@ -5,6 +5,6 @@ from dhp.core.plugins import Plugin
 PLUGIN = Plugin(
     "ray",
     "work on many machines",
-    executors={"ray": "dhp.plugins.ray.open:open_ray"},
+    executors={"ray": "dhp.plugins.ray.cluster:open_ray"},
     extra="ray",
 )
