@@ -18,11 +18,11 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from http.client import HTTPException
 from ipaddress import ip_address
+from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import (
     HTTPRedirectHandler,
-    OpenerDirector,
     ProxyHandler,
     Request,
     build_opener,
@@ -236,9 +236,11 @@ class _NoRedirect(HTTPRedirectHandler):
         return None
 
 
-def _opener(url: str) -> OpenerDirector:
+def _ask_models(url: str, headers: Mapping[str, str], timeout: float) -> Any:
+    """The response of the server to the question for its models."""
     proxy = find_proxy(url)
-    return build_opener(_NoRedirect, ProxyHandler({urlsplit(url).scheme: proxy} if proxy else {}))
+    opener = build_opener(_NoRedirect, ProxyHandler({urlsplit(url).scheme: proxy} if proxy else {}))
+    return opener.open(Request(f"{url}/models", headers=dict(headers)), timeout=timeout)
 
 
 def server_fault(url: str, headers: Mapping[str, str]) -> str | None:
@@ -247,9 +249,8 @@ def server_fault(url: str, headers: Mapping[str, str]) -> str | None:
     Servers need not know `/models`, and a slow list is not a fault: only a connection that is refused, a host
     that is not there, and a key that is refused (401, unless it merely may not list models) are.
     """
-    request = Request(f"{url}/models", headers=dict(headers))
     try:
-        with _opener(url).open(request, timeout=_SECONDS):
+        with _ask_models(url, headers, _SECONDS):
             return None
     except HTTPError as e:
         return "key" if e.code == 401 and not _OF_ITS_SCOPE.search(_body(e)) else None
@@ -271,8 +272,7 @@ def served_models(url: str, headers: Mapping[str, str], timeout: float) -> list[
     """
     end = time.monotonic() + timeout
     answer = b""
-    request = Request(f"{url}/models", headers=dict(headers))
-    with _opener(url).open(request, timeout=timeout) as response:
+    with _ask_models(url, headers, timeout) as response:
         while piece := response.read1(2**16):
             answer += piece
             if time.monotonic() > end:

@@ -38,12 +38,6 @@ _VERSION = re.compile(r"[-@:_]v?\d{1,8}([-._]\d{1,4})*")
 """What providers add to the name of a model: a date or a number."""
 
 
-def _request_line(custom_id: str, body: Mapping[str, object]) -> bytes:
-    """One request; `custom_id` is the store's key of its first sample, in hexadecimal digits."""
-    line = {"custom_id": custom_id, "method": "POST", "url": _URL, "body": body}
-    return json.dumps(line, ensure_ascii=False).encode() + b"\n"
-
-
 @dataclass(slots=True)
 class Part:
     """One file of requests to one model."""
@@ -71,8 +65,12 @@ class BatchWriter:
         self._path = path
 
     def add(self, model: str, endpoint: str, custom_id: str, body: Mapping[str, object]) -> None:
-        """Write one request; raises `InputError` where that fails, and leaves nothing behind."""
-        line = _request_line(custom_id, body)
+        """Write one request; raises `InputError` where that fails, and leaves nothing behind.
+
+        `custom_id` is the store's key of its first sample, in hexadecimal digits.
+        """
+        request = {"custom_id": custom_id, "method": "POST", "url": _URL, "body": body}
+        line = json.dumps(request, ensure_ascii=False).encode() + b"\n"
         with self._or_nothing():
             part, file = self._open.get((model, endpoint)) or self._next(model, endpoint)
             full = part.requests >= _MOST_REQUESTS or part.size + len(line) > _MOST_BYTES
