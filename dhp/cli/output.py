@@ -88,8 +88,7 @@ class OutputOptions:
         if self.quiet:
             return
         from dhp.report.printout import Printout
-        from dhp.report.tables import both_ways_tables
-        from dhp.report.terminal import results_in_markdown, results_in_terminal
+        from dhp.report.terminal import both_ways_tables, results_in_markdown, results_in_terminal
 
         if self.markdown:
             parts = results_in_markdown(results)

@@ -32,7 +32,7 @@ from dhp.leaderboard.tables import (
     shown_rank,
     shown_size,
 )
-from dhp.report.charts import COLOURS, drawn
+from dhp.report.charts import Point, drawn, line_with_intervals, mark_blind
 from dhp.report.labels import SIGNS, figure, shared_folder
 from dhp.report.notes import notes
 from dhp.report.web import page
@@ -46,36 +46,30 @@ _MARKERS = "osD^vP*X"
 _APART = 1.12  # from one labelled size to the next
 
 
-def _said(size: float, share: float, _: tuple[float, float], d: float | None) -> str:
-    """Detection and D_avg of one size: `7B 81% (D_avg 4.20)`."""
-    return f"{size:g}B {share:.0%} (D_avg {figure(d)})"
-
-
 def sizes(table: Table) -> "Markup | None":
     """Detection by size, a line for each family and protocol; None where no family has two sizes."""
-    families: dict[str, list[tuple[float, float, tuple[float, float], float | None]]] = {}
+    families: dict[str, list[tuple[Point, str]]] = {}
     for entry in table.entries:
         share, ends = score(entry.result, "detection")
         if entry.family and entry.size and share is not None:
             protocols = {e.result.protocol for e in table.entries}
             name = entry.family + (f", {entry.result.protocol}" if len(protocols) > 1 else "")
-            families.setdefault(printable(name), []).append(
-                (entry.size, share, ends or (share, share), entry.result.d_avg)
-            )
-    if not any(len({size for size, *_ in points}) > 1 for points in families.values()):
+            said = f"{entry.size:g}B {share:.0%} (D_avg {figure(entry.result.d_avg)})"
+            families.setdefault(printable(name), []).append(((entry.size, share, ends), said))
+    lines = {name: sorted(points, key=lambda each: each[0][0]) for name, points in sorted(families.items())}
+    known = sorted({size for points in lines.values() for (size, *_), _ in points})
+    if not any(points[0][0][0] < points[-1][0][0] for points in lines.values()):
         return None
 
     def draw(figure: "Figure") -> None:
         axes = figure.subplots()
-        for number, (name, points) in enumerate(sorted(families.items())):
-            x, y, ends, _ = zip(*sorted(points, key=itemgetter(0)), strict=True)
-            (line,) = axes.plot(x, y, marker=_MARKERS[number % len(_MARKERS)], label=name)
-            for place, (low, high) in zip(x, ends, strict=True):
-                axes.plot([place, place], [low, high], color=line.get_color(), linewidth=1, alpha=0.6)
-        axes.axhline(0.5, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
+        for number, (name, points) in enumerate(lines.items()):
+            marker = _MARKERS[number % len(_MARKERS)]
+            line_with_intervals(axes, [point for point, _ in points], name, marker=marker)
+        mark_blind(axes)
         axes.set_xscale("log")
         shown: list[float] = []
-        for size in sorted({size for points in families.values() for size, *_ in points}):
+        for size in known:
             shown += [size] if not shown or size > _APART * shown[-1] else []
         axes.set_xticks(shown, [f"{size:g}B" for size in shown])
         axes.minorticks_off()
@@ -83,33 +77,28 @@ def sizes(table: Table) -> "Markup | None":
         axes.set_ylabel("detection")
         figure.legend(loc="outside right upper", frameon=False)
 
-    said = "; ".join(
-        f"{name} {', '.join(_said(*point) for point in sorted(points, key=itemgetter(0)))}"
-        for name, points in sorted(families.items())
-    )
-    return drawn(draw, 9.2, 3.8, f"Lines: detection by size on {table.dataset}: {said}.")
+    words = "; ".join(f"{name} {', '.join(said for _, said in points)}" for name, points in lines.items())
+    return drawn(draw, 9.2, 3.8, f"Lines: detection by size on {table.dataset}: {words}.")
 
 
 def costs(table: Table) -> "Markup | None":
     """Detection by cost, a point for each judge with a known cost; None for fewer than two."""
-    points = []
+    points: list[tuple[Point, str]] = []
     for entry in table.entries:
         share, ends = score(entry.result, "detection")
         if entry.cost is not None and share is not None:
-            name = printable(table.names[entry.judge])
-            points.append((entry.cost, share, ends or (share, share), name))
+            points.append(((entry.cost, share, ends), printable(table.names[entry.judge])))
     if len(points) < 2:
         return None
-    points.sort()
-    priced = [cost for cost, *_ in points if cost > 0]
+    points.sort(key=lambda each: (each[0][:2], each[1]))
+    priced = [cost for (cost, *_), _ in points if cost > 0]
 
     def draw(figure: "Figure") -> None:
         axes = figure.subplots()
-        for number, (cost, share, ends, name) in enumerate(points):
+        for number, (point, name) in enumerate(points):
             marker = _MARKERS[number % len(_MARKERS)]
-            (line,) = axes.plot([cost], [share], marker=marker, linestyle="", label=name)
-            axes.plot([cost, cost], ends, color=line.get_color(), linewidth=1, alpha=0.6)
-        axes.axhline(0.5, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
+            line_with_intervals(axes, [point], name, marker=marker, linestyle="")
+        mark_blind(axes)
         if len(priced) == len(points):
             axes.set_xscale("log")
         elif priced:  # logarithms have no place for a judge without any cost
@@ -121,7 +110,7 @@ def costs(table: Table) -> "Markup | None":
         axes.set_ylabel("detection")
         figure.legend(loc="outside right upper", frameon=False)
 
-    said = "; ".join(f"{name} {shown_cost(cost)}, {share:.0%}" for cost, share, _, name in points)
+    said = "; ".join(f"{name} {shown_cost(cost)}, {share:.0%}" for (cost, share, _), name in points)
     return drawn(
         draw, 9.2, 3.8, f"Points: cost per 1,000 judgements and detection on {table.dataset}: {said}."
     )
@@ -209,9 +198,7 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
             facets=_options(tables),
             shared=shared_folder([table.dataset for table in tables]),
         ),
-        "compare.html": _page(
-            "board_compare.html", "", scripts=["board_compare.js"], data=_embedded(_data(tables))
-        ),
+        "compare.html": _page("board_compare.html", "", scripts=["board_compare.js"], data=_data(tables)),
     }
     for dataset, mine in counted(progress, "drawing datasets", list(by_dataset.items()), itemgetter(0)):
         charts = [(table, sizes(table), costs(table)) for table in mine]
@@ -304,13 +291,6 @@ def _options(tables: Sequence[Table]) -> dict[str, list[str]]:
     }
     sizes = [name for name in (*(name for _, name in _SIZES), "unknown") if name in classes]
     return {facet: sorted(values[facet]) if facet in values else sizes for facet in _FACETS}
-
-
-def _embedded(data: object) -> "Markup":
-    """Data for a script element that no text inside can close."""
-    from markupsafe import Markup
-
-    return Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))
 
 
 def _data(tables: Sequence[Table]) -> dict[str, Any]:

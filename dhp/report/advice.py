@@ -8,7 +8,7 @@ from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import CONTROL_PAIRS
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.records import parse_variant
-from dhp.report.findings import Findings
+from dhp.report.findings import Findings, by_judge
 from dhp.report.labels import listed, percent, shortened, state, style_words, without_score
 
 _WEAK = ("preferred", "missed", "faint")
@@ -41,9 +41,7 @@ def advice(findings: Sequence[Findings]) -> list[Advice]:
 
 def warnings(findings: Sequence[Findings]) -> list[str]:
     """What makes figures doubtful: the warnings of the results, then the advice that warns."""
-    judges: dict[str, list[Findings]] = {}
-    for each in findings:
-        judges.setdefault(each.judge, []).append(each)
+    judges = by_judge(findings)
     said: dict[str, list[Findings]] = {}
     for each in findings:
         for warning in each.result.warnings:

@@ -4,8 +4,8 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -60,6 +60,24 @@ def drawn(draw: Callable[["Figure"], None], width: float, height: float, descrip
         f'<svg class="chart" style="--width: {width:g}in" role="img" aria-label="{escape(description)}" '
         f"{box[0]}>{inner}"
     )
+
+
+Point: TypeAlias = tuple[float, float, tuple[float, float] | None]
+"""Place on the axis, figure, and its interval."""
+
+
+def line_with_intervals(axes: "Axes", points: Sequence[Point], label: str, **look: Any) -> None:
+    """A line through points, with the interval of each upright; `look` is as for `Axes.plot`."""
+    x, y, _ = zip(*points, strict=True)
+    (line,) = axes.plot(x, y, label=label, **look)
+    for place, _, ends in points:
+        if ends is not None:
+            axes.plot([place, place], ends, color=line.get_color(), linewidth=1, alpha=0.6)
+
+
+def mark_blind(axes: "Axes", value: float = 0.5) -> None:
+    """A dashed line where there is nothing to see."""
+    axes.axhline(value, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
 
 
 def _small(svg: str) -> str:
@@ -133,13 +151,19 @@ def judges_chart(results: Sequence[Result]) -> "Markup | None":
 
 
 def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], description: str) -> "Markup":
-    several_lines = len(panels[0][1]) > 1
-
+    """A chart of panels, two per row, with a common axis and, for several lines, a legend."""
+    columns, several_lines = min(len(panels), 2), len(panels[0][1]) > 1
+    rows = math.ceil(len(panels) / columns)
     seen = [d for _, lines in panels for _, curve in lines for d in curve.detection if d is not None]
     lowest = min([0.45, *(d - 0.03 for d in seen)])  # of all panels, as they share their axis
 
-    def draw(page: "Figure", every: "Sequence[Axes]") -> None:
+    def draw(page: "Figure") -> None:
         labels: dict[str, Any] = {}
+        every = page.subplots(rows, columns, squeeze=False, sharey=True).ravel()
+        for axes in every[len(panels) :]:
+            axes.set_visible(False)
+        for axes in every[::columns]:
+            axes.set_ylabel("detection")
         for axes, (title, lines) in zip(every, panels, strict=False):
             for index, (label, curve) in enumerate(lines):
                 _psychometric(axes, curve, index, label)
@@ -153,36 +177,11 @@ def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], de
             labels |= dict(zip(names, handles, strict=True))
         if len(labels) > 1:
             # Columns by the longest name, so that the legend keeps within the chart.
-            fit = max(1, int(_WIDTH * 11 / (4 + max(map(len, labels)))))
-            _legend(page, labels.values(), labels, min(len(labels), fit))
+            fit = min(len(labels), max(1, int(_WIDTH * 11 / (4 + max(map(len, labels))))))
+            page.legend(labels.values(), labels, loc="outside upper center", ncols=fit, frameon=False)
 
-    return _in_panels(draw, len(panels), "detection", 0.4 if several_lines else 0.0, description)
-
-
-def _in_panels(
-    draw: "Callable[[Figure, Sequence[Axes]], None]",
-    count: int,
-    quantity: str,
-    legend: float,
-    description: str,
-) -> "Markup":
-    """A chart of `count` panels, two per row, with a common axis and space for a legend."""
-    columns = min(count, 2)
-    rows = math.ceil(count / columns)
-
-    def drawn_panels(page: "Figure") -> None:
-        every = page.subplots(rows, columns, squeeze=False, sharey=True).ravel()
-        for index, axes in enumerate(every):
-            axes.set_visible(index < count)
-            if index % columns == 0:
-                axes.set_ylabel(quantity)
-        draw(page, list(every))
-
-    return drawn(drawn_panels, _WIDTH if columns > 1 else _NARROW, _HEIGHT * rows + legend, description)
-
-
-def _legend(page: "Figure", handles: Iterable[Any], labels: Iterable[str], columns: int) -> None:
-    page.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)
+    width, legend = _WIDTH if columns > 1 else _NARROW, 0.4 if several_lines else 0.0
+    return drawn(draw, width, _HEIGHT * rows + legend, description)
 
 
 def _psychometric(axes: "Axes", curve: DoseResponse, index: int, label: str) -> None:

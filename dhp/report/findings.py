@@ -153,14 +153,20 @@ def findings(result: Result) -> Findings:
 
 def sentences(findings: Iterable[Findings]) -> list[Sentence]:
     """One sentence per judge over all its datasets; for doses one per judge and dataset."""
-    judges: dict[str, list[Findings]] = {}
-    dosed = []
+    found = list(findings)
+    plain = by_judge(each for each in found if not each.dosed)
+    return [
+        *(Sentence(judge, tuple(_statements(each))) for judge, each in plain.items()),
+        *(Sentence(f"{f.judge} on {f.dataset}", tuple(_of_doses(f))) for f in found if f.dosed),
+    ]
+
+
+def by_judge(findings: Iterable[Findings]) -> dict[str, list[Findings]]:
+    """Judge -> its findings, in order of appearance."""
+    found: dict[str, list[Findings]] = {}
     for each in findings:
-        if each.dosed:
-            dosed.append(Sentence(f"{each.judge} on {each.dataset}", tuple(_of_doses(each))))
-        else:
-            judges.setdefault(each.judge, []).append(each)
-    return [Sentence(judge, tuple(_statements(each))) for judge, each in judges.items()] + dosed
+        found.setdefault(each.judge, []).append(each)
+    return found
 
 
 def matrices(findings: Sequence[Findings]) -> list[Matrix]:

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from dhp.core.errors import InputError
 from dhp.core.files import Lock, parse_json, read_lines, write_lines
 from dhp.core.text import printable
-from dhp.report.charts import COLOURS, drawn
+from dhp.report.charts import Point, drawn, line_with_intervals, mark_blind
 from dhp.report.web import page
 from dhp.runs.gate import Finding, Outcome, result_name
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 SCHEMA = "dhp.gate/1"
 _LEGEND = 10
 """Lines of a chart that have names beside it."""
-Point = tuple[int, float, tuple[float, float] | None]
-"""Number of the check, figure, its interval."""
 
 
 def add_to_history(file: Path, run: str, against: str | None, outcome: Outcome) -> Path:
@@ -114,12 +112,8 @@ def _chart(
     def draw(figure: "Figure") -> None:
         axes = figure.subplots()
         for name, points in lines.items():
-            x, y, _ = zip(*points, strict=True)
-            (line,) = axes.plot(x, y, marker="o", markersize=3, label=printable(name))
-            for place, _, ends in points:
-                if ends is not None:
-                    axes.plot([place, place], ends, color=line.get_color(), linewidth=1, alpha=0.6)
-        axes.axhline(zero, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
+            line_with_intervals(axes, points, printable(name), marker="o", markersize=3)
+        mark_blind(axes, zero)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.yaxis.set_major_formatter(lambda value, _: said(value))
         axes.set_xlabel("check")

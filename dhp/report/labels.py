@@ -80,6 +80,14 @@ def shared_folder(datasets: Sequence[str]) -> str:
     return folder + slash if agree else ""
 
 
+def sets(datasets: Sequence[str], named: int = 1) -> str:
+    """The names of up to `named` datasets; of more their number and what they have in common."""
+    if len(datasets) <= named:
+        return ", ".join(datasets)
+    shared = shared_folder(datasets)
+    return f"{len(datasets)} sets{f' of {shared[:-1]}' if shared else ''}"
+
+
 def t75(curve: DoseResponse) -> str:
     """T75 with its interval, and in words where it lies beyond the doses."""
     return _dose(curve.t75, curve.doses)

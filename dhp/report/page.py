@@ -19,8 +19,17 @@ from dhp.core.text import printable
 from dhp.report.advice import Advice, advice
 from dhp.report.charts import detection_chart, judges_chart
 from dhp.report.explorer import MOST_EXAMPLES, explorer_data
-from dhp.report.findings import WORST_FIRST, Findings, Sentence, findings, matrices, misses, sentences
-from dhp.report.labels import SIGNS, percent, percents, shared_folder, state
+from dhp.report.findings import (
+    WORST_FIRST,
+    Findings,
+    Sentence,
+    by_judge,
+    findings,
+    matrices,
+    misses,
+    sentences,
+)
+from dhp.report.labels import SIGNS, percent, percents, sets, state
 from dhp.report.notes import notes
 from dhp.report.web import page
 from dhp.runs.reader import MANIFEST, RESULTS, Run, read_run
@@ -107,18 +116,11 @@ def _listed(folder: Path, beside: Path) -> _Listed:
         page=_link(report, beside) if report.is_file() else None,
         judges=list(dict.fromkeys(each.judge for each in found)),
         prompts=list(dict.fromkeys(e.result.protocol.partition("@")[0] for e in found if e.result.asked)),
-        data=_data(datasets),
+        data=sets(datasets, _NAMED),
         noticed=f"{seen} of {len(rows)}" if rows else "–",
         sentences=sentences(found),
         cells=[cell for each in found for cell in _cells(each)],
     )
-
-
-def _data(datasets: Sequence[str]) -> str:
-    if len(datasets) <= _NAMED:
-        return ", ".join(datasets)
-    shared = shared_folder(datasets)
-    return f"{len(datasets)} sets{f' of {shared[:-1]}' if shared else ''}"
 
 
 def _link(path: Path, beside: Path) -> str:
@@ -246,10 +248,7 @@ def _section(index: int, findings: Findings, *, curves: bool) -> _Section:
 
 def _advice(findings: Sequence[Findings]) -> dict[str, list[Advice]]:
     """Judge -> what to do about it; judges without advice are left out."""
-    judges: dict[str, list[Findings]] = {}
-    for each in findings:
-        judges.setdefault(each.judge, []).append(each)
-    return {judge: said for judge, of in judges.items() if (said := advice(of))}
+    return {judge: said for judge, of in by_judge(findings).items() if (said := advice(of))}
 
 
 def _start(rows: Sequence[VariantResult]) -> float:

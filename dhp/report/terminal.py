@@ -1,21 +1,36 @@
 """What is printed of results and of degraded texts."""
 
+from collections.abc import Sequence
+from itertools import chain
+
 from rich.text import Text
 
-from dhp.analysis.results import Result, Results
-from dhp.content.catalog import variant_name
+from dhp.analysis.result_parts import DoseResponse, Ends, VariantResult
+from dhp.analysis.results import FEWEST_PAIRS, Result, Results
+from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import diff
 from dhp.core.text import printable
 from dhp.report.advice import warnings
-from dhp.report.findings import Findings, findings, sentences
-from dhp.report.labels import figure
+from dhp.report.findings import Findings, control_words, findings, sentences
+from dhp.report.labels import (
+    STATE_COLOURS,
+    figure,
+    listed,
+    percent,
+    percents,
+    sets,
+    shared_folder,
+    state,
+    t75,
+)
 from dhp.report.notes import notes
-from dhp.report.printout import Part
-from dhp.report.tables import doses_table, kinds_table, verdict_table
+from dhp.report.printout import Part, TextTable
 
 _KEPT = 0.6  # share of the shorter text that is kept, below which marks would only confuse
 _NOTES = 3
 """The most notes without details."""
+_FOLDED = 3
+"""Kinds of damage that a folded row names; more are counted."""
 
 
 def results_in_terminal(results: Results, *, details: bool = False) -> list[Part]:
@@ -70,6 +85,136 @@ def _details(findings: Findings) -> list[Part]:
 
 def _signature(result: Result, start: str = "") -> Text:
     return Text(f"{start}{printable(result.signature)}", style="dim", no_wrap=True, overflow="ignore")
+
+
+def verdict_table(found: Sequence[Findings]) -> TextTable:
+    """A row a result: what was noticed, detection, controls, the lowest kind."""
+    judges = list(dict.fromkeys(each.judge for each in found))
+    datasets = list(dict.fromkeys(each.dataset for each in found))
+    shared = shared_folder(datasets)
+    who = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
+    ratings = sum(each.result.ratings["asked"] for each in found)
+    examples = sum({each.dataset: each.result.n for each in found}.values())
+    rows = []
+    for each in found:
+        run = each.result.detection
+        row = [
+            each.dataset.removeprefix(shared),
+            each.noticed,
+            f"{percent(run.avg)} {percents(run.ci['avg'])}",
+            control_words(each.control),
+            "–" if each.lowest is None else _kind_cell(each.lowest),
+        ]
+        if each.too_few:
+            row[1:] = ["–", f"needs {FEWEST_PAIRS} examples", "", ""]
+        rows.append([each.judge, *row] if len(judges) > 1 else row)
+    headings = ("data", "noticed", "detection", "controls", "lowest kind")
+    return TextTable(
+        f"{who} on {sets(datasets)}: {ratings:,} ratings of {examples:,} examples",
+        ("judge", *headings) if len(judges) > 1 else headings,
+        rows,
+        ("noticed",),
+        ["bold red" if each.alarms else "" for each in found],
+        cut=True,
+    )
+
+
+def _kind_cell(row: VariantResult) -> str:
+    return f"{percent(row.detection)} {variant_name(row.variant)}"
+
+
+def kinds_table(findings: Findings, *, details: bool = False) -> TextTable:
+    """One row per kind of damage, the worst first, equal ones in one row; then controls and attacks.
+
+    `details` adds D, D with weights, the share of the drop on other metrics than expected, and the examples
+    that would decide what is undecided.
+    """
+    several = any(len(row.metrics) > 1 for row in (*findings.damage, *findings.probes))
+    weighted = details and any(row.misplaced is not None for row in findings.damage)
+    more = ("D", *(("D_EW", "misplaced") if weighted else ()), "to decide") if details else ()
+    headings = (
+        "kind",
+        "detection",
+        "verdict",
+        *(("best metric",) if several else ()),
+        "pairs",
+        *more,
+    )
+    rows: dict[tuple[str, ...], list[VariantResult]] = {}
+    for row in (*findings.damage, *findings.probes):
+        cells = [f"{percent(row.detection):>4} {percents(row.detection_ci)}", state(row)]
+        cells += [row.best_metric or "–"] if several else []
+        cells.append(str(row.n))
+        if details:
+            cells.append(figure(row.d))
+            cells += [figure(row.d_ew), percent(row.misplaced)] if weighted else []
+            cells.append("" if row.n_to_decide is None else f"{row.n_to_decide:,}")
+        rows.setdefault((row.level if row in findings.probes else "", *cells), []).append(row)
+    return TextTable(
+        f"{findings.dataset}: {findings.judge}, {findings.result.n:,} examples",
+        headings,
+        [(_folded(same), *cells[1:]) for cells, same in rows.items()],
+        ("pairs", *more),
+        [STATE_COLOURS.get(state(same[0]), "") for same in rows.values()],
+    )
+
+
+def _folded(rows: Sequence[VariantResult]) -> str:
+    names = listed([variant_name(row.variant).replace(", ", " ") for row in rows])
+    if len(rows) == 1:
+        names = variant_name(rows[0].variant)
+    said = names if len(rows) <= _FOLDED else f"{len(rows)} kinds"
+    still = all(cell.tied == 1 for row in rows for cell in row.metrics.values())
+    return f"{said}: no score moved" if still and rows[0].level not in ("control", "attack") else said
+
+
+def doses_table(curve: DoseResponse) -> TextTable:
+    """Detection at each dose, and T75."""
+    return TextTable(
+        f"{kind_name(curve.perturber)}: detection by dose",
+        ("dose", *map(str, curve.doses), "T75"),
+        [("detection", *map(percent, curve.detection), t75(curve))],
+        [str(dose) for dose in curve.doses],
+    )
+
+
+_PAIRWISE = "pairwise:"
+
+
+def both_ways_tables(results: Results) -> list[TextTable]:
+    """A table for each model and dataset that were asked both pointwise and pairwise."""
+    return [
+        _both_ways_table(one, other)
+        for one in results
+        for other in results
+        if (one.model, one.dataset) == (other.model, other.dataset)
+        and other.protocol.startswith(_PAIRWISE)
+        and not one.protocol.startswith(_PAIRWISE)
+    ]
+
+
+def _both_ways_table(pointwise: Result, pairwise: Result) -> TextTable:
+    """Detection of each kind of damage in both ways, and of the whole run."""
+    names = [p.protocol.partition("@")[0] for p in (pointwise, pairwise)]
+    title = f"{pairwise.dataset}  ·  {pairwise.model}  ·  {names[0]} beside {names[1]}"
+    figures = ("pointwise", "95 %", "pairwise", "95 %")
+    others = {row.variant: row for row in pairwise.variants}
+    rows = [
+        (
+            variant_name(row.variant),
+            *_cells(row.detection, row.detection_ci),
+            *_cells(other.detection, other.detection_ci),
+        )
+        for row in pointwise.variants
+        if (other := others.get(row.variant))
+    ]
+    whole = (_cells(each.detection.avg, each.detection.ci["avg"]) for each in (pointwise, pairwise))
+    styles = [""] * len(rows) + ["bold"]
+    return TextTable(title, ("kind", *figures), [*rows, ("all", *chain(*whole))], figures, styles)
+
+
+def _cells(detection: float | None, ends: Ends) -> tuple[str, str]:
+    return percent(detection), percents(ends)
 
 
 def before_after(label: str, before: str, after: str, level: str, remark: str = "") -> Text:

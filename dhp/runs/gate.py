@@ -83,11 +83,6 @@ def _shift_of(metric: str, change: Floats, clusters: Ints | None, intervals: int
     return LevelShift(metric, value, None if np.isnan(low) else (low, high), n)
 
 
-def deviate(intervals: int) -> float:
-    """Standard errors from a shift to its limits, about; `intervals` as for `level_shifts`."""
-    return NormalDist().inv_cdf(1 - 0.025 / intervals)
-
-
 State = Literal["met", "undecided", "not met"]
 Finding = tuple[State, str, str]
 """What became of one condition, of which result, and in words."""
@@ -373,8 +368,9 @@ def _within(shift: LevelShift, allowed: float, intervals: int) -> tuple[State, s
         return "not met", f"{words}, more than {allowed:g}"
     if -allowed <= low and high <= allowed:
         return "met", f"{words}, within {allowed:g}"
-    line, deviates = (allowed if value > 0 else -allowed), (deviate(intervals),) * 2
-    n = examples_to_separate(shift.n, value, low, high, line, deviates)
+    line = allowed if value > 0 else -allowed
+    errors = NormalDist().inv_cdf(1 - 0.025 / intervals)  # standard errors from a shift to its limits, about
+    n = examples_to_separate(shift.n, value, low, high, line, (errors, errors))
     return "undecided", f"{words} may or may not be within {allowed:g}, {_decides(n)}"
 
 

@@ -6,7 +6,6 @@ import io
 import json
 import re
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from dhp.leaderboard.entries import read_entries
 from dhp.leaderboard.site import costs, sizes, write_site
 from dhp.leaderboard.tables import as_csv, as_json, as_latex, as_markdown, make_tables
 from tests.browser import Page, in_browser, needs_chromium
+from tests.parsed import Parsed
 from tests.quick import undrawn
 
 from .conftest import MODELS, signed
@@ -33,35 +33,8 @@ def undrawn_charts() -> None:
     """Here charts are drawn."""
 
 
-class Document(HTMLParser):
-    """The links of a page, its elements, and the rows of its tables."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.links: list[str] = []
-        self.tags: list[str] = []
-        self.rows: list[list[str]] = []
-        self._cell = False
-        self.feed(path.read_text("utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note it."""
-        self.tags.append(tag)
-        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
-        self._cell = tag in ("td", "th") or (self._cell and tag not in ("tr", "table"))
-        if tag == "tr":
-            self.rows.append([])
-        elif tag in ("td", "th"):
-            self.rows[-1].append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        """Note the end of a cell."""
-        self._cell = self._cell and tag not in ("td", "th")
-
-    def handle_data(self, data: str) -> None:
-        """The text of a cell, small print after a space."""
-        if self._cell and data.strip():
-            self.rows[-1][-1] = f"{self.rows[-1][-1]} {data.strip()}".strip()
+def document(path: Path) -> Parsed:
+    return Parsed(path.read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +75,7 @@ def test_json_and_csv_hold_the_very_figures(runs: Path, site: Path) -> None:
 
 def test_printed_tables_hold_the_figures_in_per_cent(runs: Path, site: Path) -> None:
     markdown, latex = (re.sub(" +", " ", (site / f"leaderboard.{end}").read_text()) for end in ("md", "tex"))
-    page = [row for row in Document(site / "index.html").rows if len(row) > 8]
+    page = [row for row in document(site / "index.html").rows if len(row) > 8]
     for (model, _), r in known(runs).items():
         found = r["detection"]
         points = [[100 * each for each in (found[q], *found["ci"][q])] for q in ("avg", "min")]
@@ -115,23 +88,23 @@ def test_printed_tables_hold_the_figures_in_per_cent(runs: Path, site: Path) -> 
         assert " & ".join(printed).replace("–", "--").replace("%", "\\%") in latex
         shown = [
             cells[0],
-            *(f"{value:.0f}% {low:.0f}–{high:.0f}" for value, low, high in points),
+            *(f"{value:.0f}%{low:.0f}–{high:.0f}" for value, low, high in points),
             printed[3],
-            "{} {:.0f}% {:.0f}–{:.0f}".format(
+            "{}{:.0f}% {:.0f}–{:.0f}".format(
                 harmless["verdict"],
                 *(100 * each for each in (harmless["detection"], *harmless["detection_ci"])),
             ),
         ]
-        assert any(row[1].replace(" ", "") == model and row[3:8] == shown for row in page)
+        assert any(row[1] == model and row[3:8] == shown for row in page)
 
 
 def test_every_link_leads_somewhere_and_nothing_is_loaded(site: Path) -> None:
     pages = list(site.rglob("*.html"))
     assert len(pages) == 2 + len(MODELS) + 2
     for path in pages:
-        document = Document(path)
-        assert {"link", "img", "iframe"}.isdisjoint(document.tags)
-        for link in document.links:
+        page = document(path)
+        assert {"link", "img", "iframe"}.isdisjoint(page.elements)
+        for link in page.links:
             target = (path.parent / link.partition("#")[0]).resolve()
             assert link.startswith("#") or target.is_file(), (path, link)
         assert "://" not in re.sub(r'xmlns\S*="http[^"]*"', "", path.read_text("utf-8"))
@@ -181,7 +154,9 @@ def test_markup_in_names_stays_text(edited: Callable[..., Path], tmp_path: Path)
         tables = make_tables(read_entries([edited("some.json", lambda r, name=name: change(r, name))]))
         write_site(tables, out)
         assert sorted(p.name for p in out.parent.iterdir() if p.is_dir()) == sorted({out.name, *made})
-        texts = {p.name if p.parent == out else p.parent.name: Document(p).tags for p in out.rglob("*.html")}
+        texts = {
+            p.name if p.parent == out else p.parent.name: document(p).elements for p in out.rglob("*.html")
+        }
         made[out.name] = {k: [t for t in tags if t not in CHART] for k, tags in texts.items()}
     assert made["evil"] == made["good"]
     (file,) = (tmp_path / "evil" / "models").iterdir()
@@ -193,7 +168,7 @@ def test_results_without_variants_have_a_page(edited: Callable[..., Path], tmp_p
     nothing = {"avg": None, "min": None, "min_variant": None, "ci": {"avg": None, "min": None}}
     file = edited("some.json", lambda r: r.update(empty, variants=[], detection=nothing))
     write_site(make_tables(read_entries([file])), tmp_path / "site")
-    (row,) = [row for row in Document(tmp_path / "site" / "index.html").rows if "–" in row[0]]
+    (row,) = [row for row in document(tmp_path / "site" / "index.html").rows if "–" in row[0]]
     assert row[3:7] == ["0 of 0", "–", "–", "–"]
 
 

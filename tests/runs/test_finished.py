@@ -102,9 +102,9 @@ def test_results_of_different_size_name_the_difference() -> None:
 
 def test_packages_that_can_be_called_are_still_packages() -> None:
     import dhp.leaderboard.tables
-    import dhp.report.tables
+    import dhp.report.labels
 
-    assert dhp.report.tables.figure(None) == "–"
+    assert dhp.report.labels.figure(None) == "–"
     assert callable(dhp.leaderboard)
     with pytest.raises(dhp.InputError, match="nowhere: holds no run"):
         dhp.report("nowhere")

@@ -2,9 +2,9 @@
 
 import datetime as dt
 import json
+from collections import Counter
 from dataclasses import replace
 from html import unescape
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -25,6 +25,7 @@ from dhp.plugins.survey.survey import (
     write_weights,
 )
 from dhp.report.weights import weights_page
+from tests.parsed import Parsed
 
 # Fleiss (1971), table 1: 30 patients, 6 psychiatrists, 5 diagnoses.
 FLEISS_1971 = """
@@ -139,19 +140,6 @@ def test_the_hash_tells_surveys_apart() -> None:
     assert Survey(task, (replace(issue),)).hash == first.hash
 
 
-class Elements(HTMLParser):
-    """Counts the elements of a page."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.counts: dict[str, int] = {}
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        """Count it."""
-        self.counts[tag] = self.counts.get(tag, 0) + 1
-
-
 def test_markup_in_an_example_stays_text() -> None:
     evil = '</p></script><script>alert(1)</script><img src=x onerror="alert(2)">&amp;'
     example = Example("1", evil, f"Good. {evil}", {"question": evil})
@@ -162,7 +150,7 @@ def test_markup_in_an_example_stays_text() -> None:
             for level in ("character", "word", "sentence")
             for e, text in ((example, f"{evil} Good."), (harmless, "d"))
         ]
-        counts = [Elements(page).counts for page in pages]
+        counts = [Counter(Parsed(page).elements) for page in pages]
         for found in counts:
             assert {k: v for k, v in found.items() if k not in ("del", "ins")} == {
                 k: v for k, v in counts[1].items() if k not in ("del", "ins")
