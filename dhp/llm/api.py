@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from dhp.core.plugins import offered
 from dhp.llm.limits import Budget
-from dhp.llm.records import Outcomes, Reply, Request
+from dhp.llm.records import Answer, Outcomes, Reply, Request
 
 
 def providers() -> tuple[str, ...]:
@@ -54,7 +54,7 @@ class LocalModel(Protocol):
     def misfit(self, request: Request) -> str | None:
         """Why prompt and answer do not fit the model; None where they do."""
 
-    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Outcomes]]:
+    def answer(self, requests: Iterable[Request]) -> Iterator[Answer]:
         """Replies for each request's samples; those of one group come one after another."""
         ...
 
