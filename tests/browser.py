@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import shutil
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -71,6 +72,21 @@ class Page:
                 windowsVirtualKeyCode=number,
                 **extra,
             )
+
+    async def resize(self, width: int) -> None:
+        """Show the page in a window of this width, as on a phone where it is narrow."""
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+        await self.call("Emulation.setDeviceMetricsOverride", **size)
+
+    async def choose(self, name: str, value: str) -> None:
+        """Choose a value in the list of this name, as a user does."""
+        found = await self.run(f"""(() => {{
+          const field = document.querySelector('select[name={name}]');
+          field.value = {json.dumps(value)};
+          for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind, {{bubbles: true}}));
+          return field.selectedIndex;
+        }})()""")
+        assert found >= 0, f"no choice {value!r} of {name}"
 
     async def open(self, path: Path) -> None:
         """Open a file and wait until it is there."""

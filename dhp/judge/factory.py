@@ -1,10 +1,11 @@
 """Judges by name."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from dhp.content.catalog import content_folder, read_task, task_names
+from dhp.content.catalog import content_folder, names_of, read_task
 from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
 from dhp.core.errors import InputError, suggest
 from dhp.core.keywords import Registry, as_list, near_keywords
@@ -20,10 +21,10 @@ from dhp.judge.judges.column import column_judge
 from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
 from dhp.judge.judges.mock import ConstantJudge, RandomJudge, mock_judge
 from dhp.judge.judges.recorded import RecordedJudge
+from dhp.judge.judges.surface import SurfaceJudge
 from dhp.judge.pairs import AlwaysFirst, ComparedRatings, PairwiseJudge
 from dhp.judge.prompt_files import PairPromptFile, PromptFiles, prompt_versions, read_files
 from dhp.judge.requests import RequestBuilder
-from dhp.judge.surface.judge import SurfaceJudge
 from dhp.llm.api import providers
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.executor import LOCAL, Executor
@@ -249,7 +250,7 @@ def request_builder(
             f"prompt files say themselves how to answer and by which steps; with them allowed: `answer` "
             f"{', '.join(_FILE_FORMS)}, and `steps` written or none"
         )
-    tasks, steps = [read_task(name) for name in task_names()] if prompt_files else [], None
+    tasks, steps = [read_task(name) for name in names_of("task")] if prompt_files else [], None
     if protocol.steps not in ("none", "written", "auto"):
         steps = read_steps(Path(protocol.steps))
     return RequestBuilder(
@@ -310,22 +311,16 @@ class _ParallelJudge(Judge):
         waiting: dict[int, list[Rating]] = {}
         following = 0
         items = list(enumerate(candidates))
-        for (place, _), ratings in self._executor.each(_RatingWork(self._judge, task), items):
+        for (place, _), ratings in self._executor.each(partial(_rate_each, self._judge, task), items):
             waiting[place] = ratings
             while following in waiting:
                 yield from waiting.pop(following)
                 following += 1
 
 
-@dataclass(frozen=True, slots=True)
-class _RatingWork:
-    """Rating as work for a worker."""
-
-    judge: Judge
-    task: Task
-
-    def __call__(
-        self, items: Iterable[tuple[int, Candidate]]
-    ) -> Iterator[tuple[tuple[int, Candidate], list[Rating]]]:
-        for item in items:
-            yield item, list(self.judge.rate([item[1]], self.task))
+def _rate_each(
+    judge: Judge, task: Task, items: Iterable[tuple[int, Candidate]]
+) -> Iterator[tuple[tuple[int, Candidate], list[Rating]]]:
+    """The work of a worker."""
+    for item in items:
+        yield item, list(judge.rate([item[1]], task))

@@ -32,9 +32,9 @@ from dhp.leaderboard.tables import (
     shown_rank,
     shown_size,
 )
+from dhp.report.advice import notes
 from dhp.report.charts import Point, drawn, line_with_intervals, mark_blind
 from dhp.report.labels import SIGNS, figure, shared_folder
-from dhp.report.notes import notes
 from dhp.report.web import page
 
 if TYPE_CHECKING:

@@ -1,14 +1,15 @@
-"""Advice on what to do next, from the findings."""
+"""Notes on how the figures of a result came about, and advice on what to do next."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dhp.analysis.result_parts import VariantResult
-from dhp.analysis.results import CONTROL_PAIRS
+from dhp.analysis.results import CONTROL_PAIRS, FEWEST_PAIRS, Result
 from dhp.content.catalog import kind_name, variant_name
+from dhp.core.plugins import load_target, offered
 from dhp.core.records import parse_variant
-from dhp.report.findings import Findings, by_judge
+from dhp.report.findings import Findings, by_judge, findings
 from dhp.report.labels import listed, percent, shortened, state, style_words, without_score
 
 _WEAK = ("preferred", "missed", "faint")
@@ -21,6 +22,13 @@ _TIED = 0.5
 """Share of pairs that are tied from which a finer answer is advised."""
 _NAMED = 4
 """Kinds of damage named in one piece of advice."""
+_HALO = 0.9  # mean correlation between metrics from which it is said
+_STYLES = {
+    "lenient": "degraded texts have a mean in the upper third of the scale",
+    "harsh": "originals have a mean in the lower half of the scale",
+    "compressed": "nine in ten scores lie within half of the scale",
+}
+_DOMINANT = 0.8  # share of one score from which it is said
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +88,9 @@ def _about_reading(findings: Sequence[Findings]) -> Iterable[Advice]:
     ratings = Counter[str]()
     for each in findings:
         ratings.update(each.result.ratings)
-    asked = ratings["asked"]
-    if lost := without_score(ratings):
-        missing = sum(lost.values())
-        reasons = ", ".join(f"{reason} {count:,}" for reason, count in lost.items())
-        text = f"Make all answers readable: {missing:,} of {asked:,} ratings have no score ({reasons})."
-        yield Advice(text, missing > (1 - _READ) * asked)
+    if said := _unscored(ratings):
+        few = ratings["scored"] < _READ * ratings["asked"]
+        yield Advice(f"Make all answers readable: {said}.", few)
     unsure = [each for each in findings if (each.result.missing_mass or 0.0) > _MISSING]
     if unsure:
         worst = max(each.result.missing_mass or 0.0 for each in unsure)
@@ -238,3 +243,93 @@ _TOPICS: Sequence[Callable[[Sequence[Findings]], Iterable[Advice]]] = (
     _about_scale,
     _about_harder_damage,
 )
+
+
+def notes(result: Result) -> list[str]:
+    """Remarks on how the figures of a result came about."""
+    interim = ["D is adjusted for the interim analyses"] if "stopped" in result.ratings else []
+    return [
+        *interim,
+        *_passing(result),
+        *_notes_on_pairs(result),
+        *_notes_on_judge(result),
+        *_notes_on_reading(result),
+        *(line for target in offered("notes").values() for line in load_target(target)(result)),
+    ]
+
+
+def _passing(result: Result) -> list[str]:
+    """Number of texts that pass a threshold before and after the damage."""
+    name, at, threshold = result.protocol.partition("@")
+    if name != "pass" or not at:
+        return []
+    return [
+        f"{metric.removesuffix('_pass')}: {style.degraded.mean:.0%} of the degraded texts still pass at "
+        f"{threshold}, of the originals {style.originals.mean:.0%}"
+        for metric, style in result.styles.items()
+    ]
+
+
+def _notes_on_pairs(result: Result) -> list[str]:
+    found = []
+    if result.left_out:
+        found.append(f"left out, not rated: {'; '.join(map(variant_name, result.left_out))}")
+    for row in (*result.variants, *result.controls, *result.attacks):
+        name = variant_name(row.variant)
+        if row.not_applicable:
+            of = row.stopped_at or result.n
+            found.append(f"{name}: not applicable to {row.not_applicable} of {of} examples")
+        if row.d is None and row.not_applicable < result.n:
+            found.append(f"{name}: a metric has no pair left, so D is undefined; averages leave it out")
+    few = [variant_name(row.variant) for row in result.variants if row.n < FEWEST_PAIRS]
+    if few:
+        found.append(f"fewer than {FEWEST_PAIRS} pairs, in no average: {'; '.join(few)}")
+    if pairs := findings(result).pairs:
+        found.append(f"the kinds of damage have {pairs[0]} to {pairs[1]} pairs")
+    if result.clusters is not None and result.statistics == "paper":
+        found.append(f"p and D take the examples of {result.clusters} clusters for independent, as published")
+    elif result.clusters is not None:
+        found.append(f"tests take clusters of examples as a whole: {result.clusters} of them")
+    if result.levels == "none":
+        found.append("levels unknown: all kinds count as one level")
+    return found
+
+
+def _notes_on_judge(result: Result) -> list[str]:
+    found = []
+    for metric, figures in result.repeats.items():
+        if (figures["dominance"] or 0.0) > _DOMINANT:
+            found.append(f"{metric}: {figures['dominance']:.0%} of all its scores are the same one")
+    for word in dict.fromkeys(word for style in result.styles.values() for word in style.words or ()):
+        metrics = [m for m, style in result.styles.items() if word in (style.words or ())]
+        found.append(f"response style: {word} ({_STYLES[word]}): {', '.join(metrics)}")
+    if (mean := _mean_halo(result)) is not None and mean > _HALO:
+        found.append(f"halo: on degraded texts the metrics move together (mean correlation {mean:.2f})")
+    return found
+
+
+def _notes_on_reading(result: Result) -> list[str]:
+    found = []
+    if said := _unscored(result.ratings):
+        found.append(said)
+    found += [f"failed {count} times: {reason}" for reason, count in list(result.failures.items())[:3]]
+    if result.missing_mass is not None:
+        found.append(f"scores by probability; {result.missing_mass:.1%} of it fell on no score, on average")
+    if parsed := sum(count for rule, count in result.rules.items() if rule.startswith("parse:")):
+        found.append(f"{parsed} scores were read from the text, as no probabilities came with them")
+    return found
+
+
+def _unscored(ratings: Mapping[str, int]) -> str:
+    """`200 of 900 ratings have no score (unparsed 150, failed 50)`; empty where all have one."""
+    missing = ratings["asked"] - ratings["scored"]
+    reasons = ", ".join(f"{reason} {count:,}" for reason, count in without_score(ratings).items())
+    return f"{missing:,} of {ratings['asked']:,} ratings have no score ({reasons})" if missing else ""
+
+
+def _mean_halo(result: Result) -> float | None:
+    """Mean correlation of two different metrics on degraded texts, where all of them are defined."""
+    table = result.halo.get("degraded", {})
+    found = [r for one, row in table.items() for other, r in row.items() if other != one]
+    known = [r for r in found if r is not None]
+    return sum(known) / len(known) if known and len(known) == len(found) else None

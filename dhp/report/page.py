@@ -16,7 +16,7 @@ from dhp.core.keywords import near_keywords
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import parse_variant
 from dhp.core.text import printable
-from dhp.report.advice import Advice, advice
+from dhp.report.advice import Advice, advice, notes
 from dhp.report.charts import detection_chart, judges_chart
 from dhp.report.explorer import MOST_EXAMPLES, explorer_data
 from dhp.report.findings import (
@@ -30,7 +30,6 @@ from dhp.report.findings import (
     sentences,
 )
 from dhp.report.labels import SIGNS, percent, percents, sets, state
-from dhp.report.notes import notes
 from dhp.report.web import page
 from dhp.runs.reader import MANIFEST, RESULTS, Run, read_run
 

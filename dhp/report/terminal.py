@@ -10,7 +10,7 @@ from dhp.analysis.results import FEWEST_PAIRS, Result, Results
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import diff
 from dhp.core.text import printable
-from dhp.report.advice import warnings
+from dhp.report.advice import notes, warnings
 from dhp.report.findings import Findings, control_words, findings, sentences
 from dhp.report.labels import (
     STATE_COLOURS,
@@ -23,7 +23,6 @@ from dhp.report.labels import (
     state,
     t75,
 )
-from dhp.report.notes import notes
 from dhp.report.printout import Part, TextTable
 
 _KEPT = 0.6  # share of the shorter text that is kept, below which marks would only confuse

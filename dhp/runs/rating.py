@@ -147,12 +147,34 @@ class _Session:
         return {row.variant for row in rows if row.verdict != "undecided"}
 
     def table(self, texts: Sequence[Candidate]) -> "pd.DataFrame":
-        """The ratings of these texts; under a plan with its column, and what was not asked if it is to be."""
-        judge, schedule = self.judge, self._config.schedule
-        frame = _table(judge, texts, self.task.metric_names, self.ratings, schedule.unrated, self._clusters)
+        """The ratings of these texts, in their order.
+
+        Under a plan with its column, and with what was not asked if that is to be.
+        """
+        import pandas as pd
+
+        judge, schedule, metrics = self.judge, self._config.schedule, self.task.metric_names
+        rows = list(self.ratings)
+        if schedule.unrated:
+            rated = {(r.example, r.variant) for r in rows}
+            rows += [
+                Rating(c.example, c.variant, metric, sample, None, STOPPED)
+                for c in texts
+                if (c.example, c.variant) not in rated
+                for metric in metrics
+                for sample in range(judge.samples)
+            ]
+        order = {(c.example, c.variant): place for place, c in enumerate(texts)}
+        rows.sort(key=lambda r: (order[r.example, r.variant], metrics.index(r.metric), r.sample))
+        levels = {c.variant: c.level for c in texts}
+        # One column after the other: lists of a million texts are larger than the table made of them.
+        columns = {f.name: pd.Series([getattr(r, f.name) for r in rows]) for f in fields(Rating)}
+        columns["level"] = pd.Series([levels[r.variant] for r in rows])
+        if self._clusters:
+            columns["cluster"] = pd.Series([self._clusters[r.example] for r in rows])
         if self._plan:
-            rated = zip(frame["example"], frame["variant"], strict=True)
-            frame[schedule.column] = [self._plan.number(*text) for text in rated]
+            columns[schedule.column] = pd.Series([self._plan.number(r.example, r.variant) for r in rows])
+        frame = pd.DataFrame(columns)
         return frame.assign(model=judge.model, protocol=judge.protocol, dataset=self._dataset)
 
     def _show(self) -> None:
@@ -162,35 +184,3 @@ class _Session:
                 cost = self._model.spent(self._before)
                 self._model.shown_usage = replace(self._model.session_usage)
             self._progress(self._what, self._count, self._total, cost)
-
-
-def _table(
-    judge: Judge,
-    candidates: Sequence[Candidate],
-    metrics: Sequence[str],
-    ratings: Sequence[Rating],
-    unrated: bool,
-    clusters: Mapping[str, str],
-) -> "pd.DataFrame":
-    """The ratings in the order of the texts; with `unrated` also what was not asked."""
-    import pandas as pd
-
-    rows = list(ratings)
-    if unrated:
-        rated = {(r.example, r.variant) for r in ratings}
-        rows += [
-            Rating(c.example, c.variant, metric, sample, None, STOPPED)
-            for c in candidates
-            if (c.example, c.variant) not in rated
-            for metric in metrics
-            for sample in range(judge.samples)
-        ]
-    texts = {(c.example, c.variant): place for place, c in enumerate(candidates)}
-    rows.sort(key=lambda r: (texts[r.example, r.variant], metrics.index(r.metric), r.sample))
-    levels = {c.variant: c.level for c in candidates}
-    # One column after the other: lists of a million texts are larger than the table made of them.
-    columns = {f.name: pd.Series([getattr(r, f.name) for r in rows]) for f in fields(Rating)}
-    columns["level"] = pd.Series([levels[r.variant] for r in rows])
-    if clusters:
-        columns["cluster"] = pd.Series([clusters[r.example] for r in rows])
-    return pd.DataFrame(columns)

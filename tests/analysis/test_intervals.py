@@ -9,7 +9,7 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.report.notes import notes
+from dhp.report.advice import notes
 
 JUDGE = "mock/noisy?sensitivity=0.5"
 

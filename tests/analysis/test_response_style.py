@@ -12,7 +12,7 @@ from dhp.analysis.analyze import halo, shared_styles
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_split import split_ratings
 from dhp.core.specs import Task
-from dhp.report.notes import notes
+from dhp.report.advice import notes
 from dhp.runs.compare import compare
 
 

@@ -8,18 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.content.catalog import read_task, task_names
-from dhp.content.protocols import override, protocol_names, read_persona, read_protocol, read_wording
+from dhp.content.catalog import names_of, read_task
+from dhp.content.protocols import override, read_persona, read_protocol, read_wording
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import LANGUAGES, AnswerForm, Language
 from dhp.core.records import Candidate
 from dhp.core.specs import Metric, Scale, Task
 from dhp.core.text import numbered_steps
 from dhp.judge.api import rescale
-from dhp.judge.prompts import Prompts, answer_scale
+from dhp.judge.extraction.rating import answer_scale
+from dhp.judge.prompts import Prompts
 
 CANDIDATE = Candidate("e1", "original", "输出", "来源", {"question": "为何"}, references=("参照",))
-EVERY = [(p, t, language) for p in protocol_names() for t in task_names() for language in LANGUAGES]
+EVERY = [(p, t, language) for p in names_of("protocol") for t in names_of("task") for language in LANGUAGES]
 
 
 def prompts(
@@ -324,7 +325,7 @@ def test_the_scale_of_a_metric_is_the_one_that_is_named() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("task", task_names())
+@pytest.mark.parametrize("task", names_of("task"))
 def test_asking_for_steps_shows_the_criterion_and_no_scale(task: str, language: Language) -> None:
     made = prompts("dhp", task, language, steps="auto", persona="hhh")
     for metric in read_task(task).in_language(language).metrics:
@@ -378,7 +379,7 @@ def all_texts(task: Task) -> list[str]:
     return texts
 
 
-@pytest.mark.parametrize("name", task_names())
+@pytest.mark.parametrize("name", names_of("task"))
 def test_the_scale_stands_in_the_last_step_alone(name: str) -> None:
     for language in LANGUAGES:
         for metric in read_task(name).in_language(language).metrics:
@@ -389,7 +390,7 @@ def test_the_scale_stands_in_the_last_step_alone(name: str) -> None:
             assert [int(number) for number in re.findall(r"\d+", metric.steps[-1])] in described
 
 
-@pytest.mark.parametrize("name", task_names())
+@pytest.mark.parametrize("name", names_of("task"))
 def test_a_task_in_chinese_is_chinese_and_can_be_turned_back(name: str) -> None:
     task = read_task(name)
     chinese = task.in_language("zh")
@@ -416,7 +417,7 @@ def test_one_metric_of_a_task_can_be_turned_alone() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("name", protocol_names())
+@pytest.mark.parametrize("name", names_of("protocol"))
 def test_a_task_without_a_source_shows_none(name: str, language: Language) -> None:
     known = read_task("instruction")
     texts = {code: t.model_copy(update={"source_label": None}) for code, t in known.translations.items()}

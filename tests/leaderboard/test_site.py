@@ -294,10 +294,7 @@ def test_filters_and_sorting_in_the_browser(runs: Path, edited: Callable[..., Pa
 
     async def act(page: Page) -> None:
         async def choose(facet: str, value: str) -> list[str]:
-            await page.run(
-                f"(() => {{ const s = document.querySelector('select[name={facet}]'); s.value = '{value}';"
-                "s.dispatchEvent(new Event('input', {bubbles: true})) })()"
-            )
+            await page.choose(facet, value)
             found: list[str] = await page.run(shown % "section")
             return found
 
@@ -321,9 +318,7 @@ def test_filters_and_sorting_in_the_browser(runs: Path, edited: Callable[..., Pa
         await page.press("Enter", "Enter", 13, "\r")
         ascending = await page.run(first)
         assert (ascending[0], ascending[-1]) == ("a/small-1B", "b/mid-8B"), "numbers sort as such, gaps last"
-        await page.call(
-            "Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True
-        )
+        await page.resize(390)
         assert await page.run("document.documentElement.scrollWidth") <= 390
 
     in_browser(tmp_path / "site" / "index.html", tmp_path / "browser", act)
@@ -362,16 +357,10 @@ def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path
     chosen = "[...document.querySelectorAll('select')].map((s) => s.selectedOptions[0].text)"
 
     async def act(page: Page) -> None:
-        async def choose(name: str, judge: str) -> None:
-            await page.run(
-                f"(() => {{ const s = document.querySelector('select[name={name}]');"
-                f"s.selectedIndex = [...s.options].findIndex((o) => o.text === '{judge}');"
-                "s.dispatchEvent(new Event('input', {bubbles: true})) })()"
-            )
-
         assert await page.run(chosen) == ["mock/ideal", "mock/noisy"], "the best two, not mock/blind"
-        await choose("one", "mock/noisy")
-        await choose("two", "mock/ideal")
+        listed = await page.run("[...document.querySelector('select').options].map((o) => o.text)")
+        await page.choose("one", str(listed.index("mock/noisy")))
+        await page.choose("two", str(listed.index("mock/ideal")))
         verdict = await page.run(f"{facts}.querySelector('.verdict').textContent")
         difference = noisy["detection"]["avg"] - ideal["detection"]["avg"]
         assert f"Difference of detection: −{-100 * difference:.0f} points, 95 % interval −" in verdict

@@ -143,8 +143,7 @@ def test_a_number_of_texts_leads_to_them(page: Path, tmp_path: Path) -> None:
         assert count == await found.run(f"{target}.nextElementSibling.querySelectorAll('li').length")
         assert await found.run("typeof hacked") == "undefined"
         for width in (390, 1400):
-            size = {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": width < 500}
-            await found.call("Emulation.setDeviceMetricsOverride", **size)
+            await found.resize(width)
             assert await found.run("document.documentElement.scrollWidth") <= width
 
     in_browser(page, tmp_path, act)

@@ -232,12 +232,7 @@ async def ready(page: Page) -> None:
 
 async def choose(page: Page, **wanted: str) -> None:
     for name, value in wanted.items():
-        await page.run(f"""(() => {{
-          const field = document.querySelector('.explorer [name={name}]');
-          field.value = {json.dumps(value)};
-          if (field.selectedIndex < 0) throw Error('no such choice');
-          field.dispatchEvent(new Event('change', {{bubbles: true}}));
-        }})()""")
+        await page.choose(name, value)
 
 
 async def all_lines(page: Page) -> list[tuple[str, str]]:
@@ -426,9 +421,7 @@ def test_more_lines_narrow_screens_and_linked_choices(page: Path, tmp_path: Path
         await page.until(f"{STATUS} === {json.dumps(chosen)}")
         await page.run("document.querySelectorAll('.pair > summary').forEach((s) => s.click())")
         await page.until("!!document.querySelector('.pair[open] .body')")
-        await page.call(
-            "Emulation.setDeviceMetricsOverride", width=360, height=640, deviceScaleFactor=1, mobile=True
-        )
+        await page.resize(360)
         assert await page.run("document.querySelector('.explorer').scrollWidth") <= 360
 
     explored(page, tmp_path, act)

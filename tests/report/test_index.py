@@ -79,8 +79,7 @@ def test_two_chosen_runs_stand_side_by_side(page: Path, tmp_path: Path) -> None:
         assert await found.run("document.querySelectorAll('#two tbody tr').length") >= 6
         assert await found.run("document.querySelectorAll('#two b').length") == 0
         for width in (390, 1400):
-            size = {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": width < 500}
-            await found.call("Emulation.setDeviceMetricsOverride", **size)
+            await found.resize(width)
             assert await found.run("document.documentElement.scrollWidth") <= width
 
     in_browser(page, tmp_path, act)

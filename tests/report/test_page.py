@@ -320,8 +320,7 @@ def test_tables_sort_by_keyboard_and_nothing_is_cut_off(pages: dict[str, str], t
         await page.press(" ", "Space", 32, " ")
         assert await page.run(column) == sorted(before, key=float)
         for width in (320, 390, 1200):
-            size = {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": width < 500}
-            await page.call("Emulation.setDeviceMetricsOverride", **size)
+            await page.resize(width)
             assert await page.run("document.documentElement.scrollWidth") <= width
 
     in_browser(path, tmp_path / "browser", act)

@@ -54,16 +54,10 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-async def sized(page: Page, width: int) -> None:
-    await page.call(
-        "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
-    )
-
-
 @pytest.mark.parametrize("width", [360, 390, 768, 1400])
 def test_nothing_is_off_screen_and_no_figure_is_broken(page: Path, tmp_path: Path, width: int) -> None:
     async def act(found: Page) -> None:
-        await sized(found, width)
+        await found.resize(width)
         assert await found.run("document.documentElement.scrollWidth") <= width
         assert await found.run(OFF_SCREEN) == []
         await found.run("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
@@ -77,7 +71,7 @@ def test_nothing_is_off_screen_and_no_figure_is_broken(page: Path, tmp_path: Pat
 
 def test_the_page_is_short_as_it_opens_and_unpacks_no_text(page: Path, tmp_path: Path) -> None:
     async def act(found: Page) -> None:
-        await sized(found, 1400)
+        await found.resize(1400)
         assert await found.run("document.documentElement.scrollHeight") < 4000
         assert await found.run("document.querySelectorAll('.pair').length") == 0
         await found.run("document.querySelector('.matrix td a').click()")
@@ -89,7 +83,7 @@ def test_the_page_is_short_as_it_opens_and_unpacks_no_text(page: Path, tmp_path:
 
 def test_print_cuts_no_table(page: Path, tmp_path: Path) -> None:
     async def act(found: Page) -> None:
-        await sized(found, 794)  # A4 at 96 dots an inch
+        await found.resize(794)  # A4 at 96 dots an inch
         await found.call("Emulation.setEmulatedMedia", media="print")
         assert await found.run("document.querySelector('.matrix').checkVisibility()")
         assert not await found.run("document.getElementById('explorer').checkVisibility()")

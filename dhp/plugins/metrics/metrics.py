@@ -3,6 +3,7 @@
 The figures are those of the packages rouge-score, sacrebleu and nltk, in [0, 1].
 """
 
+import importlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 from dhp.core.errors import InputError, one_of
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale, Task
-from dhp.core.text import words
+from dhp.core.text import sentences, words
 from dhp.judge.api import WIDE, Judge, computed_task, metric_name, split_settings
 from dhp.plugins.metrics.plugin import NAMES
 
@@ -39,8 +40,6 @@ def overlap(name: str, part: str = "f") -> Score:
 
 def need(package: str, metric: str) -> Any:
     """An optional package; raises `InputError` where it is not installed."""
-    import importlib
-
     try:
         return importlib.import_module(package)
     except ImportError:
@@ -78,8 +77,6 @@ def _rouge(kind: str, part: str) -> Score:
 @lru_cache(maxsize=4096)
 def _by_lines(text: str) -> str:
     """One sentence per line, as rougeLsum wants it."""
-    from dhp.core.text import sentences
-
     return "\n".join(sentences(text))
 
 
@@ -104,8 +101,6 @@ class _NoSynonyms:
 
 def _meteor_exact(text: str, reference: str) -> float:
     from nltk.translate.meteor_score import single_meteor_score
-
-    from dhp.core.text import words
 
     return float(single_meteor_score(words(reference), words(text), wordnet=_NoSynonyms()))
 

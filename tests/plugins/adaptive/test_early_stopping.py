@@ -13,9 +13,8 @@ from dhp.cli.main import main
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, parse_variant
 from dhp.plugins.adaptive.early_stopping import interim_numbers
-from dhp.report.advice import warnings
+from dhp.report.advice import notes, warnings
 from dhp.report.findings import findings
-from dhp.report.notes import notes
 from dhp.runs.compare import compare
 from tests.judges import ByRule
 

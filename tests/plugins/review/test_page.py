@@ -104,9 +104,7 @@ def test_untrusted_text_is_no_markup_and_narrow_screens_show_all(tmp_path: Path)
     path.write_text(review_page(read_reviewable(tmp_path / "set"), source), encoding="utf-8")
 
     async def look(page: Page) -> None:
-        await page.call(
-            "Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True
-        )
+        await page.resize(390)
         for key in ("left", "e"):
             assert evil in await page.run("document.getElementById('stage').textContent")
             assert await page.run("document.documentElement.scrollWidth") <= 390

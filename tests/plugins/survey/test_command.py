@@ -78,9 +78,7 @@ def test_the_page_warns_of_open_questions_and_shows_markup_as_text(tmp_path: Pat
         (file,) = await page.saved()
         answers = json.loads(file.read_text("utf-8"))["answers"]
         assert answers == {"random_typos": "fluency", "word_deletions": None}
-        await page.call(
-            "Emulation.setDeviceMetricsOverride", width=320, height=600, deviceScaleFactor=1, mobile=True
-        )
+        await page.resize(320)
         assert await page.run("document.documentElement.scrollWidth") <= 320
 
     in_browser(path, tmp_path / "browser", answer)
