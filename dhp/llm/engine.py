@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly
-from dhp.llm.api import Client
-from dhp.llm.clients.transport import Garbled, Refused, Rejected, Retry, TooLong, Unreachable
+from dhp.llm.api import Client, Garbled, Refused, Rejected, Retry, TooLong, Unreachable
 from dhp.llm.limits import Budget, PromptLengths, RateLimits
 from dhp.llm.records import Failure, Outcomes, Reply, Request
 from dhp.llm.store import Store, rows

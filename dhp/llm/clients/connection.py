@@ -66,8 +66,10 @@ class Connection:
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Texts that must not be stored or shown."""
 
-    def check(self) -> None:
-        """Raise `InputError` where a header cannot be sent."""
+    def check(self, model: str) -> None:
+        """Raise `InputError` where OpenAI's own server is meant without a key, or a header cannot be sent."""
+        if self.urls[0] == OPENAI_URL and "authorization" not in self.headers:
+            raise InputError(f"{model}: {KEY_VARIABLE} is not set; set it, or name a server by `base_url`")
         for name, value in self.headers.items():
             if not value.isprintable() or not name.isprintable():
                 variable = KEY_VARIABLE if name == "authorization" else f"the header {name!r}"
@@ -78,6 +80,12 @@ class Connection:
         for secret in self.secrets:
             text = text.replace(secret, "***")
         return text
+
+    def unanswered(self, url: str, why: str) -> str:
+        """That no server answers at an address, in words without a secret."""
+        proxy = find_proxy(url)
+        way = f", by the proxy {_without_password(proxy)}" if proxy else ""
+        return self.hidden(f"no server answers at {url} ({why}{way})")
 
     def without_secrets(self, reply: Reply) -> Reply:
         """A reply in which no secret is repeated, neither in its text nor piece by piece in its tokens."""
@@ -209,12 +217,6 @@ def find_proxy(url: str) -> str | None:
             f"{parts.hostname}"
         )
     return proxy
-
-
-def by_proxy(url: str) -> str:
-    """Words for the proxy on the way to an address, empty where there is none."""
-    proxy = find_proxy(url)
-    return f", by the proxy {_without_password(proxy)}" if proxy else ""
 
 
 def _without_password(proxy: str) -> str:

@@ -14,9 +14,9 @@ from typing import Any, BinaryIO
 
 from dhp.core.errors import InputError
 from dhp.core.files import check_writable, parse_json, reason, unwritable
+from dhp.llm.api import Garbled
 from dhp.llm.clients.responses import (
     Problem,
-    Unreadable,
     completion_replies,
     holds_answer,
     overlong,
@@ -239,7 +239,7 @@ class BatchResults:
         self._taken += 1
         try:
             replies = completion_replies(result.body)
-        except Unreadable:
+        except Garbled:
             return None
         return Failure(why) if (why := overlong(replies, body)) else replies
 
