@@ -314,7 +314,7 @@ def hub_table(name: str) -> Table:
     """The rows of `ORG/NAME[:SPLIT]`, or of a local folder `./FOLDER[:SPLIT]`; see `read_texts`."""
     require("datasets", purpose=f"{HUB_PREFIX}{name}")
     place = f"{HUB_PREFIX}{name}"
-    address, split = (name, "") if Path(name).exists() else _parted(name)
+    address, _, split = (name, "", "") if Path(name).exists() else name.partition(":")
     if not address:
         raise InputError(f"{place}: no name; allowed: hf:ORG/NAME, hf:ORG/NAME:SPLIT, hf:./FOLDER")
     splits = _load(place, address)
@@ -360,11 +360,6 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         log.setLevel(level)
-
-
-def _parted(name: str) -> tuple[str, str]:
-    address, _, split = name.partition(":")
-    return address, split
 
 
 def _load(place: str, address: str) -> dict[str, Any]:
