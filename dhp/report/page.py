@@ -183,7 +183,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
             sections.append(_section(index, each, curves=together is None))
     with stage(progress, "packing the texts of the report"):
         pairs = explorer_data(run)
-    texts, several = _texts(run), len(found) > 1
+    several = len(found) > 1
     rows = [row for each in found for row in (*each.result.variants, *each.probes)]
     judged = [row for each in found for row in each.damage]
     return page(
@@ -197,7 +197,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         sentences=sentences(found),
         matrices=[(m, [found.index(f) for f in m.columns]) for m in matrices(found)] if several else [],
         advice=_advice(found),
-        misses=misses(found, [each.ratings for each in run.rated], [texts[e.dataset] for e in found]),
+        misses=misses(run.rated, _texts(run)),
         verdicts=[v for v in reversed(WORST_FIRST) if any(state(row) == v for row in judged)],
         signs=SIGNS,
         start=_start(judged),
