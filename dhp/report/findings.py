@@ -306,7 +306,7 @@ def _rows(columns: Sequence[Sequence[VariantResult]]) -> tuple[MatrixRow, ...]:
 
 
 Texts = Mapping[tuple[str, str], Mapping[str, Any]]
-"""(example, variant) -> its row of `perturbed.jsonl`, with the original as `before`."""
+"""(example, variant) -> its row of `Run.pairs`."""
 _UNSEEN = ("preferred", "missed", "faint", "undecided")
 _KINDS = 3
 _PAIRS = 3

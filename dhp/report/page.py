@@ -23,6 +23,7 @@ from dhp.report.findings import (
     WORST_FIRST,
     Findings,
     Sentence,
+    Texts,
     by_judge,
     findings,
     matrices,
@@ -263,14 +264,9 @@ def _damage(rows: Sequence[VariantResult]) -> dict[str, str]:
     return {name: known.get(name) or "A perturber of your own." for name in names}
 
 
-def _texts(run: Run) -> dict[str, dict[tuple[str, str], Mapping[str, Any]]]:
-    """Dataset -> (example, variant) -> its row, with the original as `before`, of the examples shown."""
-    before: dict[str, dict[str, str]] = {}
-    for e in run.examples:
-        if len(own := before.setdefault(e["dataset"], {})) < MOST_EXAMPLES:
-            own[e["id"]] = e["output"]
-    found: dict[str, dict[tuple[str, str], Mapping[str, Any]]] = {name: {} for name in before}
-    for row in run.perturbed:
-        if (original := before[row["dataset"]].get(row["example"])) is not None:
-            found[row["dataset"]][row["example"], row["variant"]] = {**row, "before": original}
+def _texts(run: Run) -> Mapping[str, Texts]:
+    """Dataset -> (example, variant) -> its row, of the examples shown."""
+    found: dict[str, dict[tuple[str, str], Mapping[str, Any]]] = {r.dataset: {} for r in run.results}
+    for row in run.pairs(MOST_EXAMPLES):
+        found.setdefault(row["dataset"], {})[row["example"], row["variant"]] = row
     return found
