@@ -27,9 +27,8 @@ from dhp.judge.factory import any_recorded, find_judges
 from dhp.judge.pairs import FLIP
 from dhp.judge.prompt_files import PromptFiles
 from dhp.judge.rate_texts import COLUMNS, judge_estimates, rate_texts
-from dhp.llm.cached_model import RequestContext
+from dhp.llm.cached_model import RequestContext, taken
 from dhp.llm.estimate import Estimate
-from dhp.llm.limits import Usage
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import given_texts, rated_task
@@ -50,27 +49,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JudgesSpec:
-    """Judges, and how they are asked."""
+    """Judges, and how they are asked; fields as in `run`."""
 
     model: object
-    """`provider/name`, `python:MODULE:OBJECT`, a `Judge`, a function, a framework's scorer, or several."""
     _: KW_ONLY
     protocol: Protocols = "dhp"
-    """Protocol of language models: a name, a file, `dhp.protocol(...)`, or several of them."""
     prompt_files: PromptFiles = ()
-    """Prompts to use as they are, one or several: files, folders or `METRIC=FILE`. `{{slot}}` or `{slot}`
-    takes a column. Several folders, or with one metric several files, are versions of a prompt."""
     metrics: Metrics = ()
-    """Metrics to judge by: some of the task (default: all), or your own: `dhp.own_metric("usefulness", (1,
-    10))`."""
     settings: ModelSettings = ModelSettings()
-    """Settings of language models: address, rate limits, cost limits."""
     judge_settings: JudgeSettings = JudgeSettings()
-    """Settings of your own judge: scale, threshold, version, fields of its parameters."""
     seed: int = 0
-    """Seed of every random choice."""
     progress: Progress | bool | None = True
-    """True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`."""
 
     def __post_init__(self) -> None:
         check_whole("seed", self.seed)
@@ -98,20 +87,14 @@ class JudgesSpec:
 
 @dataclass(frozen=True)
 class RunSpec(Choice, JudgesSpec):
-    """What `run` is asked."""
+    """What `run` is asked; fields as in `run`."""
 
     model: object = "baseline/surface"
-    """Judge, as in `JudgesSpec`."""
     dataset: Data = None
-    """Texts: a name, a file, a DataFrame, a list of dictionaries, a `Dataset`, or several of them; default:
-    the bundled set."""
     _: KW_ONLY
     analysis: AnalysisConfig = AnalysisConfig()
-    """Tests, combination, expert weights and intervals."""
     schedule: str = ALL.name
-    """Schedule by which the texts are rated: `all` of them, or one that a plug-in adds."""
     out: str | Path | RunFolder | None = None
-    """Folder to write the run to; None writes nothing."""
 
     def __post_init__(self) -> None:
         Choice.__post_init__(self)
@@ -158,8 +141,11 @@ def run(spec: RunSpec) -> Results:
         Which of these texts: fields of `dhp.Choice`.
     suite, perturbers, perturb_model, perturbed, controls, attacks, doses
         How they are degraded: fields of `dhp.Choice`.
-    protocol, prompt_files
-        How language models are asked: names, files or `dhp.protocol(...)`; prompts to use as they are.
+    protocol
+        How language models are asked: a name, a file, `dhp.protocol(...)`, or several of them.
+    prompt_files
+        Prompts to use as they are, one or several: files, folders or `METRIC=FILE`. `{{slot}}` or `{slot}`
+        takes a column. Several folders, or with one metric several files, are versions of a prompt.
     metrics
         Those of the task to judge by, default all, or of your own: `dhp.own_metric("usefulness", (1, 10))`.
     settings, judge_settings, analysis
@@ -168,8 +154,10 @@ def run(spec: RunSpec) -> Results:
         Which texts are rated next, given the ratings so far: `all`, or a schedule that a plug-in adds.
     seed
         Of every random choice.
-    out, progress
-        Folder to write the run to, if any; whether progress is shown, or a function that receives it.
+    out
+        Folder to write the run to; None writes nothing.
+    progress
+        True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`.
 
     Raises
     ------
@@ -269,14 +257,11 @@ def estimate(spec: RunSpec) -> list[Estimate]:
 
 @dataclass(frozen=True)
 class RatingSpec(JudgesSpec):
-    """What `judge_texts` is asked."""
+    """What `judge_texts` is asked; fields as in `judge_texts`."""
 
     data: str | Rows | Sequence[Candidate]
-    """A table of texts, a file or in memory, `NAME=FILE` of a published set (see `dhp.loaders.rated`), or
-    `Candidate`s."""
     _: KW_ONLY
     task: str | None = None
-    """Task of the systems: a name or a YAML file; default: the published set's, else `summarization`."""
 
 
 @keywords_of(RatingSpec)
@@ -348,7 +333,7 @@ def _judged(
     progress: Progress | None,
 ) -> tuple[Result, RatingsArray]:
     """What follows from the ratings of one judge on one dataset, which go to the folder, and these."""
-    before = replace(judge.cached_model.usage) if judge.cached_model else Usage()
+    before = replace(judge.cached_model.usage) if judge.cached_model else None
     config = spec.config(part.dataset.task, part.variants)
     if judge.pairwise:
         config = replace(config, statistics="sign-flip")
@@ -360,7 +345,7 @@ def _judged(
     if config.schedule.sparse:
         part = replace(part, texts=(), variants=tuple(v for v in part.variants if v.name in ratings.variants))
     ratings = replace(ratings, incomplete=frozenset(t.variant for t in part.texts if t.text is None))
-    usage, cost = _used(judge, before)
+    usage, cost = taken(judge.cached_model, before)
     with stage(progress, f"analysing {judge.model} on {data.name}"):
         result = analyze_ratings(
             ratings,
@@ -378,14 +363,6 @@ def _judged(
             cost=cost,
         )
     return of_comparisons(result) if judge.pairwise else result, ratings
-
-
-def _used(judge: Judge, before: Usage) -> tuple[dict[str, int], float | None]:
-    """Calls and tokens of a judge since then, and what they cost; nothing where it asks no model."""
-    if not judge.cached_model:
-        return {}, None
-    usage = judge.cached_model.usage.since(before)
-    return usage.lasting, usage.cost(judge.cached_model.context.budget.prices)
 
 
 def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:

@@ -17,9 +17,8 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 import dhp
-from dhp.stats.design import Design, joint_log_p
-from dhp.stats.discernment import COMBINATIONS, LOG_ALPHA, Combination, combined
-from dhp.stats.wilcoxon.signed_rank import signed_rank
+from dhp.stats.discernment import COMBINATIONS, LOG_ALPHA, Combination, combined, discern, joint_log_p
+from dhp.stats.wilcoxon import signed_rank
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -62,12 +61,12 @@ def scores(
 
 def exact(differences: Floats) -> float:
     """log p of one test of the preset `default`."""
-    return signed_rank(differences, "exact").log_p
+    return signed_rank(differences, "exact")
 
 
 def approximate(differences: Floats) -> float:
     """log p of one test of the preset `paper`."""
-    return signed_rank(differences, "scipy").log_p
+    return signed_rank(differences, "scipy")
 
 
 TESTS: Mapping[str, Test] = {"default": exact, "paper": approximate}
@@ -201,8 +200,7 @@ def clusters(runs: int, n: int) -> None:
             rng = np.random.default_rng([samples, size, n, run, at, 3])
             shift = rng.normal(0, wide, index.max() + 1)[index, None, None]
             x = scores(samples, 0.5, np.array([drop]), n, rng, shift)
-            designs = (Design.of(x, ["all"]), Design.of(x, ["all"], clusters=index))
-            passed[at] += [design.point.d[0, 0] >= 1 for design in designs]
+            passed[at] += [discern(x, clusters=clusters)[1][0] >= 1 for clusters in (None, index)]
         names = ("clusters ignored", "respected")
         said = (f"{name} {a / runs:.1%} / {b / runs:.1%}" for name, a, b in zip(names, *passed, strict=True))
         print(f"{n // size:3} clusters of {size:2}, {kind:14} nothing / 0.5: {', '.join(said)}", flush=True)

@@ -25,7 +25,7 @@ from dhp.stats.arrays import level_shares
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.compare import QUANTITIES, JudgeScores
 from dhp.stats.defaults import FLOOR
-from dhp.stats.detection import Estimate, detection, kind_influences, verdict
+from dhp.stats.detection import detection, verdict
 from dhp.stats.influences import Influences, difference, weighted, wilson_interval
 from dhp.stats.psychometric import TARGET, fallen, psychometric
 from dhp.stats.swap import detection_pair, noninferiority, swap, swap_discernment
@@ -76,7 +76,7 @@ def averaged(tests: Influences) -> Influences:
 
 def overall(judge: JudgeScores) -> Influences:
     """Detection over all variants."""
-    return averaged(kind_influences(judge.differences))
+    return averaged(detection(judge.differences, LEVELS).seen)
 
 
 def estimates(both: tuple[JudgeScores, JudgeScores]) -> dict[str, tuple[Floats, ...]]:
@@ -85,8 +85,8 @@ def estimates(both: tuple[JudgeScores, JudgeScores]) -> dict[str, tuple[Floats, 
     seen = detection(one.differences, LEVELS)
     area = auroc_influences(one.original, one.degraded)
     apart = difference(overall(one), overall(other))
-    found = {"kind": seen.kinds, "run": seen.average}
-    made = {name: (each.value, each.low, each.high) for name, each in found.items()}
+    average = [np.asarray(each) for each in seen.average]
+    made = {"kind": (seen.value, seen.low, seen.high), "run": tuple(average)}
     made["AUROC"] = (area.value, *wilson_interval(area))
     made["difference"] = (apart.value, *wilson_interval(apart, bounds=(-1.0, 1.0)))
     return made
@@ -103,12 +103,14 @@ def dosed(
 
 def by_grid(
     differences: Callable[[Floats], Floats], rng: np.random.Generator, resamples: int = 300
-) -> Estimate[float]:
+) -> tuple[float, float, float]:
     """T75 of texts that are all asked about at each dose."""
     return psychometric(DOSES, differences(DOSES), rng, resamples=resamples).fitted
 
 
-def by_search(differences: Callable[[Floats], Floats], rng: np.random.Generator) -> Estimate[float]:
+def by_search(
+    differences: Callable[[Floats], Floats], rng: np.random.Generator
+) -> tuple[float, float, float]:
     """T75 of a search that asks about five doses for three texts, eight at once."""
     x = differences(SEARCHED)
     score, asked = fallen(x, None), np.zeros(x.shape[:2], dtype=np.bool_)
@@ -155,9 +157,7 @@ def sight(strength: str, samples: int, end: float, size: int, seed: int) -> tupl
     looks = min(1.0, (end - 0.5) / (largest - 0.5))
     if end < TARGET:
         return looks, math.inf
-    every = [
-        by_grid(lambda x: dosed(strength, looks, size, samples, x, rng), rng, 1).value for _ in range(20)
-    ]
+    every = [by_grid(lambda x: dosed(strength, looks, size, samples, x, rng), rng, 1)[0] for _ in range(20)]
     return looks, float(np.mean(every))
 
 
@@ -171,11 +171,11 @@ def thresholds(runs: int, chosen: argparse.Namespace) -> None:
             rng = np.random.default_rng([n, samples, len(strength), int(100 * end), *seed])
             of = partial(dosed, strength, looks, n, samples)
             found = [way(lambda doses: of(doses, rng), rng) for _ in range(runs)]  # noqa: B023 - used at once
-            held = np.mean([one.low <= truth <= one.high for one in found])
+            held = np.mean([low <= truth <= high for _, low, high in found])
             judge = f"{strength}, ends at {end:.0%}" if end < 1 else strength
             print(
                 f"{judge:21} {kind:13} N = {n:3}: T75 {held:.1%} of {truth:.3g}; without an upper end "
-                f"{np.mean([math.isinf(one.high) for one in found]):.1%}",
+                f"{np.mean([math.isinf(high) for *_, high in found]):.1%}",
                 flush=True,
             )
 
@@ -252,8 +252,8 @@ def gates(runs: int, chosen: argparse.Namespace) -> None:
                 test = noninferiority(*both, 0.05, rng, resamples=999)
                 worse, fine = (p[0] <= 0.05 for p in (test.p_inferior, test.p_noninferior))
                 losses["not met" if worse else "met" if fine else "undecided"] += 1
-                seen = detection(new.differences, LEVELS).average
-                below, above = seen.high < truth, seen.low >= truth
+                _, low, high = detection(new.differences, LEVELS).average
+                below, above = high < truth, low >= truth
                 limits["not met" if below else "met" if above else "undecided"] += 1
             for found, counts in ((drop, losses), (limit, limits)):
                 found.append(" / ".join(f"{counts[o] / runs:.1%}" for o in ("met", "undecided", "not met")))
@@ -301,7 +301,7 @@ def _judged_runs(runs: int, shape: str, truth: Floats, ties: float, n: int, rng:
     counts: Counter[str] = Counter()
     bias, held, some = [], [], {"noticed": 0, "missed": 0}
     for _ in range(runs):
-        found = detection(outcomes(shape, truth, ties, n, rng), ["all"] * KINDS).kinds
+        found = detection(outcomes(shape, truth, ties, n, rng), ["all"] * KINDS)
         bias.append(np.mean(found.value - truth))
         held.append(np.mean((found.low <= truth) & (truth <= found.high)))
         ends = zip(found.value.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
@@ -324,10 +324,11 @@ def run_averages(runs: int, chosen: argparse.Namespace) -> None:
                 held, together, value = [], [], []
                 for _ in range(runs):
                     found = detection(outcomes(shape, truth, ties, n, rng), levels)
-                    inside = (found.kinds.low <= truth) & (truth <= found.kinds.high)
-                    held.append(found.average.low <= truth.mean() <= found.average.high)
+                    inside = (found.low <= truth) & (truth <= found.high)
+                    mean, low, high = found.average
+                    held.append(low <= truth.mean() <= high)
                     together.append(inside.all())
-                    value.append(found.average.value)
+                    value.append(mean)
                 print(
                     f"{shape:11} ties {ties:.1f}, N = {n:3}: average holds {np.mean(held):.1%}, its bias "
                     f"{np.mean(value) - truth.mean():+.3f}; all kinds hold {np.mean(together):.1%}",

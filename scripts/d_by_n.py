@@ -16,7 +16,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from scipy.special import ndtri
 
 from dhp.stats.discernment import discernment
-from dhp.stats.wilcoxon.signed_rank import signed_rank
+from dhp.stats.wilcoxon import signed_rank
 
 PLOT = Path(__file__).resolve().parent.parent / "docs" / "d-by-n.svg"
 EFFECTS = (0.1, 0.2, 0.4, 0.8)
@@ -33,7 +33,7 @@ def drawn(effect: float, n: int, runs: int) -> npt.NDArray[np.float64]:
     """
     shift = float(ndtri((1 + effect) / 2)) / math.sqrt(2)
     rng = np.random.default_rng([int(100 * effect), n])
-    return np.array([discernment(signed_rank(rng.normal(shift, 1, n)).log_p) for _ in range(runs)])
+    return np.array([discernment(signed_rank(rng.normal(shift, 1, n))) for _ in range(runs)])
 
 
 def figure(runs: int, sizes: Sequence[int]) -> Figure:

@@ -16,8 +16,8 @@ from mkdocs.structure.files import File, Files
 import dhp
 from dhp.cli.main import app
 from dhp.cli.options import Command
-from dhp.content.catalog import read_suite
-from dhp.content.protocols import pairwise_names, protocol_names, read_protocol
+from dhp.content.catalog import names_of, read_suite
+from dhp.content.protocols import read_protocol
 from dhp.core.options import option_of
 from dhp.core.plugins import offered
 from dhp.perturb.registry import find_perturbers
@@ -170,13 +170,13 @@ def _protocols() -> str:
         "Each text is rated on its own, by metric.",
     ]
     kept = {"answer", "steps", "samples", "temperature", "top_p", "max_tokens", "extraction"}
-    for name in protocol_names():
+    for name in names_of("protocol"):
         found = read_protocol(name)
         lines += _protocol(name, found.description, found.model_dump(include=kept))
         sources = (("Published", found.published), ("Ours", found.ours))
         lines += [f"- {who}: {_plain(said)}" for who, said in sources if said]
     lines += ["", "## Pairwise", "", "Two texts are shown side by side, see [battle.md](battle.md)."]
-    for name in pairwise_names():
+    for name in names_of("pairwise protocol"):
         lines += _protocol(name, read_protocol(name).description, {})
     return "\n".join(lines) + "\n"
 

@@ -180,8 +180,7 @@ ON_THE_WAY = """
 Row Table Example Dataset
 Edited Audit PerturbedText PerturbedDataset
 Candidate RatingTarget Request Job Reply Answer Extracted Rating
-RatingsArray Design Scores Influences Estimate Detection SignedRank _Figures Cell VariantResult RunDetection
-_TestedParts Result
+RatingsArray Influences Detection Cell VariantResult RunDetection Result
 Run RunResult Findings _Section
 """
 """Records that hold a text, or what is known of it, from a row of a table to the report, in their order."""

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.content.catalog import read_suite, read_task
-from dhp.content.protocols import protocol_names
+from dhp.content.catalog import names_of, read_suite, read_task
 from dhp.judge.factory import request_builder
 from dhp.perturb.registry import check_suite, find_perturbers
 from tests.llm.stub import stub_server
@@ -86,7 +85,7 @@ def test_the_protocols_are_those_that_there_are() -> None:
     section = README.partition("# How a judge is asked")[2].partition("## Which one")[0]
     rows = [line.split("|") for line in section.splitlines() if line.startswith("| `")]
     shown = {name: row for row in rows for name in re.findall(r"`([a-z-]+)`", row[1])}
-    assert set(shown) == set(protocol_names())
+    assert set(shown) == set(names_of("protocol"))
     for name, row in shown.items():
         protocol = dhp.protocol(name)
         assert row[3].strip() == protocol.steps

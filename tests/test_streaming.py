@@ -38,7 +38,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few records are many."""
     monkeypatch.setattr(spool, "KEPT", 10)
     monkeypatch.setattr(spool, "BLOCK", 4)
-    monkeypatch.setattr(builder, "BLOCK", 4)
+    monkeypatch.setattr(builder, "_PART", 4)
     monkeypatch.setattr("dhp.perturb.perturbed_dataset.BLOCK", 4)
     monkeypatch.setattr(rate_texts, "PART_RATINGS", 100)
     monkeypatch.setattr(ratings_file, "PART_ROWS", 300)

@@ -3,7 +3,7 @@
 import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from dhp.core.seeding import key_digest, text_hash
 from dhp.core.signature import Signature
 from dhp.core.specs import ANY_TASK, Scale, Suite
 from dhp.stats.arrays import Floats
-from dhp.stats.detection import FEWEST_PAIRS, Estimate
+from dhp.stats.detection import FEWEST_PAIRS
 from dhp.stats.discernment import level_average, minimum
 from dhp.stats.judge_habits import rank_correlations, sample_consistency, spread, style_names
 from dhp.stats.psychometric import curve, psychometric
@@ -165,7 +165,7 @@ def _dose_response(
     return DoseResponse(
         perturber,
         tuple(doses),
-        detection=_as_tuple(fitted.detection),
+        detection=tuple(map(_finite, fitted.detection)),
         guess=fitted.guess,
         power=_finite(fitted.power),
         lapse=_finite(fitted.lapse),
@@ -175,14 +175,8 @@ def _dose_response(
     )
 
 
-def _t75(t75: Estimate[float]) -> DoseThreshold | None:
-    if math.isnan(t75.value):
-        return None
-    return DoseThreshold(_finite(t75.value), _finite(t75.low), _finite(t75.high))
-
-
-def _as_tuple(values: Floats) -> tuple[float | None, ...]:
-    return tuple(_finite(value) for value in values)
+def _t75(t75: tuple[float, float, float]) -> DoseThreshold | None:
+    return None if math.isnan(t75[0]) else DoseThreshold(*map(_finite, t75))
 
 
 def _finite(value: float) -> float | None:
@@ -291,8 +285,9 @@ def analyze_ratings(
     `variants` are all, rated or not; `scales` and `characters`, the median length of the originals, are given
     where they are known.
     """
-    tested = _all_tested(ratings, variants, config, characters)
-    rated = [row.variant for row in tested.variants]
+    rows, controls, attacks, curves, found = _all_tested(ratings, variants, config, characters)
+    dosed = {response.perturber for response in curves}
+    averaged = [row for row in rows if parse_variant(row.variant).perturber not in dosed]
     return Result(
         signature=str(signature),
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -304,46 +299,38 @@ def analyze_ratings(
         combination=config.named_combination(),
         weights=config.expert_weights.weights,
         levels=levels,
-        **averages(tested.averaged),
-        variants=tested.variants,
-        controls=tested.controls,
-        attacks=tested.attacks,
-        curves=tested.curves,
+        **averages(averaged),
+        variants=tuple(rows),
+        controls=tuple(controls),
+        attacks=tuple(attacks),
+        curves=curves,
         left_out=tuple(left_out),
         ratings=ratings.counts,
         repeats={m: asdict(sample_consistency(x)) for m, x in ratings.samples.items() if x.size},
         scales={m: (s.min, s.max) for m, s in (scales or {}).items() if m in ratings.metrics},
-        styles=response_styles(ratings, rated, scales),
-        halo=halo(ratings, rated),
+        styles=response_styles(ratings, [row.variant for row in rows], scales),
+        halo=halo(ratings, [row.variant for row in rows]),
         failures=dict(islice(ratings.failures.items(), _REASONS_KEPT)),
         rules=ratings.rules,
         missing_mass=ratings.missing_mass,
         usage=dict(usage),
         cost=cost,
-        warnings=(*notes, *_warnings(ratings), *failure_warnings(ratings, tested.variants)),
-        detection=tested.detection,
+        warnings=(*notes, *_warnings(ratings), *failure_warnings(ratings, rows)),
+        detection=found,
         floor=config.floor_share,
         clusters=None if ratings.clusters is None else int(ratings.clusters.max()) + 1,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _TestedParts:
-    """What was tested, in the parts of a result."""
-
-    variants: tuple[VariantResult, ...]
-    averaged: tuple[VariantResult, ...]
-    """Variants that count in the averages; dosed ones do not."""
-    controls: tuple[VariantResult, ...]
-    attacks: tuple[VariantResult, ...]
-    curves: tuple[DoseResponse, ...]
-    detection: RunDetection
-
-
 def _all_tested(
     ratings: RatingsArray, variants: Sequence[Variant], config: ResolvedConfig, characters: int | None
-) -> _TestedParts:
-    """All variants, tested and judged; controls first, as verdicts depend on them."""
+) -> tuple[
+    list[VariantResult], list[VariantResult], list[VariantResult], tuple[DoseResponse, ...], RunDetection
+]:
+    """Kinds of damage, controls, attacks, curves of doses, and detection of all kinds without doses.
+
+    Controls first, as verdicts depend on them.
+    """
     same = judged_probes(ratings, [v for v in variants if v.perturber == IDENTITY], config)
     edited = [v for v in variants if v.level == "control" and v.perturber != IDENTITY]
     harmless = judged_probes(ratings, edited, config)
@@ -358,7 +345,7 @@ def _all_tested(
     rows, found = judged_kinds(ratings, [v for v in perturbed if v.perturber not in dosed], config, edits)
     further, _ = judged_kinds(ratings, [v for v in perturbed if v.perturber in dosed], config, edits)
     ordered = sorted((*rows, *further), key=lambda row: order.index(row.variant))
-    return _TestedParts(tuple(ordered), tuple(rows), tuple(controls), tuple(attacks), responses, found)
+    return ordered, controls, attacks, responses, found
 
 
 def false_alarms(controls: Sequence[VariantResult]) -> float:
@@ -375,9 +362,9 @@ def averages(rows: Sequence[VariantResult]) -> dict[str, Any]:
     for end in ("", "_ew"):
         d = [getattr(row, f"d{end}") for row in enough]
         lowest, at = minimum(d) if enough else (None, 0)
-        found[f"d_avg{end}"] = float(level_average(d, levels)) if enough else None
-        found[f"d_min{end}"] = None if lowest is None else float(lowest)
-        found[f"d_min_variant{end}"] = enough[int(at)].variant if enough else None
+        found[f"d_avg{end}"] = level_average(d, levels) if enough else None
+        found[f"d_min{end}"] = lowest
+        found[f"d_min_variant{end}"] = enough[at].variant if enough else None
     return found
 
 

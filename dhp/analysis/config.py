@@ -14,7 +14,7 @@ from dhp.stats.defaults import FLOOR
 if TYPE_CHECKING:
     from dhp.core.specs import Weights
     from dhp.stats.discernment import Combination
-    from dhp.stats.wilcoxon.signed_rank import Method
+    from dhp.stats.wilcoxon import Method
 
 T = TypeVar("T")
 

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -16,21 +17,19 @@ from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.specs import Suite
 from dhp.stats.arrays import Floats
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
-from dhp.stats.design import Design
 from dhp.stats.detection import (
     ALPHA,
     ControlState,
     Detection,
-    Verdict,
     control_state,
     detection,
     examples_to_decide,
     verdict,
 )
-from dhp.stats.discernment import LOG_ALPHA, holm
+from dhp.stats.discernment import LOG_ALPHA, discern, holm
 from dhp.stats.influences import wilson_interval
 from dhp.stats.judge_habits import confusion, failure_p
-from dhp.stats.wilcoxon.signed_rank import Alternative
+from dhp.stats.wilcoxon import Alternative
 
 _ONE_LEVEL = "all"
 _SMALLEST_LOG = -690.0  # below it p underflows
@@ -71,35 +70,6 @@ def _probes() -> list[Variant]:
     return [variant for name, use in uses for variant in use.variants(name)]
 
 
-def _design(
-    ratings: RatingsArray,
-    variants: Sequence[Variant],
-    config: ResolvedConfig,
-    alternative: Alternative = "greater",
-) -> Design:
-    """How these variants, at least one, are tested by these ratings; probes have no weights."""
-    none = [math.nan] * len(ratings.metrics)
-    rows = [None if v.level in PROBES else config.weight_row(v.perturber, ratings.metrics) for v in variants]
-    names = [v.name for v in variants]
-    differences = ratings.difference_table(names, ratings.metrics, ties=config.method != "scipy")
-    if config.method == "sign-flip" and not np.array_equal(
-        np.rint(2 * differences), 2 * differences, equal_nan=True
-    ):
-        raise InputError(
-            f"{ratings.place}: statistics 'sign-flip' is for verdicts on pairs, whose differences are "
-            "multiples of 1/2; allowed: default, paper"
-        )
-    return Design.of(
-        differences,
-        [v.level for v in variants],
-        np.array([none if row is None else row for row in rows]),
-        method=config.method,
-        combination=config.named_combination(),
-        alternative=alternative,
-        clusters=ratings.clusters,
-    )
-
-
 def judged_kinds(
     ratings: RatingsArray, variants: Sequence[Variant], config: ResolvedConfig, harmless: Sequence[str] = ()
 ) -> tuple[list[VariantResult], RunDetection]:
@@ -120,19 +90,18 @@ def judged_kinds(
     found = detection(
         differences, levels, ratings.clusters, controls=controls, alpha=alpha, together=together
     )
-    figures = _figures(ratings, variants, _design(ratings, variants, config), found)
     rows = []
-    for v, variant in enumerate(variants):
+    for v, row in enumerate(_rows(ratings, variants, config, differences, found)):
         value, low, high = _kind(found, v)
         above = float(found.above_controls[v])
-        said = verdict(value, low, high, figures.pairs(v), floor=config.floor_share, above_controls=above)
+        said = verdict(value, low, high, row.n, floor=config.floor_share, above_controls=above)
         more = None
         if said == "undecided":
             deviates = float(found.deviates[0][v]), found.deviates[1]
             more = examples_to_decide(
                 len(ratings.examples), value, low, high, deviates, floor=config.floor_share
             )
-        rows.append(_row(ratings, variant, figures, v, said, more))
+        rows.append(replace(row, verdict=said, n_to_decide=more))
     return rows, _of_run(found, names)
 
 
@@ -153,122 +122,139 @@ def judged_probes(
     differences = ratings.difference_table([variant.name for variant in variants], ratings.metrics)
     levels = [variant.level for variant in variants]
     found = detection(-differences if attacks else differences, levels, ratings.clusters)
-    design = _design(ratings, variants, config, "two-sided" if attacks else "greater")
-    figures = _figures(ratings, variants, design, found)
     alarm: ControlState = "raised" if attacks else "false alarm"
+    rows = _rows(ratings, variants, config, differences, found, mirrored=attacks)
+    return [
+        replace(row, verdict=control_state(*_kind(found, v), row.n, floor=config.floor_share, alarm=alarm))
+        for v, row in enumerate(rows)
+    ]
+
+
+def _rows(
+    ratings: RatingsArray,
+    variants: Sequence[Variant],
+    config: ResolvedConfig,
+    differences: Floats,
+    found: Detection,
+    *,
+    mirrored: bool = False,
+) -> list[VariantResult]:
+    """The variants, at least one, without a verdict.
+
+    With `mirrored` the detection is that of scores that rose. Probes have no weights.
+    """
+    names, metrics = [v.name for v in variants], ratings.metrics
+    weights = [None if v.level in PROBES else config.weight_row(v.perturber, metrics) for v in variants]
+    if config.method == "scipy":
+        differences = ratings.difference_table(names, metrics, ties=False)
+    alternative: Alternative = "two-sided" if mirrored else "greater"
+    log_p, *scores = _discerned(ratings, weights, config, differences, alternative)
+    shown = _mirrored(found) if mirrored else found
+    cells = _cells(ratings, names, weights, differences, log_p, shown)
     rows = []
-    for v, variant in enumerate(variants):
-        state = control_state(*_kind(found, v), figures.pairs(v), floor=config.floor_share, alarm=alarm)
-        rows.append(_row(ratings, variant, figures, v, state, mirrored=attacks))
+    for v, (variant, row) in enumerate(zip(variants, weights, strict=True)):
+        d, d_ew = (_defined(each[v]) for each in scores)
+        lost = math.nan
+        if row is not None and d is not None:
+            lost = confusion([cell.mean_drop or 0.0 for cell in cells[v].values()], row)
+        if d is not None and d_ew is not None and variant.level not in PROBES:
+            d, d_ew = (ratings.course.adjusted(each, variant.name) for each in (d, d_ew))
+        value, low, high = _kind(shown, v)
+        rows.append(
+            VariantResult(
+                variant=variant.name,
+                level=variant.level,
+                method=variant.method or None,
+                degree=variant.degree,
+                metrics=cells[v],
+                p=None if d is None else _plain_p(d * LOG_ALPHA),
+                p_ew=None if d_ew is None else _plain_p(d_ew * LOG_ALPHA),
+                d=d,
+                d_ew=d_ew,
+                not_applicable=ratings.not_applicable(variant.name),
+                stopped_at=ratings.stopped_at(variant.name),
+                misplaced=_defined(lost),
+                detection=_defined(value),
+                detection_ci=_ends(low, high),
+                best_metric=None if math.isnan(value) else _best(found.metric_value[v], metrics),
+                n=int(found.pairs[v].max()),
+            )
+        )
     return rows
 
 
-@dataclass(frozen=True, slots=True)
-class _Figures:
-    """Figures of V variants and M metrics, those of cells of shape (V, M); NaN where undefined."""
-
-    design: Design
-    detection: Detection
-    area: Floats
-    low: Floats
-    high: Floats
-    drops: Floats
-    """Standardised drops."""
-
-    def pairs(self, v: int) -> int:
-        """Pairs of the metric that has most."""
-        return int(self.detection.pairs[v].max())
-
-
-def _figures(
-    ratings: RatingsArray, variants: Sequence[Variant], design: Design, detection: Detection
-) -> _Figures:
-    original, degraded = ratings.score_tables([variant.name for variant in variants])
-    area = auroc_influences(original, degraded)
-    drops = standardised_drop_influences(original, degraded).value
-    return _Figures(design, detection, area.value, *wilson_interval(area, ratings.clusters), drops)
-
-
-def _row(
+def _discerned(
     ratings: RatingsArray,
-    variant: Variant,
-    figures: _Figures,
-    v: int,
-    said: Verdict | ControlState,
-    n_to_decide: int | None = None,
-    *,
-    mirrored: bool = False,
-) -> VariantResult:
-    """Variant number v; with `mirrored` the detection is that of scores that rose."""
-    design, name = figures.design, variant.name
-    assert design.weights is not None
-    row = None if np.isnan(design.weights[v]).any() else design.weights[v].tolist()
-    cells = {
-        metric: _cell(figures, (v, m), ratings.missing(name, metric), row[m] if row else None, mirrored)
-        for m, metric in enumerate(ratings.metrics)
-    }
-    d, d_ew = (_defined(values[0, v]) for values in (design.point.d, design.point.d_ew))
-    lost = math.nan
-    if d is not None and d_ew is not None:
-        if row is not None:
-            lost = confusion([cell.mean_drop or 0.0 for cell in cells.values()], row)
-        if variant.level not in PROBES:
-            d, d_ew = (ratings.course.adjusted(each, name) for each in (d, d_ew))
-    value, low, high = _kind(figures.detection, v)
-    best = None if math.isnan(value) else _best(figures.detection, v, ratings.metrics)
-    share, ends = _mirrored(value, low, high) if mirrored else (_defined(value), _ends(low, high))
-    return VariantResult(
-        variant=name,
-        level=variant.level,
-        method=variant.method or None,
-        degree=variant.degree,
-        metrics=cells,
-        p=None if d is None else _plain_p(d * LOG_ALPHA),
-        p_ew=None if d_ew is None else _plain_p(d_ew * LOG_ALPHA),
-        d=d,
-        d_ew=d_ew,
-        not_applicable=ratings.not_applicable(name),
-        stopped_at=ratings.stopped_at(name),
-        misplaced=_defined(lost),
-        detection=share,
-        detection_ci=ends,
-        best_metric=best,
-        n=figures.pairs(v),
-        verdict=said,
-        n_to_decide=n_to_decide,
+    weights: Sequence[Sequence[float] | None],
+    config: ResolvedConfig,
+    differences: Floats,
+    alternative: Alternative,
+) -> tuple[Floats, Floats, Floats]:
+    """As `discern`."""
+    halves = np.rint(2 * differences)
+    if config.method == "sign-flip" and not np.array_equal(halves, 2 * differences, equal_nan=True):
+        raise InputError(
+            f"{ratings.place}: statistics 'sign-flip' is for verdicts on pairs, whose differences are "
+            "multiples of 1/2; allowed: default, paper"
+        )
+    return discern(
+        differences,
+        np.array([[math.nan] * len(ratings.metrics) if row is None else row for row in weights]),
+        method=config.method,
+        combination=config.named_combination(),
+        alternative=alternative,
+        clusters=ratings.clusters,
     )
 
 
-def _cell(figures: _Figures, at: tuple[int, int], missing: int, weight: float | None, mirrored: bool) -> Cell:
-    """The figures of one variant and metric."""
-    v, m = at
-    found, test = figures.detection, figures.design.tests[v][m]
-    metrics = found.metrics
-    value, low, high = (float(each[at]) for each in (metrics.value, metrics.low, metrics.high))
-    share, ends = _mirrored(value, low, high) if mirrored else (_defined(value), _ends(low, high))
-    fell, rose = (found.rose, found.fell) if mirrored else (found.fell, found.rose)
-    return Cell(
-        p=None if test is None else _plain_p(test.log_p),
-        log10_p=None if test is None else test.log_p / math.log(10) + 0.0,
-        n=0 if test is None else test.n,
-        missing=missing,
-        mean_drop=None if test is None else float(np.nanmean(figures.design.differences[:, v, m])) + 0.0,
-        weight=weight,
-        fell=_defined(fell[at]),
-        tied=_defined(found.tied[at]),
-        rose=_defined(rose[at]),
-        detection=share,
-        detection_ci=ends,
-        auroc=_defined(figures.area[at]),
-        auroc_ci=_ends(figures.low[at], figures.high[at]),
-        standardised_drop=_defined(figures.drops[at]),
-    )
+def _cells(
+    ratings: RatingsArray,
+    variants: Sequence[str],
+    weights: Sequence[Sequence[float] | None],
+    differences: Floats,
+    log_p: Floats,
+    found: Detection,
+) -> list[dict[str, Cell]]:
+    """Metric -> its test, of each variant."""
+    original, degraded = ratings.score_tables(variants)
+    area = auroc_influences(original, degraded)
+    area_low, area_high = wilson_interval(area, ratings.clusters)
+    drops = standardised_drop_influences(original, degraded).value
+    cells: list[dict[str, Cell]] = [{} for _ in variants]
+    for v, m in product(range(len(variants)), range(len(ratings.metrics))):
+        metric, row, pairs = ratings.metrics[m], weights[v], int(found.pairs[v, m])
+        cells[v][metric] = Cell(
+            p=_plain_p(log_p[v, m]),
+            log10_p=_defined(log_p[v, m] / math.log(10) + 0.0),
+            n=pairs,
+            missing=ratings.missing(variants[v], metric),
+            mean_drop=float(np.nanmean(differences[:, v, m])) + 0.0 if pairs else None,
+            weight=None if row is None else row[m],
+            fell=_defined(found.fell[v, m]),
+            tied=_defined(found.tied[v, m]),
+            rose=_defined(found.rose[v, m]),
+            detection=_defined(found.metric_value[v, m]),
+            detection_ci=_ends(found.metric_low[v, m], found.metric_high[v, m]),
+            auroc=_defined(area.value[v, m]),
+            auroc_ci=_ends(area_low[v, m], area_high[v, m]),
+            standardised_drop=_defined(drops[v, m]),
+        )
+    return cells
 
 
-def _mirrored(value: float, low: float, high: float) -> tuple[float | None, Ends]:
+def _mirrored(found: Detection) -> Detection:
     """Detection of scores that rose, and its limits, as of scores that fell."""
-    ends = _ends(low, high)
-    return (None if math.isnan(value) else 1 - value), None if ends is None else (1 - ends[1], 1 - ends[0])
+    return replace(
+        found,
+        fell=found.rose,
+        rose=found.fell,
+        metric_value=1 - found.metric_value,
+        metric_low=1 - found.metric_high,
+        metric_high=1 - found.metric_low,
+        value=1 - found.value,
+        low=1 - found.high,
+        high=1 - found.low,
+    )
 
 
 def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> list[str]:
@@ -287,30 +273,28 @@ def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> li
     ]
 
 
-def _best(detection: Detection, v: int, metrics: Sequence[str]) -> str:
-    """The best metric; of several the first by name, whatever their order."""
-    values = detection.metrics.value[v]
-    return min(
-        metric for metric, value in zip(metrics, values, strict=True) if value >= np.nanmax(values) - 1e-12
-    )
+def _best(values: Floats, metrics: Sequence[str]) -> str:
+    """The metric with the highest detection; of several the first by name, whatever their order."""
+    return min(m for m, value in zip(metrics, values, strict=True) if value >= np.nanmax(values) - 1e-12)
 
 
-def _kind(detection: Detection, v: int) -> tuple[float, float, float]:
-    return float(detection.kinds.value[v]), float(detection.kinds.low[v]), float(detection.kinds.high[v])
+def _kind(found: Detection, v: int) -> tuple[float, float, float]:
+    return float(found.value[v]), float(found.low[v]), float(found.high[v])
 
 
 def _ends(low: float, high: float) -> Ends:
     return None if math.isnan(low) or math.isnan(high) else (float(low), float(high))
 
 
-def _of_run(detection: Detection, names: Sequence[str]) -> RunDetection:
-    average, lowest = detection.average, detection.lowest
-    value, low, high = (math.nan,) * 3 if lowest < 0 else _kind(detection, lowest)
+def _of_run(found: Detection, names: Sequence[str]) -> RunDetection:
+    average, low, high = found.average
+    there = found.lowest >= 0
+    least, *ends = _kind(found, found.lowest) if there else (math.nan,) * 3
     return RunDetection(
-        avg=_defined(float(average.value)),
-        min=_defined(value),
-        min_variant=None if lowest < 0 else names[lowest],
-        ci={"avg": _ends(float(average.low), float(average.high)), "min": _ends(low, high)},
+        avg=_defined(average),
+        min=_defined(least),
+        min_variant=names[found.lowest] if there else None,
+        ci={"avg": _ends(low, high), "min": _ends(*ends)},
     )
 
 

@@ -20,14 +20,7 @@ def check() -> None:
 
     Example: dhp data check
     """
-    from dhp.content.catalog import (
-        DATASETS,
-        read_authored,
-        read_list,
-        read_probes,
-        read_suite,
-        suite_names,
-    )
+    from dhp.content.catalog import DATASETS, names_of, read_authored, read_list, read_probes, read_suite
     from dhp.content.check import check as check_content
     from dhp.core.errors import InputError
     from dhp.loaders.resolve import resolve_datasets
@@ -38,7 +31,7 @@ def check() -> None:
     for line in check_content():
         say(f"ok  {line}")
     perturbers = find_perturbers()
-    for name in suite_names():
+    for name in names_of("suite"):
         suite = read_suite(name)
         check_suite(suite, perturbers)
         say(f"ok  suite {name}: {check_prompts(suite)} prompts")

@@ -101,28 +101,23 @@ class _Init:
 
     def default(self, name: str) -> str | None:
         """What is proposed."""
-        proposed = {
-            "source": "",
-            "metric": "quality",
-            "scale": "1..5",
-            "base_url": "",
-            "model": f"openai/{self.models[0]}" if self.models else "openai/gpt-4o-mini",
-            "prompt_file": "prompt.txt",
-        }
-        return proposed.get(name)
+        if name == "model" and self.models:
+            return f"openai/{self.models[0]}"
+        return _QUESTIONS[name][2]
 
 
-_QUESTIONS = {
-    "dataset": ("FILE", "Table of good texts"),
-    "output": ("COLUMN", "Column of the text that is judged"),
-    "source": ("COLUMN", "Column of what the writer was given (empty: none)"),
-    "metric": ("NAME", "What is rated, in a word"),
-    "scale": ("LOW..HIGH", "Scale, e.g. 1..10 (10..1: lower is better)"),
-    "base_url": ("URL", "Server, up to /v1 (empty: that of OpenAI)"),
-    "model": ("MODEL", "Model"),
-    "prompt_file": ("FILE", "Prompt file"),
+_QUESTIONS: dict[str, tuple[str, str, str | None]] = {
+    "dataset": ("FILE", "Table of good texts", None),
+    "output": ("COLUMN", "Column of the text that is judged", None),
+    "source": ("COLUMN", "Column of what the writer was given (empty: none)", ""),
+    "metric": ("NAME", "What is rated, in a word", "quality"),
+    "scale": ("LOW..HIGH", "Scale, e.g. 1..10 (10..1: lower is better)", "1..5"),
+    "base_url": ("URL", "Server, up to /v1 (empty: that of OpenAI)", ""),
+    "model": ("MODEL", "Model", "openai/gpt-4o-mini"),
+    "prompt_file": ("FILE", "Prompt file", "prompt.txt"),
 }
-"""Kind of answer, and question, in their order; the last one has an answer in every complete file."""
+"""Kind of answer, question and what is proposed, in their order; the last one has an answer in every complete
+file."""
 
 
 def _key(name: str) -> str:
@@ -131,7 +126,7 @@ def _key(name: str) -> str:
 
 def _answers(command: Callable[..., object]) -> Callable[..., object]:
     """Let a command take the answer to each question as an option."""
-    for name, (kind, question) in reversed(_QUESTIONS.items()):
+    for name, (kind, question, _) in reversed(_QUESTIONS.items()):
         command = click.option(f"--{_key(name)}", metavar=kind, help=f"{question}.")(command)
     return command
 
@@ -150,7 +145,7 @@ def init(out: str, **given: str | None) -> None:
     written = _read(path)
     if written and (said := [f"{_key(name)} {value}" for name, value in written.items() if value]):
         say(f"{out} has: {', '.join(said)}")
-    for name, (_, question) in _QUESTIONS.items():
+    for name, (_, question, _) in _QUESTIONS.items():
         answer = written.get(name, given[name])
         if name in written and given[name] not in (None, answer):
             raise InputError(f"--{_key(name)}: {out} has '{answer}'; edit it, or choose another --out")

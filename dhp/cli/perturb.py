@@ -171,12 +171,6 @@ def _before_and_after(part: "PerturbedDataset", count: int) -> "Iterator[Part]":
             yield before_after(variant, example.output, text, levels[variant], edits)
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    header: str
-    cell: Callable[[VariantAudit], str]
-
-
 def _edits(audit: VariantAudit) -> str:
     return "–" if audit.asked is None else f"{audit.made}/{audit.asked}"
 
@@ -189,17 +183,17 @@ def _range(spread: Spread | None, form: str) -> str:
     return "–" if spread is None else f"{spread.min:{form}} to {spread.max:{form}}"
 
 
-_COLUMNS = (
-    _Column("variant", lambda a: a.variant.name),
-    _Column("texts", lambda a: f"{a.applicable}/{a.n}"),
-    _Column("edits", _edits),
-    _Column("similar", lambda a: _middle(a.similarity, ".2f")),
-    _Column("from – to", lambda a: _range(a.similarity, ".2f")),
-    _Column("length %", lambda a: _middle(a.length_change, "+.0f")),
-    _Column("from – to %", lambda a: _range(a.length_change, "+.0f")),
-    _Column("same", lambda a: str(a.duplicates)),
-    _Column("unchanged", lambda a: str(a.unchanged)),
-)
+_COLUMNS: Mapping[str, Callable[[VariantAudit], str]] = {
+    "variant": lambda a: a.variant.name,
+    "texts": lambda a: f"{a.applicable}/{a.n}",
+    "edits": _edits,
+    "similar": lambda a: _middle(a.similarity, ".2f"),
+    "from – to": lambda a: _range(a.similarity, ".2f"),
+    "length %": lambda a: _middle(a.length_change, "+.0f"),
+    "from – to %": lambda a: _range(a.length_change, "+.0f"),
+    "same": lambda a: str(a.duplicates),
+    "unchanged": lambda a: str(a.unchanged),
+}
 _DROPPED_FIRST = ("from – to %", "from – to", "same", "unchanged", "edits")
 """Columns that a narrow terminal goes without, in this order; what is wrong in them is also said below."""
 
@@ -224,9 +218,9 @@ def _table(part: "PerturbedDataset", audits: Sequence[VariantAudit], dropped: Co
 
     name, n = part.dataset.name, len(part.dataset.examples)
     title = f"{name}  ·  suite {part.suite}  ·  seed {part.seed}  ·  n = {n}"
-    columns = [c for c in _COLUMNS if c.header not in dropped]
-    headings = [column.header for column in columns]
-    return TextTable(title, headings, [[c.cell(found) for c in columns] for found in audits], headings[1:])
+    columns = {header: cell for header, cell in _COLUMNS.items() if header not in dropped}
+    rows = [[cell(found) for cell in columns.values()] for found in audits]
+    return TextTable(title, [*columns], rows, [*columns][1:])
 
 
 def _remarks(audit: VariantAudit) -> list[str]:
@@ -242,7 +236,7 @@ def _remarks(audit: VariantAudit) -> list[str]:
     for what, reasons in (("not applicable", audit.not_applicable), ("answers rejected", audit.rejected)):
         if reasons:
             lines.append(f"{name}: {what}: {_counted(reasons)}")
-    lines += [f"{name}, example '{o.example}': {o.why}" for o in audit.outliers]
+    lines += [f"{name}, example '{example}': {why}" for example, why in audit.outliers.items()]
     return lines
 
 

@@ -43,7 +43,7 @@ class ShowRequest(NamedTuple):
 
 def _dataset(asked: ShowRequest) -> "Iterator[Part]":
     """The figures of the chosen examples beside the paper's, and the kinds of published pairs."""
-    from dhp.content.catalog import dataset_names, mini_names, read_card
+    from dhp.content.catalog import mini_names, names_of, read_card
     from dhp.loaders.dataset import measure
     from dhp.loaders.fetch import is_prepared
     from dhp.loaders.resolve import check_minimum, published, unprepared
@@ -57,7 +57,7 @@ def _dataset(asked: ShowRequest) -> "Iterator[Part]":
         return
     card, source = read_card(base), None if choice.data is None else Path(choice.data)
     if source is not None and base != name:
-        raise InputError(f"--data: {name} is bundled; allowed with one of {', '.join(dataset_names())}")
+        raise InputError(f"--data: {name} is bundled; allowed with one of {', '.join(names_of('dataset'))}")
     check_minimum(choice.min_characters, source)
     if source is None and base == name and not is_prepared(card):
         yield f"{name}: {card.title}, task {card.task}"
@@ -232,12 +232,12 @@ def _provider(name: str) -> str:
 
 def datasets() -> list[Row]:
     """The datasets of the benchmark and the published pairs, and which of them are prepared."""
-    from dhp.content.catalog import dataset_names, mini_names, read_card
+    from dhp.content.catalog import mini_names, names_of, read_card
     from dhp.loaders.fetch import is_prepared
 
     rows: list[Row] = [("mini/NAME", "", "", "ready", "bundled examples of the kind of each")]
     rows += [(name, "", "examples", "ready", "bundled") for name in mini_names()]
-    for name in dataset_names():
+    for name in names_of("dataset"):
         card = read_card(name)
         state = "prepared" if is_prepared(card) else "not prepared"
         rows.append((name, card.task, "pairs" if card.pairs else "examples", state, card.licence))
@@ -246,11 +246,13 @@ def datasets() -> list[Row]:
 
 def protocols() -> list[Row]:
     """The protocols; those that compare two texts are for dhp battle, too."""
-    from dhp.content.protocols import pairwise_names, protocol_names, read_protocol
+    from dhp.content.catalog import names_of
+    from dhp.content.protocols import read_protocol
 
-    pointwise = [(name, " ".join(read_protocol(name).description.split())) for name in protocol_names()]
+    pointwise = [(name, " ".join(read_protocol(name).description.split())) for name in names_of("protocol")]
     pairwise = [
-        (name, f"(pairwise) {' '.join(read_protocol(name).description.split())}") for name in pairwise_names()
+        (name, f"(pairwise) {' '.join(read_protocol(name).description.split())}")
+        for name in names_of("pairwise protocol")
     ]
     return [*pointwise, *pairwise]
 
@@ -271,9 +273,9 @@ def perturbers() -> list[Row]:
 
 def weights() -> list[Row]:
     """The expert weights and where they come from."""
-    from dhp.content.catalog import read_weights, weights_names
+    from dhp.content.catalog import names_of, read_weights
 
-    return [(name, " ".join(read_weights(name).provenance.split())) for name in weights_names()]
+    return [(name, " ".join(read_weights(name).provenance.split())) for name in names_of("weights")]
 
 
 KINDS: Mapping[str, Callable[[], Sequence[Row]]] = {
@@ -368,14 +370,14 @@ def _find(name: str) -> tuple[str, str]:
 
 
 def _perturber(asked: ShowRequest) -> "Iterable[Part]":
-    from dhp.content.catalog import damage_names, descriptions, read_suite, suite_names
+    from dhp.content.catalog import damage_names, descriptions, names_of, read_suite
     from dhp.perturb.registry import builtin_perturbers
 
     found = builtin_perturbers()[asked.name]
     yield f"{asked.name} ({damage_names().get(asked.name, asked.name)}): {descriptions()[asked.name]}"
     languages = found.languages if isinstance(found.languages, str) else ", ".join(found.languages)
     yield from (f"  level: {found.level}", f"  method: {found.method}", f"  languages: {languages}")
-    for suite in suite_names():
+    for suite in names_of("suite"):
         if use := read_suite(suite).perturbers.get(asked.name):
             said = (f"{v.name} {dict(v.params)}" for v in use.variants(asked.name))
             yield f"  suite {suite}: {'; '.join(said)}"

@@ -132,30 +132,45 @@ DATASETS = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22
 """The six datasets of the DHP benchmark, in the paper's order."""
 
 
-def names_in(folder: Path) -> list[str]:
-    """The names of the YAML files in a folder."""
-    return sorted(path.stem for path in folder.glob("*.yaml"))
+_FOLDERS = {
+    "dataset": "datasets/cards",
+    "task": "datasets/tasks",
+    "suite": "perturbations",
+    "probes": "perturbations/probes",
+    "word list": "perturbations/lists",
+    "authored edits": "perturbations/authored",
+    "weights": "expert_weights",
+    "protocol": "protocols",
+    "pairwise protocol": "protocols/pairwise",
+    "language": "protocols/wording",
+    "language of pairwise prompts": "protocols/pairwise/wording",
+    "language of evaluations": "protocols/evaluation",
+}
+"""Kind of content, as messages call it -> the folder of its YAML files, one a name."""
+_GIVEN_AS_FILES = ("task", "suite", "weights", "protocol", "pairwise protocol")
+"""Kinds of which a user may give a file in place of a name."""
 
 
-def named_file(kind: str, folder: Path, name: str) -> Path:
-    """The file of that name in a folder; raises `InputError` with the near name."""
-    one_of(kind, name, names_in(folder))
-    return folder / f"{name}.yaml"
+def folder_of(kind: str) -> Path:
+    """The folder of a kind of content."""
+    base, _, below = _FOLDERS[kind].partition("/")
+    return content_folder(base) / below
 
 
-def name_or_file(kind: str, folder: Path, name: str) -> Path:
-    """The file that is given, or the one of that name in a folder."""
+def names_of(kind: str) -> list[str]:
+    """What there is of a kind of content."""
+    return sorted(path.stem for path in folder_of(kind).glob("*.yaml"))
+
+
+def file_of(kind: str, name: str) -> Path:
+    """The file of that name, or the one that is given; raises `InputError` with the near name."""
     path = Path(name)
-    if path.suffix in (".yaml", ".yml"):
+    if kind in _GIVEN_AS_FILES and path.suffix in (".yaml", ".yml"):
         if not path.is_file():
             raise InputError(f"{kind} file {path}: does not exist")
         return path
-    return named_file(kind, folder, name)
-
-
-def dataset_names() -> list[str]:
-    """The datasets that have a card."""
-    return names_in(content_folder("datasets") / "cards")
+    one_of(kind, name, names_of(kind))
+    return folder_of(kind) / f"{name}.yaml"
 
 
 GENERAL_SUITE = "general"
@@ -164,20 +179,10 @@ GENERAL_LLM_SUITE = "general_llm"
 """The same with what a perturb model does to any text."""
 
 
-def task_names() -> list[str]:
-    """The tasks that are defined."""
-    return names_in(content_folder("datasets") / "tasks")
-
-
-def suite_names() -> list[str]:
-    """The suites that ship with the package."""
-    return names_in(content_folder("perturbations"))
-
-
 @functools.cache
 def read_list(name: str, spec: type[S]) -> S:
     """A word list of the perturbers (`perturbations/lists/NAME.yaml`), as `spec` describes it."""
-    return load_spec(named_file("word list", content_folder("perturbations") / "lists", name), spec)
+    return load_spec(file_of("word list", name), spec)
 
 
 def descriptions() -> dict[str, str]:
@@ -192,31 +197,26 @@ def damage_names() -> dict[str, str]:
     return known.names
 
 
-def weights_names() -> list[str]:
-    """The expert weights that ship with the package."""
-    return names_in(content_folder("expert_weights"))
-
-
 def read_card(dataset: str) -> Card:
     """The card of a dataset; its task must exist."""
-    path = named_file("dataset", content_folder("datasets") / "cards", dataset)
+    path = file_of("dataset", dataset)
     card = load_spec(path, Card)
-    one_of("task", card.task, task_names(), f"{path}: task")
+    one_of("task", card.task, names_of("task"), f"{path}: task")
     return card
 
 
 def read_task(task: str) -> Task:
     """A task with its metrics, by name or by file (`.yaml`)."""
-    return load_spec(name_or_file("task", content_folder("datasets") / "tasks", task), Task)
+    return load_spec(file_of("task", task), Task)
 
 
 def read_suite(name: str) -> Suite:
     """A suite by its name, mostly that of a dataset, or by file (`.yaml`), which may be for a task of one's
     own."""
-    path = name_or_file("suite", content_folder("perturbations"), name)
+    path = file_of("suite", name)
     suite = load_spec(path, Suite)
     if path.stem == name or misspelt_task(suite.task):
-        one_of("task", suite.task, [*task_names(), ANY_TASK], f"{path}: task")
+        one_of("task", suite.task, [*names_of("task"), ANY_TASK], f"{path}: task")
     return suite
 
 
@@ -234,22 +234,21 @@ def own_suite(task: Task, with_llm: bool) -> Suite:
 
 def misspelt_task(task: str) -> bool:
     """Whether a task is none that we know but nearly called as one: a typing error."""
-    return bool(task not in task_names() and get_close_matches(task, task_names(), n=1, cutoff=0.92))
+    return bool(task not in names_of("task") and get_close_matches(task, names_of("task"), n=1, cutoff=0.92))
 
 
 def read_probes(name: str) -> Probes:
     """`controls` or `attacks`."""
-    return load_spec(named_file("probes", content_folder("perturbations") / "probes", name), Probes)
+    return load_spec(file_of("probes", name), Probes)
 
 
 @functools.cache
 def read_authored(dataset: str) -> AuthoredEdits | None:
     """The edits that people wrote for a bundled dataset (`mini/NAME`); None for any other."""
     base = dataset.removeprefix("mini/")
-    folder = content_folder("perturbations") / "authored"
-    if base == dataset or base not in names_in(folder):
+    if base == dataset or base not in names_of("authored edits"):
         return None
-    path = folder / f"{base}.yaml"
+    path = file_of("authored edits", base)
     edits = load_spec(path, AuthoredEdits)
     if edits.dataset != dataset:
         raise InputError(f"{path}: dataset: must be '{dataset}', not '{edits.dataset}'")
@@ -262,7 +261,7 @@ def read_weights(name: str) -> Weights:
 
     Votes are read as their shares; a metric that they do not name has none.
     """
-    path = name_or_file("weights", content_folder("expert_weights"), name)
+    path = file_of("weights", name)
     weights = load_spec(path, Weights)
     _check_rows(path, "tasks", weights.tasks, full=True)
     _check_rows(path, "votes", weights.votes, full=False)
@@ -279,7 +278,7 @@ def _check_rows(
     """Raise `InputError` for a task or metric that does not exist; if `full`, for a metric left out too."""
     for task, rows in tables.items():
         if misspelt_task(task):
-            one_of("task", task, task_names(), f"{path}: {key}")
+            one_of("task", task, names_of("task"), f"{path}: {key}")
         metrics = _metrics(task, rows)
         for perturber, row in rows.items():
             place = f"{path}: {key}.{task}.{perturber}"
@@ -293,7 +292,7 @@ def _check_rows(
 
 def _metrics(task: str, rows: Mapping[str, Mapping[str, float]]) -> Sequence[str]:
     """The metrics of a task; of one that is not known here those that any of its rows names."""
-    if task in task_names():
+    if task in names_of("task"):
         return read_task(task).metric_names
     return list(dict.fromkeys(metric for row in rows.values() for metric in row))
 
@@ -301,7 +300,7 @@ def _metrics(task: str, rows: Mapping[str, Mapping[str, float]]) -> Sequence[str
 def mini_names() -> list[str]:
     """The bundled sets that are of no dataset with a card, as `mini/NAME`."""
     files = (content_folder("datasets") / "mini").glob("*.jsonl")
-    return sorted(f"mini/{path.stem}" for path in files if path.stem not in dataset_names())
+    return sorted(f"mini/{path.stem}" for path in files if path.stem not in names_of("dataset"))
 
 
 def mini_examples_file(dataset: str) -> Path:

@@ -8,13 +8,12 @@ from pydantic import ValidationError
 from dhp.content.catalog import (
     content_folder,
     describe,
+    file_of,
+    folder_of,
     load_spec,
     load_yaml,
-    name_or_file,
-    named_file,
-    names_in,
+    names_of,
     read_task,
-    task_names,
 )
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text
@@ -23,28 +22,15 @@ from dhp.core.specs import LANGUAGES, EvaluationContent, Language
 from dhp.core.text import printable
 
 
-def protocol_names() -> list[str]:
-    """The pointwise protocols that ship with the package."""
-    return names_in(content_folder("protocols"))
-
-
-def pairwise_names() -> list[str]:
-    """The pairwise protocols that ship with the package."""
-    return names_in(content_folder("protocols") / "pairwise")
-
-
 def read_protocol(name: str) -> Protocol:
     """A protocol by name or by file (`.yaml`)."""
-    folder = content_folder("protocols")
-    if name in pairwise_names():
-        folder /= "pairwise"
-    return load_spec(name_or_file("protocol", folder, name), Protocol)
+    kind = "pairwise protocol" if name in names_of("pairwise protocol") else "protocol"
+    return load_spec(file_of(kind, name), Protocol)
 
 
 def read_pairwise(name: str, **changes: object) -> Protocol:
     """A pairwise protocol by name or by file, with changes to its settings as by `override`."""
-    folder = content_folder("protocols") / "pairwise"
-    found = load_spec(name_or_file("pairwise protocol", folder, name), Protocol)
+    found = load_spec(file_of("pairwise protocol", name), Protocol)
     if not found.pairwise:
         raise InputError(f"protocol '{name}': rates one text; allowed: `answer` {', '.join(PAIRWISE_FORMS)}")
     return override(found, **changes)
@@ -52,19 +38,17 @@ def read_pairwise(name: str, **changes: object) -> Protocol:
 
 def wording_languages(*, pairwise: bool) -> list[Language]:
     """The languages of prompts."""
-    there = names_in(_wording_folder(pairwise=pairwise))
+    there = names_of(_wording(pairwise=pairwise))
     return [language for language in LANGUAGES if language in there]
 
 
 def read_wording(language: Language, *, pairwise: bool = False) -> Wording:
     """What prompts in this language are made of."""
-    kind = "language of pairwise prompts" if pairwise else "language"
-    return load_spec(named_file(kind, _wording_folder(pairwise=pairwise), language), Wording)
+    return load_spec(file_of(_wording(pairwise=pairwise), language), Wording)
 
 
-def _wording_folder(*, pairwise: bool) -> Path:
-    folder = content_folder("protocols")
-    return folder / "pairwise" / "wording" if pairwise else folder / "wording"
+def _wording(*, pairwise: bool) -> str:
+    return "language of pairwise prompts" if pairwise else "language"
 
 
 def override(protocol: Protocol, /, **changes: object) -> Protocol:
@@ -118,7 +102,7 @@ def read_steps(path: Path) -> dict[str, dict[str, list[str]]]:
     data = load_yaml(path)
     if not isinstance(data, dict) or not data:
         raise InputError(f"{path}: must be a mapping of metric: [step, ...], by task or for all tasks")
-    metrics = {task: read_task(task).metric_names for task in task_names()}
+    metrics = {task: read_task(task).metric_names for task in names_of("task")}
     if all(isinstance(steps, dict) for steps in data.values()):
         for task in data:
             one_of("task", task, metrics, str(path))
@@ -144,19 +128,18 @@ def _steps(place: str, data: dict[object, object], metrics: Collection[str]) -> 
 
 def evaluation_languages() -> list[Language]:
     """The languages that the content is in."""
-    there = names_in(content_folder("protocols") / "evaluation")
+    there = names_of("language of evaluations")
     return [language for language in LANGUAGES if language in there]
 
 
 def read_evaluation(language: Language) -> EvaluationContent:
     """Categories and metrics in a language."""
-    folder = content_folder("protocols") / "evaluation"
-    return load_spec(named_file("language of evaluations", folder, language), EvaluationContent)
+    return load_spec(file_of("language of evaluations", language), EvaluationContent)
 
 
 def evaluation_protocol() -> Protocol:
     """How the judge is asked for a score."""
-    return load_spec(content_folder("protocols") / "evaluation" / "evaluate.yaml", Protocol)
+    return load_spec(folder_of("language of evaluations") / "evaluate.yaml", Protocol)
 
 
 def questions_file(language: Language) -> Path:

@@ -153,9 +153,7 @@ def sample_answer(ratings: Sequence[Rating]) -> str:
     return f'"{text}"'
 
 
-def remedy(
-    ratings: Sequence[Rating], task: Task, *, tokens: int | None, cut_off: int, prompt_files: bool
-) -> str:
+def remedy(ratings: Sequence[Rating], task: Task, *, tokens: int, cut_off: int, prompt_files: bool) -> str:
     """What most likely makes such answers readable; parameters are named as the library has them.
 
     `cut_off` is how many answers without a score ended at `tokens`, the most that an answer may have;
@@ -163,7 +161,7 @@ def remedy(
     """
     unread = [r for r in ratings if is_unreadable(r)]
     answers = [r.raw or "" for r in unread]
-    if tokens is not None and 2 * cut_off >= len(unread):
+    if 2 * cut_off >= len(unread):
         why = "the model thinks before it answers" if _thinks(answers) else "they need more room"
         return f"cut at {tokens} tokens, {why}: `max_tokens` {enough_tokens(ratings, tokens)}"
     impossible = [r.rule for r in unread if r.rule and r.rule.startswith(IMPOSSIBLE)]

@@ -1,10 +1,11 @@
 """Judges by name."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from dhp.content.catalog import content_folder, read_task, task_names
+from dhp.content.catalog import content_folder, names_of, read_task
 from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
 from dhp.core.errors import InputError, suggest
 from dhp.core.keywords import Registry, as_list, near_keywords
@@ -13,17 +14,17 @@ from dhp.core.protocol_spec import Protocol, Protocols
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
 from dhp.judge.adapters.adapter import PREFIX, load_object
-from dhp.judge.adapters.scorer import object_judges
+from dhp.judge.adapters.scorer import ObjectJudge, object_judges
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge, as_judge, is_judge
 from dhp.judge.judges.column import column_judge
 from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
 from dhp.judge.judges.mock import ConstantJudge, RandomJudge, mock_judge
 from dhp.judge.judges.recorded import RecordedJudge
+from dhp.judge.judges.surface import SurfaceJudge
 from dhp.judge.pairs import AlwaysFirst, ComparedRatings, PairwiseJudge
 from dhp.judge.prompt_files import PairPromptFile, PromptFiles, prompt_versions, read_files
 from dhp.judge.requests import RequestBuilder
-from dhp.judge.surface.judge import SurfaceJudge
 from dhp.llm.api import providers
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.executor import LOCAL, Executor
@@ -84,6 +85,7 @@ def find_judges(
     chosen = sorted(map(_protocol, as_list(protocols)), key=lambda each: each.pairwise)
     pointwise = any(not each.pairwise for each in chosen)
     judges: list[Judge] = []
+    settings_count = judge_settings == JudgeSettings()  # as there are none, or some judge takes them
     for given in as_list(model):
         if isinstance(given, str) and _asks_a_model(given):
             asked = _cached_model(given, settings, context)
@@ -97,10 +99,15 @@ def find_judges(
             compared = [AlwaysFirst()]
         else:  # asks no model: once for all protocols of a kind
             found = _other_judges(given, seed, judge_settings, context)
+            settings_count |= any(isinstance(judge, ObjectJudge) for judge in found)
             judges += found if pointwise else ()
             compared = [ComparedRatings(judge) for judge in found] if chosen[-1].pairwise else []
         judges += [judge.for_benchmark(by_metric=by_metric) for judge in compared]
-    _check_judges(judges, judge_settings)
+    if not settings_count:
+        raise InputError(
+            "`judge_settings`: are for functions and scorers, python:MODULE:OBJECT; none is given"
+        )
+    _check_judges(judges)
     return judges
 
 
@@ -140,12 +147,8 @@ def find_pairwise_judge(
     return LlmPairwiseJudge(judge.cached_model, builder)
 
 
-def _check_judges(judges: Sequence[Judge], judge_settings: JudgeSettings) -> None:
-    """Raise `InputError` for no judge, a duplicate judge, and settings that are for none of them."""
-    if judge_settings.says_anything() and not any(judge.takes_settings for judge in judges):
-        raise InputError(
-            "`judge_settings`: are for functions and scorers, python:MODULE:OBJECT; none is given"
-        )
+def _check_judges(judges: Sequence[Judge]) -> None:
+    """Raise `InputError` for no judge, and for a duplicate judge."""
     names = [(judge.model, judge.protocol) for judge in judges]
     if not judges:
         raise InputError("no model is given; name at least one")
@@ -249,7 +252,7 @@ def request_builder(
             f"prompt files say themselves how to answer and by which steps; with them allowed: `answer` "
             f"{', '.join(_FILE_FORMS)}, and `steps` written or none"
         )
-    tasks, steps = [read_task(name) for name in task_names()] if prompt_files else [], None
+    tasks, steps = [read_task(name) for name in names_of("task")] if prompt_files else [], None
     if protocol.steps not in ("none", "written", "auto"):
         steps = read_steps(Path(protocol.steps))
     return RequestBuilder(
@@ -310,22 +313,16 @@ class _ParallelJudge(Judge):
         waiting: dict[int, list[Rating]] = {}
         following = 0
         items = list(enumerate(candidates))
-        for (place, _), ratings in self._executor.each(_RatingWork(self._judge, task), items):
+        for (place, _), ratings in self._executor.each(partial(_rate_each, self._judge, task), items):
             waiting[place] = ratings
             while following in waiting:
                 yield from waiting.pop(following)
                 following += 1
 
 
-@dataclass(frozen=True, slots=True)
-class _RatingWork:
-    """Rating as work for a worker."""
-
-    judge: Judge
-    task: Task
-
-    def __call__(
-        self, items: Iterable[tuple[int, Candidate]]
-    ) -> Iterator[tuple[tuple[int, Candidate], list[Rating]]]:
-        for item in items:
-            yield item, list(self.judge.rate([item[1]], self.task))
+def _rate_each(
+    judge: Judge, task: Task, items: Iterable[tuple[int, Candidate]]
+) -> Iterator[tuple[tuple[int, Candidate], list[Rating]]]:
+    """The work of a worker."""
+    for item in items:
+        yield item, list(judge.rate([item[1]], task))

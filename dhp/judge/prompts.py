@@ -7,20 +7,10 @@ from dataclasses import dataclass
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import PARTS, AnswerForm, Part, Protocol, Wording, slot_fault
 from dhp.core.records import Candidate
-from dhp.core.specs import Metric, Scale, Task
+from dhp.core.specs import Metric, Task
 from dhp.core.text import fenced, fill, join_slots, paragraphs, split_slots
+from dhp.judge.extraction.rating import answer_scale
 from dhp.judge.pairs import OVERALL, Pair
-
-_SCALES: Mapping[str, Scale] = {
-    "da": Scale(min=0, max=100),
-    "stars": Scale(min=1, max=5),
-    "letters": Scale(min=1, max=5),
-}
-
-
-def answer_scale(form: AnswerForm, scale: Scale) -> Scale:
-    """The scale that an answer of this form is on; `scale` is the metric's. Letters count from A = 1."""
-    return _SCALES.get(form, scale)
 
 
 @dataclass(frozen=True, slots=True)

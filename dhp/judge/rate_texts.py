@@ -1,9 +1,8 @@
 """Ratings of given texts as a table, and their estimated cost."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from dhp.core.errors import Waiting
@@ -46,29 +45,25 @@ def rate_texts(
     for judge in [each.with_token_limit([(texts, task)]) for each in judges]:
         own = judge.own_task(task, texts)
         judge.prepare(texts, own)
-        per_text, done = len(own.metrics) * judge.samples, 0
+        per_text, before = len(own.metrics) * judge.samples, 0
         for part in grouped(texts, texts_at_a_time(judge, own, len(texts))):
-            shown = partial(_shown, progress, judge.model, done, len(texts) * per_text)
             with suppress(Waiting):  # the other requests are to be collected too
-                yield _rated(judge, part, own, first=not done, shown=shown)
-            done += len(part) * per_text
-
-
-def _shown(progress: Progress | None, what: str, before: int, total: int, done: int) -> None:
-    if progress:
-        progress(what, before + done, total, "")
+                yield _rated(judge, part, own, progress, before, len(texts) * per_text)
+            before += len(part) * per_text
 
 
 def _rated(
-    judge: Judge, texts: Sequence[Candidate], task: Task, *, first: bool, shown: Callable[[int], None]
+    judge: Judge, texts: Sequence[Candidate], task: Task, progress: Progress | None, before: int, total: int
 ) -> "pd.DataFrame":
+    """Ratings of some texts; `before` of all `total` have come before."""
     import pandas as pd
 
     rows, found = [], checked_ratings(judge, texts, task)
-    for done, r in enumerate(readable(found, judge, task, "the texts") if first else found, 1):
+    for done, r in enumerate(found if before else readable(found, judge, task, "the texts"), before + 1):
         place = (r.example, r.variant, r.metric, r.sample)
         rows.append((*place, r.score, r.status, r.raw, judge.model, judge.protocol))
-        shown(done)
+        if progress:
+            progress(judge.model, done, total, "")
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -11,6 +11,7 @@ from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
 from dhp.judge.extraction.prob import TOP_LOGPROBS, score_tokens
+from dhp.judge.extraction.rating import answer_scale
 from dhp.judge.pairs import ORDERS, Order, Pair, PairVerdict, contradicting
 from dhp.judge.prompt_files import (
     FilePrompts,
@@ -20,7 +21,7 @@ from dhp.judge.prompt_files import (
     prompts_by_metric,
     version_name,
 )
-from dhp.judge.prompts import Prompts, answer_scale
+from dhp.judge.prompts import Prompts
 from dhp.llm.records import Params, Request
 
 _STEPS_TOKENS = 1024
@@ -110,9 +111,10 @@ class RequestBuilder:
         """
         task = task.in_language(self.protocol.language)
         writer, params = self._writer(task, auto_steps), self._params()
+        together = [task.metrics] if self.protocol.answer == "json" else [[m] for m in task.metrics]
         for _, group in groupby(candidates, key=lambda c: c.example):
             variants = list(group)
-            for metrics in self._asked_together(task):
+            for metrics in together:
                 metric = metrics[0]
                 for form, samples in self._forms():
                     self._check_probabilities(metric, form)
@@ -200,12 +202,6 @@ class RequestBuilder:
         """All metrics that the files may be for: some files may be for metrics of other tasks."""
         known = [*task.metric_names, *self.known_metrics]
         return task.metric_names if len(self.prompt_files) == 1 else list(dict.fromkeys(known))
-
-    def _asked_together(self, task: Task) -> list[list[Metric]]:
-        """The metrics of each request: one, or all where the answer is a JSON object."""
-        if self.protocol.answer == "json":
-            return [list(task.metrics)]
-        return [[metric] for metric in task.metrics]
 
     def _forms(self) -> list[tuple[AnswerForm, tuple[int, ...]]]:
         """The answer forms with the samples that are asked for in each."""

@@ -16,7 +16,7 @@ from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_split import ratings_of_file
 from dhp.analysis.result_parts import Ends
 from dhp.analysis.results import Result, Results
-from dhp.content.catalog import DATASETS, read_card, read_suite, read_task, task_names, weights_names
+from dhp.content.catalog import DATASETS, names_of, read_card, read_suite, read_task
 from dhp.core.errors import InputError
 from dhp.core.files import reason, write_lines
 from dhp.core.progress import Progress, counted
@@ -103,7 +103,7 @@ class Entry:
         if dataset in DATASETS:
             return read_card(dataset).task
         metrics = {metric for v in self.result.variants for metric in v.metrics}
-        return next((t for t in task_names() if set(read_task(t).metric_names) == metrics), "unknown")
+        return next((t for t in names_of("task") if set(read_task(t).metric_names) == metrics), "unknown")
 
 
 def newest(entries: Sequence[Entry]) -> list[Entry]:
@@ -328,7 +328,7 @@ def _source_of_levels(result: Result, *, with_column: bool) -> str:
 def _config(entry: Entry, variants: list[Variant], weights: str | None, *, quick: bool) -> ResolvedConfig:
     """The configuration of the result's analysis; raises `InputError` where its signature says otherwise."""
     r, place, signed = entry.result, entry.place, entry.result.signed
-    if not quick and weights is None and r.weights not in weights_names():
+    if not quick and weights is None and r.weights not in names_of("weights"):
         raise InputError(f"{place}: weights '{r.weights}' do not ship with dhp; give their file by `weights`")
     assert entry.ratings is not None
     analysis = AnalysisConfig(

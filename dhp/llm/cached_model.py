@@ -311,6 +311,14 @@ def estimated_tokens(text: str) -> float:
     return len(text.encode(errors="replace")) / 4
 
 
+def taken(model: CachedModel | None, before: Usage | None = None) -> tuple[dict[str, int], float | None]:
+    """Calls and tokens since then, and what they cost; nothing where no model is asked."""
+    if model is None:
+        return {}, None
+    usage = model.usage.since(before or Usage())
+    return usage.lasting, usage.cost(model.context.budget.prices)
+
+
 def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str) -> dict[str, list[str]]:
     """Tag of each request -> the steps in the answer to it, in the order of the requests.
 

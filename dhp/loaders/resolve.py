@@ -7,13 +7,12 @@ from pathlib import Path
 
 from dhp.content.catalog import (
     DATASETS,
-    dataset_names,
     mini_examples_file,
+    names_of,
     own_suite,
     read_card,
     read_suite,
     read_task,
-    task_names,
 )
 from dhp.core.errors import InputError, suggest
 from dhp.core.plugins import load_target, offered
@@ -59,10 +58,9 @@ def resolve_datasets(
     `with_llm` says whether there is a perturb model: a user's own data then get the suite of their task,
     else the general one. `only` maps datasets to the ids of the examples to choose from.
     """
-    if data is not None and (len(sources) != 1 or sources[0] not in dataset_names()):
-        raise InputError(
-            f"`data` goes with one `dataset` that says what it holds; allowed: {', '.join(dataset_names())}"
-        )
+    if data is not None and (len(sources) != 1 or sources[0] not in names_of("dataset")):
+        allowed = ", ".join(names_of("dataset"))
+        raise InputError(f"`data` goes with one `dataset` that says what it holds; allowed: {allowed}")
     check_minimum(min_characters, data)
     for entry in sources:
         _check_entry(entry)
@@ -121,7 +119,7 @@ def _check_entry(name: object) -> None:
             f"dataset: is of type {type(name).__name__}; allowed: a name, a file, a DataFrame, a list of "
             "dictionaries, or dhp.Dataset.of(examples, name=..., task=...)"
         )
-    own = ["mini", "all", *dataset_names()]
+    own = ["mini", "all", *names_of("dataset")]
     if name in own or name.startswith("mini/") or is_user_data(name):
         return
     if suffix := Path(name).suffix:
@@ -163,8 +161,9 @@ def _user_data(asked: Request, suite: Suite | None, with_llm: bool) -> Dataset:
     name = source if isinstance(source, str) else NAME
     table = open_table(source) if isinstance(source, str) else rows_table(source)
     if task is None and (suite is None or suite.task == ANY_TASK):
+        allowed = ", ".join(names_of("task"))
         raise InputError(
-            f"dataset '{name}': say what its texts are by `task`; allowed: {', '.join(task_names())}, a YAML "
+            f"dataset '{name}': say what its texts are by `task`; allowed: {allowed}, a YAML "
             "file, or a metric of your own by `metrics` NAME `scale` 1..5"
         )
     known = task if isinstance(task, Task) else read_task(task or (suite.task if suite else ""))
@@ -186,7 +185,7 @@ def published(
     base = name.removeprefix("mini/")
     if base != name:
         file = mini_examples_file(base)
-        if base not in dataset_names() and (
+        if base not in names_of("dataset") and (
             bundled := _of_plugin(Request(str(file), name, judge_part=judge_part))
         ):
             return bundled

@@ -79,7 +79,14 @@ def count_or_all(count: object) -> int | str:
     raise InputError(f"parameter count is {count!r}; allowed: a whole number of at least 1, or all")
 
 
-UNDECLARED = "the language of the text is not declared"
+def asked_count(variant: Variant) -> int | str:
+    """The parameter `count` of a variant, or "all"; raises `InputError` for a faulty one."""
+    try:
+        return count_or_all(variant.params.get("count", "all"))
+    except InputError as e:
+        raise InputError(f"perturber '{variant.name}': {e}") from None
+
+
 IN_ANOTHER = "the text is in"
 
 
@@ -126,12 +133,11 @@ class Perturber:
         allowed = ", ".join(map(language_name, self.languages))
         if language is None:
             # The suite that names a parser says with it which language the texts are in.
-            return None if "pipeline" in self.parameters else f"{UNDECLARED}; allowed: {allowed}"
-        return (
-            None
-            if language in self.languages
-            else f"{IN_ANOTHER} {language_name(language)}; allowed: {allowed}"
-        )
+            undeclared = f"the language of the text is not declared; allowed: {allowed}"
+            return None if "pipeline" in self.parameters else undeclared
+        if language in self.languages:
+            return None
+        return f"{IN_ANOTHER} {language_name(language)}; allowed: {allowed}"
 
     @property
     def method(self) -> str:

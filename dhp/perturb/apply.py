@@ -3,8 +3,6 @@
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TypeVar, overload
 
 from dhp.content.catalog import read_list
 from dhp.core.diff import audit
@@ -16,8 +14,6 @@ from dhp.core.seeding import stream
 from dhp.loaders.dataset import Split, select
 from dhp.perturb.api import DOSES, Edited, Perturber
 
-T = TypeVar("T")
-
 MOST = 10_000
 """Examples of a dataset from which perturbers draw: so their time grows no faster than the texts."""
 
@@ -27,52 +23,11 @@ def example_language(example: Example, otherwise: str | None = None) -> str | No
     return text_language(example.output, example.fields.get("language") or otherwise)
 
 
-class _Without(Sequence[T]):
-    """A sequence without the item at one index, if there is one; nothing is copied."""
-
-    def __init__(self, items: Sequence[T], index: int) -> None:
-        self._whole, self._index = items, index
-
-    def __len__(self) -> int:
-        return len(self._whole) - (self._index < len(self._whole))
-
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[T]: ...
-
-    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        index = range(len(self))[index]
-        return self._whole[index + (index >= self._index)]
-
-
-class _LanguageGroup:
-    """The examples in one language."""
-
-    def __init__(self) -> None:
-        self.examples: list[Example] = []
-
-    @cached_property
-    def texts(self) -> list[str]:
-        """The distinct outputs, sorted."""
-        return sorted({example.output for example in self.examples})
-
-
-class OtherExamples(_Without[Example]):
+class OtherExamples(list[Example]):
     """The examples in one language without one of them."""
 
-    def __init__(self, spoken_language: _LanguageGroup, index: int) -> None:
-        super().__init__(spoken_language.examples, index)
-        self._group = spoken_language
-
-    def texts_but(self, text: str) -> Sequence[str]:
-        """The distinct outputs in the language, sorted, without this one."""
-        texts = self._group.texts
-        index = bisect_left(texts, text)
-        return _Without(texts, index if texts[index : index + 1] == [text] else len(texts))
+    texts: Sequence[str]
+    """The distinct outputs in the language, sorted."""
 
 
 class Others:
@@ -82,26 +37,34 @@ class Others:
     """
 
     def __init__(self, pool: Sequence[Example], language: str | None, seed: int, dataset: str) -> None:
-        self._groups: dict[str | None, _LanguageGroup] = {}
+        self._groups: dict[str | None, list[Example]] = {}
         self._positions: dict[tuple[str, str | None], int] = {}
         some = pool if len(pool) <= MOST else select(pool, MOST, seed=seed, dataset=dataset)
         for example in sorted(some, key=lambda e: e.id):
             spoken_language = example_language(example, language)
-            same_language = self._groups.setdefault(spoken_language, _LanguageGroup()).examples
+            same_language = self._groups.setdefault(spoken_language, [])
             self._positions[example.id, spoken_language] = len(same_language)
             same_language.append(example)
+        self._texts = {spoken: _distinct(group) for spoken, group in self._groups.items()}
 
     def of(self, example: str, language: str | None) -> OtherExamples:
         """The examples in a language without the example itself."""
-        group = self._groups.get(language, _LanguageGroup())
-        return OtherExamples(group, self._positions.get((example, language), len(group.examples)))
+        group = self._groups.get(language, [])
+        own = self._positions.get((example, language), len(group))
+        found = OtherExamples(group[:own] + group[own + 1 :])
+        found.texts = self._texts.get(language, [])
+        return found
+
+
+def _distinct(examples: Sequence[Example]) -> list[str]:
+    return sorted({example.output for example in examples})
 
 
 def other_texts(others: Sequence[Example], text: str) -> Sequence[str]:
     """The outputs of others, each once, sorted, without this one."""
-    if isinstance(others, OtherExamples):
-        return others.texts_but(text)
-    return sorted({other.output for other in others} - {text})
+    texts = others.texts if isinstance(others, OtherExamples) else _distinct(others)
+    own = bisect_left(texts, text)
+    return [*texts[:own], *texts[own + (texts[own : own + 1] == [text]) :]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 
 from dhp.core.diff import audit
-from dhp.core.errors import InputError, NotApplicable
+from dhp.core.errors import NotApplicable
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.specs import AuthoredEdits, Insertion
 from dhp.core.text import sentence_spans
-from dhp.perturb.api import count_or_all
+from dhp.perturb.api import asked_count
 
 
 def authored_perturbers(authored: AuthoredEdits | None) -> frozenset[str]:
@@ -32,10 +32,7 @@ def authored_texts(
     The parameter `count` of the variant is their number, or "all"; `InputError` for another one. Not
     applicable where an example has no edits, or a text that they do not fit.
     """
-    try:
-        count = count_or_all(variant.params.get("count", "all"))
-    except InputError as e:
-        raise InputError(f"perturber '{variant.name}': {e}") from None
+    count = asked_count(variant)
     return [_authored_text(example, variant, authored, count) for example in examples]
 
 

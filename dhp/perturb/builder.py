@@ -11,7 +11,6 @@ from dhp.core.keywords import Registry, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_variant
 from dhp.core.specs import PerturberUse, Suite
-from dhp.core.spool import BLOCK, Spool, joined
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.executor import Executor
 from dhp.llm.limits import Usage
@@ -23,18 +22,13 @@ from dhp.perturb.authored import authored_origin, authored_perturbers, authored_
 from dhp.perturb.choice import Data, check_choice, found_datasets, part_of
 from dhp.perturb.llm.model import LlmPerturber, open_perturb_model
 from dhp.perturb.llm.prompts import prompt_name
-from dhp.perturb.perturbed_dataset import PerturbedDataset
+from dhp.perturb.perturbed_dataset import Made, PerturbedDataset, in_order
 from dhp.perturb.probes import chosen_probes
 from dhp.perturb.registry import Doses, check_suite, dosed, find_perturbers, language_note
-from dhp.perturb.sets import matched
 from dhp.perturb.settings import Choice
 
 _PART = 64
 """The most examples that a worker degrades at a time: so all of them end at about the same time."""
-
-
-_Made = Spool[tuple[str, int], PerturbedText]
-"""Texts by variant and the place of their first example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +51,18 @@ class Builder:
     executor: Executor
 
     def all(
-        self, datasets: Sequence[Dataset], parts: Mapping[str, PerturbedDataset] | None
+        self, datasets: Sequence[Dataset], kept: Sequence[PerturbedDataset | None] | None = None
     ) -> Iterator[PerturbedDataset]:
-        """Each dataset with its variants; `parts` is the perturbation set, where there is one."""
-        for index, each in enumerate(datasets, 1):
-            with stage(numbered(self.progress, index, len(datasets)), f"degrading {each.name}"):
-                made = self.perturbed(each, part_of(parts, each))
+        """Each dataset with its variants; `kept` has the part of each in a perturbation set."""
+        for index, each in enumerate(datasets):
+            with stage(numbered(self.progress, index + 1, len(datasets)), f"degrading {each.name}"):
+                made = self.perturbed(each, kept[index] if kept else None)
             yield made
 
-    def perturbed(self, dataset: Dataset, kept: PerturbedDataset | None) -> PerturbedDataset:
+    def perturbed(self, dataset: Dataset, kept: PerturbedDataset | None = None) -> PerturbedDataset:
         """A dataset with all its variants, those of `kept` where it is part of a perturbation set."""
         if kept is not None:
-            part = self._of_set(dataset, kept)
+            part = kept
         elif dataset.suite is None:
             if self.own or self.doses or self.model:
                 raise InputError(
@@ -80,14 +74,6 @@ class Builder:
         else:
             part = self._by_suite(dataset, dataset.suite)
         return self._with_probes(part)
-
-    def _of_set(self, dataset: Dataset, part: PerturbedDataset) -> PerturbedDataset:
-        task, made_for = dataset.task.task, part.dataset.task.task
-        if made_for != task:
-            raise InputError(
-                f"the perturbation set of '{dataset.name}' is for task '{made_for}', not '{task}'"
-            )
-        return matched(part, dataset)
 
     def chosen(self, dataset: Dataset, suite: Suite) -> tuple[str, list[Variant], list[str]]:
         """The name of the suite, its variants as they will be made, and the names of those left out.
@@ -142,14 +128,13 @@ class Builder:
         name, variants, left_out = self.chosen(dataset, suite)
         self._note_languages(dataset, variants)
         before = replace(self.model.cached_model.usage) if self.model else Usage()
-        made = _Made()
-        by_rule = [v for v in variants if self._is_rule(dataset, v)]
-        self._by_rule(dataset, by_rule, made)
+        made = Made()
+        self._by_rule(dataset, [v for v in variants if v.method == "rule"], made)
         for v in variants:
-            if v not in by_rule:
-                for index, some in enumerate(grouped(self._texts(dataset, v), BLOCK)):
+            if v.method != "rule":
+                for index, some in enumerate(grouped(self._texts(dataset, v), _PART)):
                     made.put((v.name, index), some)
-        texts = _in_order(made, variants)
+        texts = in_order(made, variants)
         origins = self._origins(dataset, variants)
         part = PerturbedDataset(dataset, tuple(variants), tuple(left_out), texts, name, self.seed, origins)
         if self.model is None or all(v.method != "llm" for v in variants):
@@ -200,12 +185,7 @@ class Builder:
         except Waiting:  # the requests of the other variants are to be collected too
             return placeholders
 
-    def _is_rule(self, dataset: Dataset, variant: Variant) -> bool:
-        if variant.method == "authored" and read_authored(dataset.name):
-            return False
-        return variant.method == "rule" or self.model is None
-
-    def _by_rule(self, dataset: Dataset, variants: Sequence[Variant], made: _Made) -> None:
+    def _by_rule(self, dataset: Dataset, variants: Sequence[Variant], made: Made) -> None:
         """Put the texts of these variants there; the examples are shared out among workers."""
         if not variants:
             return
@@ -224,7 +204,7 @@ class Builder:
     def _parts(self, dataset: Dataset) -> Iterator[tuple[int, Sequence[Example]]]:
         """The examples, in at least four parts a worker."""
         examples, count = dataset.examples, self.executor.workers
-        size = BLOCK if count == 1 else max(1, min(_PART, len(examples) // (4 * count)))
+        size = _PART if count == 1 else max(1, min(_PART, len(examples) // (4 * count)))
         for start, part in enumerate(grouped(examples, size)):
             yield start * size, part
 
@@ -234,16 +214,9 @@ class Builder:
     def _with_probes(self, part: PerturbedDataset) -> PerturbedDataset:
         there = {v.name for v in part.variants}
         probes = self._missing_probes(there)
-        made = _Made()
+        made = Made()
         self._by_rule(part.dataset, probes, made)
-        texts = joined(part.texts, _in_order(made, probes))
-        return replace(part, variants=(*part.variants, *probes), texts=texts)
-
-
-def _in_order(made: _Made, variants: Sequence[Variant]) -> Sequence[PerturbedText]:
-    """The texts variant by variant, example by example."""
-    order = {v.name: index for index, v in enumerate(variants)}
-    return made.read(sorted(made.groups, key=lambda group: (order[group[0]], group[1])))
+        return part.with_variants(probes, made)
 
 
 def _fully_dosed(text: PerturbedText) -> PerturbedText:
@@ -330,10 +303,11 @@ def build_texts(
     build = Builder(own, registry, seed, model, probes, choice.doses, dry, progress, context.executor)
     if perturbation_set is None:
         build.check(datasets, check)
-    for each in datasets:
-        if check is not None and (kept := part_of(perturbation_set, each)):
-            check(each, kept.variants)
-    perturbed = list(build.all(datasets, perturbation_set))
+    kept = [part_of(perturbation_set, each) for each in datasets]
+    for each, part in zip(datasets, kept, strict=True):
+        if part is not None and check is not None:
+            check(each, part.variants)
+    perturbed = list(build.all(datasets, kept))
     context.stop_if_waiting(whole=False)
     if perturbation_set is None:
         _note_left_out(perturbed)

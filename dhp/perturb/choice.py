@@ -15,7 +15,7 @@ from dhp.loaders.resolve import is_own, resolve_datasets
 from dhp.loaders.user import Rows, entries, is_user_data
 from dhp.perturb.api import Perturber
 from dhp.perturb.perturbed_dataset import PerturbedDataset
-from dhp.perturb.sets import read_set
+from dhp.perturb.sets import first_names, read_set, source_hash
 from dhp.perturb.settings import Choice
 
 Data = str | Path | Dataset | Rows | Sequence[str | Path | Dataset | Rows] | None
@@ -118,11 +118,42 @@ def _released(
 
 
 def part_of(parts: Mapping[str, PerturbedDataset] | None, dataset: Dataset) -> PerturbedDataset | None:
-    """The dataset's part of a set, if one is given; raises `InputError` where the set lacks it."""
+    """The dataset's part of a set, if one is given, for its examples alone.
+
+    Raises `InputError` where the set lacks it, or was made for another task or of other texts.
+    """
     if parts is None:
         return None
     if dataset.name not in parts:
         raise InputError(
             f"the perturbation set has no dataset '{dataset.name}'; {suggest(dataset.name, parts)}"
         )
-    return parts[dataset.name]
+    part = parts[dataset.name]
+    task, made_for = dataset.task.task, part.dataset.task.task
+    if made_for != task:
+        raise InputError(f"the perturbation set of '{dataset.name}' is for task '{made_for}', not '{task}'")
+    return matched(part, dataset)
+
+
+def matched(part: PerturbedDataset, dataset: Dataset) -> PerturbedDataset:
+    """The part for the examples of this dataset alone, in their order and with their sources and fields.
+
+    Raises `InputError` where an example is not in the set, or there with another output or source.
+    """
+    place, held = f"perturbation set of '{part.dataset.name}'", {e.id: e for e in part.dataset.examples}
+    for example in dataset.examples:
+        if example.id not in held:
+            raise InputError(
+                f"{place} has no example '{example.id}' "
+                f"(holds {len(held)} examples, first: {first_names(held)})"
+            )
+        there = held[example.id]
+        differs = "output" if there.output != example.output else "source"
+        if differs == "output" or source_hash(there) != source_hash(example):
+            raise InputError(
+                f"{place} was made of another text of example '{example.id}' (the {differs} differs); "
+                "allowed: the same output and source"
+            )
+    texts = {(t.variant, t.example): t for t in part.texts}
+    kept = tuple(texts[v.name, e.id] for v in part.variants for e in dataset.examples)
+    return replace(part, dataset=dataset, texts=kept)

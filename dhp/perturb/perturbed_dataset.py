@@ -9,11 +9,12 @@ from itertools import pairwise
 from typing import overload
 
 from dhp.content.catalog import Metrics, with_metrics
+from dhp.core.errors import one_of
 from dhp.core.records import ORIGINAL, PROBES, Candidate, Example, PerturbedText, Variant, methods
 from dhp.core.seeding import list_hash, text_hash
 from dhp.core.signature import Signature
 from dhp.core.specs import Task
-from dhp.core.spool import BLOCK, Spooled
+from dhp.core.spool import BLOCK, Spool, Spooled, joined
 from dhp.loaders.dataset import Dataset
 
 
@@ -101,6 +102,16 @@ def _references(example: Example) -> tuple[str, ...]:
     return () if reference in (None, example.output) else (reference,)
 
 
+Made = Spool[tuple[str, int], PerturbedText]
+"""Takes degraded texts by variant and the place of their first example."""
+
+
+def in_order(made: Made, variants: Sequence[Variant]) -> Sequence[PerturbedText]:
+    """The texts variant by variant, example by example."""
+    order = {v.name: index for index, v in enumerate(variants)}
+    return made.read(sorted(made.groups, key=lambda group: (order[group[0]], group[1])))
+
+
 @dataclass(frozen=True)
 class PerturbedDataset:
     """A dataset with its variants and their texts, as made or as a perturbation set holds it."""
@@ -127,6 +138,20 @@ class PerturbedDataset:
 
     def __repr__(self) -> str:
         return f"PerturbedDataset({self.dataset!r}, suite {self.suite}, {len(self.variants)} variants)"
+
+    @property
+    def by_variant(self) -> dict[str, list[PerturbedText]]:
+        """Variant -> its texts; raises `InputError` for a text of another one."""
+        groups: dict[str, list[PerturbedText]] = {v.name: [] for v in self.variants}
+        for t in self.texts:
+            one_of("variant", t.variant, groups, f"dataset '{self.dataset.name}'")
+            groups[t.variant].append(t)
+        return groups
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """Example -> its original."""
+        return {e.id: e.output for e in self.dataset.examples}
 
     @cached_property
     def identity(self) -> dict[str, object]:
@@ -179,10 +204,15 @@ class PerturbedDataset:
         found = Candidates(self.dataset.examples, self.texts, self.dataset.task, levels)
         return found if isinstance(self.texts, Spooled) else tuple(found)
 
+    def with_variants(self, variants: Sequence[Variant], made: Made) -> "PerturbedDataset":
+        """The dataset with further variants, whose texts were made."""
+        texts = joined(self.texts, in_order(made, variants))
+        return replace(self, variants=(*self.variants, *variants), texts=texts)
+
     def judged_as(self, task: Task) -> "PerturbedDataset":
         """The dataset with another task: that of a judge with metrics of its own."""
         return replace(self, dataset=replace(self.dataset, task=task))
 
     def judged_by(self, metrics: Metrics) -> "PerturbedDataset":
         """The dataset with only these metrics of its task; all if none is named."""
-        return replace(self, dataset=replace(self.dataset, task=with_metrics(self.dataset.task, metrics)))
+        return self.judged_as(with_metrics(self.dataset.task, metrics))

@@ -7,7 +7,7 @@ from itertools import islice
 from statistics import median
 
 from dhp.core.diff import audit
-from dhp.core.records import PerturbedText, Variant
+from dhp.core.records import Audit, PerturbedText, Variant
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 
 FAR = 3.5
@@ -15,7 +15,7 @@ FAR = 3.5
 MOST_OUTLIERS = 5
 """How many outliers of a variant are named."""
 _LOW_SIMILARITY = 0.5  # below which a minor degree left too little of the text
-_SAME = {"similarity": 0.01, "length change": 1.0}  # least MAD, where most texts changed alike
+_SAME_SIMILARITY, _SAME_LENGTH = 0.01, 1.0  # least MAD, where most texts changed alike
 _FEW = 5  # texts, below which nothing can be called far from the others
 
 
@@ -26,14 +26,6 @@ class Spread:
     median: float
     min: float
     max: float
-
-
-@dataclass(frozen=True, slots=True)
-class Outlier:
-    """A text to look at."""
-
-    example: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +53,8 @@ class VariantAudit:
     """Why there is no text -> examples."""
     rejected: Mapping[str, int]
     """Why an answer of the language model did not count -> answers."""
-    outliers: tuple[Outlier, ...]
-    """The gravest first, at most `MOST_OUTLIERS`."""
+    outliers: Mapping[str, str]
+    """Example -> why its text is to be looked at; the gravest first, at most `MOST_OUTLIERS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +62,7 @@ class _Case:
     example: str
     before: str
     after: str
-    asked: int | None
-    made: int | None
-    similarity: float
+    audit: Audit
 
     @property
     def length_change(self) -> float:
@@ -84,16 +74,19 @@ def audited(part: PerturbedDataset) -> list[VariantAudit]:
 
     One audit a variant, in the order of the part.
     """
-    outputs = {e.id: e.output for e in part.dataset.examples}
-    texts: dict[str, list[PerturbedText]] = {v.name: [] for v in part.variants}
-    for t in part.texts:
-        texts[t.variant].append(t)
+    outputs, texts = part.outputs, part.by_variant
     return [_audited(variant, texts[variant.name], outputs) for variant in part.variants]
 
 
 def _audited(variant: Variant, texts: Sequence[PerturbedText], outputs: Mapping[str, str]) -> VariantAudit:
-    cases = [_case(t, t.text, outputs[t.example]) for t in texts if t.text is not None]
-    counted = [(c.asked, c.made) for c in cases if c.asked is not None and c.made is not None]
+    cases = [
+        _Case(t.example, before, t.text, t.audit or audit(before, t.text))
+        for t, before in ((t, outputs[t.example]) for t in texts)
+        if t.text is not None
+    ]
+    counted = [
+        (c.audit.asked, c.audit.made) for c in cases if c.audit.asked is not None and c.audit.made is not None
+    ]
     named: dict[str, str] = {}
     for example, why in _findings(variant, cases):
         named.setdefault(example, why)
@@ -103,19 +96,14 @@ def _audited(variant: Variant, texts: Sequence[PerturbedText], outputs: Mapping[
         applicable=len(cases),
         asked=sum(asked for asked, _ in counted) if counted else None,
         made=sum(made for _, made in counted) if counted else None,
-        similarity=_spread([c.similarity for c in cases]),
+        similarity=_spread([c.audit.similarity for c in cases]),
         length_change=_spread([c.length_change for c in cases]),
         duplicates=sum(len(same) for same in _repeated(cases)),
         unchanged=sum(c.before == c.after for c in cases),
         not_applicable=_counts(t.reason or "" for t in texts if t.text is None),
         rejected=_counts(why for t in texts for why in t.rejected),
-        outliers=tuple(Outlier(*found) for found in islice(named.items(), MOST_OUTLIERS)),
+        outliers=dict(islice(named.items(), MOST_OUTLIERS)),
     )
-
-
-def _case(t: PerturbedText, after: str, before: str) -> _Case:
-    found = t.audit or audit(before, after)
-    return _Case(t.example, before, after, found.asked, found.made, found.similarity)
 
 
 def _counts(reasons: Iterator[str]) -> dict[str, int]:
@@ -143,12 +131,13 @@ def _findings(variant: Variant, cases: Sequence[_Case]) -> Iterator[tuple[str, s
         if case.before == case.after:
             yield case.example, "equals the original"
     for case in cases:
-        if case.asked is not None and case.made is not None and 2 * case.made < case.asked:
-            yield case.example, f"{case.made} of {case.asked} edits made"
+        asked, made = case.audit.asked, case.audit.made
+        if asked is not None and made is not None and 2 * made < asked:
+            yield case.example, f"{made} of {asked} edits made"
     if variant.degree == "minor" and variant.level != "sentence":  # a moved sentence is a long way to edit
         for case in cases:
-            if case.similarity < _LOW_SIMILARITY:
-                yield case.example, f"similarity {case.similarity:.2f}, low for a minor degree"
+            if (similarity := case.audit.similarity) < _LOW_SIMILARITY:
+                yield case.example, f"similarity {similarity:.2f}, low for a minor degree"
     yield from _far(cases)
     for first, *others in _repeated(cases):
         for case in others:
@@ -160,11 +149,12 @@ def _far(cases: Sequence[_Case]) -> Iterator[tuple[str, str]]:
     if len(cases) < _FEW:
         return
     found = []
-    for figure, form in (("similarity", ".2f"), ("length change", "+.0f")):
-        values = [c.similarity if figure == "similarity" else c.length_change for c in cases]
+    for figure, values, form, unit, same in (
+        ("similarity", [c.audit.similarity for c in cases], ".2f", "", _SAME_SIMILARITY),
+        ("length change", [c.length_change for c in cases], "+.0f", " %", _SAME_LENGTH),
+    ):
         middle = median(values)
-        deviation = max(median(abs(v - middle) for v in values), _SAME[figure])
-        unit = " %" if figure == "length change" else ""
+        deviation = max(median(abs(v - middle) for v in values), same)
         for case, value in zip(cases, values, strict=True):
             score = 0.6745 * abs(value - middle) / deviation
             if score > FAR:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from dhp._version import __version__
-from dhp.core.errors import InputError, one_of, suggest, unique
+from dhp.core.errors import InputError, suggest, unique
 from dhp.core.files import parse_json, read_lines, read_text, replacing, unwritable
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Audit, Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
@@ -23,30 +23,6 @@ from dhp.perturb.perturbed_dataset import PerturbedDataset
 
 SOURCE_HASH = "source_sha256"
 """The field of an example read from a set that stands for its source."""
-
-
-def matched(part: PerturbedDataset, dataset: Dataset) -> PerturbedDataset:
-    """The part for the examples of this dataset alone, in their order and with their sources and fields.
-
-    Raises `InputError` where an example is not in the set, or there with another output or source.
-    """
-    place, held = f"perturbation set of '{part.dataset.name}'", {e.id: e for e in part.dataset.examples}
-    for example in dataset.examples:
-        if example.id not in held:
-            raise InputError(
-                f"{place} has no example '{example.id}' "
-                f"(holds {len(held)} examples, first: {first_names(held)})"
-            )
-        there = held[example.id]
-        differs = "output" if there.output != example.output else "source"
-        if differs == "output" or source_hash(there) != source_hash(example):
-            raise InputError(
-                f"{place} was made of another text of example '{example.id}' (the {differs} differs); "
-                "allowed: the same output and source"
-            )
-    texts = {(t.variant, t.example): t for t in part.texts}
-    kept = tuple(texts[v.name, e.id] for v in part.variants for e in dataset.examples)
-    return replace(part, dataset=dataset, texts=kept)
 
 
 def source_hash(example: Example) -> str:
@@ -356,32 +332,33 @@ def _check_unchanged(path: Path, card: FileCard | VariantCard) -> None:
         )
 
 
-def readme(datasets: Sequence[Mapping[str, Any]], review: SetReview | None = None) -> str:
+def readme(card: SetCard) -> str:
+    """What a set says of itself to people."""
     lines = [
         "# Perturbation set\n",
         "Reference texts and copies of them made worse in known ways, to test whether a judge of texts",
         "notices. `card.json` says how each variant was made and holds the sha256 of every file.",
     ]
-    for part in datasets:
+    for part in card.datasets:
         lines += [
-            f"\n## {_cell(part['name'])}\n",
-            f"Task {_cell(part['task'])}, suite {_cell(part['suite'])}, seed {part['seed']}, "
-            f"{part['n']} examples; originals in `{part['original']['file']}`.\n",
+            f"\n## {_cell(part.name)}\n",
+            f"Task {_cell(part.task)}, suite {_cell(part.suite)}, seed {part.seed}, "
+            f"{part.n} examples; originals in `{part.original.file}`.\n",
             "| variant | level | method | made by | texts | not applicable | file |",
             "|---|---|---|---|---:|---:|---|",
         ]
-        for v in part["variants"]:
-            cells = [v["name"], v["level"], v["method"], v["origin"] or v["perturber"]]
-            cells += [v["texts"], v["not_applicable"], f"`{v['file']}`"]
+        for v in part.variants:
+            cells = [v.name, v.level, v.method, v.origin or v.perturber]
+            cells += [str(v.texts), str(v.not_applicable), f"`{v.file}`"]
             lines.append(f"| {' | '.join(map(_cell, cells))} |")
-        if part["left_out"]:
-            lines.append(f"\nNot made: {', '.join(map(_cell, part['left_out']))}.")
-    return "\n".join(lines + _review_lines(review)) + _README_END
+        if part.left_out:
+            lines.append(f"\nNot made: {', '.join(map(_cell, part.left_out))}.")
+    if card.review:
+        lines += _review_lines(card.review)
+    return "\n".join(lines) + _README_END
 
 
-def _review_lines(review: SetReview | None) -> list[str]:
-    if review is None:
-        return []
+def _review_lines(review: SetReview) -> list[str]:
     lines = ["\n## Review\n", "People said which text of a pair is worse, not knowing which was damaged:\n"]
     lines += [f"- {_cell(name)}: {count} of {review.texts} texts" for name, count in review.reviewers.items()]
     lines.append(f"- rejected: {review.rejected}; edited by hand: {review.by_hand}")
@@ -449,13 +426,13 @@ def write_set(folder: Path, parts: Sequence[PerturbedDataset], review: SetReview
         card["review"] = review.model_dump()
     card["sha256"] = card_hash(card)
     text = json.dumps(card, ensure_ascii=False, indent=1, default=str) + "\n"
-    parsed(text, SetCard, f"{folder}: {CARD} to be written")
+    checked = parsed(text, SetCard, f"{folder}: {CARD} to be written")
     contents[CARD] = text.encode()
     if (folder / CARD).is_file() and (folder / CARD).read_bytes() != contents[CARD]:
         raise InputError(
             f"{folder}: holds another perturbation set; choose another folder, or remove it first"
         )
-    contents[README] = readme(datasets, review).encode()
+    contents[README] = readme(checked).encode()
     try:
         with replacing(folder.resolve()) as new:
             for name, data in contents.items():
@@ -485,8 +462,9 @@ def check_free(folder: Path) -> None:
 def _part_written(part: PerturbedDataset, stem: str, contents: dict[str, bytes]) -> dict[str, Any]:
     """Add the files of a part to `contents` and return its card."""
     dataset = part.dataset
-    place, outputs = f"dataset '{dataset.name}'", {e.id: e.output for e in dataset.examples}
-    groups = _grouped(part)
+    place = f"dataset '{dataset.name}'"
+    unique("variant", (v.name for v in part.variants), place)
+    texts_of = part.by_variant
 
     def filed(name: str, rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -501,7 +479,7 @@ def _part_written(part: PerturbedDataset, stem: str, contents: dict[str, bytes])
     variants = []
     for v, name in zip(part.variants, variant_files(stem, (v.name for v in part.variants)), strict=True):
         where = f"{place}, variant '{v.name}'"
-        texts = in_order(where, v, outputs, ((where, t) for t in groups[v.name]))
+        texts = in_order(where, v, part.outputs, ((where, t) for t in texts_of[v.name]))
         made = sum(t.text is not None for t in texts)
         steps = list(part.auto_steps[v.name]) if v.name in part.auto_steps else None
         variants.append(
@@ -519,17 +497,6 @@ def _part_written(part: PerturbedDataset, stem: str, contents: dict[str, bytes])
         "original": original,
         "variants": variants,
     }
-
-
-def _grouped(part: PerturbedDataset) -> dict[str, list[PerturbedText]]:
-    """Variant -> its texts."""
-    place = f"dataset '{part.dataset.name}'"
-    unique("variant", (v.name for v in part.variants), place)
-    groups: dict[str, list[PerturbedText]] = {v.name: [] for v in part.variants}
-    for t in part.texts:
-        one_of("variant", t.variant, groups, place)
-        groups[t.variant].append(t)
-    return groups
 
 
 def _text_row(t: PerturbedText) -> dict[str, object]:

@@ -9,15 +9,14 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import Floats, checked_table, cluster_index, level_shares
+from dhp.stats.arrays import Floats, checked_table, level_shares
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.defaults import RESAMPLES
-from dhp.stats.design import Design
 from dhp.stats.detection import FEWEST_PAIRS, detection
-from dhp.stats.discernment import DEFAULT_COMBINATION, Combination, holm
+from dhp.stats.discernment import DEFAULT_COMBINATION, Combination, discern, holm, level_average
 from dhp.stats.influences import Influences, student_interval, weighted, wilson_interval
 from dhp.stats.swap import Swapped, detection_pair, swap, swap_discernment
-from dhp.stats.wilcoxon.signed_rank import average_ranks
+from dhp.stats.wilcoxon import average_ranks
 
 T = TypeVar("T")
 QUANTITIES = ("detection", "auroc", "standardised_drop", "d_avg")
@@ -157,8 +156,7 @@ def _by_detection(
     for one, other in _pairs(judges, on_pair):
         both = detection_pair(one.differences, other.differences, levels, clusters)
         swapped.append(swap(*both, rng, clusters, resamples=resamples))
-    ends = np.array([(float(each.low), float(each.high)) for each in found])
-    return _compared(np.array([float(each.value) for each in found]), ends, swapped)
+    return _compared(np.array(found), swapped)
 
 
 def _by_tests(
@@ -175,12 +173,12 @@ def _by_tests(
     of_tests = auroc_influences if quantity == "auroc" else standardised_drop_influences
     limits = wilson_interval if quantity == "auroc" else student_interval
     figures = [_averaged(of_tests(judge.original, judge.degraded), levels) for judge in judges]
-    ends = np.array([np.ravel(limits(each, clusters)) for each in figures])
+    points = np.array([np.ravel([each.value, *limits(each, clusters)]) for each in figures])
     swapped = [
         swap(one, other, rng, clusters, resamples=resamples, bounds=bounds)
         for one, other in _pairs(figures, on_pair)
     ]
-    return _compared(np.array([each.value[0] for each in figures]), ends, swapped)
+    return _compared(points, swapped)
 
 
 def _averaged(tests: Influences, levels: Sequence[str]) -> Influences:
@@ -222,9 +220,8 @@ def _by_discernment(
     resamples: int,
     on_pair: Callable[[], object],
 ) -> Comparison:
-    groups = None if clusters is None else cluster_index(clusters, len(judges[0].differences))
-    designs = [Design.of(j.differences, levels, combination=combination, clusters=groups) for j in judges]
-    points = [float(design.point.d_avg[0]) for design in designs]
+    d = [discern(j.differences, combination=combination, clusters=clusters)[1] for j in judges]
+    points = np.array([(level_average(each, levels), math.nan, math.nan) for each in d])
     swapped = [
         swap_discernment(
             one.differences,
@@ -237,11 +234,12 @@ def _by_discernment(
         )
         for one, other in _pairs(judges, on_pair)
     ]
-    return _compared(np.array(points), np.full((len(judges), 2), np.nan), swapped)
+    return _compared(points, swapped)
 
 
-def _compared(point: Floats, ends: Floats, swapped: Sequence[Swapped]) -> Comparison:
-    """Comparison from figures (K,), their limits (K, 2), and the swaps of all pairs."""
+def _compared(figures: Floats, swapped: Sequence[Swapped]) -> Comparison:
+    """Comparison from figures with their limits, shape (K, 3), and the swaps of all pairs."""
+    point, low, high = figures.T
     indices = list(combinations(range(point.size), 2))
     p = np.array([float(each.p[0]) for each in swapped])
     p_holm = np.exp(holm(np.log(p)))
@@ -266,8 +264,8 @@ def _compared(point: Floats, ends: Floats, swapped: Sequence[Swapped]) -> Compar
     there = ~np.isnan(point)
     return Comparison(
         point,
-        ends[:, 0],
-        ends[:, 1],
+        low,
+        high,
         np.where(there, average_ranks(-point), np.nan),
         np.where(there, 1 + better, np.nan),
         np.where(there, there.sum() - worse, np.nan),

@@ -20,7 +20,7 @@ too little where few scores move: for the upper limit z^2 / 4 are added, which i
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -44,21 +44,6 @@ _DECISION = 1.5
 """How sharply the metric is chosen: the weight of one that is g standard errors behind is exp(-1.5 g^2)."""
 
 
-T = TypeVar("T", Floats, float)
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate(Generic[T]):
-    """A figure, or figures of one shape, with confidence limits; NaN where undefined."""
-
-    value: T
-    """Estimated value."""
-    low: T
-    """Lower confidence limit of the value."""
-    high: T
-    """Upper confidence limit of the value."""
-
-
 @dataclass(frozen=True, slots=True)
 class Detection:
     """Detection of V kinds of damage by M metrics, and of the whole run; NaN where undefined."""
@@ -71,16 +56,22 @@ class Detection:
     """Share of the pairs in which the degraded text scored higher, shape (V, M)."""
     pairs: Ints
     """Examples with both scores, shape (V, M)."""
-    metrics: Estimate[Floats]
-    """Detection by each metric, shape (V, M), with the limits from which those of the kind are taken."""
-    kinds: Estimate[Floats]
+    metric_value: Floats
+    """Detection by each metric, shape (V, M)."""
+    metric_low: Floats
+    """Its lower limit, from which that of the kind is taken."""
+    metric_high: Floats
+    """Its upper limit, from which that of the kind is taken."""
+    value: Floats
     """Detection of each kind of damage by the metric that sees it best, shape (V,)."""
-    best: Ints
-    """The metric with the highest detection, the first on a tie, shape (V,); -1 without a pair."""
+    low: Floats
+    """Lower confidence limit of the kind, shape (V,)."""
+    high: Floats
+    """Upper confidence limit of the kind, shape (V,)."""
     seen: Influences
-    """The values of `kinds` before they are cut to the limits, with what each example adds, shape (V, 1)."""
-    average: Estimate[Floats]
-    """The mean over levels of the mean over the kinds of a level, shape ()."""
+    """`value` before it is cut to the limits, with what each example adds, shape (V, 1)."""
+    average: tuple[float, float, float]
+    """The mean over levels of the mean over the kinds of a level, and its limits."""
     lowest: int
     """The kind with the lowest value; -1 without any."""
     deviates: tuple[Floats, float]
@@ -129,26 +120,26 @@ def detection(
     fell, tied, rose, pairs = outcome_shares(x)
     counted = pairs.max(axis=1) >= FEWEST_PAIRS
     shared_by = max(int(counted.sum()), 1) if together is None else together
-    metrics, deviates = _limits(tests, pairs, clusters, alpha, shared_by)
+    low, high, deviates = _limits(tests, pairs, clusters, alpha, shared_by)
     chosen = _metric_weights(x, cluster_index(clusters, len(x)))
     seen = _of_kinds(x, chosen)
-    kinds, best = _by_best(metrics, seen, pairs)
-    above = np.full(len(fell), np.nan)
-    if controls is not None:
-        above = _above_controls(x, checked_table(controls), chosen, clusters, 1 - alpha / shared_by)
+    kinds = _by_best(tests.value, low, high, seen)
     return Detection(
         fell,
         tied,
         rose,
         pairs,
-        metrics=metrics,
-        kinds=kinds,
-        best=best,
+        metric_value=tests.value,
+        metric_low=low,
+        metric_high=high,
+        value=kinds[0],
+        low=kinds[1],
+        high=kinds[2],
         seen=seen,
-        average=_average(x, kinds.value, seen, levels, counted, clusters, alpha),
-        lowest=int(np.where(counted, kinds.value, np.inf).argmin()) if counted.any() else -1,
+        average=_average(x, kinds[0], seen, levels, counted, clusters, alpha),
+        lowest=int(np.where(counted, kinds[0], np.inf).argmin()) if counted.any() else -1,
         deviates=deviates,
-        above_controls=above,
+        above_controls=_above_controls(x, controls, chosen, clusters, 1 - alpha / shared_by),
     )
 
 
@@ -163,11 +154,6 @@ def outcome_shares(differences: Floats) -> tuple[Floats, Floats, Floats, Ints]:
 def detection_influences(differences: Floats) -> Influences:
     """Detection of each test with the influence of each example, from differences (n, ...)."""
     return _figures(_outcomes(differences))
-
-
-def kind_influences(differences: Floats, clusters: npt.ArrayLike | None = None) -> Influences:
-    """Detection of each kind, as `Detection.seen`, shape (V, 1), from differences (n, V, M)."""
-    return _of_kinds(differences, _metric_weights(differences, cluster_index(clusters, len(differences))))
 
 
 def averaged_kinds(
@@ -202,8 +188,8 @@ def _figures(outcomes: Floats) -> Influences:
 
 def _limits(
     tests: Influences, pairs: Ints, clusters: npt.ArrayLike | None, alpha: float, kinds: int
-) -> tuple[Estimate[Floats], tuple[Floats, float]]:
-    """Every metric with the limits that a kind may take, and the deviates of these errors."""
+) -> tuple[Floats, Floats, tuple[Floats, float]]:
+    """The limits of every metric that a kind may take, and the deviates of these errors."""
     from scipy.special import ndtri
 
     upper = _UPPER_SHARE * alpha / kinds
@@ -211,26 +197,17 @@ def _limits(
     deviate = -float(ndtri(upper))
     low, _ = bonett_price_interval(tests, clusters, 1 - 2 * lower[:, None])
     _, high = bonett_price_interval(tests, clusters, 1 - 2 * upper, added=max(1.0, deviate**2 / 4))
-    return Estimate(tests.value, low, high), (-ndtri(lower), deviate)
+    return low, high, (-ndtri(lower), deviate)
 
 
-def _by_best(metrics: Estimate[Floats], seen: Influences, pairs: Ints) -> tuple[Estimate[Floats], Ints]:
-    """The figure of each kind with its limits, and its best metric.
+def _by_best(value: Floats, low: Floats, high: Floats, seen: Influences) -> tuple[Floats, Floats, Floats]:
+    """The figure of each kind and its limits, from those of the metrics.
 
     The figure is kept between those of the metrics and within its limits.
     """
-    filled = np.where(pairs > 0, metrics.value, -np.inf)
-    best = np.where(pairs.any(axis=1), filled.argmax(axis=1), -1)
-    least = np.where(pairs > 0, metrics.value, np.inf).min(axis=1)
-    low, high = (_largest(ends, pairs) for ends in (metrics.low, metrics.high))
-    value = np.clip(np.clip(seen.value[:, 0], least, filled.max(axis=1)), np.fmax(low, 0), np.fmin(high, 1))
-    return Estimate(np.where(best < 0, np.nan, value), low, high), best
-
-
-def _largest(ends: Floats, pairs: Ints) -> Floats:
-    """The largest limit over metrics, NaN where none is defined."""
-    there = (pairs > 0) & ~np.isnan(ends)
-    return np.where(there.any(axis=1), np.where(there, ends, -np.inf).max(axis=1), np.nan)
+    lowest, highest = np.fmax.reduce(low, axis=1), np.fmax.reduce(high, axis=1)
+    between = np.clip(seen.value[:, 0], np.fmin.reduce(value, axis=1), np.fmax.reduce(value, axis=1))
+    return np.clip(between, np.fmax(lowest, 0), np.fmin(highest, 1)), lowest, highest
 
 
 def _metric_weights(differences: Floats, index: Ints) -> Floats:
@@ -293,20 +270,19 @@ def _average(
     counted: Bools,
     clusters: npt.ArrayLike | None,
     alpha: float,
-) -> Estimate[Floats]:
+) -> tuple[float, float, float]:
     """The mean over levels, its lower limit by `seen`, whose expectation is never above the true figure.
 
     The upper limit is by the metrics that are best on the data, whose expectation is never below it.
     """
     _, shares = level_shares(levels, counted)
     if not counted.any():
-        nothing = np.asarray(np.nan)
-        return Estimate(nothing, nothing, nothing)
+        return math.nan, math.nan, math.nan
     low, _ = bonett_price_interval(averaged_kinds(seen, levels, counted), clusters, 1 - alpha)
     plain = averaged_kinds(_of_kinds(x, _of_best(x)), levels, counted)
     _, high = bonett_price_interval(plain, clusters, 1 - alpha)
     average = np.where(counted, shares[-1] * value, 0.0).sum()
-    return Estimate(average, low[0], high[0])
+    return float(average), float(low[0]), float(high[0])
 
 
 def _of_best(differences: Floats) -> Floats:
@@ -319,20 +295,26 @@ def _of_best(differences: Floats) -> Floats:
 
 
 def _above_controls(
-    x: Floats, controls: Floats, chosen: Floats, clusters: npt.ArrayLike | None, level: float
+    x: Floats,
+    controls: npt.ArrayLike | None,
+    chosen: Floats,
+    clusters: npt.ArrayLike | None,
+    level: float,
 ) -> Floats:
     """See `Detection.above_controls`; the metrics are those that the damage chose."""
-    found = np.full((controls.shape[1], x.shape[1]), np.nan)
-    for c in range(controls.shape[1]):
+    if controls is None:
+        return np.full(x.shape[1], np.nan)
+    edits = checked_table(controls)
+    found = np.full((edits.shape[1], x.shape[1]), np.nan)
+    for c in range(edits.shape[1]):
         for v in range(x.shape[1]):
-            apart = np.sign(x[:, v]) / 2 - np.sign(controls[:, c]) / 2
+            apart = np.sign(x[:, v]) / 2 - np.sign(edits[:, c]) / 2
             mine = normalised(chosen[:, v], ~np.isnan(apart))
             apart = _read(apart, mine)
             if (~np.isnan(apart)).sum() >= FEWEST_PAIRS:
                 figure = _figures((1 + apart) / 2)
                 found[c, v] = 2 * float(bonett_price_interval(figure, clusters, level)[0]) - 1
-    none = np.isnan(found).all(axis=0)
-    return np.where(none, np.nan, np.where(np.isnan(found), np.inf, found).min(axis=0, initial=np.inf))
+    return np.asarray(np.fmin.reduce(found, axis=0))
 
 
 Verdict = Literal["noticed", "faint", "missed", "preferred", "as harmless edits", "undecided"]

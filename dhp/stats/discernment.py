@@ -1,4 +1,11 @@
-"""Discernment scores from combined p-values, their mean over levels and their minimum (Wang et al. 2025)."""
+"""Discernment of damage: tests of the metrics, combined, and the mean over levels (Wang et al. 2025).
+
+The joint test gives one p-value for all metrics of a variant by sign flips, exact under any dependence. If
+damage changes nothing, the scores of an original and of its copy may be swapped, those of all metrics and of
+all examples of a cluster together. The statistic is the harmonic mean of the metrics' p-values (Wilson 2019),
+by the normal distribution of their signed rank sums. Its distribution is that of the swaps themselves: no
+assumption on how metrics or examples depend is needed (Pesarin and Salmaso 2010).
+"""
 
 import math
 from collections.abc import Sequence
@@ -8,11 +15,19 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import (
-    Bools,
     Floats,
     Ints,
+    checked_table,
+    cluster_index,
+    cluster_sums,
+    flip_p,
+    flipped_sums,
     level_shares,
+    metric_weights,
+    sign_flips,
 )
+from dhp.stats.defaults import RESAMPLES
+from dhp.stats.wilcoxon import Alternative, Method, signed_rank, signed_ranks
 
 LOG_ALPHA = math.log(0.05)
 _ROUNDING = 1e-9  # scores that differ by less are equal
@@ -32,42 +47,35 @@ def discernment(log_p: float | Floats) -> float | Floats:
     return log_p / LOG_ALPHA + 0.0
 
 
-def level_average(scores: npt.ArrayLike, levels: Sequence[str]) -> Floats:
+def level_average(scores: npt.ArrayLike, levels: Sequence[str]) -> float:
     """D_avg: the mean over levels of the mean within each level. Degrees count as variants of their own.
 
     Parameters
     ----------
-    scores : shape (..., V)
-        Of V variants, V >= 1; an average over one that is NaN is NaN.
+    scores : shape (V,)
+        Of V variants; those that are NaN do not count.
     levels : V names
         The level of each variant.
 
     Returns
     -------
-    shape (...)
+    float
+        NaN where no variant counts.
     """
-    x = _checked(scores)
-    _, shares = level_shares(levels, np.ones(x.shape[-1], dtype=np.bool_))
-    average: Floats = x @ shares[-1]
-    return average
-
-
-def minimum(scores: npt.ArrayLike) -> tuple[Floats, Ints]:
-    """D_min and the index of the variant that gives it, the first on a tie; NaN where any score is.
-
-    Scores of shape (..., V), V >= 1; both results of shape (...). Scores that differ by rounding are tied.
-    """
-    x = _checked(scores)
-    lowest: Floats = x.min(axis=-1)
-    tied = ~(x > (lowest + _ROUNDING * np.maximum(np.abs(lowest), 1))[..., None])
-    return lowest, tied.argmax(axis=-1)
-
-
-def _checked(scores: npt.ArrayLike) -> Floats:
     x = np.asarray(scores, dtype=np.float64)
-    if x.ndim == 0 or x.shape[-1] == 0:
-        raise ValueError("there is no score")
-    return x
+    defined = ~np.isnan(x)
+    _, shares = level_shares(levels, defined)
+    return float(x[defined] @ shares[-1, defined]) if defined.any() else math.nan
+
+
+def minimum(scores: npt.ArrayLike) -> tuple[float, int]:
+    """D_min of the scores of variants, shape (V,), V >= 1, and the index of the variant that gives it.
+
+    The first on a tie; scores that differ by rounding are tied. NaN where any score is.
+    """
+    x = np.asarray(scores, dtype=np.float64)
+    lowest = float(x.min())
+    return lowest, int((~(x > lowest + _ROUNDING * max(abs(lowest), 1))).argmax())
 
 
 Combination = Literal["hmp", "printed", "hmp-asymptotic", "joint"]
@@ -138,6 +146,135 @@ def _landau_tail(x: Floats) -> Floats:
     return np.asarray(_landau_sf(x, 0, 1))
 
 
+def discern(
+    differences: npt.ArrayLike,
+    weights: npt.ArrayLike | None = None,
+    *,
+    method: Method = "exact",
+    combination: Combination = DEFAULT_COMBINATION,
+    alternative: Alternative = "greater",
+    clusters: npt.ArrayLike | None = None,
+) -> tuple[Floats, Floats, Floats]:
+    """Test V variants by M metrics, and combine the tests of each variant.
+
+    Parameters
+    ----------
+    differences : shape (n, V, M)
+        Original minus degraded, NaN where a score is missing: such a pair is left out of that one test.
+        Values must lie on their exact grid, as for `signed_rank`.
+    weights : shape (V, M), optional
+        Of the metrics for each variant, each row as for `combined`; a row of NaN means none for that variant.
+    method, alternative
+        As for `signed_rank`. Under `greater` D is high where scores fell.
+    combination
+        As for `combined`. By `joint` the metrics are tested by sign flips of all together (10,000 patterns
+        that are always the same), where no pattern reaches the data and under `two-sided` by
+        `hmp-asymptotic`.
+    clusters : shape (n,), optional
+        Integers; tests are by sign flips in which examples with the same one keep together, but under
+        `scipy`.
+
+    Returns
+    -------
+    log_p : shape (V, M)
+        Natural logs of the p-values of the metrics; NaN without a pair.
+    d, d_ew : shape (V,)
+        D with equal weights of the metrics and with the given ones; NaN where a metric has no pair.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, a difference is infinite, a row of weights does not sum to 1, or a name is
+        unknown.
+    """
+    x = checked_table(differences)
+    _, v, m = x.shape
+    for kind, name, allowed in (
+        ("method", method, get_args(Method)),
+        ("alternative", alternative, get_args(Alternative)),
+    ):
+        if name not in allowed:
+            raise ValueError(f"unknown {kind} '{name}'; allowed: {', '.join(allowed)}")
+    metric_weights(weights, v, m)
+    log_p = _tested(x, method, alternative, None if clusters is None else cluster_index(clusters, len(x)))
+
+    def d_of(of_metrics: Floats | None) -> Floats:
+        logs = combined(log_p, of_metrics, combination)
+        # The exact test of one metric is of these sign flips.
+        if combination == "joint" and alternative == "greater" and m > 1:
+            logs = joint_log_p(x, np.random.default_rng(0), clusters, of_metrics, tail=logs)
+        return discernment(logs)
+
+    return log_p, d_of(None), d_of(None if weights is None else np.asarray(weights, dtype=np.float64))
+
+
+def _tested(differences: Floats, method: Method, alternative: Alternative, clusters: Ints | None) -> Floats:
+    """Natural logs of the p-values of all variants and metrics, shape (V, M)."""
+    log_p = np.full(differences.shape[1:], math.nan)
+    for v, m in np.ndindex(log_p.shape):
+        there = ~np.isnan(differences[:, v, m])
+        if there.any():
+            groups = None if clusters is None else clusters[there]
+            log_p[v, m] = signed_rank(differences[there, v, m], method, alternative, groups)
+    return log_p
+
+
+def joint_log_p(
+    differences: npt.ArrayLike,
+    rng: np.random.Generator,
+    clusters: npt.ArrayLike | None = None,
+    weights: Floats | None = None,
+    *,
+    tail: Floats,
+    resamples: int = RESAMPLES,
+) -> Floats:
+    """Natural logs of one-sided p-values of V variants: did scores fall?
+
+    Parameters
+    ----------
+    differences : shape (n, V, M)
+        Original minus degraded, NaN where a score is missing.
+    rng
+        The only source of randomness.
+    clusters : shape (n,), optional
+        Integers; examples with the same one are swapped together.
+    weights : shape (V, M), optional
+        Of the metrics, as for `combined`; a row of NaN means none for that variant.
+    tail : shape (V,)
+        Natural logs of the p-values to take where no random pattern reaches the data.
+    resamples
+        Random sign patterns, at least 1; all are counted out instead where they are no more.
+
+    Returns
+    -------
+    shape (V,)
+        At most 0. NaN where a metric has no pair. Where no random pattern reaches the data, at most
+        1 / (resamples + 1).
+
+    Raises
+    ------
+    ValueError
+        If the shape is another, a difference is infinite or `resamples` is below 1.
+    """
+    from scipy.special import log_ndtr
+
+    x = checked_table(differences)
+    if resamples < 1:
+        raise ValueError(f"resamples must be at least 1, not {resamples}")
+    index = cluster_index(clusters, len(x))
+    shares = cluster_sums(signed_ranks(x).reshape(len(x), -1), index)
+    scale = np.sqrt((shares**2).sum(axis=0))
+    signs, exact = sign_flips(len(shares), resamples, rng)
+    sums = np.vstack([shares.sum(axis=0), flipped_sums(signs, shares)])
+    z = np.where(scale > 0, sums / np.where(scale > 0, scale, 1.0), -np.inf)
+    logs = log_ndtr(-z).reshape(len(z), *x.shape[1:])
+    statistic = -combined(logs, weights, "hmp")
+    undefined = np.any(np.all(np.isnan(x), axis=0), axis=1)
+    p = np.log(flip_p(np.where(undefined, np.nan, statistic[0]), statistic[1:], exact))
+    beyond = ~exact & (p <= -math.log(resamples + 1) + 1e-9)
+    return np.asarray(np.where(beyond, np.minimum(p, tail), p))
+
+
 def holm(log_p: npt.ArrayLike) -> Floats:
     """Step-down adjustment; bounds the chance of any false rejection, whatever the dependence (Holm 1979).
 
@@ -156,28 +293,11 @@ def holm(log_p: npt.ArrayLike) -> Floats:
     ValueError
         If the shape is another or a log p is positive.
     """
-    logs = _checked_logs(log_p)
-    there, order = _sorted(logs)
-    k = order.size
-    raised = logs[there][order] + np.log(np.arange(k, 0, -1))
-    return _back(logs, there, order, np.maximum.accumulate(raised))
-
-
-def _checked_logs(log_p: npt.ArrayLike) -> Floats:
     logs = np.asarray(log_p, dtype=np.float64)
     if logs.ndim != 1 or (logs > 0).any():
         raise ValueError("log_p must have shape (k,) and no value above 0")
-    return logs
-
-
-def _sorted(logs: Floats) -> tuple[Bools, Ints]:
-    """Which tests are defined, and their order by p."""
-    there = ~np.isnan(logs)
-    return there, np.argsort(logs[there], kind="stable")
-
-
-def _back(logs: Floats, present: Bools, order: Ints, adjusted: Floats) -> Floats:
-    """Adjusted values from the order of p back to that of the tests."""
-    result = np.full(logs.shape, np.nan)
-    result[np.flatnonzero(present)[order]] = np.minimum(adjusted, 0.0)
-    return result
+    order = np.argsort(logs, kind="stable")[: int((~np.isnan(logs)).sum())]
+    raised = logs[order] + np.log(np.arange(order.size, 0, -1))
+    adjusted = np.full(logs.shape, np.nan)
+    adjusted[order] = np.minimum(np.maximum.accumulate(raised), 0.0)
+    return adjusted

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Floats, Ints, checked_table, cluster_draws, cluster_index, metric_row
-from dhp.stats.detection import Estimate
 
 TARGET = 0.75
+UNDEFINED = (math.nan, math.nan, math.nan)
+"""T75 and its limits where there is none."""
 _STEPS = 6  # thresholds of the grid per octave of the dose
 _BEYOND = 3  # octaves by which the grid goes beyond the doses
 _POWERS = np.exp(np.linspace(math.log(0.4), math.log(4), 9))
@@ -43,9 +44,10 @@ class Psychometric:
     """Exponent of the dose to which d' is proportional; NaN, as the lapse rate, where T75 is undefined."""
     lapse: float
     """Lapse rate: 1 minus the detection of the largest damage, in [0, 0.5]."""
-    fitted: Estimate[float]
-    """T75 of the curve of maximum likelihood; inf, also for a resample, where that or `isotonic` is."""
-    isotonic: Estimate[float]
+    fitted: tuple[float, float, float]
+    """T75 of the curve of maximum likelihood, and its limits; inf, also for a resample, where that or
+    `isotonic` is."""
+    isotonic: tuple[float, float, float]
     """T75 by isotonic regression, linear in the logarithm of the dose: it assumes no form of the curve, as a
     check."""
 
@@ -99,7 +101,7 @@ def psychometric(
     kept, index = there.any(axis=0), cluster_index(clusters, len(scores))
     x, (sums, pairs) = x[kept], _resampled(scores[:, kept], index, resamples, rng)
     detection = np.full(kept.size, np.nan)
-    thresholds, power, lapse = [Estimate(math.nan, math.nan, math.nan)] * 2, math.nan, math.nan
+    thresholds, power, lapse = [UNDEFINED] * 2, math.nan, math.nan
     if x.size:
         by_resample = monotone(sums, pairs, base)
         detection[kept] = sums[0] / pairs[0]
@@ -237,14 +239,14 @@ def _resampled(
     return times @ np.nan_to_num(scores), times @ (~np.isnan(scores)).astype(np.float64)
 
 
-def _threshold(found: Floats, doses: Floats, clusters: int, level: float) -> Estimate[float]:
+def _threshold(found: Floats, doses: Floats, clusters: int, level: float) -> tuple[float, float, float]:
     """The first of the thresholds found; percentiles of the others, by rank (Davison and Hinkley 1997)."""
     within = np.where(found < doses[0], 0.0, np.where(found > doses[-1], np.inf, found))
     if clusters < 2:
-        return Estimate(float(within[0]), math.nan, math.nan)
+        return float(within[0]), math.nan, math.nan
     from scipy.special import ndtr, stdtrit
 
     deviate = stdtrit(clusters - 1, (1 + level) / 2) * math.sqrt(clusters / (clusters - 1))
     drawn = np.sort(within[1:])
     rank = max(1, math.floor(float(ndtr(-deviate)) * (drawn.size + 1)))
-    return Estimate(float(within[0]), float(drawn[rank - 1]), float(drawn[-rank]))
+    return float(within[0]), float(drawn[rank - 1]), float(drawn[-rank])

@@ -35,7 +35,7 @@ from dhp.stats.defaults import RESAMPLES
 from dhp.stats.detection import FEWEST_PAIRS, averaged_kinds, detection, metric_choice, normalised
 from dhp.stats.discernment import DEFAULT_COMBINATION, LOG_ALPHA, Combination, combined
 from dhp.stats.influences import Influences, difference, student_interval, wilson_interval
-from dhp.stats.wilcoxon.signed_rank import average_ranks
+from dhp.stats.wilcoxon import signed_ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,17 +193,6 @@ def swap_discernment(
     return Swapped(apart[0], nan, nan, flip_p(np.abs(apart[0]), flipped, exact), exact)
 
 
-def signed_ranks(differences: Floats) -> Floats:
-    """Signed ranks of the non-zero differences of each test, 0 for zeros and NaN; from shape (n, ...)."""
-    x = np.nan_to_num(differences).reshape(len(differences), -1)
-    ranks = np.zeros(x.shape)
-    for column in range(x.shape[1]):
-        there = np.flatnonzero(x[:, column])
-        moved = x[there, column]
-        ranks[there, column] = np.sign(moved) * average_ranks(np.abs(moved))
-    return ranks.reshape(differences.shape)
-
-
 def _d(total: Floats, squares: Floats, shape: tuple[int, ...], combination: Combination) -> Floats:
     """D of each variant from signed rank sums and their null variances, shape (R, V * M); shape (R, V)."""
     from scipy.special import log_ndtr
@@ -273,7 +262,7 @@ def detection_pair(
     one, other = (
         replace(
             averaged_kinds(each.seen, levels, counted, each=True),
-            value=np.concatenate([each.average.value[None], each.kinds.value]),
+            value=np.append(each.average[0], each.value),
         )
         for each in found
     )

@@ -1,8 +1,7 @@
 """`dhp list` and `dhp show`: everything that can be named, by kind, and more of one."""
 
 from dhp.cli.show import KINDS, judge_form
-from dhp.content.catalog import dataset_names, weights_names
-from dhp.content.protocols import pairwise_names, protocol_names
+from dhp.content.catalog import names_of
 from dhp.perturb.registry import builtin_perturbers
 
 from .conftest import Run
@@ -14,10 +13,17 @@ def first_words(text: str) -> list[str]:
 
 def test_each_kind_lists_what_there_is(dhp: Run) -> None:
     assert first_words(dhp("list").out) == [*KINDS, "more:"]
-    assert first_words(dhp("list", "datasets").out) == ["mini/NAME", "mini/conversations", *dataset_names()]
-    assert first_words(dhp("list", "protocols").out) == [*protocol_names(), *pairwise_names()]
+    assert first_words(dhp("list", "datasets").out) == [
+        "mini/NAME",
+        "mini/conversations",
+        *names_of("dataset"),
+    ]
+    assert first_words(dhp("list", "protocols").out) == [
+        *names_of("protocol"),
+        *names_of("pairwise protocol"),
+    ]
     assert sorted(first_words(dhp("list", "perturbers").out)) == sorted(builtin_perturbers())
-    assert first_words(dhp("list", "weights").out) == list(weights_names())
+    assert first_words(dhp("list", "weights").out) == list(names_of("weights"))
     assert {"openai/NAME", "metric/rouge1", "mock/noisy"} <= set(first_words(dhp("list", "judges").out))
 
 

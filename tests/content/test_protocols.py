@@ -6,16 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content.catalog import content_folder, load_spec, read_task
+from dhp.content.catalog import content_folder, load_spec, names_of, read_task
 from dhp.content.check import check
-from dhp.content.protocols import (
-    override,
-    protocol_names,
-    read_persona,
-    read_protocol,
-    read_steps,
-    read_wording,
-)
+from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import LANGUAGES, POINTWISE_FORMS, Protocol, Wording
 from dhp.core.specs import Task
@@ -43,7 +36,7 @@ def failing(read: Callable[[Path], object], file: Path, text: str) -> str:
 
 
 def test_the_presets() -> None:
-    assert protocol_names() == PRESETS
+    assert names_of("protocol") == PRESETS
     assert {read_protocol(name).answer for name in PRESETS} == set(POINTWISE_FORMS) - {"json"}, (
         "for prompt files only"
     )
@@ -91,7 +84,7 @@ def test_a_protocol_is_read_from_a_file_too(tmp_path: Path) -> None:
 def test_a_shipped_file_must_be_called_as_what_it_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, wrong: str
 ) -> None:
-    from dhp.content import protocols
+    from dhp.content import catalog
 
     key = wrong.partition(":")[0]
     (tmp_path / "wording").mkdir()
@@ -99,7 +92,9 @@ def test_a_shipped_file_must_be_called_as_what_it_holds(
         text = (content_folder("protocols") / name).read_text(encoding="utf-8")
         changed = re.sub(rf"(?m)^{key}: .*$", wrong, text) if name == file else text
         (tmp_path / name).write_text(changed, encoding="utf-8")
-    monkeypatch.setattr(protocols, "content_folder", lambda _: tmp_path)
+    monkeypatch.setattr(
+        catalog, "content_folder", lambda name: tmp_path if name == "protocols" else content_folder(name)
+    )
     with pytest.raises(InputError, match=f"{file}: {key}: must be"):
         list(check())
 

@@ -9,11 +9,11 @@ from dhp.content.catalog import (
     content_folder,
     load_spec,
     load_yaml,
+    names_of,
     read_card,
     read_suite,
     read_task,
     read_weights,
-    suite_names,
 )
 from dhp.content.check import check
 from dhp.core.errors import InputError
@@ -152,7 +152,7 @@ def test_metrics_of_the_paper() -> None:
 def test_design_weights_cover_every_perturber_of_every_suite() -> None:
     design = load_spec(content_folder("expert_weights") / "design.yaml", Weights)
     # Design has no rows for the tasks of these two.
-    for suite in map(read_suite, set(suite_names()) - {"general_llm", "conversations"}):
+    for suite in map(read_suite, set(names_of("suite")) - {"general_llm", "conversations"}):
         for task in design.tasks if suite.task == ANY_TASK else [suite.task]:
             assert set(suite.perturbers) <= set(design.tasks[task])
 

@@ -8,18 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.content.catalog import read_task, task_names
-from dhp.content.protocols import override, protocol_names, read_persona, read_protocol, read_wording
+from dhp.content.catalog import names_of, read_task
+from dhp.content.protocols import override, read_persona, read_protocol, read_wording
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import LANGUAGES, AnswerForm, Language
 from dhp.core.records import Candidate
-from dhp.core.specs import Metric, Scale, Task
+from dhp.core.specs import Scale, Task
 from dhp.core.text import numbered_steps
 from dhp.judge.api import rescale
-from dhp.judge.prompts import Prompts, answer_scale
+from dhp.judge.extraction.rating import answer_scale
+from dhp.judge.prompts import Prompts
 
 CANDIDATE = Candidate("e1", "original", "输出", "来源", {"question": "为何"}, references=("参照",))
-EVERY = [(p, t, language) for p in protocol_names() for t in task_names() for language in LANGUAGES]
+EVERY = [(p, t, language) for p in names_of("protocol") for t in names_of("task") for language in LANGUAGES]
 
 
 def prompts(
@@ -42,39 +43,28 @@ def written(name: str, task: str, language: Language) -> list[tuple[AnswerForm, 
     return [(f, m, made.prompt(CANDIDATE, m, f)) for f in forms(name) for m in read_task(task).metric_names]
 
 
-def ends(form: AnswerForm, metric: Metric) -> list[str]:
-    """The ends of the scale on which a form asks for a score of the metric."""
-    scale = answer_scale(form, metric.scale)
-    return [f"{scale.min:g}", f"{scale.max:g}"]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "task", "language"), EVERY)
-def test_every_preset_names_metric_criterion_and_scale(name: str, task: str, language: Language) -> None:
+def test_every_preset_names_metric_criterion_and_no_scale_but_its_own(
+    name: str, task: str, language: Language
+) -> None:
     metrics = {m.name: m for m in read_task(task).in_language(language).metrics}
+    has_steps = read_protocol(name).steps != "none"
     for form, metric, prompt in written(name, task, language):
         assert metrics[metric].label in prompt
         assert metrics[metric].definition in prompt
         assert (metrics[metric].question in prompt) == (form == "free-text")
         assert (metrics[metric].antonym in prompt) == (form in ("da", "stars"))
-        low, high = ["A", "E"] if form == "letters" else ends(form, metrics[metric])
+        ends = answer_scale(form, metrics[metric].scale)
+        low, high = ("A", "E") if form == "letters" else (f"{ends.min:g}", f"{ends.max:g}")
         request = prompt.rpartition("</")[2]
         assert re.search(rf"{low}\b.+?\b{high}\b", request)
         assert "{{" not in prompt
         assert "\n\n\n" not in prompt
         assert prompt == prompt.strip()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "task", "language"), EVERY)
-def test_no_preset_names_the_scale_of_another_form(name: str, task: str, language: Language) -> None:
-    metrics = {m.name: m for m in read_task(task).metrics}
-    for form, metric, prompt in written(name, task, language):
-        numbers = set(re.findall(r"\d+", prompt))
-        shown = read_protocol(name).steps != "none"
-        steps = {str(n) for n in range(1, 1 + len(metrics[metric].steps))} if shown else set()
-        scale = set() if form == "letters" else set(ends(form, metrics[metric]))
-        assert numbers == scale | steps
+        steps = {str(n) for n in range(1, 1 + len(metrics[metric].steps))} if has_steps else set()
+        scale = set() if form == "letters" else {low, high}
+        assert set(re.findall(r"\d+", prompt)) == scale | steps
         assert ("stars" in prompt or "颗星" in prompt) == (form == "stars")
         assert bool(re.search(r"E = |E \(", prompt)) == (form == "letters")
 
@@ -324,7 +314,7 @@ def test_the_scale_of_a_metric_is_the_one_that_is_named() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("task", task_names())
+@pytest.mark.parametrize("task", names_of("task"))
 def test_asking_for_steps_shows_the_criterion_and_no_scale(task: str, language: Language) -> None:
     made = prompts("dhp", task, language, steps="auto", persona="hhh")
     for metric in read_task(task).in_language(language).metrics:
@@ -378,7 +368,7 @@ def all_texts(task: Task) -> list[str]:
     return texts
 
 
-@pytest.mark.parametrize("name", task_names())
+@pytest.mark.parametrize("name", names_of("task"))
 def test_the_scale_stands_in_the_last_step_alone(name: str) -> None:
     for language in LANGUAGES:
         for metric in read_task(name).in_language(language).metrics:
@@ -389,7 +379,7 @@ def test_the_scale_stands_in_the_last_step_alone(name: str) -> None:
             assert [int(number) for number in re.findall(r"\d+", metric.steps[-1])] in described
 
 
-@pytest.mark.parametrize("name", task_names())
+@pytest.mark.parametrize("name", names_of("task"))
 def test_a_task_in_chinese_is_chinese_and_can_be_turned_back(name: str) -> None:
     task = read_task(name)
     chinese = task.in_language("zh")
@@ -416,7 +406,7 @@ def test_one_metric_of_a_task_can_be_turned_alone() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("name", protocol_names())
+@pytest.mark.parametrize("name", names_of("protocol"))
 def test_a_task_without_a_source_shows_none(name: str, language: Language) -> None:
     known = read_task("instruction")
     texts = {code: t.model_copy(update={"source_label": None}) for code, t in known.translations.items()}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 import dhp
-from dhp.content.catalog import read_task
+from dhp.content.catalog import own_metric, own_task, read_task
 from dhp.core import files
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
@@ -233,6 +233,13 @@ def test_several_protocols_or_models_must_be_chosen_from(tmp_path: Path) -> None
             find_judge(f"replay/{path}{settings}")
     chosen = rated(f"replay/{path}?model=m1&protocol=geval")
     assert [(r.score, r.sample) for r in chosen] == [(4, 0)]
+
+
+def test_labels_and_scales_on_which_low_is_good_count_as_of_a_model(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", row("Verdict: pass"), row("4", metric="slips"))
+    metrics = [own_metric("fluency", labels=["fail", "pass"]), own_metric("slips", "5..1")]
+    ratings = rated(f"replay/{path}?form=score-only", asked=own_task(metrics))
+    assert [(r.metric, r.score, r.rule) for r in ratings] == [("fluency", 2, "label"), ("slips", 2, "bare")]
 
 
 def test_a_recorded_variant_plays_the_original(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, Candidate, Example
 from dhp.core.specs import Metric, Scale, Task
-from dhp.judge.surface.judge import METRICS, SurfaceJudge
+from dhp.judge.judges.surface import METRICS, SurfaceJudge
 
 
 def task(*metrics: str, low: float = 1, high: float = 5) -> Task:

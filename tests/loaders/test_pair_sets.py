@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dhp.content.catalog import DATASETS, dataset_names, read_card, read_task
+from dhp.content.catalog import DATASETS, names_of, read_card, read_task
 from dhp.core.errors import InputError
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.fetch import load_prepared, prepare
@@ -18,7 +18,7 @@ from dhp.loaders.resolve import resolve_datasets
 
 from .conftest import write_json, write_jsonl, write_parquet
 
-SETS = [name for name in dataset_names() if name not in DATASETS]
+SETS = [name for name in names_of("dataset") if name not in DATASETS]
 Rows = list[dict[str, Any]]
 
 

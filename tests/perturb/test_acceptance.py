@@ -6,7 +6,7 @@ The texts, and the edits that make revised texts of them, are in acceptance.yaml
 import functools
 import random
 import string
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +26,18 @@ CASES: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("acceptance.y
 TEXTS: Mapping[str, str] = CASES["texts"]
 
 
-def good(key: str) -> list[tuple[str, str]]:
-    """Label and edits of each case."""
-    return [pair for case in CASES[key] for pair in case.items()]
-
-
-def wrong(key: str) -> list[tuple[str, str, str]]:
-    """Label, edits and reason."""
-    named = CASES[key].items()
-    return [(*pair, getattr(a, name)) for name, cases in named for case in cases for pair in case.items()]
-
-
-def numbered(label: str) -> tuple[str, int]:
-    """The name of a text and a number."""
-    name, number = label.split()
-    return name, int(number)
+def cases() -> Iterator[tuple[str, str, str, int | str, str | None]]:
+    """Kind of damage, text, edits, number of changes asked for, and the fault; None where it is none."""
+    for kind, key, count in (
+        (ENTITIES, "one_entity", 1),
+        (ENTITIES, "several_entities", "all"),
+        (GRAMMAR, "errors_of_grammar", None),
+        (REWRITING, "rephrasings", None),
+    ):
+        for reason, several in {"": CASES.get(key, ()), **CASES[f"wrong_{key}"]}.items():
+            for label, edits in (pair for case in several for pair in case.items()):
+                name, _, number = label.partition(" ")
+                yield kind, name, edits, count or int(number), getattr(a, reason) if reason else None
 
 
 def revised(name: str, edits: str) -> str:
@@ -62,27 +59,9 @@ def revised(name: str, edits: str) -> str:
     return " ".join(pieces)
 
 
-# Fictional named entities -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("name", "edits"), good("one_entity"))
-def test_one_replaced_entity_passes(name: str, edits: str) -> None:
-    assert fault(ENTITIES, TEXTS[name], revised(name, edits), 1) is None
-
-
-@pytest.mark.parametrize(("name", "edits"), good("several_entities"))
-def test_several_replaced_entities_pass(name: str, edits: str) -> None:
-    assert fault(ENTITIES, TEXTS[name], revised(name, edits), "all") is None
-
-
-@pytest.mark.parametrize(("name", "edits", "reason"), wrong("wrong_one_entity"))
-def test_anything_but_one_replaced_entity_fails(name: str, edits: str, reason: str) -> None:
-    assert fault(ENTITIES, TEXTS[name], revised(name, edits), 1) == reason
-
-
-@pytest.mark.parametrize(("name", "edits", "reason"), wrong("wrong_several_entities"))
-def test_anything_but_several_replaced_entities_fails(name: str, edits: str, reason: str) -> None:
-    assert fault(ENTITIES, TEXTS[name], revised(name, edits), "all") == reason
+@pytest.mark.parametrize(("kind", "name", "edits", "count", "reason"), list(cases()))
+def test_each_case(kind: str, name: str, edits: str, count: int | str, reason: str | None) -> None:
+    assert fault(kind, TEXTS[name], revised(name, edits), count) == reason
 
 
 def test_the_number_of_entities_is_the_one_asked_for() -> None:
@@ -93,24 +72,11 @@ def test_the_number_of_entities_is_the_one_asked_for() -> None:
     assert fault(ENTITIES, TEXTS["news"], two, 3) == a.FEW_ENTITIES
 
 
-# Grammatical errors -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("label", "edits"), good("errors_of_grammar"))
-def test_errors_of_grammar_pass(label: str, edits: str) -> None:
-    name, count = numbered(label)
-    assert fault(GRAMMAR, TEXTS[name], revised(name, edits), count) is None
-
-
-@pytest.mark.parametrize(("label", "edits", "reason"), wrong("wrong_errors_of_grammar"))
-def test_anything_but_errors_of_grammar_fails(label: str, edits: str, reason: str) -> None:
-    name, count = numbered(label)
-    assert fault(GRAMMAR, TEXTS[name], revised(name, edits), count) == reason
-
-
 # Rewriting insertion ----------------------------------------------------------------------------------
 
-REPHRASED = {numbered(label): several for label, several in CASES["rephrased"].items()}
+REPHRASED = {
+    (label.split()[0], int(label.split()[1])): several for label, several in CASES["rephrased"].items()
+}
 ONE_REPHRASED = [(name, f"{n}+ {new}") for (name, n), several in REPHRASED.items() for new in several]
 SEVERAL_REPHRASED = [
     (name, " | ".join(f"{n}+ {REPHRASED[name, n][i % 2]}" for n in places))
@@ -131,12 +97,6 @@ def test_several_rephrased_sentences_pass(name: str, edits: str) -> None:
     assert fault(REWRITING, TEXTS[name], revised(name, edits), min(there, 3)) is None
     fewer_than_asked = fault(REWRITING, TEXTS[name], revised(name, edits), there + 1)
     assert fewer_than_asked == (None if there == len(sentences(TEXTS[name])) else a.FEW_SENTENCES)
-
-
-@pytest.mark.parametrize(("label", "edits", "reason"), wrong("wrong_rephrasings"))
-def test_anything_but_rephrasings_in_their_places_fails(label: str, edits: str, reason: str) -> None:
-    name, count = numbered(label)
-    assert fault(REWRITING, TEXTS[name], revised(name, edits), count) == reason
 
 
 def test_the_order_of_the_sentences_counts() -> None:

@@ -1,4 +1,4 @@
-"""The pipeline: keyed streams, audits, users' perturbers and their faults."""
+"""The pipeline: keyed streams, the other examples, audits, users' perturbers and their faults."""
 
 import random
 import sys
@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from rapidfuzz.distance import OSA
+from hypothesis import given
+from hypothesis import strategies as st
 
 import dhp
 from dhp.content.catalog import read_suite
@@ -14,8 +15,9 @@ from dhp.core.errors import InputError
 from dhp.core.keywords import Registry
 from dhp.core.records import PerturbedText, Variant
 from dhp.core.specs import Suite
-from dhp.perturb.apply import Others, RulesApplied
+from dhp.perturb.apply import Others, RulesApplied, other_texts
 from dhp.perturb.registry import check_suite, find_perturbers, load_perturber
+from dhp.perturb.rules.sentences import random_ending, sentence_insertion
 
 EXAMPLES = [
     dhp.Example(f"e{i}", "source", f"The {i}th fox jumped over 12 dogs. They slept on. Nobody came by.")
@@ -60,12 +62,6 @@ def test_edits_of_minor_are_the_first_edits_of_major() -> None:
     for example in EXAMPLES:
         letters = iter(made[example.id, "random_deletions.minor"] or "")
         assert all(c in letters for c in made[example.id, "random_deletions.major"] or "")
-    (use,) = (v for v in VARIANTS if v.name == "random_typos.minor")
-    one_more = Variant("random_typos.more", use.perturber, use.level, use.method, "more", {"k": 11})
-    both = texts(EXAMPLES, [use, one_more])
-    for example in EXAMPLES:
-        before, after = (both[example.id, name] or "" for name in ("random_typos.minor", "random_typos.more"))
-        assert 1 <= OSA.distance(before, after) <= 2
 
 
 def test_audit_counts_what_was_done() -> None:
@@ -107,18 +103,6 @@ def test_a_bad_perturber_is_named_with_the_example(function: object, message: st
         with_function(function)
     assert str(caught.value).startswith("perturber 'own', example 'e0': " + message)
     assert "\n" not in str(caught.value)
-
-
-def test_own_perturber_in_ten_lines() -> None:
-    @dhp.perturber(
-        name="drop_articles", level="word", degrees={"minor": {"share": 0.5}, "major": {"share": 1.0}}
-    )
-    def drop_articles(text: str, rng: random.Random, *, example: dhp.Example, share: float) -> str:
-        return " ".join(w for w in text.split() if w.lower() != "the" or rng.random() > share)
-
-    made = list(perturb(EXAMPLES, drop_articles.variants[1:], find_perturbers([drop_articles])))
-    assert [p.variant for p in made] == ["drop_articles.major"] * 6
-    assert all(p.text and not p.text.startswith("The") for p in made)
 
 
 @pytest.mark.parametrize(
@@ -239,3 +223,50 @@ def test_found_in_an_installed_package(tmp_path: Path, monkeypatch: pytest.Monke
     (info / "entry_points.txt").write_text("[dhp.perturbers]\nshout = no_such_module:shout\n")
     with pytest.raises(InputError, match=r"cannot be imported \(ModuleNotFoundError"):
         find_perturbers(suites=named)
+
+
+STORIES = ["One. Two.", "Two. Three.", "Four.", "Five. Six.", "Seven."]
+outputs = st.lists(st.sampled_from(STORIES), min_size=2, max_size=9)
+
+
+def stories(texts: Sequence[str]) -> list[dhp.Example]:
+    return [dhp.Example(f"e{i}", "", text) for i, text in enumerate(texts)]
+
+
+@given(outputs, st.randoms(use_true_random=False))
+def test_others_are_the_list_without_the_example(texts: list[str], shuffler: random.Random) -> None:
+    pool = stories(texts)
+    known = Others(shuffler.sample(pool, len(pool)), "en", 0, "d")
+    for place, example in enumerate(pool):
+        plain = pool[:place] + pool[place + 1 :]
+        found = known.of(example.id, "en")
+        assert list(found) == plain
+        assert [found[i] for i in range(-len(plain), len(plain))] == plain * 2
+        assert found[1:] == plain[1:]
+        assert list(other_texts(found, example.output)) == other_texts(plain, example.output)
+        for perturb in (random_ending, sentence_insertion):
+            made = [
+                attempt(perturb.function, example.output, list_or_view) for list_or_view in (plain, found)
+            ]
+            assert made[0] == made[1]
+    assert list(known.of("unknown", "en")) == pool
+    assert list(known.of("e0", "de")) == []
+
+
+def attempt(function: object, text: str, others: Sequence[dhp.Example]) -> str:
+    """What a perturber makes of a text, or why it does not."""
+    try:
+        return str(function(text, random.Random(3), others=others))  # type: ignore[operator]
+    except Exception as e:  # noqa: BLE001  compared
+        return repr(e)
+
+
+def test_of_a_large_dataset_the_same_few_are_the_others_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dhp.perturb.apply.MOST", 5)
+    pool = stories([f"Text {i}." for i in range(40)])
+    first, again, other = (Others(pool, "en", seed, "d") for seed in (1, 1, 2))
+    chosen = {e.id for e in first.of("none", "en")}
+    assert len(chosen) == 5
+    assert {e.id for e in again.of("none", "en")} == chosen != {e.id for e in other.of("none", "en")}
+    for example in pool:
+        assert {e.id for e in first.of(example.id, "en")} == chosen - {example.id}

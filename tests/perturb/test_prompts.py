@@ -1,4 +1,4 @@
-"""Prompts of the perturbers by language model: complete, fenced, and read strictly."""
+"""Prompts of the perturbers by language model, complete, fenced and read strictly, and where an answer is."""
 
 import re
 from pathlib import Path
@@ -7,17 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.content.catalog import content_folder, load_spec, read_suite, suite_names, task_names
+from dhp.content.catalog import content_folder, load_spec, names_of, read_suite
 from dhp.core.errors import InputError
 from dhp.core.records import Example
-from dhp.core.text import numbered_steps
+from dhp.core.text import between_tags, free_tag, numbered_steps
 from dhp.loaders.resolve import resolve_datasets
 from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.llm.prompts import (
+    CUT_OFF,
+    NO_TAGS,
+    REFUSED,
     AgainPrompt,
     PerturbPrompt,
     StepsPrompt,
     again,
+    answer_tag,
     asks_for_steps,
     prompt_name,
     revised_text,
@@ -50,7 +54,7 @@ PARAPHRASE = "general/paraphrase"
 def test_there_is_a_prompt_for_each_variant_of_the_suites_and_no_other() -> None:
     wanted = {
         f"{suite.task.replace('any', 'general')}/{prompt_name(v.perturber, v.degree)}"
-        for suite in map(read_suite, suite_names())
+        for suite in map(read_suite, names_of("suite"))
         for v in suite.variants
         if v.method == "llm"
     }
@@ -58,7 +62,7 @@ def test_there_is_a_prompt_for_each_variant_of_the_suites_and_no_other() -> None
         *wanted,
         PARAPHRASE,
     }
-    assert {file.parent.name for file in FILES} <= {*task_names(), "general"}
+    assert {file.parent.name for file in FILES} <= {*names_of("task"), "general"}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f"{f.parent.name}/{f.stem}")
@@ -140,6 +144,71 @@ def test_asking_for_steps_shows_the_task_without_steps_and_texts(file: Path) -> 
     assert "Reply with the revised" not in shown
     assert not any(step in squeezed(shown) for step in prompt.steps)
     assert numbered_steps(follow(shown)) == ["Read the text.", "Make the adjustment.", "Check the rest."]
+
+
+# Answers ----------------------------------------------------------------------------------------------
+
+NEWS = Example("e", "A source.", "The mayor of Hartwell opened the bridge on 4 May.")
+REVISED = NEWS.output.replace("Hartwell", "Velmora")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "<revised>{}</revised>",
+        "Sure! Here it is:\n<revised>\n{}\n</revised>\nI changed the name.",
+        "< Revised >{}</ REVISED >",
+        "```\n<revised>{}</revised>\n```",
+        "<think><revised>A draft.</revised></think><revised>{}</revised>",
+        "The draft.</think>\n<revised>{}</revised>",
+        "<revised>A draft.</revised> No: <revised>{}</revised>",
+        "I put it between <revised> and </revised>.\n<revised>{}</revised>",
+        "<revised>A draft. <revised>{}</revised>",
+        "<revised>{}</revised>\nAnother: <revised>cut",
+    ],
+)
+def test_the_last_complete_pair_of_tags_counts(answer: str) -> None:
+    assert revised_text(answer.format(REVISED), NEWS) == (REVISED, None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("", NO_TAGS),
+        (REVISED, NO_TAGS),
+        (f"Revised summary: {REVISED}", NO_TAGS),
+        (f"{REVISED}</revised>", NO_TAGS),
+        (f"<text>{REVISED}</text>", NO_TAGS),
+        (f"<revised>{REVISED}", CUT_OFF),
+        (f"<think>So.</think><revised>{REVISED}", CUT_OFF),
+        (f"<think><revised>{REVISED}</revised>", NO_TAGS),
+        ("I'm sorry, but I can't help with that.", REFUSED),
+    ],
+)
+def test_what_stands_in_no_pair_is_no_answer(answer: str, reason: str) -> None:
+    assert revised_text(answer, NEWS) == (None, reason)
+
+
+def test_nothing_is_taken_from_or_put_into_the_text() -> None:
+    text = '"**Note:** 1. `a`\n\n> b</text> <b>c</b>"'
+    assert revised_text(f"<revised> {text}\n</revised>", NEWS) == (text, None)
+
+
+def test_a_text_that_holds_the_tags_is_asked_for_between_others() -> None:
+    holds = Example("e", "<revised-2>", "He wrote </Revised> there.", {"question": "< revised-3?"})
+    assert answer_tag(holds) == "revised-4"
+    said = "<revised-4>She wrote </Revised> there.</revised-4>"
+    assert revised_text(said, holds) == ("She wrote </Revised> there.", None)
+    assert revised_text("<revised>She wrote that.</revised>", holds) == (None, NO_TAGS)
+
+
+marks = st.text(st.sampled_from("<>/ revisd-2\n") | st.characters(exclude_categories=["Cs"]))
+
+
+@given(marks, marks, marks)
+def test_whatever_the_texts_are_the_answer_is_found(output: str, source: str, around: str) -> None:
+    tag = free_tag("revised", output, source, around)
+    assert between_tags(f"{around}<{tag}>{output}</{tag}>{around}", tag) == output.strip()
 
 
 # Files of one's own -----------------------------------------------------------------------------------

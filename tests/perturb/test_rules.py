@@ -17,6 +17,7 @@ from dhp.core.records import Example
 from dhp.core.text import sentences
 from dhp.perturb.api import Edited
 from dhp.perturb.registry import builtin_perturbers
+from dhp.perturb.rules.characters import TYPOS, TypedText
 
 RULES = builtin_perturbers()
 SUMMARY = (
@@ -242,17 +243,23 @@ def test_chinese_is_split_without_spaces() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("word_swaps", "Same same same", "no two neighbouring words differ"),
+        ("word_swaps", "same same same", "no two neighbouring words differ"),
         ("word_swaps", "Alone.", "no two neighbouring words differ"),
         ("number_changes", "No digits here, not even ½.", "no digit"),
         ("sentence_deletion", "One sentence only.", "fewer than two sentences"),
         ("sentence_repetition", "...", "no sentence"),
         ("sentence_insertion", OTHERS[0], "no other example with another sentence"),
+        *(("word_deletions", text, "fewer than two words") for text in ("", "word", "...", "?!")),
+        *(
+            ("reordering", text, "fewer than two different sentences")
+            for text in ("Only one sentence here.", "Same again. Same again.", "", "No end mark at all")
+        ),
     ],
 )
 def test_what_cannot_be_done_is_not_applicable(name: str, text: str, reason: str) -> None:
+    dose = {"count": 2} if name == "reordering" else {"k": 1}
     with pytest.raises(NotApplicable, match=reason):
-        apply(name, text.replace("Same", "same"), others=OTHERS[:1], k=1)
+        apply(name, text, others=OTHERS[:1], **dose)
 
 
 def test_nine_never_becomes_ten() -> None:
@@ -289,12 +296,6 @@ def test_word_deletions_remove_consecutive_words_and_nest(seed: int, count: int)
     assert set(kept[25]) <= set(kept[5])
 
 
-@pytest.mark.parametrize("text", ["", "word", "...", "?! -"])
-def test_too_short_to_lose_words(text: str) -> None:
-    with pytest.raises(NotApplicable):
-        apply("word_deletions", text, k=5)
-
-
 @given(st.integers(0, 200), st.integers(2, 7))
 def test_reordering_moves_sentences(seed: int, count: int) -> None:
     parts = [f"Sentence number {i} stands here." for i in range(count)]
@@ -303,14 +304,6 @@ def test_reordering_moves_sentences(seed: int, count: int) -> None:
         after = sentences(result.text)
         assert Counter(after) == Counter(parts)
         assert sum(a != b for a, b in zip(after, parts, strict=True)) == moved == result.made
-
-
-@pytest.mark.parametrize(
-    "text", ["Only one sentence here.", "Same again. Same again.", "", "No end mark at all"]
-)
-def test_nothing_to_reorder(text: str) -> None:
-    with pytest.raises(NotApplicable):
-        apply("reordering", text, count=2)
 
 
 def test_reordering_keeps_white_space_between_places() -> None:
@@ -336,3 +329,37 @@ def test_wrong_ending_is_the_datasets() -> None:
     for fields in ({}, {"wrong_ending": "Right."}):
         with pytest.raises(NotApplicable):
             function("Right.", rng, example=Example("1", "", "Right.", fields))
+
+
+TYPED = st.one_of(
+    st.text("abzAZ019 _.,'\n\u00e9\u00df", max_size=40),
+    st.sampled_from(
+        ["", " ", "a", "Happy  birthday, Ms_O'Neill!", "10 + 9 = 19", "Stra\u00dfe \u0663", "\u0661 is one"]
+    ),
+)
+
+
+@given(TYPED, st.integers(0, 2**64 - 1), st.lists(st.sampled_from(sorted(TYPOS)), max_size=12))
+def test_errors_are_those_of_the_package(text: str, seed: int, kinds: list[str]) -> None:
+    from typo import Errer, StrErrer
+    from typo.keyboardlayouts import en_default
+
+    state, own = random.getstate(), random.Random(seed)
+    try:
+        theirs, typed = StrErrer(text, seed=seed), TypedText(text)
+        assert Errer.random is en_default.random is random
+        for kind in kinds:
+            draw, _ = TYPOS[kind]
+            try:
+                getattr(theirs, kind)()
+            except KeyError:
+                try:
+                    draw(typed, own)
+                except KeyError:
+                    continue
+                raise AssertionError("the package knows no such key") from None
+            if (edit := draw(typed, own)) is not None:
+                typed.change(edit)
+            assert typed.text == theirs.result
+    finally:
+        random.setstate(state)

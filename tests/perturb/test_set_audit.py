@@ -12,7 +12,7 @@ from dhp.content.catalog import read_task
 from dhp.core.records import Audit, Example, PerturbedText, Variant
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.perturbed_dataset import PerturbedDataset
-from dhp.perturb.set_audit import FAR, MOST_OUTLIERS, Outlier, Spread, VariantAudit, audited
+from dhp.perturb.set_audit import FAR, MOST_OUTLIERS, Spread, VariantAudit, audited
 from dhp.report.printout import print_parts
 
 GOOD = "The old mill by the river was sold in the spring of that year to a baker from the next valley."
@@ -60,7 +60,7 @@ def test_figures_by_hand() -> None:
     assert found.length_change == Spread(pytest.approx(40), pytest.approx(-20), pytest.approx(100))
     assert found.not_applicable == {"too short": 2}
     assert found.rejected == {"too long": 2, "same text": 1}
-    assert (found.duplicates, found.unchanged, found.outliers) == (0, 0, ())
+    assert (found.duplicates, found.unchanged, found.outliers) == (0, 0, {})
 
 
 def test_what_is_not_counted_is_none() -> None:
@@ -72,16 +72,16 @@ def test_what_is_not_counted_is_none() -> None:
 
 def test_a_planted_length_is_named() -> None:
     long = PerturbedText("odd", "typos.minor", GOOD * 2, audit=Audit(4, 4, 1, 0.99))
-    assert [o.example for o in one(part([*alike(12), long])).outliers] == ["odd"]
-    (outlier,) = one(part([*alike(12), long])).outliers
-    assert re.fullmatch(r"length change \+\d+ %, the median is \+1 %", outlier.why)
+    ((example, why),) = one(part([*alike(12), long])).outliers.items()
+    assert example == "odd"
+    assert re.fullmatch(r"length change \+\d+ %, the median is \+1 %", why)
 
 
 def test_a_planted_similarity_is_named() -> None:
     far = PerturbedText("odd", "typos.minor", f"{GOOD} odds", audit=Audit(4, 4, 1, 0.7))
-    assert one(part([*alike(12), far])).outliers == (Outlier("odd", "similarity 0.70, the median is 0.99"),)
+    assert one(part([*alike(12), far])).outliers == {"odd": "similarity 0.70, the median is 0.99"}
     near = PerturbedText("odd", "typos.minor", f"{GOOD} odds", audit=Audit(4, 4, 1, 0.99 - 0.01 * FAR))
-    assert one(part([*alike(12), near])).outliers == ()
+    assert one(part([*alike(12), near])).outliers == {}
 
 
 def test_a_far_value_is_measured_by_the_deviation_of_the_others() -> None:
@@ -94,7 +94,7 @@ def test_a_far_value_is_measured_by_the_deviation_of_the_others() -> None:
     for similarity, named in ((0.58, []), (0.56, ["odd"])):
         odd = PerturbedText("odd", "names", f"{GOOD} odds", audit=Audit(None, None, 1, similarity))
         outliers = one(part([*spread, odd], variant=variant)).outliers
-        assert [o.example for o in outliers] == named
+        assert list(outliers) == named
 
 
 def test_few_edits_low_similarity_and_repeated_texts_are_named() -> None:
@@ -105,11 +105,11 @@ def test_few_edits_low_similarity_and_repeated_texts_are_named() -> None:
         PerturbedText(i, "typos.minor", f"{GOOD} twin", audit=Audit(4, 4, 1, 0.99)) for i in ("one", "two")
     ]
     found = one(part([*twins, low, few, half, *alike(9)]))
-    assert found.outliers == (
-        Outlier("few", "1 of 4 edits made"),
-        Outlier("low", "similarity 0.30, low for a minor degree"),
-        Outlier("two", "same text as example 'one'"),
-    )
+    assert list(found.outliers.items()) == [
+        ("few", "1 of 4 edits made"),
+        ("low", "similarity 0.30, low for a minor degree"),
+        ("two", "same text as example 'one'"),
+    ]
     assert found.duplicates == 2
 
 
@@ -117,10 +117,10 @@ def test_texts_left_as_they_were_are_counted_and_come_first() -> None:
     texts = [PerturbedText(str(i), "typos.minor", f"{GOOD} {i}") for i in range(10, 17)]
     found = one(part([*alike(3), *texts[3:]]))
     assert found.unchanged == 4
-    assert {o.why for o in found.outliers} == {"equals the original"}
+    assert set(found.outliers.values()) == {"equals the original"}
     control = Variant("same", "same", "control", "rule", None)
     as_control = one(part([PerturbedText(t.example, "same", t.text) for t in texts], variant=control))
-    assert (as_control.unchanged, as_control.outliers) == (7, ())
+    assert (as_control.unchanged, as_control.outliers) == (7, {})
     assert len(one(part(texts)).outliers) == MOST_OUTLIERS < one(part(texts)).unchanged
 
 

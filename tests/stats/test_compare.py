@@ -70,7 +70,7 @@ def test_the_figures_compared_are_those_of_each_judge_alone() -> None:
     found = compared(x)["detection"]
     for k, one in enumerate(x):
         alone = detection(one.differences, LEVELS).average
-        assert (found.point[k], found.low[k], found.high[k]) == (alone.value, alone.low, alone.high)
+        assert (found.point[k], found.low[k], found.high[k]) == alone
 
 
 def test_kinds_with_fewer_than_five_pairs_enter_no_average() -> None:

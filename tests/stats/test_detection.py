@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dhp.stats.arrays import level_shares, metric_weights
-from dhp.stats.detection import averaged_kinds, detection, kind_influences
+from dhp.stats.detection import averaged_kinds, detection
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,17 +37,16 @@ def test_hand_worked() -> None:
     x = np.array([[[2.0, 0]], [[1, 0]], [[0, -1]], [[-3, math.nan]]])
     found = detection(x, ["word"])
     assert (found.fell[0, 0], found.tied[0, 0], found.rose[0, 0]) == (0.5, 0.25, 0.25)
-    assert found.metrics.value[0].tolist() == pytest.approx([0.625, 1 / 3])
+    assert found.metric_value[0].tolist() == pytest.approx([0.625, 1 / 3])
     assert found.pairs[0].tolist() == [4, 3]
-    assert found.best[0] == 0
 
 
 def test_one_metric_is_the_kind() -> None:
     x = with_shares(14, 6, 4)[:, None, None]
     found = detection(x, ["word"])
-    assert found.kinds.value[0] == pytest.approx(17 / 24)
-    assert found.kinds.low[0] == pytest.approx(bonett_price(14, 4, 24, 0.00015)[0])
-    assert found.kinds.high[0] == pytest.approx(upper(14, 4, 24, 0.0125))
+    assert found.value[0] == pytest.approx(17 / 24)
+    assert found.low[0] == pytest.approx(bonett_price(14, 4, 24, 0.00015)[0])
+    assert found.high[0] == pytest.approx(upper(14, 4, 24, 0.0125))
 
 
 def test_limits_are_the_largest_of_the_metrics_and_shared_by_the_kinds() -> None:
@@ -57,23 +56,21 @@ def test_limits_are_the_largest_of_the_metrics_and_shared_by_the_kinds() -> None
     x[:, 1, 0], x[:, 1, 1] = with_shares(10, 10, 4), with_shares(10, 4, 10)
     x[:4, 2] = 1.0  # too few pairs to be judged
     found = detection(x, ["a"] * 3)
-    assert found.kinds.low[0] == pytest.approx(bonett_price(20, 2, 24, 0.00015 / 2)[0])
-    assert found.kinds.high[0] == pytest.approx(upper(20, 2, 24, 0.0125 / 2))
-    assert found.kinds.low[1] == pytest.approx(bonett_price(10, 4, 24, 0.00015 / 2)[0])
-    assert found.kinds.high[1] == pytest.approx(upper(10, 4, 24, 0.0125 / 2))
+    assert found.low[0] == pytest.approx(bonett_price(20, 2, 24, 0.00015 / 2)[0])
+    assert found.high[0] == pytest.approx(upper(20, 2, 24, 0.0125 / 2))
+    assert found.low[1] == pytest.approx(bonett_price(10, 4, 24, 0.00015 / 2)[0])
+    assert found.high[1] == pytest.approx(upper(10, 4, 24, 0.0125 / 2))
 
 
 def test_very_many_kinds_share_the_lower_error_too() -> None:
     x = np.repeat(with_shares(20, 2, 2)[:, None, None], 200, axis=1)
-    assert detection(x, ["a"] * 200).kinds.low[0] == pytest.approx(bonett_price(20, 2, 24, 0.025 / 200)[0])
+    assert detection(x, ["a"] * 200).low[0] == pytest.approx(bonett_price(20, 2, 24, 0.025 / 200)[0])
 
 
 @pytest.mark.parametrize("n", [24, 28, 37, 98, 116, 250, 1600])
 def test_a_floor_of_which_few_scores_move_is_missed_in_five_per_cent_at_most(n: int) -> None:
     """Exact, by the binomial distribution: of twelve kinds at 60 % one score in five falls, none rises."""
-    high = [
-        detection(with_shares(k, n - k, 0)[:, None, None], ["a"], together=12).kinds.high[0] for k in range(n)
-    ]
+    high = [detection(with_shares(k, n - k, 0)[:, None, None], ["a"], together=12).high[0] for k in range(n)]
     most = sum(each < 0.6 for each in high) - 1
     assert 1 - (1 - stats.binom.cdf(most, n, 0.2)) ** 12 <= 0.05
 
@@ -82,13 +79,12 @@ def test_the_value_is_that_of_a_metric_that_stands_out() -> None:
     x = np.zeros((50, 1, 4))
     x[:, 0, 2] = 1.0
     found = detection(x, ["word"])
-    assert found.kinds.value[0] == pytest.approx(1.0)
-    assert found.best[0] == 2
+    assert found.value[0] == pytest.approx(1.0)
 
 
 def test_equal_metrics_have_their_common_value() -> None:
     x = np.repeat(with_shares(14, 6, 4)[:, None, None], 4, axis=2)
-    assert detection(x, ["word"]).kinds.value[0] == pytest.approx(17 / 24)
+    assert detection(x, ["word"]).value[0] == pytest.approx(17 / 24)
 
 
 def test_the_cross_fitted_value_by_hand() -> None:
@@ -107,14 +103,14 @@ def test_the_cross_fitted_value_by_hand() -> None:
     signs = [(1.0, 0.0), (1.0, 0.0), (0.0, -1.0)]
     first, second = weight([signs[1], signs[2]]), weight([signs[0], signs[1]])
     by_hand = (2 * (first * 1 + (1 - first) * 0.5) + (second * 0.5 + (1 - second) * 0.0)) / 3
-    assert kind_influences(x).value[0, 0] == pytest.approx(by_hand)
+    assert detection(x, ["a"]).seen.value[0, 0] == pytest.approx(by_hand)
 
 
 def blind_bias(n: int, correlation: float, runs: int = 1500) -> float:
     rng = np.random.default_rng(n)
     shared, own = rng.normal(size=(n, runs, 1)), rng.normal(size=(n, runs, 4))
     x = np.round(math.sqrt(correlation) * shared + math.sqrt(1 - correlation) * own)
-    return float(detection(x, ["a"] * runs).kinds.value.mean()) - 0.5
+    return float(detection(x, ["a"] * runs).value.mean()) - 0.5
 
 
 @pytest.mark.parametrize(("n", "most"), [(24, 0.02), (100, 0.01)])
@@ -129,26 +125,25 @@ def test_levels_weigh_the_same_and_few_pairs_do_not_count() -> None:
     x[:, 0] = 0
     x[4:, 3] = math.nan
     found = detection(x, ["word", "sentence", "sentence", "word"])
-    assert found.average.value == pytest.approx(0.75)
+    assert found.average[0] == pytest.approx(0.75)
     assert found.lowest == 0
-    assert found.kinds.value[3] == 1.0  # it has a figure, but no part in the average
+    assert found.value[3] == 1.0  # it has a figure, but no part in the average
 
 
 def test_what_is_undefined() -> None:
     x = np.ones((5, 2, 2))
     x[:, 1, 0] = math.nan
     found = detection(x, ["word", "sentence"])
-    assert found.kinds.value.tolist() == [1.0, 1.0]
-    assert found.best.tolist() == [0, 1]
+    assert found.value.tolist() == [1.0, 1.0]
     nothing = detection(np.full((5, 2, 1), math.nan), ["a", "b"])
-    assert (nothing.lowest, nothing.best.tolist()) == (-1, [-1, -1])
-    assert np.isnan([nothing.average.value, nothing.average.low, *nothing.kinds.value]).all()
+    assert nothing.lowest == -1
+    assert np.isnan([nothing.average[0], nothing.average[1], *nothing.value]).all()
 
 
 def test_a_judge_that_never_moves_is_blind() -> None:
     found = detection(np.zeros((24, 2, 3)), ["a", "b"])
-    assert (found.kinds.value == 0.5).all()
-    assert found.average.low < 0.5 < found.average.high
+    assert (found.value == 0.5).all()
+    assert found.average[1] < 0.5 < found.average[2]
 
 
 def test_harmless_edits_are_subtracted_example_by_example() -> None:
@@ -178,9 +173,10 @@ def test_above_controls_has_bonett_and_prices_limit(kinds: int) -> None:
 def test_clusters_widen_where_they_agree() -> None:
     x = np.repeat(np.random.default_rng(1).normal(0.3, 1, (20, 2, 2)), 5, axis=0)
     alone, together = detection(x, ["a", "b"]), detection(x, ["a", "b"], np.arange(100) // 5)
-    for one in ("metrics", "kinds", "average"):
-        narrow, wide = getattr(alone, one), getattr(together, one)
-        assert ((wide.high - wide.low) > 1.4 * (narrow.high - narrow.low)).all()
+    for low, high in (("low", "high"), ("metric_low", "metric_high")):
+        narrow, wide = (getattr(each, high) - getattr(each, low) for each in (alone, together))
+        assert (wide > 1.4 * narrow).all()
+    assert together.average[2] - together.average[1] > 1.4 * (alone.average[2] - alone.average[1])
 
 
 def test_the_metric_is_chosen_by_other_clusters() -> None:
@@ -188,7 +184,7 @@ def test_the_metric_is_chosen_by_other_clusters() -> None:
     x = np.zeros((20, 1, 2))
     x[:10, 0, 0], x[10:, 0, 1] = 1.0, 1.0
     clusters = np.arange(20) // 10
-    assert kind_influences(x, clusters).value[0, 0] < 0.55 < kind_influences(x).value[0, 0]
+    assert detection(x, ["a"], clusters).seen.value[0, 0] < 0.55 < detection(x, ["a"]).seen.value[0, 0]
 
 
 @settings(max_examples=30)
@@ -199,10 +195,8 @@ def test_order_of_examples_and_metrics_does_not_matter(seed: int, n: int) -> Non
     x[rng.random(x.shape) < 0.1] = math.nan
     found = detection(x, ["a", "b", "b"])
     mixed = detection(x[rng.permutation(n)][:, :, [2, 0, 1]], ["a", "b", "b"])
-    for one in ("kinds", "average"):
-        for end in ("value", "low", "high"):
-            figures = [getattr(getattr(each, one), end) for each in (found, mixed)]
-            np.testing.assert_allclose(*figures, atol=1e-12)
+    for one in ("value", "low", "high", "average"):
+        np.testing.assert_allclose(getattr(found, one), getattr(mixed, one), atol=1e-12)
 
 
 @settings(max_examples=50)
@@ -210,16 +204,16 @@ def test_order_of_examples_and_metrics_does_not_matter(seed: int, n: int) -> Non
 def test_values_lie_within_their_limits_and_between_the_metrics(seed: int, n: int, metrics: int) -> None:
     x = np.random.default_rng(seed).integers(-1, 2, (n, 2, metrics)).astype(float)
     found = detection(x, ["a", "b"])
-    assert (found.kinds.low <= found.kinds.value + 1e-12).all()
-    assert (found.kinds.value <= found.kinds.high + 1e-12).all()
-    assert (found.kinds.value <= found.metrics.value.max(axis=1) + 1e-12).all()
+    assert (found.low <= found.value + 1e-12).all()
+    assert (found.value <= found.high + 1e-12).all()
+    assert (found.value <= found.metric_value.max(axis=1) + 1e-12).all()
 
 
 @cache
 def outcomes(n: int) -> tuple[list[tuple[int, int]], Floats]:
     """Every number of pairs that fell and that rose, and the limits of each as the only kind."""
     counts = [(i, j) for i, j in product(range(n + 1), repeat=2) if i + j <= n]
-    kinds = [detection(with_shares(i, n - i - j, j)[:, None, None], ["a"]).kinds for i, j in counts]
+    kinds = [detection(with_shares(i, n - i - j, j)[:, None, None], ["a"]) for i, j in counts]
     return counts, np.array([(kind.low[0], kind.high[0]) for kind in kinds])
 
 
@@ -273,5 +267,6 @@ def test_bad_input(x: Floats, levels: list[str]) -> None:
 def test_the_mean_over_levels_is_one_figure() -> None:
     """Two kinds of the first level fell in all and in half of the pairs, one of the second in none."""
     differences = np.array([[[1.0], [1.0], [-1.0]], [[1.0], [-1.0], [-1.0]]])
-    average = averaged_kinds(kind_influences(differences), ["word", "word", "sentence"], np.ones(3, bool))
+    levels = ["word", "word", "sentence"]
+    average = averaged_kinds(detection(differences, levels).seen, levels, np.ones(3, bool))
     assert average.value.tolist() == [(3 / 4 + 0) / 2]

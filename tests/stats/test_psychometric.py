@@ -86,9 +86,9 @@ def ends_at_74(n: int, rng: np.random.Generator) -> Floats:
 @pytest.mark.parametrize("n", [24, 100])
 def test_of_a_judge_that_ends_at_74_per_cent_the_interval_says_not_reached(n: int) -> None:
     found = [psychometric(DOSES, ends_at_74(n, rng(s)), rng(s), resamples=100).fitted for s in range(30)]
-    assert sum(math.isinf(one.high) for one in found) >= 26
-    assert any(math.isinf(one.value) for one in found)
-    assert all(math.isinf(one.high) for one in found if math.isinf(one.value))
+    assert sum(math.isinf(one[2]) for one in found) >= 26
+    assert any(math.isinf(one[0]) for one in found)
+    assert all(math.isinf(one[2]) for one in found if math.isinf(one[0]))
 
 
 def test_where_the_monotone_fit_does_not_reach_75_per_cent_t75_is_not_reached() -> None:
@@ -96,7 +96,7 @@ def test_where_the_monotone_fit_does_not_reach_75_per_cent_t75_is_not_reached() 
     share = np.array([0.5, 0.55, 0.9, 0.6, 0.6, 0.7])
     x = np.where(np.arange(20)[:, None] < 20 * share, 1.0, -1.0)[:, :, None]
     found = psychometric(DOSES, x, rng(), resamples=20)
-    assert found.fitted.value == found.isotonic.value == math.inf
+    assert found.fitted[0] == found.isotonic[0] == math.inf
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=7))
@@ -127,8 +127,8 @@ def test_it_finds_the_threshold_whatever_n() -> None:
     for n in (100, 400):
         found = psychometric(DOSES, judged(n, 5.0), rng(), resamples=200)
         for one in (found.fitted, found.isotonic):
-            assert one.low < 5 < one.high
-            assert one.value == pytest.approx(5, rel=0.3)
+            assert one[1] < 5 < one[2]
+            assert one[0] == pytest.approx(5, rel=0.3)
         assert found.pairs.tolist() == [n] * 6
 
 
@@ -145,18 +145,18 @@ def test_it_is_the_same_every_time() -> None:
 
 def test_thresholds_outside_the_doses_are_not_guessed() -> None:
     sharp = psychometric(DOSES, np.ones((40, 6, 1)), rng(), resamples=50)
-    assert sharp.fitted.value == sharp.isotonic.value == sharp.fitted.low == 0
+    assert sharp.fitted[0] == sharp.isotonic[0] == sharp.fitted[1] == 0
     dull = psychometric(DOSES, judged(200, 300.0), rng(), resamples=50)
-    assert dull.fitted.value == dull.isotonic.value == dull.fitted.high == math.inf
+    assert dull.fitted[0] == dull.isotonic[0] == dull.fitted[2] == math.inf
 
 
 def test_two_clusters_have_limits_and_one_has_none() -> None:
     x, halves = judged(40, 6.0), np.repeat([0, 1], 20)
     two = psychometric(DOSES, x, rng(), resamples=50, clusters=halves).fitted
     one = psychometric(DOSES, x, rng(), resamples=50, clusters=np.zeros(40, dtype=int)).fitted
-    assert two.low <= two.high
-    assert math.isnan(one.low)
-    assert math.isnan(one.high)
+    assert two[1] <= two[2]
+    assert math.isnan(one[1])
+    assert math.isnan(one[2])
 
 
 def test_limits_are_percentiles_expanded_for_few_examples() -> None:
@@ -167,8 +167,8 @@ def test_limits_are_percentiles_expanded_for_few_examples() -> None:
     by_resample = fit(DOSES, times @ fell, times @ np.ones(fell.shape), 0.5)[0]
     tail = stats.norm.sf(stats.t.ppf(0.9, 24) * math.sqrt(25 / 24))
     rank, drawn = math.floor(tail * 401), np.sort(by_resample)
-    assert (found.low, found.high) == pytest.approx((drawn[rank - 1], drawn[400 - rank]))
-    assert DOSES[0] < found.low < found.value < found.high < DOSES[-1]
+    assert (found[1], found[2]) == pytest.approx((drawn[rank - 1], drawn[400 - rank]))
+    assert DOSES[0] < found[1] < found[0] < found[2] < DOSES[-1]
 
 
 def test_a_fit_stays_on_the_grid_where_every_score_falls_at_every_dose() -> None:
@@ -178,7 +178,7 @@ def test_a_fit_stays_on_the_grid_where_every_score_falls_at_every_dose() -> None
 
 def test_where_nothing_moves_it_is_undefined() -> None:
     found = psychometric(DOSES, np.zeros((20, 6, 2)), rng(), resamples=20)
-    assert np.isnan([found.fitted.value, found.fitted.low, found.isotonic.high, found.power]).all()
+    assert np.isnan([found.fitted[0], found.fitted[1], found.isotonic[2], found.power]).all()
     assert found.detection.tolist() == [0.5] * 6
 
 
@@ -186,18 +186,18 @@ def test_too_little_data_is_undefined() -> None:
     one_dose = judged(20, 5.0)
     one_dose[:, 1:] = math.nan
     found = psychometric(DOSES, one_dose, rng(), resamples=20)
-    assert math.isnan(found.fitted.value)
+    assert math.isnan(found.fitted[0])
     assert found.pairs.tolist() == [20, 0, 0, 0, 0, 0]
     one_cluster = psychometric(DOSES, judged(20, 5.0), rng(), clusters=[1] * 20, resamples=20)
-    assert one_cluster.fitted.value > 0
-    assert math.isnan(one_cluster.fitted.low)
+    assert one_cluster.fitted[0] > 0
+    assert math.isnan(one_cluster.fitted[1])
 
 
 def test_false_alarms_raise_the_foot_of_the_curve() -> None:
     found = psychometric(DOSES, judged(200, 5.0), rng(), guess=0.6, resamples=20)
     assert found.guess == 0.6
     assert psychometric(DOSES, judged(50, 5.0), rng(), guess=0.3, resamples=20).guess == 0.5
-    assert math.isnan(psychometric(DOSES, judged(50, 5.0), rng(), guess=0.8, resamples=20).fitted.value)
+    assert math.isnan(psychometric(DOSES, judged(50, 5.0), rng(), guess=0.8, resamples=20).fitted[0])
 
 
 def test_weights_choose_the_metric() -> None:
@@ -207,14 +207,14 @@ def test_weights_choose_the_metric() -> None:
     assert chosen.fitted == alone.fitted
     diluted = psychometric(DOSES, three, rng(2), resamples=50)
     assert diluted.detection.max() <= 2 / 3
-    assert diluted.fitted.value == diluted.isotonic.value == math.inf
+    assert diluted.fitted[0] == diluted.isotonic[0] == math.inf
 
 
 def test_clusters_widen() -> None:
     x = np.repeat(judged(25, 5.0), 4, axis=0)
     alone = psychometric(DOSES, x, rng(), resamples=300).fitted
     together = psychometric(DOSES, x, rng(), clusters=np.arange(100) // 4, resamples=300).fitted
-    assert math.log(together.high / together.low) > 1.4 * math.log(alone.high / alone.low)
+    assert math.log(together[2] / together[1]) > 1.4 * math.log(alone[2] / alone[1])
 
 
 @settings(max_examples=10)
@@ -224,7 +224,7 @@ def test_thresholds_are_in_units_of_the_dose(seed: int, unit: float) -> None:
     plain, scaled = (psychometric(DOSES * u, x, rng(seed), resamples=30) for u in (1.0, unit))
     for one in ("fitted", "isotonic"):
         a, b = getattr(plain, one), getattr(scaled, one)
-        assert (b.value, b.low, b.high) == pytest.approx((a.value * unit, a.low * unit, a.high * unit))
+        assert b == pytest.approx(tuple(unit * end for end in a))
 
 
 @pytest.mark.slow
@@ -234,7 +234,7 @@ def test_coverage(n: int) -> None:
     hits = 0
     for seed in range(runs):
         found = psychometric(DOSES, judged(n, t75, 1.3, 0.05, seed), rng(seed), resamples=200).fitted
-        hits += found.low <= t75 <= found.high
+        hits += found[1] <= t75 <= found[2]
     assert hits / runs >= 0.89
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from dhp.stats.arrays import cluster_sums
-from dhp.stats.detection import averaged_kinds, detection, detection_influences, kind_influences
+from dhp.stats.detection import averaged_kinds, detection, detection_influences
 from dhp.stats.influences import difference
 from dhp.stats.swap import _swapped, detection_pair, noninferiority, swap
 
@@ -28,7 +28,7 @@ def judged(n: int, drop: float, seed: int, kinds: int = 3, metrics: int = 3) -> 
 def by_hand(x: Floats, clusters: npt.NDArray[np.intp] | None) -> float:
     """Detection of one kind from (n, M): the cross-fitted value, cut to what the metrics see."""
     each = detection_influences(x).value
-    value = kind_influences(x[:, None], clusters).value[0, 0]
+    value = detection(x[:, None], ["a"], clusters).seen.value[0, 0]
     return float(np.clip(value, np.nanmin(each), np.nanmax(each)))
 
 
@@ -49,7 +49,7 @@ def test_figures_after_a_swap_are_those_of_judges_whose_answers_were_swapped(
         truth.append(by_hand(first, clusters) - by_hand(second, clusters))
     assert _swapped(one, other, index, patterns) == pytest.approx(np.array(truth))
     widened = difference(*detection_pair(one[:, None], other[:, None], ["a"], clusters))
-    plain = difference(*(kind_influences(x[:, None], clusters) for x in (one, other)))
+    plain = difference(*(detection(x[:, None], ["a"], clusters).seen for x in (one, other)))
     own, there = plain.influence.ravel(), plain.there.ravel()
     flipped = (cluster_sums(own + widened.value[1] * there / there.sum(), index) ** 2).sum()
     expected = own**2 * np.mean(np.square(truth)) / flipped
@@ -61,13 +61,13 @@ def test_the_figures_are_those_that_are_printed() -> None:
     x[0][:26, 2] = x[1][:26, 2] = math.nan  # four pairs: in no average
     for each, differences in zip(detection_pair(x[0], x[1], LEVELS), x, strict=True):
         printed = detection(differences, LEVELS)
-        assert each.value == pytest.approx([printed.average.value, *printed.kinds.value])
+        assert each.value == pytest.approx([printed.average[0], *printed.value])
 
 
 def test_one_metric_needs_no_widening() -> None:
     x, y = judged(20, 0.8, 1, metrics=1), judged(20, 0.3, 2, metrics=1)
     found, _ = detection_pair(x, y, LEVELS)
-    plain = averaged_kinds(kind_influences(x), LEVELS, np.ones(3, bool), each=True)
+    plain = averaged_kinds(detection(x, LEVELS).seen, LEVELS, np.ones(3, bool), each=True)
     assert (found.influence == plain.influence).all()
 
 

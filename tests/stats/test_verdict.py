@@ -93,7 +93,7 @@ def shares(truth: float, n: int, correlation: float, runs: int) -> dict[str, flo
         draws = np.where(rng.random((n, 12, 1)) < correlation, draws[:, :, :1], draws)
         x = np.where(draws < fell, 1.0, np.where(draws < fell + 1 / 3, 0.0, -1.0))
         found = detection(x, ["a"] * 12)
-        for ends in zip(found.kinds.value, found.kinds.low, found.kinds.high, strict=True):
+        for ends in zip(found.value, found.low, found.high, strict=True):
             said = verdict(*map(float, ends), n)
             counts[said] = counts.get(said, 0) + 1
     return {said: count / runs / 12 for said, count in counts.items()}

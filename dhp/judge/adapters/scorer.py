@@ -30,6 +30,7 @@ _VERDICTS = {
     **dict.fromkeys(("yes", "true", "pass", "passed", "correct"), True),
     **dict.fromkeys(("no", "false", "fail", "failed", "incorrect"), False),
 }
+_KEYS = ("key", "name")
 _VALUES = ("score", "value")
 _REASONS = ("reason", "comment", "explanation", "rationale", "error")
 _LONGEST_REASON = 500
@@ -65,41 +66,37 @@ def read_outcomes(returned: object, name: str) -> dict[str, Outcome]:
             return {metric_name(name): failed("returned an empty list")}
         found: dict[str, Outcome] = {}
         for each in returned:
-            key = metric_name(_key(each) or name)
+            key, outcome = _named_outcome(each, name)
             if key in found:
                 return {metric_name(name): failed(f"returned two scores called '{key}'")}
-            found[key] = _outcome(each)
+            found[key] = outcome
         return found
-    return {metric_name(_key(returned) or name): _outcome(returned)}
+    return dict([_named_outcome(returned, name)])
 
 
-def _key(returned: object) -> str | None:
-    if returned is None or isinstance(returned, str | Real):
-        return None
-    keys = (_part(returned, name) for name in ("key", "name"))
-    return next((key for key in keys if isinstance(key, str) and key.strip()), None)
-
-
-def _part(returned: object, name: str) -> object:
-    return returned.get(name) if isinstance(returned, Mapping) else getattr(returned, name, None)
-
-
-def _outcome(returned: object) -> Outcome:
-    if returned is None or isinstance(returned, str | Real):
-        return _plain(returned, None)
-    names = [name for name in _VALUES if _holds(returned, name)]
-    if not names:
-        return failed(f"returned a {type(returned).__name__}; allowed: {RETURNS}")
-    reasons = (_part(returned, name) for name in _REASONS)
+def _named_outcome(returned: object, name: str) -> tuple[str, Outcome]:
+    parts = _parts(returned)
+    keys = (parts.get(part) for part in _KEYS)
+    key = metric_name(next((key for key in keys if isinstance(key, str) and key.strip()), name))
+    values = [part for part in _VALUES if part in parts]
+    if not values:
+        return key, failed(f"returned a {type(returned).__name__}; allowed: {RETURNS}")
+    reasons = (parts.get(part) for part in _REASONS)
     reason = next((str(r) for r in reasons if r not in (None, "")), None)
-    return _plain(_part(returned, names[0]), reason)
+    return key, _outcome(parts[values[0]], reason)
 
 
-def _holds(returned: object, name: str) -> bool:
-    return name in returned if isinstance(returned, Mapping) else hasattr(returned, name)
+def _parts(returned: object) -> Mapping[str, object]:
+    """What was returned by name: the attributes of an object, or a plain value as the score."""
+    if isinstance(returned, Mapping):
+        return returned
+    if returned is None or isinstance(returned, str | Real):
+        return {"score": returned}
+    known = (*_KEYS, *_VALUES, *_REASONS)
+    return {name: getattr(returned, name) for name in known if hasattr(returned, name)}
 
 
-def _plain(value: object, reason: str | None) -> Outcome:
+def _outcome(value: object, reason: str | None) -> Outcome:
     reason = None if reason is None else _short(reason)
     if value is None:
         return Outcome("unparsed", None, reason or "returned no score")
@@ -359,8 +356,6 @@ class _FirstFindings:
 class ObjectJudge(Judge):
     """A user's own judge; what it rates, and on which scale, the first texts tell."""
 
-    takes_settings = True
-
     def __init__(self, scorer: Scorer, verdicts: bool) -> None:
         self._scorer = scorer
         self._findings: _FirstFindings | None = None
@@ -401,7 +396,6 @@ class ObjectJudge(Judge):
         return task.model_copy(update={"metrics": metrics, "translations": {}})
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
-        """One rating per candidate and metric."""
         self._scorer.check(candidates)
         for candidate, outcomes in self._scorer.outcomes(candidates):
             alone = next(iter(outcomes.values())) if len(outcomes) == 1 else None

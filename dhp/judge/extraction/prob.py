@@ -92,7 +92,7 @@ def expected_score(
     if index is None or tokens.get(normal(pieces[index])) != read.score:
         return UNPARSED
     if fault := impossible(positions[index]):
-        return Extracted("unparsed", None, fault)
+        return Extracted("unparsed", rule=fault)
     return _mean(positions[index], tokens, scale, form)
 
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from dhp.core.protocol_spec import AnswerForm
-from dhp.core.specs import Scale
+from dhp.core.specs import Metric, Scale
 from dhp.core.text import holds_refusal, without_reasoning
+from dhp.judge.api import rescale
 from dhp.judge.extraction.numbers import clean, shortened, value_on, with_tokens, without_mentions
 from dhp.judge.extraction.rules import (
     LABELLED,
@@ -20,6 +21,38 @@ from dhp.judge.extraction.rules import (
     letter_value,
     rating_matches,
 )
+
+_SCALES: Mapping[str, Scale] = {
+    "da": Scale(min=0, max=100),
+    "stars": Scale(min=1, max=5),
+    "letters": Scale(min=1, max=5),
+}
+
+
+def answer_scale(form: AnswerForm, scale: Scale) -> Scale:
+    """The scale that an answer of this form is on; `scale` is the metric's. Letters count from A = 1."""
+    return _SCALES.get(form, scale)
+
+
+def metric_score(score: float | None, metric: Metric, form: AnswerForm) -> float | None:
+    """A score on the answer's scale as one on the metric's, higher for better."""
+    if score is None:
+        return None
+    scale = metric.scale
+    found = rescale(score, answer_scale(form, scale), scale)
+    return min(max(scale.min + scale.max - found, scale.min), scale.max) if metric.lower_is_better else found
+
+
+def read_answer(text: str, metric: Metric, form: AnswerForm, *, cut_off: bool = False) -> Extracted:
+    """What an answer says of a metric, by its labels where it has some, on the answer's own scale.
+
+    The form is never `mix`; `cut_off` as of `read_rating`.
+    """
+    if metric.labels:
+        return read_label(text, metric.labels, cut_off=cut_off)
+    asked = f"{metric.question}\n{metric.definition}"
+    return read_rating(text, answer_scale(form, metric.scale), form, cut_off=cut_off, asked=asked)
+
 
 _YES, _NO = r"(?:yes|是)", r"(?:no|否|不是)"
 
@@ -86,12 +119,12 @@ def _read(text: str, scale: Scale, form: AnswerForm, cut_off: bool, asked: str) 
     if found is None and (end := _read_yes_no(words, asked, scale)) is not None:
         return Extracted("scored", end, "yes-no")
     if found is None:
-        return Extracted("refused", None, None) if holds_refusal(words) else UNPARSED
+        return Extracted("refused") if holds_refusal(words) else UNPARSED
     if value is None or (cut_off and _may_go_on(found, words, form, _has_longer(value, scale))):
         return UNPARSED
     foreign = found.tier > LABELLED and "/" not in found.value and _OTHER_SCALE.search(words)
     if foreign or not scale.min <= value <= scale.max:
-        return Extracted("out_of_scale", None, found.rule)
+        return Extracted("out_of_scale", rule=found.rule)
     return Extracted("scored", value, found.rule)
 
 
@@ -134,28 +167,27 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
         return UNPARSED
     words = clean(shortened(words)).strip()
     anyone = "|".join(re.escape(clean(label)) for label in sorted(labels, key=len, reverse=True))
-    whole = rf"(?<![\w-])({anyone})(?![\w-])"
+    alone = re.compile(rf"\A{_AROUND}({anyone}){_AROUND}\Z", re.I)
     lines = [line for line in words.split("\n") if line.strip()] or [""]
-    alone = re.compile(rf"{_AROUND}({anyone}){_AROUND}", re.I)
-    places = [
-        {found[1].lower()} if (found := alone.fullmatch(line)) else set() for line in (words, lines[-1])
-    ]
-    labelled = re.findall(rf"\b{_LABEL}{_LINK}{_AROUND}({anyone})(?![\w-])", words, re.I)
-    named = list(re.finditer(whole, words, re.I))
+    named = list(re.finditer(rf"(?<![\w-])({anyone})(?![\w-])", words, re.I))
     denied = any(_NEGATED.search(words[max(0, m.start() - 24) : m.start()]) for m in named)
-    first = alone.fullmatch(lines[0])
-    steps = [
-        set() if cut_off else places[0],
-        {label.lower() for label in labelled[-1:]},
-        set() if cut_off else places[1],
-        {first[1].lower()} if first and not cut_off else set(),
-        set() if denied or cut_off else {m[1].lower() for m in named},
+    labelled = re.findall(rf"\b{_LABEL}{_LINK}{_AROUND}({anyone})(?![\w-])", words, re.I)[-1:]
+    places = [
+        alone.findall(words),
+        labelled,
+        alone.findall(lines[-1]),
+        alone.findall(lines[0]),
+        [] if denied else [m[1] for m in named],
     ]
-    found_labels = next((step for step in steps if step), set())
-    if len(found_labels) != 1:
-        return Extracted("refused", None, None) if not named and holds_refusal(words) else UNPARSED
-    ordered = [clean(label).lower() for label in labels]
-    return Extracted("scored", float(1 + ordered.index(found_labels.pop())), "label")
+    said = next(filter(None, [labelled] if cut_off else places), [])
+    found = {
+        number
+        for number, label in enumerate(labels, 1)
+        if any(re.fullmatch(re.escape(clean(label)), each, re.I) for each in said)
+    }
+    if len(found) != 1:
+        return Extracted("refused") if not named and holds_refusal(words) else UNPARSED
+    return Extracted("scored", float(found.pop()), "label")
 
 
 _INNER = ("score", "rating", "value", "grade", "verdict", "label", "answer")

@@ -18,15 +18,15 @@ class Extracted:
 
     status: RatingStatus
     """`scored`, `unparsed`, `refused` or `out_of_scale`."""
-    score: float | None
+    score: float | None = None
     """Score on the answer's own scale; None unless scored."""
-    rule: str | None
+    rule: str | None = None
     """The rule that found the rating, or why a rating that was found is not a score; else None."""
     missing_mass: float | None = None
     """Probability, in [0, 1], that fell on no score; only where scores are weighed by probability."""
 
 
-UNPARSED = Extracted("unparsed", None, None)
+UNPARSED = Extracted("unparsed")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,13 @@ from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Metric, Task
 from dhp.core.text import holds_refusal
-from dhp.judge.api import Judge, rescale
+from dhp.judge.api import Judge
 from dhp.judge.check import enough_tokens, reasons, remedy, sample_answer
 from dhp.judge.extraction.prob import expected_score, no_probabilities
-from dhp.judge.extraction.rating import read_label, read_object, read_rating
+from dhp.judge.extraction.rating import answer_scale, metric_score, read_answer, read_object
 from dhp.judge.extraction.rules import Extracted
 from dhp.judge.extraction.verdict import Choice, Verdict, read_letter, read_verdict
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
-from dhp.judge.prompts import answer_scale
 from dhp.judge.requests import PairTarget, RatingTarget, RequestBuilder, TaskSteps
 from dhp.llm.api import Client
 from dhp.llm.cached_model import CachedModel, asked_steps
@@ -157,7 +156,7 @@ class LlmJudge(Judge):
             if raw is None and outcome.finish == "length":
                 raw = f"(no text within {answer.request.params.max_tokens} tokens)"
             for metric, read in self._read_each(outcome, target):
-                score = _on_scale(read.score, metric, target.form)
+                score = metric_score(read.score, metric, target.form)
                 self.cut_off += score is None and outcome.finish == "length"
                 yield Rating(
                     *text, metric.name, sample, score, read.status, raw, read.rule, read.missing_mass
@@ -179,18 +178,14 @@ class LlmJudge(Judge):
             yield metric, replace(read, rule=f"json:{read.rule}") if read.rule else read
 
     def _read(self, reply: Reply, metric: Metric, form: AnswerForm) -> Extracted:
-        scale = answer_scale(form, metric.scale)
         extraction = self.builder.protocol.extraction
         if reply.finish == "content_filter":
-            return Extracted("refused", None, None)
+            return Extracted("refused")
         cut_off = reply.finish == "length"
         if extraction != "parse" and reply.positions is not None:
+            scale = answer_scale(form, metric.scale)
             return expected_score(reply.positions, scale, form, cut_off=cut_off)
-        if metric.labels:
-            return read_label(reply.text, metric.labels, cut_off=cut_off)
-        read = read_rating(
-            reply.text, scale, form, cut_off=cut_off, asked=f"{metric.question}\n{metric.definition}"
-        )
+        read = read_answer(reply.text, metric, form, cut_off=cut_off)
         if extraction == "prob" and read.score is not None:
             raise no_probabilities(self.model, self.cached_model.model.endpoint)
         if extraction == "prob-or-parse" and read.rule is not None:
@@ -282,12 +277,3 @@ def _originals(candidates: Sequence[Candidate]) -> list[Candidate]:
             break
         texts.setdefault(candidate.example, candidate)
     return list(texts.values())
-
-
-def _on_scale(score: float | None, metric: Metric, form: AnswerForm) -> float | None:
-    """A score that was read, on the metric's scale, higher for better."""
-    if score is None:
-        return None
-    scale = metric.scale
-    found = rescale(score, answer_scale(form, scale), scale)
-    return min(max(scale.min + scale.max - found, scale.min), scale.max) if metric.lower_is_better else found

@@ -196,7 +196,6 @@ class ConstantJudge(Judge):
     protocol = "none"
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
-        """One rating per candidate and metric."""
         for candidate in candidates:
             for metric in task.metrics:
                 middle = (metric.scale.min + metric.scale.max) / 2
@@ -213,7 +212,6 @@ class RandomJudge(Judge):
         self._seed = seed
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
-        """One rating per candidate and metric."""
         for candidate in candidates:
             for metric in task.metrics:
                 key = (candidate.example, candidate.source, candidate.variant, metric.name)

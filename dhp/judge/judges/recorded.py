@@ -16,9 +16,8 @@ from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
 from dhp.core.tables import Row, as_text, json_lines
-from dhp.judge.api import Judge, rescale, split_settings
-from dhp.judge.extraction.rating import read_rating
-from dhp.judge.prompts import answer_scale
+from dhp.judge.api import Judge, split_settings
+from dhp.judge.extraction.rating import metric_score, read_answer
 
 NOT_RECORDED = "not in the recording"
 """Why a rating failed."""
@@ -241,9 +240,8 @@ class RecordedJudge(Judge):
         form = self._form
         if form == "mix":
             form = "analyze-rate" if answer.sample % 2 else "rate-explain"
-        scale = answer_scale(form, metric.scale)
-        read = read_rating(answer.answer, scale, form, asked=f"{metric.question}\n{metric.definition}")
-        score = None if read.score is None else rescale(read.score, scale, metric.scale)
+        read = read_answer(answer.answer, metric, form)
+        score = metric_score(read.score, metric, form)
         place = (answer.example, variant, metric.name, answer.sample)
         return Rating(*place, score, read.status, answer.answer, read.rule, read.missing_mass)
 

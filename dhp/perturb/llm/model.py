@@ -17,7 +17,7 @@ from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.records import FINISHES, Answer, Failure, Params, Reply, Request
 from dhp.llm.settings import ModelSettings
 from dhp.llm.store import StoredModel
-from dhp.perturb.api import count_or_all
+from dhp.perturb.api import asked_count
 from dhp.perturb.apply import example_language
 from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.llm.prompts import (
@@ -73,13 +73,13 @@ class LlmPerturber:
         """Raise `InputError` where a prompt of these variants is missing or faulty, or a count is."""
         for variant in variants:
             if variant.method == "llm":
-                _count(variant)
-                if self._steps and isinstance(self._prompt(variant, task), PlainPrompt):
+                asked_count(variant)
+                prompt = self._prompt(variant, task)
+                if self._steps and isinstance(prompt, PlainPrompt):
                     raise InputError(
                         f"prompt '{variant.name}': is plain text, which holds its own steps; allowed: "
                         "`perturb_model.steps` written, or a .yaml file"
                     )
-                self._prompt(variant, task)
 
     def check_server(self, examples: Sequence[Example], variant: Variant, task: str) -> None:
         """Raise `InputError` where the server has to be asked for texts of a variant and cannot be."""
@@ -179,7 +179,7 @@ class LlmPerturber:
     def _requests(
         self, examples: Sequence[Example], variant: Variant, task: str, steps: Sequence[str]
     ) -> list[Request]:
-        prompt, count = self._prompt(variant, task), _count(variant)
+        prompt, count = self._prompt(variant, task), asked_count(variant)
         return [
             Request(
                 written_prompt(prompt, example, count, steps),
@@ -261,7 +261,7 @@ class LlmPerturber:
         if text is not None:
             others = (example.source, *example.fields.values())
             spoken = example_language(example, language)
-            wrong = fault(variant.perturber, example.output, text, _count(variant), others, spoken)
+            wrong = fault(variant.perturber, example.output, text, asked_count(variant), others, spoken)
         wrong = FINISHES.get(outcome.finish, wrong)
         if text is None or wrong:
             reasons = (*before, wrong or "")
@@ -299,13 +299,6 @@ def _answers(model: CachedModel, asked: Sequence[Request]) -> Iterator[Answer]:
 def _example(request: Request) -> Example:
     assert isinstance(request.tag, Example)
     return request.tag
-
-
-def _count(variant: Variant) -> int | str:
-    try:
-        return count_or_all(variant.params.get("count", "all"))
-    except InputError as e:
-        raise InputError(f"perturber '{variant.name}': {e}") from None
 
 
 def open_perturb_model(

@@ -14,8 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Bools, Floats
-from dhp.stats.detection import Estimate
-from dhp.stats.psychometric import TARGET, Psychometric, checked_doses, curve, fallen, threshold_grid
+from dhp.stats.psychometric import (
+    TARGET,
+    UNDEFINED,
+    Psychometric,
+    checked_doses,
+    curve,
+    fallen,
+    threshold_grid,
+)
 
 _POWERS = np.exp(np.linspace(math.log(0.5), math.log(3), 5))
 _POWER_SPREAD = 0.5  # prior standard deviation of the logarithm of the power, around a power of 1
@@ -69,7 +76,7 @@ class Staircase:
         told = self._updated(int(at[0]), score)
         return replace(told, answers=self.answers + 1, moved=self.moved or score != 0.5)
 
-    def t75(self, level: float = 0.95) -> Estimate[float]:
+    def t75(self, level: float = 0.95) -> tuple[float, float, float]:
         """Posterior median and the central credible interval of this level, in (0, 1).
 
         Undefined (NaN) as long as no score has moved. The interval takes answers for independent; ties and
@@ -78,11 +85,12 @@ class Staircase:
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, not {level}")
         if not self.moved:
-            return Estimate(math.nan, math.nan, math.nan)
+            return UNDEFINED
         share = self._of_t75(self._posterior())[:-1]
         below, ends = share.cumsum() - share / 2, (0.5, (1 - level) / 2, (1 + level) / 2)
         logs = np.interp(ends, below, np.log(self.thresholds))
-        return Estimate(*(self._within(math.exp(log)) for log in logs))
+        value, low, high = (self._within(math.exp(log)) for log in logs)
+        return value, low, high
 
     def _within(self, threshold: float) -> float:
         if threshold > self.doses[-1]:
@@ -146,13 +154,12 @@ def searched(
     there = ~np.isnan(scores)
     pairs, fell = there.sum(axis=0), np.nansum(scores, axis=0)
     detection = np.where(pairs > 0, fell / np.maximum(pairs, 1), np.nan)
-    nothing = Estimate(math.nan, math.nan, math.nan)
     if base >= TARGET or not (scores[there] != 0.5).any():
-        return Psychometric(detection, pairs, base, math.nan, math.nan, nothing, nothing)
+        return Psychometric(detection, pairs, base, math.nan, math.nan, UNDEFINED, UNDEFINED)
     before = staircase(doses, base)
     p = before.detection
     told = np.tensordot(fell, np.log(p), 1) + np.tensordot(pairs - fell, np.log1p(-p), 1)
     state = replace(before, log_posterior=before.log_posterior + told, answers=int(pairs.sum()), moved=True)
     best = int(state._posterior().sum(axis=0).argmax())
     power, lapse = _POWERS[best // _LAPSES.size], _LAPSES[best % _LAPSES.size]
-    return Psychometric(detection, pairs, base, float(power), float(lapse), state.t75(), nothing)
+    return Psychometric(detection, pairs, base, float(power), float(lapse), state.t75(), UNDEFINED)

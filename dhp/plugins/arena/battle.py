@@ -1,7 +1,6 @@
 """Battles: systems compared pair by pair on the same questions, printed and written."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -23,29 +22,33 @@ from dhp.core.specs import Task
 from dhp.judge.factory import find_pairwise_judge
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
 from dhp.judge.prompt_files import PairPromptFile
-from dhp.llm.cached_model import RequestContext
+from dhp.llm.cached_model import RequestContext, taken
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
 from dhp.plugins.arena.input import Answer, check_match, read_answers, read_battle_prompt
-from dhp.plugins.arena.options import PairOptions
 from dhp.plugins.arena.statistics import (
     Interval,
     PairFigures,
+    PairKey,
     PairOutcome,
     Share,
     bradley_terry,
     pair_figures,
-    pair_outcomes,
+    pair_outcome,
+    verdicts_by_pair,
 )
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import between, figure
-from dhp.report.printout import Part, TextTable
+from dhp.report.printout import Part, Printout, TextTable
 from dhp.report.web import page
 
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
 
+
+Systems = Mapping[str, Sequence[Answer]]
+"""System -> its answers, one per question, in the same order."""
 
 SCHEMA = "dhp.battle/1"
 _RESAMPLES = 300
@@ -85,8 +88,6 @@ class Battle:
     contests: Sequence[Contest]
     strengths: Sequence[Strength]
     """Strongest first; empty for two systems."""
-    texts: Mapping[tuple[str, str], Candidate]
-    """(example, system) -> its text."""
     verdicts: Sequence[PairVerdict]
     usage: Mapping[str, int]
     """Paid calls and tokens of the language model; empty where none is asked."""
@@ -103,13 +104,6 @@ class Battle:
             "usage": dict(self.usage),
             "cost": self.cost,
         }
-
-    def verdicts_by_pair(self) -> Mapping[tuple[str, str, str, str], Sequence[PairVerdict]]:
-        """(example, first system, second system, metric) -> the answers of the judge."""
-        found: dict[tuple[str, str, str, str], list[PairVerdict]] = defaultdict(list)
-        for v in self.verdicts:
-            found[v.pair.first.example, v.pair.first.variant, v.pair.second.variant, v.metric].append(v)
-        return found
 
     def verdict_lines(self) -> Iterator[dict[str, Any]]:
         """One row for each answer of the judge."""
@@ -131,53 +125,47 @@ class Battle:
             }
 
 
-def make_pairs(texts: Mapping[str, Sequence[Candidate]], categories: Mapping[str, str]) -> list[Pair]:
-    """All pairs of systems on each question, systems in the order given.
-
-    `texts`: system -> its texts, one per question, in the same order of questions; `categories`: question ->
-    its category.
-    """
+def make_pairs(systems: Systems) -> list[Pair]:
+    """All pairs of systems on each question, systems in the order given."""
     return [
-        Pair(first, second, categories.get(first.example, ""))
-        for one, other in combinations(texts, 2)
-        for first, second in zip(texts[one], texts[other], strict=True)
+        Pair(_text(one, first), _text(other, second), first.category)
+        for one, other in combinations(systems, 2)
+        for first, second in zip(systems[one], systems[other], strict=True)
     ]
+
+
+def _text(system: str, answer: Answer) -> Candidate:
+    return Candidate(answer.id, system, answer.output, answer.question)
 
 
 def run_battle(
     judge: PairwiseJudge,
-    texts: Mapping[str, Sequence[Candidate]],
-    categories: Mapping[str, str],
+    systems: Systems,
     task: Task,
     metrics: Sequence[str] = (OVERALL,),
     *,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Battle:
-    """Let a judge compare systems.
+    """Let a judge compare systems, two or more.
 
-    The judge is asked about each pair in both orders; Bradley-Terry strengths go by the first metric. `texts`
-    and `categories` are as for `make_pairs`, of two systems or more; `seed` is that of resampling. Errors are
-    those of the judge; the same call goes on from what is stored.
+    The judge is asked about each pair in both orders; Bradley-Terry strengths go by the first metric; `seed`
+    is that of resampling. Errors are those of the judge; the same call goes on from what is stored.
     """
-    pairs = make_pairs(texts, categories)
-    verdicts = compared(judge, pairs, task, metrics, progress)
-    cached_model = judge.cached_model
+    verdicts = compared(judge, make_pairs(systems), task, metrics, progress)
+    by_pair = verdicts_by_pair(verdicts)
     contests = [
-        _contest(one, other, metric, verdicts) for one, other in combinations(texts, 2) for metric in metrics
+        _contest(one, other, metric, by_pair) for one, other in combinations(systems, 2) for metric in metrics
     ]
-    usage = cached_model.usage if cached_model else None
     return Battle(
         judge.model,
         judge.protocol,
         judge.settings,
-        list(texts),
+        list(systems),
         contests,
-        _strengths(list(texts), [c for c in contests if c.metric == metrics[0]], seed),
-        {(t.example, t.variant): t for each in texts.values() for t in each},
+        _strengths(list(systems), [c for c in contests if c.metric == metrics[0]], seed),
         verdicts,
-        usage.lasting if usage else {},
-        usage.cost(cached_model.context.budget.prices) if usage and cached_model else None,
+        *taken(judge.cached_model),
     )
 
 
@@ -207,13 +195,10 @@ def compared(
     )
 
 
-def _contest(first: str, second: str, metric: str, verdicts: Sequence[PairVerdict]) -> Contest:
-    own = [
-        v
-        for v in verdicts
-        if (v.pair.first.variant, v.pair.second.variant, v.metric) == (first, second, metric)
-    ]
-    outcomes = pair_outcomes(own)
+def _contest(
+    first: str, second: str, metric: str, by_pair: Mapping[PairKey, Sequence[PairVerdict]]
+) -> Contest:
+    outcomes = [pair_outcome(own) for key, own in by_pair.items() if key[1:] == (first, second, metric)]
     categories = dict.fromkeys(o.category for o in outcomes)
     by_category = {
         name: pair_figures([o for o in outcomes if o.category == name]) for name in categories if name
@@ -292,9 +277,8 @@ class _ShownPair:
     """A pair with its texts and what was said of them."""
 
     outcome: PairOutcome
-    question: str
-    texts: tuple[str, str]
-    verdicts: Sequence[Any]
+    pair: Pair
+    verdicts: Sequence[PairVerdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,14 +305,13 @@ def battle_page(battle: Battle) -> str:
 
 def shown_contests(battle: Battle) -> list[_ShownContest]:
     """The contests with the texts and answers of their pairs."""
-    said = battle.verdicts_by_pair()
+    said = verdicts_by_pair(battle.verdicts)
     found = []
     for c in battle.contests:
         pairs = []
-        for o in c.outcomes[:_SHOWN_PAIRS]:
-            first, second = (battle.texts[o.example, name] for name in (c.first, c.second))
-            verdicts = said[o.example, c.first, c.second, c.metric]
-            pairs.append(_ShownPair(o, first.source, (first.text, second.text), verdicts))
+        for outcome in c.outcomes[:_SHOWN_PAIRS]:
+            verdicts = said[outcome.example, c.first, c.second, c.metric]
+            pairs.append(_ShownPair(outcome, verdicts[0].pair, verdicts))
         found.append(_ShownContest(c, pairs, max(0, len(c.outcomes) - _SHOWN_PAIRS)))
     return found
 
@@ -370,9 +353,6 @@ def win_chart(contests: Sequence[Contest]) -> "Markup":
 
 _FIGURES = ("won", "lost", "tied", "invalid", "win rate", "without ties", "p", "flips")
 
-Systems = Mapping[str, Sequence[Answer]]
-"""System -> its answers, one per question, in the same order."""
-
 
 def read_systems(entries: Sequence[str]) -> Systems:
     """Answer files, `NAME=FILE` or files whose names are those of the systems; their ids must agree."""
@@ -403,81 +383,67 @@ def output_folder(given: str | None, own: str) -> Path | None:
     return path
 
 
-def fought(
-    systems: Systems,
-    model: str,
-    contest: PairOptions,
-    protocol: Protocol,
-    settings: ModelSettings,
-    context: RequestContext | None = None,
-) -> Battle | None:
-    """The battle of these systems; None where verdicts of `context` come later."""
-    own_context = context is None
-    context = context or settings.context()
-    judge, task, metrics = _judge_of(model, contest, protocol, settings, context)
-    found = None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BattleSpec:
+    """What a battle is asked."""
+
+    systems: Systems
+    model: str
+    protocol: Protocol
+    settings: ModelSettings
+    task: str = "instruction"
+    """What the systems had to do."""
+    metrics: tuple[str, ...] = ()
+    """Those to compare by; without any, answers are compared as a whole."""
+    battle_prompts: str | None = None
+    """A battle prompt file of ColossalEval, used as it is."""
+    seed: int = 0
+    """Seed of every random choice."""
+
+    def asked(self, context: RequestContext) -> tuple[PairwiseJudge, Task, Sequence[str]]:
+        """The judge, and the task and metrics that it is asked about."""
+        task = read_task(self.task)
+        for name in self.metrics:
+            one_of("metric", name, task.metric_names, "--metric")
+        judge = find_pairwise_judge(
+            self.model,
+            self.protocol,
+            self.settings,
+            context,
+            prompt_file=self._prompt_file(),
+            seed=self.seed,
+        )
+        return judge, task, self.metrics or (OVERALL,)
+
+    def _prompt_file(self) -> PairPromptFile | None:
+        if self.battle_prompts is None:
+            return None
+        if self.protocol.final or self.metrics or self.protocol.answer != "two-scores":
+            raise InputError(
+                "--battle-prompts: asks for two scores as a whole; allowed: --protocol battle without "
+                "--metric"
+            )
+        return PairPromptFile(*read_battle_prompt(Path(self.battle_prompts)))
+
+
+def fought(spec: BattleSpec, context: RequestContext) -> Battle | None:
+    """The battle; None where verdicts come later."""
+    judge, task, metrics = spec.asked(context)
     with suppress(Waiting), progress_shown("verdicts") as show:
-        found = run_battle(judge, *_texts_of(systems), task, metrics, seed=contest.seed, progress=show)
-    if own_context:
-        context.stop_if_waiting(whole=True)
-    return found
+        return run_battle(judge, spec.systems, task, metrics, seed=spec.seed, progress=show)
+    return None
 
 
-def battle_estimate(
-    systems: Systems,
-    model: str,
-    contest: PairOptions,
-    protocol: Protocol,
-    settings: ModelSettings,
-    context: RequestContext | None = None,
-) -> list[Part]:
-    """What the battle of these systems would take."""
-    judge, task, metrics = _judge_of(model, contest, protocol, settings, context or settings.context())
+def battle_estimate(spec: BattleSpec, context: RequestContext) -> list[Part]:
+    """What the battle would take."""
+    judge, task, metrics = spec.asked(context)
     if judge.cached_model is None:
         return estimates_shown([])
-    pairs = make_pairs(*_texts_of(systems))
-    names = " against ".join(dict.fromkeys(c.variant for p in pairs for c in (p.first, p.second)))
-    requests = judge.pair_requests(pairs, task, metrics)
+    names = " against ".join(spec.systems)
+    requests = judge.pair_requests(make_pairs(spec.systems), task, metrics)
     found = [estimate_requests(judge.cached_model, judge.protocol, names, requests, "verdicts")]
     final = "plus final verdicts on contradicting pairs: at most as many calls again"
-    return [*estimates_shown(found), *([final] if protocol.final else [])]
-
-
-def _judge_of(
-    model: str, contest: PairOptions, protocol: Protocol, settings: ModelSettings, context: RequestContext
-) -> tuple[PairwiseJudge, Task, Sequence[str]]:
-    """The judge, and the task and metrics that it is asked about."""
-    task = read_task(contest.task)
-    for name in contest.metrics:
-        one_of("metric", name, task.metric_names, "--metric")
-    judge = find_pairwise_judge(
-        model,
-        protocol,
-        settings,
-        context,
-        prompt_file=_battle_prompt(contest, protocol),
-        seed=contest.seed,
-    )
-    return judge, task, contest.metrics or (OVERALL,)
-
-
-def _texts_of(systems: Systems) -> tuple[dict[str, list[Candidate]], dict[str, str]]:
-    """System -> its texts, and question -> its category."""
-    texts = {
-        name: [Candidate(a.id, name, a.output, a.question) for a in answers]
-        for name, answers in systems.items()
-    }
-    return texts, {a.id: a.category for answers in systems.values() for a in answers}
-
-
-def _battle_prompt(contest: PairOptions, protocol: Protocol) -> PairPromptFile | None:
-    if contest.battle_prompts is None:
-        return None
-    if protocol.final or contest.metrics or protocol.answer != "two-scores":
-        raise InputError(
-            "--battle-prompts: asks for two scores as a whole; allowed: --protocol battle without --metric"
-        )
-    return PairPromptFile(*read_battle_prompt(Path(contest.battle_prompts)))
+    return [*estimates_shown(found), *([final] if spec.protocol.final else [])]
 
 
 def write_battle(battle: Battle, folder: Path) -> None:
@@ -492,6 +458,19 @@ def write_battle(battle: Battle, folder: Path) -> None:
     }
     for name, text in files.items():
         write_lines(folder / name, [text])
+
+
+def battle_printout(spec: BattleSpec, folder: Path | None) -> Printout:
+    """The battle by itself, also written to the folder if there is one."""
+    context = spec.settings.context()
+    found = fought(spec, context)
+    context.stop_if_waiting(whole=True)
+    assert found is not None, "without an answer it has stopped"
+    parts = battle_parts(found)
+    if folder:
+        write_battle(found, folder)
+        parts += ["", f"written to {folder}: battle.json, verdicts.jsonl, report.html"]
+    return Printout(parts, found.to_json())
 
 
 def battle_parts(battle: Battle) -> list[Part]:

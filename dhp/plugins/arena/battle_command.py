@@ -15,7 +15,7 @@ from dhp.core.errors import InputError, one_of
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice
 from dhp.plugins.arena.labelled_pairs import read_judgebench_verdicts, read_llmbar_answers, read_llmbar_pairs
-from dhp.plugins.arena.options import PairOptions, PairwiseChanges, RecordedOptions
+from dhp.plugins.arena.options import BATTLE_PROMPTS, PairwiseChanges, RecordedOptions
 from dhp.plugins.arena.recorded_verdicts import RecordedCell, compared_ways, recorded_cells
 from dhp.report.labels import between
 from dhp.report.printout import Part, Printout, TextTable
@@ -34,7 +34,7 @@ from dhp.report.printout import Part, Printout, TextTable
 @SEED
 @setting(Choice, "task")
 @setting(Criteria, "metrics")
-@setting(PairOptions, "battle_prompts")
+@BATTLE_PROMPTS
 @RELEASED
 @settings("changes", PairwiseChanges)
 @settings("recordings", RecordedOptions)
@@ -71,31 +71,30 @@ def battle(
     if len(answers) < 2 or model is None:
         raise InputError("dhp battle: needs at least two answer files and --model, or --recorded FILE")
     from dhp.plugins.arena.battle import (
+        BattleSpec,
         battle_estimate,
-        battle_parts,
-        fought,
+        battle_printout,
         output_folder,
         read_systems,
-        write_battle,
     )
 
     folder = output_folder(out, "battle.json")
-    protocol, systems = changes.chosen(), read_systems(answers)
-    contest = PairOptions(metrics=metrics, battle_prompts=battle_prompts, seed=seed)
+    spec = BattleSpec(
+        systems=read_systems(answers),
+        model=model,
+        protocol=changes.chosen(),
+        settings=with_deferral(settings, (model,), dry_run=dry_run),
+        metrics=metrics,
+        battle_prompts=battle_prompts,
+        seed=seed,
+    )
     if task is not None:
-        contest = replace(contest, task=task)
-    asked = with_deferral(settings, (model,), dry_run=dry_run)
+        spec = replace(spec, task=task)
     if dry_run:
-        say(*battle_estimate(systems, model, contest, protocol, asked))
+        say(*battle_estimate(spec, spec.settings.context()))
         return
-    found = until_answered(lambda: fought(systems, model, contest, protocol, asked))
-    if found is None:
-        return
-    parts = battle_parts(found)
-    if folder:
-        write_battle(found, folder)
-        parts += ["", f"written to {folder}: battle.json, verdicts.jsonl, report.html"]
-    print_out(Printout(parts, found.to_json()), json=json)
+    made = until_answered(lambda: battle_printout(spec, folder))
+    print_out(made, json=json)
 
 
 _FORMS = ("judgebench", "llmbar")

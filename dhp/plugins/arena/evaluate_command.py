@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from dhp.cli.language_models import until_answered, with_deferral
-from dhp.cli.options import Command, setting, settings, stated
+from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, SEED, ProtocolChanges, model_option
 from dhp.core.errors import InputError, Waiting, one_of
@@ -21,16 +21,17 @@ from dhp.core.seeding import text_hash
 from dhp.core.text import spreadsheet_safe
 from dhp.judge.check import checked_ratings, readable
 from dhp.judge.factory import find_judge
+from dhp.llm.cached_model import taken
 from dhp.llm.settings import ModelSettings
 from dhp.plugins.arena.battle import Battle, battle_parts, output_folder, write_battle
 from dhp.plugins.arena.evaluation import EvaluatedCell, Evaluation, Work, evaluated_cells
 from dhp.plugins.arena.input import CategoryPlan
 from dhp.plugins.arena.options import (
+    BATTLE_PROMPTS,
     REFERENCES,
     STEPS,
     EvaluationFiles,
     EvaluationOptions,
-    PairOptions,
     content_language,
 )
 from dhp.report.labels import between, figure
@@ -53,7 +54,7 @@ from dhp.report.printout import Part, Printout, TextTable
 )
 @click.option("--save-questions", metavar="FILE", help="Only write the bundled example questions.")
 @SEED
-@setting(PairOptions, "battle_prompts")
+@BATTLE_PROMPTS
 @settings("files", EvaluationFiles)
 @settings("options", EvaluationOptions)
 @settings("changes", ProtocolChanges, only=("language", "steps", "samples", "temperature", "extraction"))
@@ -95,13 +96,10 @@ def evaluate(
         one_of("way", options.with_reference, REFERENCES, "--with-reference")
     if changes.steps is not None:
         one_of("steps", changes.steps, STEPS, "--steps")
-    from dhp.plugins.arena.evaluation import Work
-
-    contest = PairOptions(battle_prompts=battle_prompts, seed=seed)
     asked = with_deferral(settings, (model,), dry_run=dry_run)
 
     def prepared() -> Work:
-        return Work.prepared(files, options, changes, contest, model, asked)
+        return Work.prepared(files, options, changes, model, asked, battle_prompts=battle_prompts, seed=seed)
 
     if discernment:
         if given := stated("settings.deferral"):
@@ -125,7 +123,7 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
     """The work itself, the scores of all answers, and the battle."""
     model = work.asked.cached_model
     if model:
-        model.run = text_hash(f"{work.model}{work.plan}{work.systems}")
+        model.run = text_hash(f"{work.contest.model}{work.plan}{work.systems}")
     cells: list[EvaluatedCell] = []
     kept: list[Rating] = []
     protocols: list[str] = []
@@ -149,14 +147,12 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
         cells += _classical(work, plan)
     battle = work.battle()
     work.context.stop_if_waiting(whole=True)
-    usage = model.usage if model else None
     evaluation = Evaluation(
         work.asked.model,
         ", ".join(dict.fromkeys(protocols)),
         settings,
         cells,
-        usage.lasting if usage else {},
-        usage.cost(model.context.budget.prices) if usage and model else None,
+        *taken(model),
     )
     return work, evaluation, kept, battle
 
@@ -240,14 +236,14 @@ def _write(
 
 def discern(work: Work, *, json: bool, out: str | None) -> None:
     """Degrade the first model's answers and test whether the judge can tell, asked as in the evaluation."""
-    from dhp.analysis.results import Results
+    from dhp.analysis.results import Result, Results
     from dhp.content.catalog import read_suite
     from dhp.loaders.dataset import Dataset
     from dhp.report.terminal import results_in_terminal
     from dhp.run import run
 
     name, answers = next(iter(work.systems.items()))
-    found = []
+    found: list[Result] = []
     for plan, judge in work.judges():
         own = [a for a in answers if a.category == plan.name]
         examples = tuple(Example(a.id, a.question, a.output) for a in own)
@@ -256,8 +252,7 @@ def discern(work: Work, *, json: bool, out: str | None) -> None:
         dataset = Dataset(f"{name}/{plan.name}", examples, plan.task, read_suite("general"), examples)
         folder = Path(out) / plan.task.task if out else None
         with progress_shown("ratings") as show:
-            found += list(
-                run(judge, dataset, settings=work.settings, seed=work.contest.seed, out=folder, progress=show)
-            )
+            settings, seed = work.contest.settings, work.contest.seed
+            found += run(judge, dataset, settings=settings, seed=seed, out=folder, progress=show)
     results = Results(found)
     print_out(Printout(results_in_terminal(results), results.to_dict()), json=json)

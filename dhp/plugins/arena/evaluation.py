@@ -14,7 +14,6 @@ from dhp.cli.language_models import estimates_shown
 from dhp.cli.protocol_options import ProtocolChanges
 from dhp.content.protocols import evaluation_protocol, override, read_pairwise, read_wording
 from dhp.core.errors import InputError, Waiting
-from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale, Task
 from dhp.judge.api import Judge
@@ -24,6 +23,7 @@ from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
 from dhp.plugins.arena.battle import (
     Battle,
+    BattleSpec,
     Systems,
     battle_estimate,
     fought,
@@ -41,7 +41,7 @@ from dhp.plugins.arena.input import (
     read_answers,
     read_plan,
 )
-from dhp.plugins.arena.options import STEPS, EvaluationFiles, EvaluationOptions, PairOptions, content_language
+from dhp.plugins.arena.options import STEPS, EvaluationFiles, EvaluationOptions, content_language
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import figure
 from dhp.report.printout import Part
@@ -214,12 +214,10 @@ def _note_categories(plans: Sequence[CategoryPlan], answers: Sequence[Answer]) -
 class Work:
     """Everything that an evaluation needs."""
 
-    files: EvaluationFiles
     options: EvaluationOptions
     changes: ProtocolChanges
-    contest: PairOptions
-    model: str
-    settings: ModelSettings
+    contest: BattleSpec
+    """The battle of the models that answered: the judge, its settings and the seed hold for all."""
     context: RequestContext
     plan: EvaluationPlan
     systems: Systems
@@ -234,9 +232,11 @@ class Work:
         files: EvaluationFiles,
         options: EvaluationOptions,
         changes: ProtocolChanges,
-        contest: PairOptions,
         model: str,
         settings: ModelSettings,
+        *,
+        battle_prompts: str | None,
+        seed: int,
     ) -> "Work":
         """The files read and held against each other; raises `InputError` for any fault in them."""
         plan = read_plan(
@@ -265,8 +265,16 @@ class Work:
             where = files.targets or f"answers of '{name}'"
             raise InputError(f"{where}: id '{lacking[0]}' has no target, which --with-reference shows")
         context = settings.context()
-        (asked,) = find_judges(model, "dhp", settings, context, seed=contest.seed)
-        return cls(files, options, changes, contest, model, settings, context, plan, systems, targets, asked)
+        (asked,) = find_judges(model, "dhp", settings, context, seed=seed)
+        contest = BattleSpec(
+            systems={n: [a for a in answers if a.category in planned] for n, answers in systems.items()},
+            model=model,
+            protocol=read_pairwise("battle", language=plan.language),
+            settings=settings,
+            battle_prompts=battle_prompts,
+            seed=seed,
+        )
+        return cls(options, changes, contest, context, plan, systems, targets, asked)
 
     def texts(self, category: str) -> list[Candidate]:
         """The answers of a category, model by model."""
@@ -309,7 +317,7 @@ class Work:
                     templates,
                     self.plan.content,
                     options.with_reference or "none",  # type: ignore[arg-type]
-                    seed=self.contest.seed if self.settings.send_seed else None,
+                    seed=self.contest.seed if self.contest.settings.send_seed else None,
                 )
                 yield replace(plan, task=task), judge
 
@@ -341,18 +349,11 @@ class Work:
         parts = estimates_shown(found)
         if self.options.with_reference == "second-turn":
             parts.append("plus second turns: as many calls again, with longer prompts")
-        return [*parts, *(battle_estimate(*self._contest()) if len(self.systems) > 1 else [])]
+        return [*parts, *(battle_estimate(self.contest, self.context) if len(self.systems) > 1 else [])]
 
     def battle(self) -> Battle | None:
         """The battle of two models or more; None for one."""
-        return fought(*self._contest()) if len(self.systems) > 1 else None
-
-    def _contest(self) -> tuple[Systems, str, PairOptions, Protocol, ModelSettings, RequestContext]:
-        """What a battle of these systems is made of."""
-        protocol = read_pairwise("battle", language=self.plan.language)
-        known = {c.name for c in self.plan.categories}
-        systems = {n: [a for a in answers if a.category in known] for n, answers in self.systems.items()}
-        return systems, self.model, self.contest, protocol, self.settings, self.context
+        return fought(self.contest, self.context) if len(self.systems) > 1 else None
 
 
 _ASSETS = Path(__file__).parent / "assets"

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import click
+
 from dhp.cli.protocol_options import AnswerChanges
 from dhp.core.errors import InputError
 from dhp.core.options import option
@@ -42,22 +44,9 @@ class RecordedOptions:
     )
 
 
-@dataclass(frozen=True)
-class PairOptions:
-    """What is compared, and by what."""
-
-    task: str = "instruction"
-    """What the systems had to do."""
-    metrics: tuple[str, ...] = ()
-    """Those to compare by; without any, answers are compared as a whole."""
-    battle_prompts: str | None = field(
-        default=None,
-        metadata=option("A battle prompt file of ColossalEval, used as it is.", metavar="FILE"),
-    )
-    seed: int = 0
-    """Seed of every random choice."""
-
-
+BATTLE_PROMPTS = click.option(
+    "--battle-prompts", metavar="FILE", help="A battle prompt file of ColossalEval, used as it is."
+)
 REFERENCES = ("one-prompt", "second-turn")
 STEPS = ("written", "auto")
 """Evaluation steps: those written down, which is the default, or by the model for metrics that lack them."""

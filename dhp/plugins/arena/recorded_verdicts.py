@@ -5,14 +5,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 
 from dhp.core.specs import Scale
 from dhp.core.text import without_reasoning
 from dhp.judge.extraction.rating import read_rating
-from dhp.judge.extraction.verdict import Choice
 from dhp.plugins.arena.evaluation import mean_interval
 from dhp.plugins.arena.labelled_pairs import AnswerForm, LabelledPair, RecordedAnswer
 from dhp.plugins.arena.statistics import PairFigures, PairOutcome, pair_figures, sign_flip_log_p
@@ -23,7 +21,7 @@ _VERDICTS = {
     "llmbar": r"(?:^|\n) ?Output \(%s\)",
     "llmbar-cot": r"(?:^|\n) ?Output \(%s\)$|Output \(%s\) is better",
 }
-_CHOICES: Mapping[str, Choice] = {choice: choice for choice in get_args(Choice)}
+_CHOICES = {"first": 1, "second": -1, "tie": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,24 +110,26 @@ def _cell(
 
 def _outcome(answer: RecordedAnswer, label: LabelledPair) -> PairOutcome:
     """The outcome for the better output; in `swapped` output 2 was shown first."""
-    given, swapped = _choices(answer)
+    given, swapped = _places(answer)
     first = 1 if label.label == 1 else -1
-    a, b = _point(given, first), _point(swapped, -first)
+    a = None if given is None else first * given
+    b = None if swapped is None else -first * swapped
     score = None if a is None or b is None else (a + b) / 2
     return PairOutcome(answer.id, label.subset, a, b, score, None if score is not None else "unparsed")
 
 
-def _choices(answer: RecordedAnswer) -> tuple[Choice | None, Choice | None]:
+def _places(answer: RecordedAnswer) -> tuple[int | None, int | None]:
+    """Which text wins in each order: 1 the one shown first, -1 the second, 0 a tie; None for no verdict."""
     one, two = answer.answers
     if answer.form == "choice":
         return _CHOICES.get(one), _CHOICES.get(two)
     if answer.form == "rating":
         first, second = (read_rating(text, _SCALE, "score-only").score for text in (one, two))
         return llmbar_choice(first, second), llmbar_choice(second, first)
-    return llmbar_verdict(one, answer.form), llmbar_verdict(two, answer.form)
+    return _read_by_llmbar(one, answer.form), _read_by_llmbar(two, answer.form)
 
 
-def llmbar_verdict(answer: str, form: AnswerForm) -> Choice | None:
+def _read_by_llmbar(answer: str, form: AnswerForm) -> int | None:
     """The first text if it is named at all, wherever and whatever is said of the second; None for no verdict.
 
     So the authors of LLMBar read answers (Zeng et al. 2024, ICLR).
@@ -137,23 +137,17 @@ def llmbar_verdict(answer: str, form: AnswerForm) -> Choice | None:
     words = without_reasoning(answer)
     if words is None:
         return None
-    choices: tuple[tuple[str, Choice], ...] = (("a", "first"), ("b", "second"))
     pattern = _VERDICTS[form]
-    return next((c for letter, c in choices if re.search(pattern.replace("%s", letter), words)), None)
+    places = (("a", 1), ("b", -1))
+    return next((p for letter, p in places if re.search(pattern.replace("%s", letter), words)), None)
 
 
-def llmbar_choice(first: float | None, second: float | None) -> Choice:
+def llmbar_choice(first: float | None, second: float | None) -> int:
     """The better of two texts by their ratings, in the order shown, as the authors of LLMBar decide it.
 
     Of equal ratings the second text, and the first where a rating is missing: never a tie.
     """
-    if first is None or second is None:
-        return "first"
-    return "first" if first > second else "second"
-
-
-def _point(choice: Choice | None, first: int) -> int | None:
-    return None if choice is None else {"first": first, "second": -first, "tie": 0}[choice]
+    return 1 if first is None or second is None or first > second else -1
 
 
 @dataclass(frozen=True, slots=True)

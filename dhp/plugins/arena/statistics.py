@@ -172,15 +172,20 @@ class PairFigures:
         return discernment(self.log_p) if self.n else None
 
 
-def pair_outcomes(verdicts: Iterable[PairVerdict]) -> list[PairOutcome]:
-    """One outcome for each pair and metric of one pair of systems, in the order of first occurrence."""
-    by_pair: dict[tuple[str, str, str, str], list[PairVerdict]] = defaultdict(list)
+PairKey = tuple[str, str, str, str]
+"""Example, first system, second system, metric."""
+
+
+def verdicts_by_pair(verdicts: Iterable[PairVerdict]) -> dict[PairKey, list[PairVerdict]]:
+    """The answers of the judge about each pair by each metric, in the order of first occurrence."""
+    by_pair: dict[PairKey, list[PairVerdict]] = defaultdict(list)
     for v in verdicts:
         by_pair[v.pair.first.example, v.pair.first.variant, v.pair.second.variant, v.metric].append(v)
-    return [_outcome(each) for each in by_pair.values()]
+    return by_pair
 
 
-def _outcome(verdicts: Sequence[PairVerdict]) -> PairOutcome:
+def pair_outcome(verdicts: Sequence[PairVerdict]) -> PairOutcome:
+    """What all verdicts on a pair by a metric say together."""
     pair = verdicts[0].pair
     given, swapped = majorities(verdicts)
     score = two_order_score(verdicts)

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from random import Random
 
 from dhp.core.errors import NotApplicable
@@ -88,19 +87,45 @@ def constraints(system: str, closing: Mapping[str, Sequence[str]], language: str
     """
     own = closing.get(language, ())
     for number, unit in _LENGTH.findall(system) if own else ():
-        most, counted = (
-            _NUMBERS.get(number.lower()) or int(number),
-            words if unit.lower() == "word" else sentences,
-        )
-        yield Constraint(partial(_is_short, most, counted), partial(_lengthened, own, most, counted))
+        most = _NUMBERS.get(number.lower()) or int(number)
+        yield _of_length(most, words if unit.lower() == "word" else sentences, own)
     for name in _LANGUAGE.findall(system):
-        foreign = closing["de" if name.lower() == "english" else "en"]
-        yield Constraint(partial(_is_without, foreign), partial(_followed_by, foreign[0]))
-    for phrase in _FIRST.findall(system):
-        yield Constraint(partial(_begins, phrase), partial(_not_begun, phrase))
-    for phrase in _LAST.findall(system):
-        yield Constraint(partial(_ends, phrase), partial(_not_ended, phrase))
+        yield _without(closing["de" if name.lower() == "english" else "en"])
+    yield from map(_beginning_with, _FIRST.findall(system))
+    yield from map(_ending_with, _LAST.findall(system))
     yield from _of_format(system, own)
+
+
+def _of_length(most: int, counted: Callable[[str], Sequence[str]], closing: Sequence[str]) -> Constraint:
+    def lengthened(said: str) -> str:
+        """The answer with as many closing sentences as it takes to be too long."""
+        for number in range(most + 1):
+            if len(counted(said)) > most:
+                break
+            said = f"{said} {closing[number % len(closing)]}"
+        return said
+
+    return Constraint(lambda said: len(counted(said)) <= most, lengthened)
+
+
+def _without(foreign: Sequence[str]) -> Constraint:
+    return Constraint(
+        lambda said: not any(sentence in said for sentence in foreign), lambda said: f"{said} {foreign[0]}"
+    )
+
+
+def _beginning_with(phrase: str) -> Constraint:
+    return Constraint(
+        lambda said: said.lstrip().startswith(phrase) and said.strip() != phrase,
+        lambda said: said.lstrip()[len(phrase) :].lstrip(" ,:—-"),
+    )
+
+
+def _ending_with(phrase: str) -> Constraint:
+    return Constraint(
+        lambda said: said.rstrip().endswith(phrase) and said.strip() != phrase,
+        lambda said: said.rstrip()[: -len(phrase)].rstrip(),
+    )
 
 
 def _of_format(system: str, own: Sequence[str]) -> Iterator[Constraint]:
@@ -111,9 +136,14 @@ def _of_format(system: str, own: Sequence[str]) -> Iterator[Constraint]:
     if own and asks(r"\bJSON\b"):
         yield Constraint(_is_json, lambda said: f"{said}\n\n{own[0]}")
     if forbidden_list:
-        yield Constraint(lambda said: not _ITEM.search(said), _as_list)
+        yield Constraint(
+            lambda said: not _ITEM.search(said),
+            lambda said: "\n".join(f"- {sentence}" for sentence in sentences(said)),
+        )
     elif asks(r"\b(?:bullet(?:ed)?|numbered)\b"):
-        yield Constraint(lambda said: len(_ITEM.findall(said)) > 1, _as_paragraph)
+        yield Constraint(
+            lambda said: len(_ITEM.findall(said)) > 1, lambda said: " ".join(_ITEM.sub("", said).split())
+        )
     if asks(rf"\bplain text\b|{_NO}markdown\b"):
         yield Constraint(lambda said: not _MARKUP.search(said), _in_bold)
     if asks(rf"{_NO}emojis?\b"):
@@ -125,57 +155,11 @@ def _of_format(system: str, own: Sequence[str]) -> Iterator[Constraint]:
         )
 
 
-def _is_short(most: int, counted: Callable[[str], Sequence[str]], said: str) -> bool:
-    return len(counted(said)) <= most
-
-
-def _lengthened(closing: Sequence[str], most: int, counted: Callable[[str], Sequence[str]], said: str) -> str:
-    """The answer with as many closing sentences as it takes to be too long."""
-    longer = said
-    for number in range(most + 1):
-        if len(counted(longer)) > most:
-            break
-        longer = f"{longer} {closing[number % len(closing)]}"
-    return longer
-
-
-def _is_without(foreign: Sequence[str], said: str) -> bool:
-    return not any(sentence in said for sentence in foreign)
-
-
-def _followed_by(sentence: str, said: str) -> str:
-    return f"{said} {sentence}"
-
-
-def _begins(phrase: str, said: str) -> bool:
-    return said.lstrip().startswith(phrase) and said.strip() != phrase
-
-
-def _not_begun(phrase: str, said: str) -> str:
-    return said.lstrip()[len(phrase) :].lstrip(" ,:—-")
-
-
-def _ends(phrase: str, said: str) -> bool:
-    return said.rstrip().endswith(phrase) and said.strip() != phrase
-
-
-def _not_ended(phrase: str, said: str) -> str:
-    return said.rstrip()[: -len(phrase)].rstrip()
-
-
 def _is_json(said: str) -> bool:
     try:
         return isinstance(json.loads(said), dict | list)
     except ValueError:
         return False
-
-
-def _as_list(said: str) -> str:
-    return "\n".join(f"- {sentence}" for sentence in sentences(said))
-
-
-def _as_paragraph(said: str) -> str:
-    return " ".join(_ITEM.sub("", said).split())
 
 
 def _in_bold(said: str) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -119,6 +119,10 @@ class Judged:
             return "\n\n".join(turn.text for turn in turns)
         return transcript(turns)
 
+    def with_texts(self, texts: Mapping[int, str]) -> str:
+        """How a judge sees the judged turns with other texts at these places."""
+        return self.shown([replace(turn, text=texts.get(i, turn.text)) for i, turn in enumerate(self.turns)])
+
     @property
     def output(self) -> str:
         """The judged part as a judge sees it."""
@@ -175,23 +179,12 @@ def from_json(text: str) -> Turns:
     )
 
 
-def split_example(example: Example) -> "tuple[list[str], Rejoined]":
+def split_example(example: Example) -> tuple[list[str], Callable[[Sequence[str]], str]]:
     """The assistant's texts in the judged part, and what shows it with others in their place."""
     judged = Judged.of(example)
     spoken = [i for i, turn in enumerate(judged.turns) if turn.role == "assistant" and turn.text]
-    return [judged.turns[i].text for i in spoken], Rejoined(judged, tuple(spoken))
 
+    def joined(texts: Sequence[str]) -> str:
+        return judged.with_texts(dict(zip(spoken, texts, strict=True)))
 
-@dataclass(frozen=True, slots=True)
-class Rejoined:
-    """The judged part with other texts of the assistant."""
-
-    judged: Judged
-    spoken: tuple[int, ...]
-    """Where in the turns the texts are."""
-
-    def __call__(self, texts: Sequence[str]) -> str:
-        turns = list(self.judged.turns)
-        for i, text in zip(self.spoken, texts, strict=True):
-            turns[i] = replace(turns[i], text=text)
-        return self.judged.shown(turns)
+    return [judged.turns[i].text for i in spoken], joined

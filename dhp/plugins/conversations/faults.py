@@ -5,7 +5,6 @@ where there are not as many, the fault is not applicable.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice, pairwise
 from random import Random
 
@@ -56,8 +55,7 @@ def latest(places: Sequence[int], count: object, what: str) -> list[int]:
 
 def with_texts(judged: Judged, texts: Mapping[int, str]) -> Edited:
     """The judged part with other texts at these places."""
-    turns = [replace(turn, text=texts.get(i, turn.text)) for i, turn in enumerate(judged.turns)]
-    return Edited(judged.shown(turns), len(texts), len(texts))
+    return Edited(judged.with_texts(texts), len(texts), len(texts))
 
 
 @perturber(name="turn_deletion", level="turn", degrees=ONE_OR_ALL)

@@ -32,8 +32,6 @@ _INPUT, _OUTPUT, _INSTRUCTIONS = (
 class Found:
     """A conversation in a file."""
 
-    place: str
-    """File and line, for error messages."""
     id: str | None
     """Its id, where it has one."""
     turns: Turns
@@ -122,7 +120,7 @@ def of_messages(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Foun
         turns = read_messages(place, messages)
         if system and not any(turn.role == "system" for turn in turns):
             turns = (Turn("system", system), *turns)
-        yield Found(place, _id(row, fields), turns, row)
+        yield Found(_id(row, fields), turns, row)
 
 
 _ATTACHMENT = "attachment://"
@@ -157,7 +155,7 @@ def of_turns(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
         for number, each in enumerate(given):
             at = f"{place}[{number}]"
             turns += [(at, turn) for turn in _of_turn(at, each, len(turns))]
-        yield Found(place, _id(row, fields), checked(place, turns), row)
+        yield Found(_id(row, fields), checked(place, turns), row)
 
 
 def _of_turn(place: str, given: object, count: int) -> Iterator[Turn]:
@@ -202,7 +200,7 @@ def of_spans(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
             longest[name] = messages, row
     for name, (messages, row) in longest.items():
         place = f"{row.place}: {_INPUT}"
-        yield Found(place, None if name == row.place else name, read_messages(place, messages), row)
+        yield Found(None if name == row.place else name, read_messages(place, messages), row)
 
 
 def attributes(row: Row) -> Mapping[str, Any]:
@@ -246,7 +244,7 @@ def of_observations(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[
         last = max(generations, key=lambda o: len(_said_before(o)))
         place = f"{last.place}: input"
         messages = [*_said_before(last), *_given(_value(last, "output"))]
-        yield Found(place, name, read_messages(place, messages), last)
+        yield Found(name, read_messages(place, messages), last)
 
 
 def _observed(row: Row) -> list[Row]:

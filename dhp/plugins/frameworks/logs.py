@@ -53,23 +53,19 @@ _PLAIN: Paths = {
 """Our field -> columns, the first of which that holds a text counts."""
 
 
+def _check_version(what: str, data: Any, known: Sequence[int]) -> None:
+    if data.get("version") not in known:
+        raise InputError(f"{what} of version {data.get('version')}; allowed: {', '.join(map(str, known))}")
+
+
 def _inspect_entries(place: str, data: Any) -> list[Any]:
-    if data.get("version") not in _INSPECT_VERSIONS:
-        raise InputError(
-            f"{place}: an inspect_ai log of version {data.get('version')}; allowed: "
-            f"{' and '.join(map(str, _INSPECT_VERSIONS))}"
-        )
+    _check_version(f"{place}: an inspect_ai log", data, _INSPECT_VERSIONS)
     return data.get("samples") or []
 
 
 def _promptfoo_entries(place: str, data: Any) -> list[Any]:
-    results = data["results"]
-    if results.get("version") not in _PROMPTFOO_VERSIONS:
-        raise InputError(
-            f"{place}: promptfoo results of version {results.get('version')}; allowed: "
-            f"{', '.join(map(str, _PROMPTFOO_VERSIONS))}"
-        )
-    return results.get("results") or []
+    _check_version(f"{place}: promptfoo results", data["results"], _PROMPTFOO_VERSIONS)
+    return data["results"].get("results") or []
 
 
 _FORMS: Mapping[str, _Form] = {

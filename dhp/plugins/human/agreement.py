@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dhp.core.errors import InputError, one_of
+from dhp.core.errors import one_of
 from dhp.core.keywords import near_keywords
 from dhp.plugins.human.comparison import (
     PairAccuracy,
@@ -32,10 +32,11 @@ from dhp.plugins.human.scores import (
     Scores,
     by_samples,
     human_scores,
-    in_all,
     mean_over,
     rater_agreement,
     scores_by_judge,
+    shared_items,
+    shared_metrics,
 )
 from dhp.stats.arrays import Floats
 
@@ -185,16 +186,13 @@ def correlate(
     people, rated = human_scores(human), scores_by_judge(ratings)
     found, aligned = [], {}
     for name, metrics in rated.items():
-        shared = {m: metrics[m] for m in people if m in metrics}
-        if not shared and len(metrics) == 1:  # a classical metric, held against each human one
-            shared = dict.fromkeys(people, *metrics.values())
-        if not shared:
-            raise InputError(
-                f"human: no metric of judge '{name}' ({', '.join(metrics)}); allowed: {', '.join(people)}"
-            )
-        each = []
-        for metric, scores in shared.items():
-            truth, samples = _aligned(people[metric], scores, name, metric)
+        if len(metrics) == 1 and not metrics.keys() & people.keys():  # a classical one, held against each
+            metrics = dict.fromkeys(people, *metrics.values())
+        shared, each = shared_metrics(name, metrics, people), []
+        for metric in (metric for metric in people if metric in shared):
+            scores = metrics[metric]
+            items = shared_items(people[metric], scores, name, f"has human scores of '{metric}'")
+            truth, samples = mean_over(people[metric].at(*items)), scores.at(*items)
             aligned[name, metric] = (people[metric], scores)
             each.append(_metric(metric, truth, samples, levels, coefficients, resamples, seed))
         found.append(JudgeAgreement(name, tuple(each), _means(each)))
@@ -204,22 +202,8 @@ def correlate(
         for metric in people
         if (a, metric) in aligned and (b, metric) in aligned
     ]
-    raters = {m: rater_agreement(s.samples) if len(s.samples) > 1 else None for m, s in people.items()}
+    raters = {metric: rater_agreement(scores.samples) for metric, scores in people.items()}
     return Agreement(tuple(found), tuple(pairs), raters)
-
-
-def _aligned(people: Scores, judge: Scores, name: str, metric: str) -> tuple[Floats, Floats]:
-    """Human means, shape (sources, systems), and the judge's samples of the sources and systems of both."""
-    sources, systems = in_all(people, judge)
-    if not sources or not systems:
-        what, rated, known = "source", judge.sources[0], people.sources[0]
-        if sources:
-            what, rated, known = "system", judge.systems[0], people.systems[0]
-        raise InputError(
-            f"human: no {what} of judge '{name}' has human scores of '{metric}': the judge rated e.g. "
-            f"'{rated}', people e.g. '{known}'"
-        )
-    return mean_over(people.at(sources, systems)), judge.at(sources, systems)
 
 
 def _metric(
@@ -260,10 +244,13 @@ def _metric(
 def _means(metrics: Sequence[MetricAgreement]) -> dict[str, float | None]:
     names = [f"{c.level}.{c.coefficient}" for c in metrics[0].correlations]
     columns = zip(*([c.value for c in m.correlations] for m in metrics), strict=True)
-    return {
-        name: None if None in column else float(np.mean([v for v in column if v is not None]))
-        for name, column in zip(names, columns, strict=True)
-    }
+    return {name: mean_if_defined(column) for name, column in zip(names, columns, strict=True)}
+
+
+def mean_if_defined(values: Sequence[float | None]) -> float | None:
+    """The mean; None where one of them is."""
+    there = [value for value in values if value is not None]
+    return float(np.mean(there)) if len(there) == len(values) else None
 
 
 def _pair(
@@ -276,10 +263,7 @@ def _pair(
 ) -> JudgePair:
     people, a = aligned[first, metric]
     b = aligned[second, metric][1]
-    sources, systems = in_all(people, a, b)
-    if not sources or not systems:
-        return JudgePair(first, second, metric, 0, None, None)
-    truth, one, other = (mean_over(s.at(sources, systems)) for s in (people, a, b))
+    truth, one, other = (mean_over(s.at(people.sources, people.systems)) for s in (people, a, b))
     there = ~(np.isnan(truth) | np.isnan(one) | np.isnan(other))
     n = int(there.sum())
     test = None

@@ -6,25 +6,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dhp.analysis.results import Result
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.core.text import printable
-from dhp.plugins.human.agreement import Agreement
+from dhp.plugins.human.agreement import Agreement, mean_if_defined
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import figure as figure_of
 from dhp.report.labels import style_words
 from dhp.report.web import page
 from dhp.runs.reader import Run, RunResult
+from dhp.stats.arrays import Floats
 
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
 
 
-Floats = NDArray[np.float64]
 Correlations = tuple[tuple[float | None, ...], ...]
 """Judges x judges; None where undefined."""
 
@@ -82,10 +81,7 @@ def correlation_by_samples(agreement: Agreement) -> dict[str, list[float | None]
         curves = [metric.by_samples for metric in judge.metrics]
         points = list(zip(*curves, strict=False))
         if points:
-            found[judge.judge] = [
-                None if None in point else sum(v for v in point if v is not None) / len(point)
-                for point in points
-            ]
+            found[judge.judge] = [mean_if_defined(point) for point in points]
     return found
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dhp.core.errors import InputError, one_of
 from dhp.plugins.human.correlation import FEWEST, RESAMPLES
-from dhp.plugins.human.scores import Scores, human_scores, in_all, mean_over, scores_by_judge
+from dhp.plugins.human.scores import Scores, human_scores, mean_over, scores_by_judge
 from dhp.stats.arrays import Bools, Floats
 
 if TYPE_CHECKING:
@@ -356,8 +356,7 @@ def _shared(
     human: Scores, first: Scores, second: Scores
 ) -> tuple[Floats, Floats, Floats, npt.NDArray[np.intp], Sequence[str]]:
     """Mean scores of the items that all three have, the number of each item's source, and its system."""
-    sources, systems = in_all(human, first, second)
-    h, a, b = (mean_over(s.at(sources, systems)) for s in (human, first, second))
+    h, a, b = (mean_over(s.at(human.sources, human.systems)) for s in (human, first, second))
     there = ~(np.isnan(h) | np.isnan(a) | np.isnan(b))
     row, column = np.nonzero(there)
-    return h[there], a[there], b[there], row, [systems[k] for k in column]
+    return h[there], a[there], b[there], row, [human.systems[k] for k in column]

@@ -3,15 +3,14 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from dhp.core.errors import InputError
-from dhp.plugins.human.labels import flip_words
-from dhp.plugins.human.scores import Scores, human_scores, mean_over, scores_by_judge
+from dhp.plugins.human.labels import Z, flip_words
+from dhp.plugins.human.scores import human_scores, mean_over, scores_by_judge, shared_metrics
 from dhp.report.printout import Part, Printout, TextTable
 from dhp.stats.arrays import Bools, Floats
 from dhp.stats.judge_habits import ErrorRates, FlipRate
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
-
-
-_Z = NormalDist().inv_cdf(0.975)
-"""Half of a 95 % interval in standard errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +50,7 @@ def prediction_powered_mean(
     weight = float(np.clip(covariance / ((1 + n / more) * variance), 0, 1)) if variance > 0 else 0.0
     value = float(weight * rest.mean() + (y - weight * f).mean())
     error = np.sqrt(weight**2 * rest.var(ddof=1) / more + (y - weight * f).var(ddof=1) / n)
-    low, high = value - _Z * float(error), value + _Z * float(error)
+    low, high = value - Z * float(error), value + Z * float(error)
     return CorrectedMean(value, (low, high), "the texts that humans scored are a random sample of all texts")
 
 
@@ -80,7 +75,7 @@ def misclassification_corrected_share(
     # Agresti and Coull's shrinkage keeps variances of shares of 0 and 1 away from 0.
     spread = [((k + 2) / (n + 4)) * (1 - (k + 2) / (n + 4)) / (n + 4) for k, n in pairs]
     variance = (spread[0] + value**2 * spread[1] + (1 - value) ** 2 * spread[2]) / youden**2
-    ends = (value - _Z * variance**0.5, value + _Z * variance**0.5)
+    ends = (value - Z * variance**0.5, value + Z * variance**0.5)
     low, high, kept = (min(1.0, max(0.0, v)) for v in (*ends, value))
     return CorrectedMean(kept, (low, high), "the judge errs on these texts as often as on those of the audit")
 
@@ -134,14 +129,9 @@ def corrected_means(
     people = human_scores(human)
     found = []
     for name, metrics in scores_by_judge(ratings).items():
-        shared = [m for m in metrics if m in people]
-        if not shared:
-            raise InputError(
-                f"human: no metric of judge '{name}' ({', '.join(metrics)}); allowed: {', '.join(people)}"
-            )
-        for metric in shared:
+        for metric in shared_metrics(name, metrics, people):
             scores = metrics[metric]
-            labels = _labels(people[metric], scores)
+            labels = mean_over(people[metric].at(scores.sources, scores.systems))
             if np.isnan(labels).all():
                 raise InputError(f"human: no text of judge '{name}' has a human score of '{metric}'")
             for system, f, y in zip(scores.systems, mean_over(scores.samples).T, labels.T, strict=True):
@@ -176,18 +166,6 @@ def corrected_shares(
     return found
 
 
-def _labels(people: Scores, judge: Scores) -> Floats:
-    """Human means in the places of the judge's scores, shape (sources, systems); NaN where there is none."""
-    rows = {source: i for i, source in enumerate(people.sources)}
-    columns = {system: j for j, system in enumerate(people.systems)}
-    means, found = people.mean, np.full(judge.samples.shape[1:], np.nan)
-    for i, source in enumerate(judge.sources):
-        for j, system in enumerate(judge.systems):
-            if source in rows and system in columns:
-                found[i, j] = means[rows[source], columns[system]]
-    return found
-
-
 def _system_mean(names: tuple[str, str, str], f: Floats, y: Floats) -> SystemMean:
     f, y = f[~np.isnan(f)], y[~np.isnan(f)]
     both = ~np.isnan(y)
@@ -196,7 +174,7 @@ def _system_mean(names: tuple[str, str, str], f: Floats, y: Floats) -> SystemMea
     if labelled > 1:
         mean, error = float(y[both].mean()), float(y[both].std(ddof=1)) / math.sqrt(labelled)
         assumes = "the texts that people scored are a random sample of all texts"
-        human = CorrectedMean(mean, (mean - _Z * error, mean + _Z * error), assumes)
+        human = CorrectedMean(mean, (mean - Z * error, mean + Z * error), assumes)
         if texts - labelled > 1:
             corrected = prediction_powered_mean(y[both], f[both], f[~both])
     judged = float(f.mean()) if texts else math.nan

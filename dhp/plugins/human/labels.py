@@ -11,7 +11,15 @@ import numpy as np
 
 from dhp.core.errors import InputError
 from dhp.core.tables import read_table
-from dhp.plugins.human.scores import Scores, human_scores, in_all, mean_over, scores_by_judge
+from dhp.plugins.human.scores import (
+    Scores,
+    human_scores,
+    mean_over,
+    read_frame,
+    scores_by_judge,
+    shared_items,
+    shared_metrics,
+)
 from dhp.report.printout import Part, Printout, TextTable
 from dhp.stats.arrays import Bools, Floats, Ints, cluster_sums
 from dhp.stats.detection import examples_to_separate
@@ -24,7 +32,8 @@ if TYPE_CHECKING:
 SCHEMA = "dhp.labels/1"
 WORDS = {"pass": 1.0, "fail": 0.0, "true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
 """What a label may be, in lower case, and whether it passes."""
-_Z = NormalDist().inv_cdf(0.975)
+Z = NormalDist().inv_cdf(0.975)
+"""Half of a 95 % interval in standard errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +115,7 @@ def kappa_interval(people: Ints, judge: Ints, clusters: Ints) -> tuple[float, fl
     alone = float((of_text**2).sum())
     together = float((cluster_sums(of_text, clusters) ** 2).sum())
     effect = max(1.0, together / alone) if alone > 0 else 1.0
-    half = _Z * math.sqrt(variance * effect)
+    half = Z * math.sqrt(variance * effect)
     plain = cohens_kappa(counts)
     return max(-1.0, min(kappa - half, plain)), min(1.0, max(kappa + half, plain))
 
@@ -134,12 +143,7 @@ def label_agreement(
     labels = human_scores(people.assign(metric="label") if any_metric else people)
     found = []
     for name, metrics in scores_by_judge(rated).items():
-        shared = list(metrics) if any_metric else [metric for metric in metrics if metric in labels]
-        if not shared:
-            raise InputError(
-                f"human: no metric of judge '{name}' ({', '.join(metrics)}); allowed: {', '.join(labels)}"
-            )
-        for metric in shared:
+        for metric in metrics if any_metric else shared_metrics(name, metrics, labels):
             truth = labels["label" if any_metric else metric]
             found.append(_agreement(name, metric, truth, metrics[metric], passes))
     return found
@@ -167,13 +171,6 @@ def _read(table: "str | Path | pd.DataFrame", role: str, *, labels: bool = True)
     return frame.assign(score=said.map(WORDS))
 
 
-def read_frame(file: "str | Path") -> "pd.DataFrame":
-    """A table as it is; raises `InputError` for a file that holds none."""
-    import pandas as pd
-
-    return pd.DataFrame([dict(row.values) for row in read_table(Path(file)).rows])
-
-
 def has_labels(table: "str | pd.DataFrame") -> bool:
     """Whether a table has labels in place of scores: a column `label`, and none `score`."""
     columns = read_table(Path(table)).columns if isinstance(table, str) else table.columns
@@ -181,21 +178,13 @@ def has_labels(table: "str | pd.DataFrame") -> bool:
 
 
 def _agreement(name: str, metric: str, truth: Scores, scores: Scores, passes: float | None) -> LabelAgreement:
-    sources, systems = in_all(truth, scores)
-    if not sources or not systems:
-        what, rated, known = "source", scores.sources[0], truth.sources[0]
-        if sources:
-            what, rated, known = "system", scores.systems[0], truth.systems[0]
-        raise InputError(
-            f"human: no {what} of judge '{name}' has a label of '{metric}': the judge rated e.g. "
-            f"'{rated}', people labelled e.g. '{known}'"
-        )
-    y, f = mean_over(truth.at(sources, systems)), mean_over(scores.at(sources, systems))
+    items = shared_items(truth, scores, name, f"has a label of '{metric}'", "people labelled")
+    y, f = mean_over(truth.at(*items)), mean_over(scores.at(*items))
     split = (y == 0.5) | ((f == 0.5) if passes is None else False)
     both = ~np.isnan(y) & ~np.isnan(f) & ~split
     if not both.any():
         raise InputError(f"human: no text of judge '{name}' has both a label of '{metric}' and a verdict")
-    left_out = int((~np.isnan(truth.mean)).sum()) - int(both.sum())
+    left_out = int((~np.isnan(mean_over(truth.samples))).sum()) - int(both.sum())
     people = (y[both] > 0.5).astype(np.intp)
     judge = ((f[both] > 0.5) if passes is None else (f[both] >= passes)).astype(np.intp)
     clusters = np.unique(np.nonzero(both)[0], return_inverse=True)[1]

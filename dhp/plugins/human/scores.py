@@ -1,7 +1,7 @@
 """Scores of systems' outputs by judges or humans, and the agreement of human raters."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,17 +33,14 @@ class Scores:
     samples: Floats
     """Shape (samples or raters, sources, systems); NaN where there is none."""
 
-    @property
-    def mean(self) -> Floats:
-        """Means over samples or raters, shape (sources, systems); NaN where there is none."""
-        return mean_over(self.samples)
-
     def at(self, sources: Sequence[str], systems: Sequence[str]) -> Floats:
-        """The samples of these sources and systems, shape (samples, sources, systems)."""
+        """The samples of these, shape (samples, sources, systems); NaN for those that it has not."""
         row_of = {name: i for i, name in enumerate(self.sources)}
         column_of = {name: j for j, name in enumerate(self.systems)}
-        rows, columns = [row_of[name] for name in sources], [column_of[name] for name in systems]
-        chosen: Floats = self.samples[:, rows][:, :, columns]
+        rows = [row_of.get(name, -1) for name in sources]
+        columns = [column_of.get(name, -1) for name in systems]
+        padded = np.pad(self.samples, ((0, 0), (0, 1), (0, 1)), constant_values=np.nan)
+        chosen: Floats = padded[:, rows][:, :, columns]
         return chosen
 
 
@@ -56,6 +53,13 @@ def mean_over(samples: Floats) -> Floats:
     return means
 
 
+def read_frame(file: "str | Path") -> "pd.DataFrame":
+    """A table as it is; raises `InputError` for a file that holds none."""
+    import pandas as pd
+
+    return pd.DataFrame([dict(row.values) for row in read_table(Path(file)).rows])
+
+
 def read_scores(given: "str | Path | pd.DataFrame", role: str = "ratings") -> "pd.DataFrame":
     """A checked table of scores.
 
@@ -66,11 +70,7 @@ def read_scores(given: "str | Path | pd.DataFrame", role: str = "ratings") -> "p
     import pandas as pd
 
     place = role if isinstance(given, pd.DataFrame) else str(given)
-    if isinstance(given, pd.DataFrame):
-        frame = given.copy()
-    else:
-        table = read_table(Path(given))
-        frame = pd.DataFrame([dict(row.values) for row in table.rows])
+    frame = given.copy() if isinstance(given, pd.DataFrame) else read_frame(given)
     for column in COLUMNS:
         if column not in frame:
             raise InputError(f"{place}: column '{column}' is missing; {suggest(column, frame.columns)}")
@@ -130,11 +130,34 @@ def human_scores(table: "str | Path | pd.DataFrame") -> dict[str, Scores]:
     return scores_by_metric(read_scores(table, "human"))
 
 
-def in_all(first: Scores, *others: Scores) -> tuple[list[str], list[str]]:
-    """The sources and the systems that all have, in the order of the first."""
-    sources = set(first.sources).intersection(*(other.sources for other in others))
-    systems = set(first.systems).intersection(*(other.systems for other in others))
-    return [s for s in first.sources if s in sources], [s for s in first.systems if s in systems]
+def shared_metrics(name: str, metrics: Iterable[str], known: Collection[str]) -> list[str]:
+    """The metrics of a judge that people know too; raises `InputError` where there is none."""
+    shared = [metric for metric in metrics if metric in known]
+    if not shared:
+        raise InputError(
+            f"human: no metric of judge '{name}' ({', '.join(metrics)}); allowed: {', '.join(known)}"
+        )
+    return shared
+
+
+def shared_items(
+    people: Scores, judge: Scores, name: str, has: str, say: str = "people"
+) -> tuple[list[str], list[str]]:
+    """The sources and the systems of both, in the order of people's; raises `InputError` for none.
+
+    `has` and `say` are for messages: what is missing, and who else names sources and systems.
+    """
+    rated_sources, rated_systems = set(judge.sources), set(judge.systems)
+    sources = [source for source in people.sources if source in rated_sources]
+    systems = [system for system in people.systems if system in rated_systems]
+    if not sources or not systems:
+        what, rated, known = "source", judge.sources[0], people.sources[0]
+        if sources:
+            what, rated, known = "system", judge.systems[0], people.systems[0]
+        raise InputError(
+            f"human: no {what} of judge '{name}' {has}: the judge rated e.g. '{rated}', {say} e.g. '{known}'"
+        )
+    return sources, systems
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from dhp.stats.detection import (
     outcome_shares,
     verdict,
 )
-from dhp.stats.wilcoxon.signed_rank import average_ranks
+from dhp.stats.wilcoxon import average_ranks
 
 _DIGITS = 12
 """Ranks that differ beyond are the same: means of ranks in floating point."""
@@ -102,16 +102,16 @@ def jury_figures(texts: JudgedTexts, members: Sequence[int], floor: float = FLOO
     harmless = x[:, [index - 1 for index in texts.harmless]] if texts.harmless else None
     damage = x[:, [index - 1 for index in texts.damage]]
     found = detection(damage, texts.levels, texts.clusters, controls=harmless)
-    kinds, pairs = found.kinds, found.pairs.max(axis=1).tolist()
-    figures = list(zip(kinds.value.tolist(), kinds.low.tolist(), kinds.high.tolist(), pairs, strict=True))
+    pairs = found.pairs.max(axis=1).tolist()
+    figures = list(zip(found.value.tolist(), found.low.tolist(), found.high.tolist(), pairs, strict=True))
     above = found.above_controls.tolist()
     states: list[ControlState] = []
     if harmless is not None:
         seen = detection(harmless, ["control"] * harmless.shape[1], texts.clusters)
-        rows = (seen.kinds.value, seen.kinds.low, seen.kinds.high, seen.pairs.max(axis=1))
+        rows = (seen.value, seen.low, seen.high, seen.pairs.max(axis=1))
         states = [control_state(*row, floor=floor) for row in zip(*(r.tolist() for r in rows), strict=True)]
     return JuryFigures(
-        kinds.value,
+        found.value,
         tuple(verdict(*f, floor=floor, above_controls=a) for f, a in zip(figures, above, strict=True)),
         tuple(states),
         tuple(n >= FEWEST_PAIRS for n in pairs),

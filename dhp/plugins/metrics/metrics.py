@@ -7,14 +7,15 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
+from importlib import import_module
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from dhp.core.errors import InputError, one_of
+from dhp.core.errors import InputError, one_of, require
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale, Task
-from dhp.core.text import words
+from dhp.core.text import sentences, words
 from dhp.judge.api import WIDE, Judge, computed_task, metric_name, split_settings
 from dhp.plugins.metrics.plugin import NAMES
 
@@ -37,22 +38,10 @@ def overlap(name: str, part: str = "f") -> Score:
     return _meteor_exact if name == "meteor-exact" else partial(_by_sacrebleu, name.upper())
 
 
-def need(package: str, metric: str) -> Any:
-    """An optional package; raises `InputError` where it is not installed."""
-    import importlib
-
-    try:
-        return importlib.import_module(package)
-    except ImportError:
-        raise InputError(
-            f"metric/{metric}: needs the package {package.partition('.')[0].replace('_', '-')}; "
-            'pip install "dhp-benchmark[metrics]"'
-        ) from None
-
-
 @cache
 def _scorer(kind: str) -> Any:
-    scorer = need("rouge_score.rouge_scorer", kind)
+    require("rouge-score", purpose=f"metric/{kind}")
+    scorer = import_module("rouge_score.rouge_scorer")
     return scorer.RougeScorer([kind], tokenizer=_StemsOnce())
 
 
@@ -60,7 +49,7 @@ class _StemsOnce:
     """rouge-score's own tokens with stems; a reference, met with the text of each system, is stemmed once."""
 
     def __init__(self) -> None:
-        tokenizer = need("rouge_score.tokenizers", "rouge").DefaultTokenizer(use_stemmer=True)
+        tokenizer = import_module("rouge_score.tokenizers").DefaultTokenizer(use_stemmer=True)
         self.tokenize = lru_cache(maxsize=4096)(tokenizer.tokenize)
 
 
@@ -78,14 +67,13 @@ def _rouge(kind: str, part: str) -> Score:
 @lru_cache(maxsize=4096)
 def _by_lines(text: str) -> str:
     """One sentence per line, as rougeLsum wants it."""
-    from dhp.core.text import sentences
-
     return "\n".join(sentences(text))
 
 
 @cache
 def _sacrebleu(name: str) -> Any:
-    metrics = need("sacrebleu.metrics", name.lower())
+    require("sacrebleu", purpose=f"metric/{name.lower()}")
+    metrics = import_module("sacrebleu.metrics")
     return getattr(metrics, name)(**({"effective_order": True} if name == "BLEU" else {}))
 
 
@@ -104,8 +92,6 @@ class _NoSynonyms:
 
 def _meteor_exact(text: str, reference: str) -> float:
     from nltk.translate.meteor_score import single_meteor_score
-
-    from dhp.core.text import words
 
     return float(single_meteor_score(words(reference), words(text), wordnet=_NoSynonyms()))
 
@@ -150,7 +136,8 @@ def bertscore(path: str, layers: str) -> Score:
     folder = _folder("bertscore", path)
     if not layers.isdigit() or int(layers) < 1:
         raise InputError(f"metric/bertscore: layers '{layers}'; allowed: a whole number from 1")
-    scorer = need("bert_score", "bertscore").BERTScorer(model_type=folder, num_layers=int(layers))
+    require("bert-score", purpose="metric/bertscore")
+    scorer = import_module("bert_score").BERTScorer(model_type=folder, num_layers=int(layers))
 
     def score(text: str, reference: str) -> float:
         _, _, f = scorer.score([text], [reference])
@@ -169,8 +156,7 @@ def likelihood(name: str, path: str) -> Score:
     model, torch or transformers.
     """
     folder = _folder(name, path)
-    need("torch", name)
-    need("transformers", name)
+    require("torch", "transformers", purpose=f"metric/{name}")
     if name == "bartscore":
         return lambda text, source: _given_source(folder, text, source)
     if name == "loglikelihood":

@@ -129,9 +129,7 @@ def simulated_power(
     for start in range(0, runs, most):
         count = min(most, runs - start)
         found = detection(x[rng.integers(len(x), size=(n, count))], ["run"] * count, together=together)
-        figures = zip(
-            found.kinds.value, found.kinds.low, found.kinds.high, found.pairs.max(axis=1), strict=True
-        )
+        figures = zip(found.value, found.low, found.high, found.pairs.max(axis=1), strict=True)
         noticed += sum(verdict(*figure, floor=floor) == "noticed" for figure in figures)
     return noticed / runs
 

@@ -16,7 +16,7 @@ from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings, readable
 from dhp.judge.rate_texts import judge_estimates
-from dhp.llm.cached_model import RequestContext
+from dhp.llm.cached_model import RequestContext, taken
 from dhp.llm.estimate import Estimate
 from dhp.llm.limits import Usage
 from dhp.perturb.builder import Builder
@@ -165,7 +165,7 @@ def _texts(
     registry = find_perturbers(own, [suite])
     build = Builder(own, registry, spec.seed, model, {}, None, dry, progress, context.executor)
     build.check(datasets, None)
-    made = [fully_dosed(part).judged_by(spec.metrics) for part in build.all(datasets, None)]
+    made = [fully_dosed(part).judged_by(spec.metrics) for part in build.all(datasets)]
     context.stop_if_waiting(whole=False)
     return made
 
@@ -258,7 +258,6 @@ def _result(
     judge: Judge, part: PerturbedDataset, task: Task, table: "pd.DataFrame", chosen: ProbeChoice
 ) -> ProbeResult:
     scores = _Scores(table, part, task, chosen)
-    model = judge.cached_model
     left_out = _left_out(part)
     calibrated = "calibration" in chosen.names
     return ProbeResult(
@@ -275,8 +274,7 @@ def _result(
         _calibration(scores, chosen.damage) if calibrated else None,
         _points(table, task) if calibrated else {},
         _stability(scores, chosen) if "stability" in chosen.names else None,
-        model.usage.lasting if model else {},
-        model.usage.cost(model.context.budget.prices) if model else None,
+        *taken(judge.cached_model),
     )
 
 

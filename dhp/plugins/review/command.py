@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from dhp.perturb.sets import SetReview
-    from dhp.plugins.review.reviews import Review, ReviewableSet
+    from dhp.plugins.review.reviews import ReviewableSet
     from dhp.report.printout import Part
 
 
@@ -73,7 +73,7 @@ def _use_reviews(reviewable: "ReviewableSet", files: "Sequence[str]", freeze: st
         check_free(Path(freeze))
     reviews = read_reviews(files, reviewable)
     found = summary(reviewable, reviews)
-    say(*_summary_parts(found, reviews))
+    say(*_summary_parts(found))
     if freeze is not None:
         parts = reviewed_parts(reviewable, reviews)
         write_set(Path(freeze), parts, found)
@@ -81,7 +81,7 @@ def _use_reviews(reviewable: "ReviewableSet", files: "Sequence[str]", freeze: st
         say(f"{count} texts frozen in {freeze}")
 
 
-def _summary_parts(found: "SetReview", reviews: "Sequence[Review]") -> "Iterator[Part]":
+def _summary_parts(found: "SetReview") -> "Iterator[Part]":
     from dhp.content.catalog import variant_name
     from dhp.report.labels import percent, percents
     from dhp.report.printout import TextTable
@@ -91,7 +91,7 @@ def _summary_parts(found: "SetReview", reviews: "Sequence[Review]") -> "Iterator
         said = f", {open_texts} not reviewed, which stay as they are" if open_texts else ""
         yield f"{name}: {count} of {found.texts} texts reviewed{said}"
     yield f"rejected: {found.rejected}, edited by hand: {found.by_hand}"
-    if len(reviews) > 1:
+    if len(found.reviewers) > 1:
         alpha = "undefined" if found.alpha is None else f"{found.alpha:.2f}"
         yield f"agreement on which text is worse: Krippendorff's alpha {alpha}"
     headings = ["kind", "texts", "really worse", "95 %", "same", "better"]

@@ -8,7 +8,6 @@ from dhp.content.catalog import descriptions, variant_name
 from dhp.core.diff import diff
 from dhp.core.records import Example
 from dhp.perturb.choice import found_datasets, part_of
-from dhp.perturb.sets import matched
 from dhp.perturb.settings import Choice
 from dhp.plugins.review.reviews import NAME_LENGTH, NOTE_LENGTH, SCHEMA, Check, Pair, ReviewableSet, checks
 from dhp.report.web import page
@@ -26,8 +25,7 @@ def examples_with_sources(
     found: dict[tuple[str, str], Mapping[str, str]] = {}
     datasets, _ = found_datasets(list(dataset), Choice(perturbed=reviewable.folder), 0)
     for each in datasets:
-        if part := part_of(reviewable.parts, each):
-            matched(part, each)
+        part_of(reviewable.parts, each)
         labels = {"": each.task.source_label or "source", **each.task.shown_fields}
         for example in each.examples:
             found[each.name, example.id] = _shown(example, labels)
@@ -98,5 +96,5 @@ def _pair(pair: Pair, example: int, variant: int, checked: Sequence[Check]) -> d
         "kind": variant,
         "left": pair.degraded_is_left,
         "pieces": [operation + piece for operation, piece in pieces],
-        "checks": [[check.passed, check.said] for check in checked],
+        "checks": [list(check) for check in checked],
     }

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -69,8 +70,7 @@ def read_reviewable(folder: Path) -> ReviewableSet:
 
 
 def _pairs(part: PerturbedDataset, set_hash: str) -> list[Pair]:
-    outputs = {e.id: e.output for e in part.dataset.examples}
-    variants = {v.name: v for v in part.variants}
+    outputs, variants = part.outputs, {v.name: v for v in part.variants}
     pairs = []
     for t in part.texts:
         if t.text is not None and t.text != outputs[t.example]:
@@ -79,37 +79,33 @@ def _pairs(part: PerturbedDataset, set_hash: str) -> list[Pair]:
     return pairs
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """What was checked of a degraded text."""
-
-    passed: bool
-    said: str
+Check = tuple[bool, str]
+"""Whether a degraded text passed a check, and what was found."""
 
 
 def checks(reviewable: ReviewableSet) -> dict[Key, list[Check]]:
     """Pair -> edits, similarity, the checks of texts by language model, what stands out in its variant."""
     outliers = {
-        (part.dataset.name, found.variant.name, outlier.example): outlier.why
+        (part.dataset.name, found.variant.name, example): why
         for part in reviewable.parts.values()
         for found in audited(part)
-        for outlier in found.outliers
+        for example, why in found.outliers.items()
     }
     return {key: _checks(pair, outliers.get(key)) for key, pair in reviewable.pairs.items()}
 
 
 def _checks(pair: Pair, outlier: str | None) -> list[Check]:
-    found, audit = [], pair.degraded.audit
+    found, audit = list[Check](), pair.degraded.audit
     if audit and audit.asked is not None and audit.made is not None:
-        found.append(Check(audit.made >= audit.asked, f"{audit.made} of {audit.asked} edits made"))
+        found.append((audit.made >= audit.asked, f"{audit.made} of {audit.asked} edits made"))
     if audit:
-        found.append(Check(True, f"similarity to the original {audit.similarity:.2f}"))
+        found.append((True, f"similarity to the original {audit.similarity:.2f}"))
     if pair.variant.method in ("llm", "authored") and not pair.degraded.by_hand:
         found.append(_acceptance(pair))
-    found += [Check(False, f"an earlier answer was rejected: {why}") for why in pair.degraded.rejected]
+    found += [(False, f"an earlier answer was rejected: {why}") for why in pair.degraded.rejected]
     if pair.degraded.by_hand:
-        found.append(Check(True, "edited by hand"))
-    return found + ([Check(False, f"stands out: {outlier}")] if outlier else [])
+        found.append((True, "edited by hand"))
+    return found + ([(False, f"stands out: {outlier}")] if outlier else [])
 
 
 def _acceptance(pair: Pair) -> Check:
@@ -117,7 +113,7 @@ def _acceptance(pair: Pair) -> Check:
     count = pair.variant.params.get("count", "all")
     asked = count if isinstance(count, int | str) else "all"
     why = fault(pair.variant.perturber, pair.original, pair.degraded.text or "", asked, language="en")
-    return Check(why is None, why or "passes the checks of its kind of damage")
+    return why is None, why or "passes the checks of its kind of damage"
 
 
 SCHEMA = "dhp.review/1"
@@ -167,33 +163,27 @@ class ReviewFile(Spec):
     reviews: list[ReviewedText]
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
-    """One person's review."""
-
-    file: str
-    id: str
-    reviewer: str
-    """Name or role in the reviewer's own words, else `reviewer K`; no two are the same."""
-    texts: Mapping[Key, ReviewedText]
+Reviews = Mapping[str, Mapping[Key, ReviewedText]]
+"""Reviewer, by name or role in their own words, else `reviewer K` -> what they said of each text."""
 
 
-def read_reviews(files: Sequence[str], reviewable: ReviewableSet) -> list[Review]:
+def read_reviews(files: Sequence[str], reviewable: ReviewableSet) -> Reviews:
     """Reviews of a set, one of each file.
 
     Raises `InputError` (file, place, what is allowed) for a broken file, a review of another set, a text that
     the set lacks or that is there twice, an edit that is none, and the same review twice.
     """
-    reviews: list[Review] = []
+    reviews: dict[str, Mapping[Key, ReviewedText]] = {}
+    read: dict[str, str] = {}
     for number, file in enumerate(files, 1):
         found = _read(Path(file), reviewable)
-        if twin := next((each for each in reviews if each.id == found.id), None):
-            raise InputError(f"{file}: the same review as {twin.file}; allowed: each reviewer once")
+        if found.id in read:
+            raise InputError(f"{file}: the same review as {read[found.id]}; allowed: each reviewer once")
+        read[found.id] = file
         name = printable(found.reviewer.strip()) or f"reviewer {number}"
-        if any(each.reviewer == name for each in reviews):
+        while name in reviews:
             name = f"{name} ({number})"
-        texts = _by_key(file, found, reviewable)
-        reviews.append(Review(file, found.id, name, texts))
+        reviews[name] = _by_key(file, found, reviewable)
     return reviews
 
 
@@ -229,13 +219,13 @@ def _by_key(file: str, found: ReviewFile, reviewable: ReviewableSet) -> dict[Key
     return texts
 
 
-def summary(reviewable: ReviewableSet, reviews: Sequence[Review]) -> SetReview:
+def summary(reviewable: ReviewableSet, reviews: Reviews) -> SetReview:
     """The figures of a set's reviews, as its card holds them; texts without a decision do not count."""
     settled = list(decisions(reviews).values())
     return SetReview(
         of=reviewable.hash,
         texts=len(reviewable.pairs),
-        reviewers={review.reviewer: len(review.texts) for review in reviews},
+        reviewers={reviewer: len(texts) for reviewer, texts in reviews.items()},
         rejected=settled.count("reject"),
         by_hand=settled.count("edit"),
         alpha=agreement(reviewable, reviews),
@@ -243,25 +233,25 @@ def summary(reviewable: ReviewableSet, reviews: Sequence[Review]) -> SetReview:
     )
 
 
-def decisions(reviews: Sequence[Review]) -> dict[Key, Decision]:
+def decisions(reviews: Reviews) -> dict[Key, Decision]:
     """What is done with each reviewed text: one rejection rejects it, else one edit edits it."""
     said: dict[Key, set[Decision]] = {}
-    for review in reviews:
-        for key, text in review.texts.items():
+    for texts in reviews.values():
+        for key, text in texts.items():
             said.setdefault(key, set()).add(text.decision)
     ranked: tuple[Decision, ...] = ("reject", "edit", "accept")
     return {key: next(each for each in ranked if each in all_said) for key, all_said in said.items()}
 
 
-def agreement(reviewable: ReviewableSet, reviews: Sequence[Review]) -> float | None:
+def agreement(reviewable: ReviewableSet, reviews: Reviews) -> float | None:
     """Krippendorff's alpha, nominal, of the side that is worse: left, right or neither.
 
     Sides are drawn at random, so that alpha stays meaningful where nearly all damage is seen.
     """
     table = np.full((len(reviews), len(reviewable.pairs)), np.nan)
-    for row, review in zip(table, reviews, strict=True):
+    for row, texts in zip(table, reviews.values(), strict=True):
         for column, (key, pair) in enumerate(reviewable.pairs.items()):
-            if text := review.texts.get(key):
+            if text := texts.get(key):
                 row[column] = _side(text.worse, pair)
     return krippendorff_alpha(table, nominal=True)
 
@@ -273,10 +263,10 @@ def _side(worse: Worse, pair: Pair) -> int:
     return -1 if (worse == "degraded") == pair.degraded_is_left else 1
 
 
-def _kinds(reviewable: ReviewableSet, reviews: Sequence[Review]) -> Iterator[ReviewedKind]:
+def _kinds(reviewable: ReviewableSet, reviews: Reviews) -> Iterator[ReviewedKind]:
     shares: dict[tuple[str, str], list[Mapping[Worse, float]]] = {}
     for key in reviewable.pairs:
-        if said := [review.texts[key].worse for review in reviews if key in review.texts]:
+        if said := [text.worse for text in _said(key, reviews)]:
             answers: tuple[Worse, ...] = ("degraded", "same", "original")
             shares.setdefault(key[:2], []).append({each: said.count(each) / len(said) for each in answers})
     for part in reviewable.parts.values():
@@ -310,7 +300,7 @@ def share_interval(values: Floats) -> tuple[float | None, float | None]:
     return (None, None) if np.isnan(low[0]) else (float(low[0]), float(high[0]))
 
 
-def reviewed_parts(reviewable: ReviewableSet, reviews: Sequence[Review]) -> list[PerturbedDataset]:
+def reviewed_parts(reviewable: ReviewableSet, reviews: Reviews) -> list[PerturbedDataset]:
     """The parts of the set with the decisions of its reviewers.
 
     A rejected text is left out: in its place stand the reason and the reviewer's note. Of several edits of a
@@ -320,39 +310,24 @@ def reviewed_parts(reviewable: ReviewableSet, reviews: Sequence[Review]) -> list
     return [_reviewed(part, settled, reviews) for part in reviewable.parts.values()]
 
 
-def _reviewed(
-    part: PerturbedDataset, settled: Mapping[Key, Decision], reviews: Sequence[Review]
-) -> PerturbedDataset:
-    outputs = {e.id: e.output for e in part.dataset.examples}
-    texts = []
+def _reviewed(part: PerturbedDataset, settled: Mapping[Key, Decision], reviews: Reviews) -> PerturbedDataset:
+    outputs, texts = part.outputs, []
     for t in part.texts:
         key = (part.dataset.name, t.variant, t.example)
         if settled.get(key) == "reject":
-            texts.append(_left_out(t, _note(key, reviews)))
+            notes = (said.note for said in _said(key, reviews) if said.decision == "reject" and said.note)
+            reason = ": ".join(["rejected in review", *islice(notes, 1)])
+            t = replace(t, text=None, reason=reason, audit=None, by_hand=False)
         elif settled.get(key) == "edit":
-            texts.append(_edited(t, outputs[t.example], _edit(key, reviews)))
-        else:
-            texts.append(t)
+            text = next(said.text for said in _said(key, reviews) if said.text is not None)
+            t = replace(t, text=text, audit=audit(outputs[t.example], text), by_hand=True)
+        texts.append(t)
     return replace(part, texts=tuple(texts), origins=_origins(part, texts))
 
 
-def _left_out(t: PerturbedText, note: str) -> PerturbedText:
-    reason = f"rejected in review: {note}" if note else "rejected in review"
-    return replace(t, text=None, reason=reason, audit=None, by_hand=False)
-
-
-def _edited(t: PerturbedText, original: str, text: str) -> PerturbedText:
-    return replace(t, text=text, audit=audit(original, text), by_hand=True)
-
-
-def _note(key: Key, reviews: Sequence[Review]) -> str:
-    said = [review.texts[key] for review in reviews if key in review.texts]
-    return next((text.note for text in said if text.decision == "reject" and text.note), "")
-
-
-def _edit(key: Key, reviews: Sequence[Review]) -> str:
-    said = [review.texts[key].text for review in reviews if key in review.texts]
-    return next(text for text in said if text is not None)
+def _said(key: Key, reviews: Reviews) -> list[ReviewedText]:
+    """What the reviewers said of a text."""
+    return [texts[key] for texts in reviews.values() if key in texts]
 
 
 def _origins(part: PerturbedDataset, texts: Sequence[PerturbedText]) -> dict[str, str]:

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.content.catalog import read_task, task_names
+from dhp.content.catalog import names_of, read_task
 from dhp.content.protocols import override, read_protocol, read_wording
 from dhp.core.protocol_spec import LANGUAGES, POINTWISE_FORMS, AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.specs import Scale
-from dhp.judge.extraction.rating import read_rating
-from dhp.judge.prompts import Prompts, answer_scale
+from dhp.judge.extraction.rating import answer_scale, read_rating
+from dhp.judge.prompts import Prompts
 
 FIVE = Scale(min=1.0, max=5.0)
 FORMS = [form for form in POINTWISE_FORMS if form not in ("mix", "json")]
@@ -22,7 +22,7 @@ def prompts(form: AnswerForm, language: str) -> Iterator[tuple[Scale, str]]:
     """The prompts of all tasks and metrics."""
     steps = "none" if form in ("da", "letters") else "written"
     protocol = override(read_protocol("dhp"), answer=form, steps=steps, language=language)
-    for name in task_names():
+    for name in names_of("task"):
         task = read_task(name).in_language(protocol.language)
         writer = Prompts(protocol, read_wording(protocol.language), task)
         for metric in task.metrics:

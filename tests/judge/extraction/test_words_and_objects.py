@@ -54,6 +54,10 @@ def test_the_longer_of_two_labels_is_meant() -> None:
     assert [read_label(answer, LEVELS).score for answer in ("poor", "very poor", "Rating: good")] == [1, 2, 3]
 
 
+def test_a_label_is_known_in_any_case_of_its_letters() -> None:
+    assert [read_label(answer, ["KÖTÜ", "İYİ"]).score for answer in ("kötü", "iyi", "İYİ")] == [1, 2, 2]
+
+
 def test_an_answer_that_was_cut_counts_only_with_its_verdict() -> None:
     assert read_label("I let it pass", PASS_FAIL, cut_off=True).status == "unparsed"
     assert read_label("Verdict: pass. Because", PASS_FAIL, cut_off=True).score == 2

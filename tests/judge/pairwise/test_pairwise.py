@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content.catalog import read_task
-from dhp.content.protocols import pairwise_names, read_pairwise, read_wording
+from dhp.content.catalog import names_of, read_task
+from dhp.content.protocols import read_pairwise, read_wording
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import PAIRWISE_FORMS
 from dhp.judge.factory import find_judge, find_pairwise_judge, request_builder
@@ -45,7 +45,7 @@ def said(verdicts: Sequence[PairVerdict]) -> list[tuple[str, str, str, int | Non
     )
 
 
-@pytest.mark.parametrize("name", pairwise_names())
+@pytest.mark.parametrize("name", names_of("pairwise protocol"))
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_both_texts_are_shown_fenced_in_either_order(name: str, language: str) -> None:
     protocol = read_pairwise(name, language=language)
@@ -84,7 +84,7 @@ def test_the_verdict_is_about_the_text_not_its_place(answer: str) -> None:
     assert scores == ({(5.0, 10.0)} if answer == "two-scores" else {None})
 
 
-@pytest.mark.parametrize("name", pairwise_names())
+@pytest.mark.parametrize("name", names_of("pairwise protocol"))
 @pytest.mark.parametrize("brain", [longer, always_first])
 def test_swapping_the_inputs_mirrors_the_verdicts_exactly(name: str, brain: Callable[[str], str]) -> None:
     one = list(judge(brain, name).compare(PAIRS, TASK))

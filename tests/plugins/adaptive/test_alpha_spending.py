@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal, norm
 
 from dhp.plugins.adaptive.alpha_spending import SHARES, boundaries, interim_sizes, repeated_log_p, spent
 from dhp.stats.discernment import combined
-from tests.stats.test_tails import tails_of
+from dhp.stats.wilcoxon import signed_rank
 
 RUNS = 1000
 MOST = 64
@@ -57,13 +57,7 @@ def test_sizes_of_interim_analyses(n: int, sizes: tuple[int, ...]) -> None:
 
 def log_ps(differences: np.ndarray) -> np.ndarray:
     """Of one test a row."""
-    magnitude = np.abs(differences)
-    values = np.unique(magnitude[magnitude > 0])
-    if values.size < 20:
-        sizes = np.stack([(magnitude == v).sum(axis=1) for v in values], axis=1)
-        return tails_of(sizes, np.stack([(differences == v).sum(axis=1) for v in values], axis=1))
-    order = np.argsort(magnitude, axis=1)
-    return tails_of(np.ones_like(order), np.take_along_axis(differences, order, axis=1) > 0)
+    return np.array([signed_rank(row) for row in differences])
 
 
 def analysed(runs: int, n: int, metrics: int, drawn: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

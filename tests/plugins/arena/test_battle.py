@@ -8,11 +8,17 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from dhp.content.catalog import read_task
-from dhp.core.records import Candidate
 from dhp.judge.factory import find_judge
 from dhp.judge.pairs import OVERALL, ComparedRatings, Order, PairVerdict
 from dhp.plugins.arena.battle import Battle, run_battle
-from dhp.plugins.arena.statistics import pair_figures, pair_outcomes, sign_flip_log_p
+from dhp.plugins.arena.input import Answer
+from dhp.plugins.arena.statistics import (
+    PairOutcome,
+    pair_figures,
+    pair_outcome,
+    sign_flip_log_p,
+    verdicts_by_pair,
+)
 from dhp.stats.discernment import discernment
 from tests.judge.pairwise.pairs import pair
 
@@ -20,17 +26,17 @@ TASK = read_task("instruction")
 CHOICES = st.sampled_from([1, 0, -1, None])
 
 
-def texts(name: str, n: int = 12) -> list[Candidate]:
-    return [Candidate(str(i), name, f"{name} says {i}.", f"Question {i}?") for i in range(n)]
+def answers(name: str) -> list[Answer]:
+    return [
+        Answer(str(i), "odd" if i % 2 else "even", f"Question {i}?", f"{name} says {i}.") for i in range(12)
+    ]
 
 
 def fought(judge: str, *names: str) -> Battle:
-    categories = {str(i): "odd" if i % 2 else "even" for i in range(12)}
-    systems = {name: texts(name) for name in names}
-    return run_battle(ComparedRatings(find_judge(judge)), systems, categories, TASK)
+    return run_battle(ComparedRatings(find_judge(judge)), {name: answers(name) for name in names}, TASK)
 
 
-def verdicts(*choices: tuple[int | None, int | None], final: int | None = None) -> list[PairVerdict]:
+def outcomes(*choices: tuple[int | None, int | None], final: int | None = None) -> list[PairOutcome]:
     found = []
     orders: tuple[Order, Order] = ("given", "swapped")
     for number, both in enumerate(choices):
@@ -40,7 +46,7 @@ def verdicts(*choices: tuple[int | None, int | None], final: int | None = None) 
             found.append(PairVerdict(texts, OVERALL, order, 0, choice, status))  # type: ignore[arg-type]
             if final is not None:
                 found.append(PairVerdict(texts, OVERALL, order, 0, final, final=True))
-    return found
+    return [pair_outcome(own) for own in verdicts_by_pair(found).values()]
 
 
 @pytest.mark.parametrize(
@@ -58,20 +64,20 @@ def verdicts(*choices: tuple[int | None, int | None], final: int | None = None) 
 def test_two_verdicts_on_a_pair(
     both: tuple[int | None, int | None], score: float | None, result: str
 ) -> None:
-    (outcome,) = pair_outcomes(verdicts(both))
+    (outcome,) = outcomes(both)
     assert (outcome.score, outcome.result) == (score, result)
     assert outcome.reason == ("unparsed" if score is None else None)
 
 
 def test_a_final_word_decides_contradictions_alone() -> None:
-    scores = [o.score for o in pair_outcomes(verdicts((1, -1), (1, 1), (0, -1), final=-1))]
+    scores = [o.score for o in outcomes((1, -1), (1, 1), (0, -1), final=-1)]
     assert scores == [-1.0, 1.0, -0.5]
-    bias = pair_figures(pair_outcomes(verdicts((1, -1), final=-1))).bias
+    bias = pair_figures(outcomes((1, -1), final=-1)).bias
     assert bias.share == 1.0, "position bias is that of the first verdicts"
 
 
 def test_hand_worked_figures() -> None:
-    figures = pair_figures(pair_outcomes(verdicts(*[(1, 1)] * 5, (-1, -1), (1, -1), (0, 0), (None, 1))))
+    figures = pair_figures(outcomes(*[(1, 1)] * 5, (-1, -1), (1, -1), (0, 0), (None, 1)))
     assert (figures.wins, figures.losses, figures.ties, figures.invalid, figures.n) == (5, 1, 2, 1, 8)
     assert figures.win_rate.value == pytest.approx(6 / 8)
     assert figures.win_rate_without_ties.value == pytest.approx(5 / 6)
@@ -84,16 +90,16 @@ def test_hand_worked_figures() -> None:
 
 
 def test_nothing_readable_is_undefined_and_no_number() -> None:
-    figures = pair_figures(pair_outcomes(verdicts((None, 1))))
+    figures = pair_figures(outcomes((None, 1)))
     assert (figures.n, figures.win_rate.value, figures.d, figures.bias) == (0, None, None, None)
 
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(CHOICES, CHOICES), min_size=1, max_size=30))
 def test_the_other_way_round_the_figures_are_mirrored(both: list[tuple[int | None, int | None]]) -> None:
-    one = pair_figures(pair_outcomes(verdicts(*both)))
+    one = pair_figures(outcomes(*both))
     turned = [tuple(None if c is None else -c for c in each) for each in both]
-    other = pair_figures(pair_outcomes(verdicts(*turned)))  # type: ignore[arg-type]
+    other = pair_figures(outcomes(*turned))  # type: ignore[arg-type]
     assert (one.wins, one.losses, one.ties, one.invalid) == (
         other.losses,
         other.wins,

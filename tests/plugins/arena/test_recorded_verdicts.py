@@ -7,7 +7,12 @@ import pytest
 
 from dhp.core.errors import InputError
 from dhp.plugins.arena.labelled_pairs import read_judgebench_verdicts, read_llmbar_answers, read_llmbar_pairs
-from dhp.plugins.arena.recorded_verdicts import RecordedCell, compared_ways, recorded_cells
+from dhp.plugins.arena.recorded_verdicts import (
+    RecordedCell,
+    compared_ways,
+    llmbar_choice,
+    recorded_cells,
+)
 
 PUBLISHED = {
     "correct_False": "correct_as_given",
@@ -63,6 +68,15 @@ def test_equal_ratings_prefer_the_second_place(tmp_path: Path) -> None:
     (cell,) = recorded_cells(read_llmbar_answers([write(tmp_path / "a.jsonl", *rows)], pairs), pairs)
     assert cell.pointwise
     assert (cell.correct, cell.correct_both, cell.same) == ((1, 3), 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "better"), [(4, 3, 1), (3, 4, -1), (4, 4, -1), (None, 4, 1), (3, None, 1)]
+)
+def test_two_ratings_are_compared_as_llmbar_does(
+    first: float | None, second: float | None, better: int
+) -> None:
+    assert llmbar_choice(first, second) == better
 
 
 def verdict(pair: str, given: object, swapped: object, better: str = "A", **more: str) -> dict[str, object]:

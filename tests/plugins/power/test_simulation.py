@@ -22,8 +22,8 @@ def exact_power(truth: float, n: int) -> float:
     chance = 0.0
     for fell in range(n + 1):
         x = np.array([1.0] * fell + [-1.0] * (n - fell))[:, None, None]
-        kinds = detection(x, ["a"]).kinds
-        if verdict(kinds.value[0], kinds.low[0], kinds.high[0], n) == "noticed":
+        found = detection(x, ["a"])
+        if verdict(found.value[0], found.low[0], found.high[0], n) == "noticed":
             chance += float(stats.binom.pmf(fell, n, truth))
     return chance
 

@@ -143,7 +143,7 @@ def made_of(*outputs: str, seed: int = 0) -> dict[tuple[str, str], str | None]:
     own = (layout, item_order)
     registry = find_perturbers(own, [suite])
     build = Builder(own, registry, seed, None, {}, None, False, None, ModelSettings().context().executor)
-    return {(t.example, t.variant): t.text for t in fully_dosed(build.perturbed(data, None)).texts}
+    return {(t.example, t.variant): t.text for t in fully_dosed(build.perturbed(data)).texts}
 
 
 LONG = (

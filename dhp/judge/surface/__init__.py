@@ -1,1 +1,0 @@
-"""A judge without a model: features of language and of agreement with the source."""

@@ -1,1 +1,0 @@
-"""Wilcoxon signed-rank tests in log space."""
