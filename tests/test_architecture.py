@@ -179,14 +179,8 @@ PLUGIN_WORDS = {
 ON_THE_WAY = """
 Row Table Example Dataset
 Edited Audit PerturbedText PerturbedDataset
-<<<<<<< HEAD
-Candidate RatingTarget Request Job RawReply Reply Answer Extracted Rating
-RatingsArray Influences Detection Cell VariantResult RunDetection Result
-=======
 Candidate RatingTarget Request Job Reply Answer Extracted Rating
-RatingsArray Design Scores Influences Estimate Detection SignedRank _Figures Cell VariantResult RunDetection
-_TestedParts Result
->>>>>>> main
+RatingsArray Influences Detection Cell VariantResult RunDetection Result
 Run RunResult Findings _Section
 """
 """Records that hold a text, or what is known of it, from a row of a table to the report, in their order."""

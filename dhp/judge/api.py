@@ -37,8 +37,6 @@ class Judge:
     """The language model that it asks, with what that has cost; None where it asks none."""
     pairwise: bool = False
     """Whether its scores say how it compares a text with the original, from -1 to 1, not what it is worth."""
-    takes_settings: bool = False
-    """Whether it is a function or a scorer, which `judge_settings` are for."""
     auto_steps: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
     """Task -> metric -> evaluation steps that the language model wrote."""
 

@@ -14,7 +14,7 @@ from dhp.core.protocol_spec import Protocol, Protocols
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
 from dhp.judge.adapters.adapter import PREFIX, load_object
-from dhp.judge.adapters.scorer import object_judges
+from dhp.judge.adapters.scorer import ObjectJudge, object_judges
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge, as_judge, is_judge
 from dhp.judge.judges.column import column_judge
@@ -85,6 +85,7 @@ def find_judges(
     chosen = sorted(map(_protocol, as_list(protocols)), key=lambda each: each.pairwise)
     pointwise = any(not each.pairwise for each in chosen)
     judges: list[Judge] = []
+    settings_count = judge_settings == JudgeSettings()  # as there are none, or some judge takes them
     for given in as_list(model):
         if isinstance(given, str) and _asks_a_model(given):
             asked = _cached_model(given, settings, context)
@@ -98,10 +99,15 @@ def find_judges(
             compared = [AlwaysFirst()]
         else:  # asks no model: once for all protocols of a kind
             found = _other_judges(given, seed, judge_settings, context)
+            settings_count |= any(isinstance(judge, ObjectJudge) for judge in found)
             judges += found if pointwise else ()
             compared = [ComparedRatings(judge) for judge in found] if chosen[-1].pairwise else []
         judges += [judge.for_benchmark(by_metric=by_metric) for judge in compared]
-    _check_judges(judges, judge_settings)
+    if not settings_count:
+        raise InputError(
+            "`judge_settings`: are for functions and scorers, python:MODULE:OBJECT; none is given"
+        )
+    _check_judges(judges)
     return judges
 
 
@@ -141,12 +147,8 @@ def find_pairwise_judge(
     return LlmPairwiseJudge(judge.cached_model, builder)
 
 
-def _check_judges(judges: Sequence[Judge], judge_settings: JudgeSettings) -> None:
-    """Raise `InputError` for no judge, a duplicate judge, and settings that are for none of them."""
-    if judge_settings.says_anything() and not any(judge.takes_settings for judge in judges):
-        raise InputError(
-            "`judge_settings`: are for functions and scorers, python:MODULE:OBJECT; none is given"
-        )
+def _check_judges(judges: Sequence[Judge]) -> None:
+    """Raise `InputError` for no judge, and for a duplicate judge."""
     names = [(judge.model, judge.protocol) for judge in judges]
     if not judges:
         raise InputError("no model is given; name at least one")

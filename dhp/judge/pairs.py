@@ -234,7 +234,6 @@ class ComparedRatings(PairwiseJudge):
         self.model = judge.model
         self.protocol = judge.protocol
         self.settings = judge.settings
-        self.takes_settings = judge.takes_settings
         self._judge = judge
 
     def compare(

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dhp.analysis.result_parts import VariantResult
-from dhp.core.diff import Operation, diff
+from dhp.core.diff import Operation, diff, snippet
 from dhp.core.text import printable
 from dhp.report.findings import Matrix, findings, matrix_of
 from dhp.report.labels import SIGNS, percent, state
-from dhp.report.snippet import snippet
 from dhp.report.web import page
 from dhp.runs.compare import ChangedKind, ChangedPair, DatasetComparison, changed_kinds
 from dhp.runs.reader import Run, RunResult

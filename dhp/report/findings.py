@@ -12,10 +12,9 @@ from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.result_parts import DoseThreshold, VariantResult
 from dhp.analysis.results import FEWEST_PAIRS, Result
 from dhp.content.catalog import kind_name, variant_name
-from dhp.core.diff import Operation, diff
+from dhp.core.diff import Operation, diff, snippet
 from dhp.core.records import parse_variant
 from dhp.report.labels import judge_name, listed, percent, shared_folder, shortened, state
-from dhp.report.snippet import snippet
 from dhp.runs.reader import RunResult
 
 WORST_FIRST = ("preferred", "missed", "as harmless edits", "faint", "undecided", "noticed")

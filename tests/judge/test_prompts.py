@@ -13,7 +13,7 @@ from dhp.content.protocols import override, read_persona, read_protocol, read_wo
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import LANGUAGES, AnswerForm, Language
 from dhp.core.records import Candidate
-from dhp.core.specs import Metric, Scale, Task
+from dhp.core.specs import Scale, Task
 from dhp.core.text import numbered_steps
 from dhp.judge.api import rescale
 from dhp.judge.extraction.rating import answer_scale
@@ -43,39 +43,28 @@ def written(name: str, task: str, language: Language) -> list[tuple[AnswerForm, 
     return [(f, m, made.prompt(CANDIDATE, m, f)) for f in forms(name) for m in read_task(task).metric_names]
 
 
-def ends(form: AnswerForm, metric: Metric) -> list[str]:
-    """The ends of the scale on which a form asks for a score of the metric."""
-    scale = answer_scale(form, metric.scale)
-    return [f"{scale.min:g}", f"{scale.max:g}"]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "task", "language"), EVERY)
-def test_every_preset_names_metric_criterion_and_scale(name: str, task: str, language: Language) -> None:
+def test_every_preset_names_metric_criterion_and_no_scale_but_its_own(
+    name: str, task: str, language: Language
+) -> None:
     metrics = {m.name: m for m in read_task(task).in_language(language).metrics}
+    has_steps = read_protocol(name).steps != "none"
     for form, metric, prompt in written(name, task, language):
         assert metrics[metric].label in prompt
         assert metrics[metric].definition in prompt
         assert (metrics[metric].question in prompt) == (form == "free-text")
         assert (metrics[metric].antonym in prompt) == (form in ("da", "stars"))
-        low, high = ["A", "E"] if form == "letters" else ends(form, metrics[metric])
+        ends = answer_scale(form, metrics[metric].scale)
+        low, high = ("A", "E") if form == "letters" else (f"{ends.min:g}", f"{ends.max:g}")
         request = prompt.rpartition("</")[2]
         assert re.search(rf"{low}\b.+?\b{high}\b", request)
         assert "{{" not in prompt
         assert "\n\n\n" not in prompt
         assert prompt == prompt.strip()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "task", "language"), EVERY)
-def test_no_preset_names_the_scale_of_another_form(name: str, task: str, language: Language) -> None:
-    metrics = {m.name: m for m in read_task(task).metrics}
-    for form, metric, prompt in written(name, task, language):
-        numbers = set(re.findall(r"\d+", prompt))
-        shown = read_protocol(name).steps != "none"
-        steps = {str(n) for n in range(1, 1 + len(metrics[metric].steps))} if shown else set()
-        scale = set() if form == "letters" else set(ends(form, metrics[metric]))
-        assert numbers == scale | steps
+        steps = {str(n) for n in range(1, 1 + len(metrics[metric].steps))} if has_steps else set()
+        scale = set() if form == "letters" else {low, high}
+        assert set(re.findall(r"\d+", prompt)) == scale | steps
         assert ("stars" in prompt or "颗星" in prompt) == (form == "stars")
         assert bool(re.search(r"E = |E \(", prompt)) == (form == "letters")
 

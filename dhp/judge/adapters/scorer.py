@@ -356,8 +356,6 @@ class _FirstFindings:
 class ObjectJudge(Judge):
     """A user's own judge; what it rates, and on which scale, the first texts tell."""
 
-    takes_settings = True
-
     def __init__(self, scorer: Scorer, verdicts: bool) -> None:
         self._scorer = scorer
         self._findings: _FirstFindings | None = None

@@ -77,7 +77,3 @@ class JudgeSettings:
     def ends(self) -> tuple[float, float] | None:
         """The scale as two numbers."""
         return None if self.scale is None else scale_ends(self.scale, "`judge_settings.scale`")
-
-    def says_anything(self) -> bool:
-        """Whether any setting differs from its default."""
-        return self != JudgeSettings()

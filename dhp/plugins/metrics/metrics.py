@@ -3,16 +3,16 @@
 The figures are those of the packages rouge-score, sacrebleu and nltk, in [0, 1].
 """
 
-import importlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
+from importlib import import_module
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from dhp.core.errors import InputError, one_of
+from dhp.core.errors import InputError, one_of, require
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale, Task
 from dhp.core.text import sentences, words
@@ -38,20 +38,10 @@ def overlap(name: str, part: str = "f") -> Score:
     return _meteor_exact if name == "meteor-exact" else partial(_by_sacrebleu, name.upper())
 
 
-def need(package: str, metric: str) -> Any:
-    """An optional package; raises `InputError` where it is not installed."""
-    try:
-        return importlib.import_module(package)
-    except ImportError:
-        raise InputError(
-            f"metric/{metric}: needs the package {package.partition('.')[0].replace('_', '-')}; "
-            'pip install "dhp-benchmark[metrics]"'
-        ) from None
-
-
 @cache
 def _scorer(kind: str) -> Any:
-    scorer = need("rouge_score.rouge_scorer", kind)
+    require("rouge-score", purpose=f"metric/{kind}")
+    scorer = import_module("rouge_score.rouge_scorer")
     return scorer.RougeScorer([kind], tokenizer=_StemsOnce())
 
 
@@ -59,7 +49,7 @@ class _StemsOnce:
     """rouge-score's own tokens with stems; a reference, met with the text of each system, is stemmed once."""
 
     def __init__(self) -> None:
-        tokenizer = need("rouge_score.tokenizers", "rouge").DefaultTokenizer(use_stemmer=True)
+        tokenizer = import_module("rouge_score.tokenizers").DefaultTokenizer(use_stemmer=True)
         self.tokenize = lru_cache(maxsize=4096)(tokenizer.tokenize)
 
 
@@ -82,7 +72,8 @@ def _by_lines(text: str) -> str:
 
 @cache
 def _sacrebleu(name: str) -> Any:
-    metrics = need("sacrebleu.metrics", name.lower())
+    require("sacrebleu", purpose=f"metric/{name.lower()}")
+    metrics = import_module("sacrebleu.metrics")
     return getattr(metrics, name)(**({"effective_order": True} if name == "BLEU" else {}))
 
 
@@ -145,7 +136,8 @@ def bertscore(path: str, layers: str) -> Score:
     folder = _folder("bertscore", path)
     if not layers.isdigit() or int(layers) < 1:
         raise InputError(f"metric/bertscore: layers '{layers}'; allowed: a whole number from 1")
-    scorer = need("bert_score", "bertscore").BERTScorer(model_type=folder, num_layers=int(layers))
+    require("bert-score", purpose="metric/bertscore")
+    scorer = import_module("bert_score").BERTScorer(model_type=folder, num_layers=int(layers))
 
     def score(text: str, reference: str) -> float:
         _, _, f = scorer.score([text], [reference])
@@ -164,8 +156,7 @@ def likelihood(name: str, path: str) -> Score:
     model, torch or transformers.
     """
     folder = _folder(name, path)
-    need("torch", name)
-    need("transformers", name)
+    require("torch", "transformers", purpose=f"metric/{name}")
     if name == "bartscore":
         return lambda text, source: _given_source(folder, text, source)
     if name == "loglikelihood":
