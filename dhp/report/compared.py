@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dhp.analysis.result_parts import VariantResult
+from dhp.analysis.results import VariantResult
 from dhp.core.diff import Operation, diff, snippet
 from dhp.core.text import printable
 from dhp.report.findings import Matrix, findings, matrix_of
