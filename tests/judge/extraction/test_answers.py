@@ -1,4 +1,4 @@
-"""Answers of the page of documentation, of real judges, and mutated ones."""
+"""Answers of the page of documentation, and of real judges."""
 
 import re
 import runpy
@@ -25,22 +25,6 @@ def test_an_answer_is_read_as_the_table_says(answer: str, said: str) -> None:
     lines = re.sub(r" (?=\* |Grammar: |Style: |Response 2|Rating: 3$)", "\n", answer)
     read = read_rating(lines, Scale(min=1, max=5), "analyze-rate")
     assert (read.status, read.score) == (("scored", float(said)) if said.isdigit() else (said, None))
-
-
-ANSWERS = [
-    "The plot is clear, but 2 names are wrong, which keeps it from being a 5 out of 5. Rating: 4/5",
-    "评分：4分。理由：内容完整，有1个错误。",
-    "Output (a) names the mayor. Therefore, Output (a) is better.",
-    '{"score": 3.5, "reason": "between 3 and 4"}',
-    "8 7\nThe first text is shorter.",
-]
-
-
-@pytest.mark.slow
-def test_mutated_answers_neither_raise_nor_hang() -> None:
-    found = runpy.run_path(str(ROOT / "scripts" / "fuzz_extraction.py"))["fuzz"](ANSWERS, 100, seed=1)
-    assert sum(outcome.read for outcome in found.values()) == 100
-    assert {name: outcome.faults for name, outcome in found.items() if outcome.faults} == {}
 
 
 @pytest.mark.realdata
