@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from dhp.analysis.analyze import analyze_ratings
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
-from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.ratings_split import merged_ratings
+from dhp.analysis.ratings import RatingsArray, merged_ratings
 from dhp.analysis.results import Result, Results
 from dhp.analysis.schedules import ALL, find_schedule
 from dhp.content.catalog import Metrics, with_metrics

@@ -12,16 +12,21 @@ import numpy as np
 
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.kinds import failure_warnings, judged_kinds, judged_probes, rated_variants
-from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.ratings_split import ratings_of_file, split_ratings
-from dhp.analysis.result_parts import DoseResponse, DoseThreshold, ResponseStyle, RunDetection, VariantResult
-from dhp.analysis.results import Result, Results
+from dhp.analysis.ratings import RatingsArray, ratings_of_file, split_ratings
+from dhp.analysis.results import (
+    DoseResponse,
+    DoseThreshold,
+    ResponseStyle,
+    Result,
+    Results,
+    RunDetection,
+    VariantResult,
+)
 from dhp.content.catalog import read_suite, read_task
 from dhp.core.errors import InputError
 from dhp.core.keywords import near_keywords
-from dhp.core.records import IDENTITY, ORIGINAL, PROBES, Variant, methods, parse_variant
+from dhp.core.records import IDENTITY, ORIGINAL, PROBES, Signature, Variant, methods, parse_variant
 from dhp.core.seeding import key_digest, text_hash
-from dhp.core.signature import Signature
 from dhp.core.specs import ANY_TASK, Scale, Suite
 from dhp.stats.arrays import Floats
 from dhp.stats.detection import FEWEST_PAIRS

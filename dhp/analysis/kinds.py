@@ -10,7 +10,7 @@ import numpy as np
 
 from dhp.analysis.config import ResolvedConfig
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.result_parts import NOTHING, Cell, Ends, RunDetection, VariantResult
+from dhp.analysis.results import NOTHING, Cell, Ends, RunDetection, VariantResult
 from dhp.content.catalog import read_probes
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import PROBES, Variant, parse_variant

@@ -16,7 +16,7 @@ from dhp.stats.defaults import RESAMPLES
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from dhp.analysis.result_parts import VariantResult
+    from dhp.analysis.results import VariantResult
     from dhp.report.printout import Part
     from dhp.runs.compare import DatasetComparison
 

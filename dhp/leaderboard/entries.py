@@ -12,10 +12,8 @@ from typing import Any
 
 from dhp.analysis.analyze import analyze_ratings, averages
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
-from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.ratings_split import ratings_of_file
-from dhp.analysis.result_parts import Ends
-from dhp.analysis.results import Result, Results
+from dhp.analysis.ratings import RatingsArray, ratings_of_file
+from dhp.analysis.results import Ends, Result, Results
 from dhp.content.catalog import DATASETS, names_of, read_card, read_suite, read_task
 from dhp.core.errors import InputError
 from dhp.core.files import reason, write_lines

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dhp.analysis.result_parts import Ends
+from dhp.analysis.results import Ends
 from dhp.analysis.schedules import ALL
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError

@@ -1,7 +1,7 @@
 """Application of variants to examples, with the other examples that some draw from."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dhp.content.catalog import read_list
@@ -109,16 +109,67 @@ class RulesApplied:
             perturber = self.perturbers[variant.perturber]
             wanted = [name for name in ("example", "lists", "language", "others") if perturber.wants(name)]
             for example in examples:
-                spoken = languages[example.id]
-                if (fault := perturber.language_fault(spoken)) is not None:
-                    yield PerturbedText(example.id, variant.name, None, reason=fault)
-                    continue
-                given: dict[str, object] = {"example": example, "lists": read_list, "language": spoken}
-                if "others" in wanted:
-                    given["others"] = self.others.of(example.id, spoken)
-                extra = {name: given[name] for name in wanted}
-                key = (self.seed, self.dataset)
-                yield _perturbed(example, variant, perturber, extra, key, self.split)
+                try:
+                    changed = self._changed(example, variant, perturber, wanted, languages[example.id])
+                except NotApplicable as reason:
+                    yield PerturbedText(example.id, variant.name, None, reason=str(reason))
+                else:
+                    found = audit(example.output, *changed)
+                    yield PerturbedText(example.id, variant.name, changed[0], audit=found)
+
+    def _changed(
+        self,
+        example: Example,
+        variant: Variant,
+        perturber: Perturber,
+        wanted: Sequence[str],
+        language: str | None,
+    ) -> tuple[str, int | None, int | None]:
+        """The changed text, with the edits asked for and made where they are counted."""
+        if (fault := perturber.language_fault(language)) is not None:
+            raise NotApplicable(fault)
+        place = f"perturber '{perturber.name}', example '{example.id}'"
+        if (function := perturber.function) is None:
+            raise InputError(f"{place}: needs a language model")
+        given: dict[str, object] = {"example": example, "lists": read_list, "language": language}
+        if "others" in wanted:
+            given["others"] = self.others.of(example.id, language)
+        params = {**{name: given[name] for name in wanted}, **variant.params}
+        # The key holds the perturber and not the variant, so that minor's edits are the first of major's.
+        rng = stream(self.seed, self.dataset, example.id, perturber.name)
+
+        def change(text: str) -> str | Edited:
+            return function(text, rng, **params)
+
+        try:
+            if self.split is None or "example" in wanted:
+                result = change(example.output)
+            else:
+                result = _in_parts(*self.split(example), change, variant)
+        except NotApplicable:
+            raise
+        except InputError as e:
+            raise InputError(f"{place}: {e}") from None
+        except (Exception, SystemExit) as e:
+            raise InputError(f"{place}: raised {type(e).__name__}: {e}".splitlines()[0]) from e
+        counted = (result.asked, result.made) if isinstance(result, Edited) else (None, None)
+        text = result.text if isinstance(result, Edited) else result
+        if fault := _fault(text, example.output, perturber.level):
+            raise InputError(f"{place}: {fault}")
+        return text, *counted
+
+
+def _fault(text: object, original: str, level: str) -> str | None:
+    """Why what a perturber returned is no changed text; None where it is one."""
+    if not isinstance(text, str):
+        return f"returned {type(text).__name__}; must return the changed text"
+    if not text.strip():
+        return "returned an empty text; raise dhp.NotApplicable where nothing can be done"
+    if not text.isascii() and text.encode(errors="replace").decode() != text:
+        return "returned a lone surrogate; must return Unicode text"
+    if text == original and level != "control":
+        return "returned the text unchanged; raise dhp.NotApplicable where nothing can be done"
+    return None
 
 
 def _in_parts(
@@ -150,50 +201,3 @@ def _in_parts(
     if changed == list(texts) and variant.level != "control":
         raise NotApplicable(reason)
     return Edited(joined(changed), asked, made)
-
-
-def _perturbed(
-    example: Example,
-    variant: Variant,
-    perturber: Perturber,
-    extra: Mapping[str, object],
-    key: tuple[int, str],
-    split: Split | None,
-) -> PerturbedText:
-    place = f"perturber '{perturber.name}', example '{example.id}'"
-    if perturber.function is None:
-        raise InputError(f"{place}: needs a language model")
-    # The key holds the perturber and not the variant, so that minor's edits are the first of major's.
-    rng = stream(*key, example.id, perturber.name)
-    function = perturber.function
-
-    def change(text: str) -> str | Edited:
-        return function(text, rng, **extra, **variant.params)
-
-    try:
-        if split is None or perturber.wants("example"):
-            result = change(example.output)
-        else:
-            result = _in_parts(*split(example), change, variant)
-    except NotApplicable as reason:
-        return PerturbedText(example.id, variant.name, None, reason=str(reason))
-    except InputError as e:
-        raise InputError(f"{place}: {e}") from None
-    except (Exception, SystemExit) as e:
-        raise InputError(f"{place}: raised {type(e).__name__}: {e}".splitlines()[0]) from e
-    edited = result if isinstance(result, Edited) else None
-    text = edited.text if edited else result
-    if not isinstance(text, str):
-        raise InputError(f"{place}: returned {type(text).__name__}; must return the changed text")
-    if not text.strip():
-        raise InputError(
-            f"{place}: returned an empty text; raise dhp.NotApplicable where nothing can be done"
-        )
-    if not text.isascii() and text.encode(errors="replace").decode() != text:
-        raise InputError(f"{place}: returned a lone surrogate; must return Unicode text")
-    if text == example.output and perturber.level != "control":
-        raise InputError(
-            f"{place}: returned the text unchanged; raise dhp.NotApplicable where nothing can be done"
-        )
-    counted = (edited.asked, edited.made) if edited else (None, None)
-    return PerturbedText(example.id, variant.name, text, audit=audit(example.output, text, *counted))

@@ -29,22 +29,21 @@ def found_datasets(
     perturbed, suite, data, named = choice.perturbed, choice.suite, choice.data, entries(dataset)
     if dataset is not None and not named:
         raise InputError("dataset: is an empty list; allowed: None for the default, or at least one")
-    fields, n = choice.fields, choice.n
     if perturbed is not None and is_released(str(perturbed)):
         if data is not None or choice.task is not None:
             name = "task" if data is None else "data"
             raise InputError(
                 f"`{name}`: cannot be used with `perturbed` {perturbed}, which brings its examples"
             )
-        return _released(named, str(perturbed), fields, n, seed), None
+        return _released(named, str(perturbed), choice, seed), None
     given = read_set(Path(perturbed)) if perturbed is not None else None
     sets = resolve_datasets(
         named if dataset is not None else list(given or ["mini"]),
         data=Path(data) if data is not None else None,
         task=choice.task or _task_of(given),
-        fields=fields,
+        fields=choice.fields,
         where={column: as_list(values) for column, values in (choice.where or {}).items()},
-        n=n,
+        n=choice.n,
         min_characters=choice.min_characters,
         seed=seed,
         suite=read_suite(suite) if suite is not None else None,
@@ -93,24 +92,17 @@ def check_choice(choice: Choice, own: Sequence[Perturber]) -> None:
         raise InputError(f"`{name}`: cannot be used with `doses`, which are for the suite's rules")
 
 
-def _released(
-    dataset: Sequence[object],
-    name: str,
-    fields: Mapping[str, str] | None,
-    n: int | None,
-    seed: int,
-) -> list[Dataset]:
+def _released(dataset: Sequence[object], name: str, choice: Choice, seed: int) -> list[Dataset]:
     """The datasets of a released set, each with its own examples and texts."""
-    wanted = dataset or ["all"]
+    wanted, fields, n = dataset or ["all"], choice.fields or {}, choice.n
+    known = {v.name for each in DATASETS for v in read_suite(each).variants}
     sets = []
-    suites = [read_suite(dataset) for dataset in DATASETS]
     for entry in released_datasets(name) if wanted == ["all"] else wanted:
         if entry not in DATASETS:
             raise InputError(f"`perturbed` {name}: has no dataset '{entry}'; {suggest(str(entry), DATASETS)}")
         suite = read_suite(entry)
         own = {v.name for v in suite.variants}
-        known = {v.name for each in suites for v in each.variants}
-        fitting = {ours: c for ours, c in (fields or {}).items() if ours in own or ours not in known}
+        fitting = {ours: c for ours, c in fields.items() if ours in own or ours not in known}
         whole = read_released(name, entry, suite, fitting)
         sets.append(whole if n is None else whole.chosen(n, seed))
     unique("dataset", (each.name for each in sets), f"`perturbed` {name}")

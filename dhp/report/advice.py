@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dhp.analysis.result_parts import VariantResult
-from dhp.analysis.results import CONTROL_PAIRS, FEWEST_PAIRS, Result
+from dhp.analysis.results import CONTROL_PAIRS, FEWEST_PAIRS, Result, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.plugins import load_target, offered
 from dhp.core.records import parse_variant

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dhp.analysis.analyze import fitted_detection
-from dhp.analysis.result_parts import DoseResponse
-from dhp.analysis.results import Result
+from dhp.analysis.results import DoseResponse, Result
 from dhp.content.catalog import kind_name
 from dhp.report.labels import judge_name, percent, t75
 

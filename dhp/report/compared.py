@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dhp.analysis.result_parts import VariantResult
+from dhp.analysis.results import VariantResult
 from dhp.core.diff import Operation, diff
 from dhp.core.text import printable
 from dhp.report.findings import Matrix, findings, matrix_of

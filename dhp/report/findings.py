@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.result_parts import DoseThreshold, VariantResult
-from dhp.analysis.results import FEWEST_PAIRS, Result
+from dhp.analysis.results import FEWEST_PAIRS, DoseThreshold, Result, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import Operation, diff
 from dhp.core.records import parse_variant

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from dhp.analysis.result_parts import DoseResponse, DoseThreshold, VariantResult
-from dhp.analysis.results import Result
+from dhp.analysis.results import DoseResponse, DoseThreshold, Result, VariantResult
 from dhp.core.text import printable
 
 SIGNS: Mapping[str, str] = {

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from dhp.analysis.result_parts import VariantResult
+from dhp.analysis.results import VariantResult
 from dhp.content.catalog import descriptions, variant_name
 from dhp.core.errors import InputError
 from dhp.core.files import write_lines

@@ -5,8 +5,7 @@ from itertools import chain
 
 from rich.text import Text
 
-from dhp.analysis.result_parts import DoseResponse, Ends, VariantResult
-from dhp.analysis.results import FEWEST_PAIRS, Result, Results
+from dhp.analysis.results import FEWEST_PAIRS, DoseResponse, Ends, Result, Results, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import diff
 from dhp.core.text import printable

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dhp.analysis.analyze import analyze, shared_styles
-from dhp.analysis.ratings_split import split_ratings
-from dhp.analysis.result_parts import VariantResult
+from dhp.analysis.ratings import split_ratings
+from dhp.analysis.results import VariantResult
 from dhp.analysis.schedules import ALL
 from dhp.core.errors import InputError, unique
 from dhp.core.keywords import as_list, near_keywords

@@ -15,8 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from dhp.analysis.result_parts import Ends, VariantResult
-from dhp.analysis.results import Result, Results
+from dhp.analysis.results import Ends, Result, Results, VariantResult
 from dhp.content.catalog import named_kinds, variant_name
 from dhp.core.errors import InputError
 from dhp.core.keywords import as_list, keywords_of

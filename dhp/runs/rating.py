@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dhp.analysis.config import ResolvedConfig
 from dhp.analysis.kinds import judged_kinds
-from dhp.analysis.ratings_split import split_ratings
+from dhp.analysis.ratings import split_ratings
 from dhp.analysis.schedules import Plan
 from dhp.core.errors import InputError, Waiting
 from dhp.core.progress import Progress

@@ -8,8 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.ratings_split import ratings_of_file
+from dhp.analysis.ratings import RatingsArray, ratings_of_file
 from dhp.analysis.ratings_table import ratings_parts, read_ratings
 from dhp.analysis.results import Result, Results
 from dhp.core.errors import InputError

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dhp.analysis.result_parts import Ends, VariantResult
-from dhp.analysis.results import Result
+from dhp.analysis.results import Ends, Result, VariantResult
 from dhp.content.catalog import variant_name
 from dhp.core.records import IDENTITY
 from dhp.report.findings import control_words, findings, sentences

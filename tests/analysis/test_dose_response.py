@@ -3,7 +3,7 @@
 import pytest
 
 from dhp.analysis.analyze import fitted_detection
-from dhp.analysis.result_parts import DoseResponse, DoseThreshold
+from dhp.analysis.results import DoseResponse, DoseThreshold
 
 
 @pytest.mark.parametrize(("guess", "foot"), [(None, 0.5), (0.6, 0.6)])

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from dhp.analysis.analyze import analyze
-from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.ratings_split import split_ratings
+from dhp.analysis.ratings import RatingsArray, split_ratings
 
 
 def rated(original: list[float], degraded: list[float], samples: int = 1) -> RatingsArray:

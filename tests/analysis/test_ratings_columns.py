@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dhp.analysis import ratings_table
-from dhp.analysis.ratings_split import split_ratings
+from dhp.analysis.ratings import split_ratings
 from dhp.analysis.ratings_table import ratings_columns, read_ratings
 from dhp.core.errors import InputError
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dhp
-from dhp.analysis import ratings_split
-from dhp.analysis.ratings_split import merged_ratings, ratings_of_file, split_ratings
+from dhp.analysis import ratings as module
+from dhp.analysis.ratings import merged_ratings, ratings_of_file, split_ratings
 from dhp.core.errors import InputError
 
 STATUSES = ("unparsed", "refused", "failed")
@@ -116,7 +116,7 @@ def ratings(examples: int = 6, **columns: Any) -> pd.DataFrame:
 
 def test_a_part_is_read_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write_parts(tmp_path / "r.parquet", ratings(status="scored"), [2, 4])
-    monkeypatch.setattr(ratings_split, "read_ratings", None)
+    monkeypatch.setattr(module, "read_ratings", None)
     (found,) = ratings_of_file(folder)
     assert found.examples == tuple(f"e{i}" for i in range(6))
     ratings(status="scored").to_parquet(tmp_path / "one.parquet", row_group_size=4)
@@ -128,8 +128,8 @@ def test_an_example_in_two_parts_is_read_as_a_whole(tmp_path: Path, monkeypatch:
     table = ratings(status="scored")
     table.to_parquet(tmp_path / "r.parquet", row_group_size=3)
     (whole,) = split_ratings(table)
-    read, paths = ratings_split.read_ratings, []
-    monkeypatch.setattr(ratings_split, "read_ratings", lambda path: paths.append(path) or read(path))
+    read, paths = module.read_ratings, []
+    monkeypatch.setattr(module, "read_ratings", lambda path: paths.append(path) or read(path))
     (found,) = ratings_of_file(tmp_path / "r.parquet")
     assert paths == [tmp_path / "r.parquet"]
     assert found.examples == whole.examples

@@ -9,8 +9,7 @@ import pytest
 
 import dhp
 from dhp.analysis.analyze import halo, shared_styles
-from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.ratings_split import split_ratings
+from dhp.analysis.ratings import RatingsArray, split_ratings
 from dhp.core.specs import Task
 from dhp.report.advice import notes
 from dhp.runs.compare import compare

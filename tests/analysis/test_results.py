@@ -11,8 +11,7 @@ import jsonschema
 import pytest
 
 import dhp
-from dhp.analysis.result_parts import NOTHING
-from dhp.analysis.results import Results, results_schema
+from dhp.analysis.results import NOTHING, Results, results_schema
 from dhp.core.errors import InputError
 from dhp.runs.reader import read_results, read_run
 

@@ -53,13 +53,6 @@ def test_showing_a_bundled_set_speaks_of_itself(dhp: Run) -> None:
         assert "paper" not in shown
 
 
-def test_a_json_prompt_file_is_named_as_such(dhp: Run, tmp_path: Path) -> None:
-    (tmp_path / "prompts.json").write_text('{"prompt": "Rate {{output}}"}')
-    shown = dhp("show", "dhp", "--prompt-file", "coherence=prompts.json")
-    assert shown.code == 2
-    assert "prompts.json: is a JSON file; allowed: plain text" in shown.err
-
-
 def test_a_set_that_is_not_prepared_is_shown_without_its_texts(dhp: Run) -> None:
     """Why its figures will differ from the paper's, and how to get it."""
     for name, why in (

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dhp
-from dhp.analysis.result_parts import DoseResponse
+from dhp.analysis.results import DoseResponse
 from dhp.core.errors import InputError
 from dhp.leaderboard.entries import Entry, judge_names, read_entries, safe_name
 from dhp.leaderboard.tables import (

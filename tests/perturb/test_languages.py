@@ -150,7 +150,7 @@ def test_the_language_of_a_file(tmp_path: Path) -> None:
     Path("german.yaml").write_text(Path("essay.yaml").read_text() + "output_language: de\n")
     (made,) = dhp.perturb_datasets(str(file), task="german.yaml", attacks=True)
     assert all(t.text for t in made.texts)
-    with pytest.raises(InputError, match="`text_language` 'klingon': unknown language; allowed: ar, "):
+    with pytest.raises(InputError, match="`text_language`: unknown language 'klingon'; allowed: ar, "):
         dhp.perturb_datasets(str(file), task="essay.yaml", text_language="klingon")
     with pytest.raises(InputError, match="`text_language` is for data of your own"):
         dhp.perturb_datasets("mini", text_language="de")

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from dhp.analysis.result_parts import Cell, DoseResponse, DoseThreshold, RunDetection, VariantResult
-from dhp.analysis.results import Result
+from dhp.analysis.results import Cell, DoseResponse, DoseThreshold, Result, RunDetection, VariantResult
 from dhp.core.records import parse_variant
 
 _PARTS = "suite:s@1|method:rule|metrics:1@1|weights:uniform|statistics:default+hmp|protocol:none|seed:0|dhp:1"

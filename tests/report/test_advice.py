@@ -52,7 +52,7 @@ def test_nothing_about_prompts_where_there_is_none() -> None:
     tied = replace(tied, metrics={name: replace(cell, tied=0.7) for name, cell in tied.metrics.items()})
     style = spread([5.0] * 9)
     assert style is not None
-    from dhp.analysis.result_parts import ResponseStyle
+    from dhp.analysis.results import ResponseStyle
 
     shown = result(
         tied,

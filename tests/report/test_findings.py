@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from dhp.analysis.result_parts import DoseResponse
+from dhp.analysis.results import DoseResponse
 from dhp.report.findings import Findings, control_words, findings, matrices, sentences
 from tests.report.made import control, dose_response, result, row
 

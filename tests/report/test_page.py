@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.analysis.result_parts import Cell, VariantResult
-from dhp.analysis.results import Result
+from dhp.analysis.results import Cell, Result, VariantResult
 from dhp.content.catalog import variant_name
 from dhp.report.findings import findings, sentences
 from dhp.report.labels import SIGNS

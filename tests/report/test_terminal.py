@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from dhp.analysis.result_parts import DoseResponse, DoseThreshold
-from dhp.analysis.results import Result, Results
+from dhp.analysis.results import DoseResponse, DoseThreshold, Result, Results
 from dhp.report.labels import t75
 from dhp.report.printout import print_parts
 from dhp.report.terminal import before_after, results_in_terminal

@@ -7,8 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from dhp.analysis.result_parts import VariantResult
-from dhp.analysis.results import Result
+from dhp.analysis.results import Result, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.report.findings import WORST_FIRST, Findings, findings, sentences
 from dhp.report.labels import SIGNS, figure, listed, percent, percents, state, style_words, t75

@@ -1,7 +1,6 @@
 """Silent faults, after which the last answer is as it was, and loud ones, apart."""
 
-from dhp.analysis.result_parts import VariantResult
-from dhp.analysis.results import Result
+from dhp.analysis.results import Result, VariantResult
 from dhp.core.records import parse_variant
 
 SILENT = ("turn_deletion", "turn_swap", "answer_repetition", "call_argument", "call_claimed")

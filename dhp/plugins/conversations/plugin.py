@@ -4,8 +4,8 @@ from dhp.core.plugins import Plugin
 
 _HERE = "dhp.plugins.conversations"
 _PERTURBERS = {
-    "faults": "turn_deletion turn_swap answer_repetition foreign_answer question_unanswered",
-    "tools": "result_ignored call_argument call_claimed argument_spacing argument_order renamed_ids",
+    "faults": "turn_deletion turn_swap answer_repetition foreign_answer question_unanswered result_ignored "
+    "call_argument call_claimed argument_spacing argument_order renamed_ids",
     "constraints": "constraint_broken",
 }
 

@@ -1,23 +1,238 @@
-"""Conversations in the files of OpenAI, inspect_ai, Anthropic, deepeval, OpenTelemetry and langfuse."""
+"""Conversations in the files of OpenAI, inspect_ai, Anthropic, deepeval, OpenTelemetry and langfuse.
 
+Their messages differ in names alone.
+"""
+
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import opened, parse_json, read_json
 from dhp.core.tables import TABLE_SUFFIXES, Row, Table, as_text, read_table, table
 from dhp.loaders.user import LOG_SUFFIX, Rows, read_eval_file, rows_table
-from dhp.plugins.conversations.conversation import Call, Turn, Turns
-from dhp.plugins.conversations.messages import (
-    arguments_text,
-    as_said,
-    checked,
-    listed,
-    read_messages,
-    turns_of,
+from dhp.plugins.conversations.conversation import ROLES, Call, Role, Turn, Turns, json_text
+
+# Messages -----------------------------------------------------------------------------------------------
+
+_ROLES: Mapping[str, Role] = {
+    **{role: role for role in ROLES},
+    "developer": "system",
+    "human": "user",
+    "ai": "assistant",
+    "model": "assistant",
+    "function": "tool",
+}
+_TEXTS = ("text", "input_text", "output_text", "refusal")
+_THOUGHTS = ("reasoning", "thinking", "redacted_thinking")
+"""Parts that nobody but the model reads: they are left out."""
+_MEDIA = (
+    "image",
+    "image_url",
+    "input_image",
+    "audio",
+    "input_audio",
+    "video",
+    "file",
+    "document",
+    "blob",
+    "uri",
 )
+"""Parts that are no text: a word in brackets stands for them."""
+_CALLS = ("tool_use", "tool_call", "function_call")
+_RESULTS = ("tool_result", "tool_call_response", "function_call_output")
+_PARTS = (*_TEXTS, *_THOUGHTS, *_MEDIA, *_CALLS, *_RESULTS)
+_RESULT_IDS = ("tool_call_id", "tool_use_id", "call_id", "id")
+_RESULT_TEXTS = ("content", "response", "result", "output")
+
+
+@dataclass(slots=True)
+class _Content:
+    """What is in one message."""
+
+    texts: list[str] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    results: list[Turn] = field(default_factory=list)
+
+
+def read_messages(place: str, messages: object) -> Turns:
+    """The turns of a list of messages.
+
+    Raises `InputError` with the place for an empty list, a message without role, a result without call and
+    parts of an unknown type.
+    """
+    if not listed(place, messages):
+        raise InputError(f"{place}: is empty; allowed: at least one message of the assistant")
+    found: list[tuple[str, Turn]] = []
+    for number, message in enumerate(listed(place, messages)):
+        at = f"{place}[{number}]"
+        found += [(at, turn) for turn in turns_of(at, message)]
+    return checked(place, found)
+
+
+def checked(place: str, turns: Sequence[tuple[str, Turn]]) -> Turns:
+    """The turns, each with its place in the file; no two calls have the same id.
+
+    Raises `InputError` for a result without call and where the assistant is silent.
+    """
+    ids: dict[str, str] = {}
+    made: set[str] = set()
+    found = []
+    for at, turn in turns:
+        if turn.role == "tool":
+            if turn.result_of not in ids:
+                raise InputError(
+                    f"{at}: result of call '{turn.result_of}', but no such call before it; allowed: "
+                    f"{', '.join(ids) or 'none, as nothing was called'}"
+                )
+            found.append(replace(turn, result_of=ids[turn.result_of]))
+            continue
+        for call in turn.calls:
+            ids[call.id] = call.id if call.id not in made else f"{call.id}#{len(made)}"
+            made.add(ids[call.id])
+        found.append(replace(turn, calls=tuple(replace(call, id=ids[call.id]) for call in turn.calls)))
+    if not any(turn.role == "assistant" and turn.text for turn in found):
+        raise InputError(f"{place}: the assistant says nothing; allowed: at least one message of its text")
+    return tuple(found)
+
+
+def listed(place: str, value: object) -> list[Any]:
+    """A list, empty for None; raises `InputError` for anything else."""
+    if value is not None and not isinstance(value, list):
+        raise InputError(f"{place}: is of type {type(value).__name__}; allowed: a list")
+    return value or []
+
+
+def turns_of(place: str, message: object) -> Iterator[Turn]:
+    """The turns of a message: its results of tools, then what it says and calls."""
+    if not isinstance(message, dict):
+        raise InputError(
+            f"{place}: is of type {type(message).__name__}; allowed: an object with role and content"
+        )
+    if message.get("type") in (*_CALLS, *_RESULTS) and "role" not in message:
+        content = _Content()
+        _add_part(place, message, content)
+        yield from content.results
+        if content.calls:
+            yield Turn("assistant", "", tuple(content.calls))
+        return
+    role = _role(place, message)
+    content = _content(place, message)
+    if role == "tool" and not content.results:
+        yield _result(place, message, "\n\n".join(content.texts))
+        return
+    yield from content.results
+    for number, call in enumerate(listed(f"{place}.tool_calls", message.get("tool_calls"))):
+        content.calls.append(_call(f"{place}.tool_calls[{number}]", call))
+    if content.calls and role != "assistant":
+        raise InputError(f"{place}: role '{role}' calls a tool; allowed: assistant")
+    text = "\n\n".join(content.texts)
+    if text or content.calls:
+        yield Turn(role, text, tuple(content.calls))
+
+
+def _role(place: str, message: Mapping[str, Any]) -> Role:
+    allowed = ", ".join(ROLES)
+    if message.get("role") is None:
+        raise InputError(f"{place}: has no role; allowed: {allowed}")
+    role = str(message["role"])
+    if role not in _ROLES:
+        one_of("role", role, ROLES, f"{place}.role")
+    return _ROLES[role]
+
+
+def _content(place: str, message: Mapping[str, Any]) -> _Content:
+    found = _Content()
+    key = "parts" if "parts" in message else "content"
+    given = message.get(key)
+    if given is None:
+        given = message.get("refusal") or []
+    if isinstance(given, str):
+        found.texts += [given] if given.strip() else []
+        return found
+    if not isinstance(given, list):
+        raise InputError(
+            f"{place}.{key}: is of type {type(given).__name__}; allowed: text or a list of parts"
+        )
+    for number, part in enumerate(given):
+        _add_part(f"{place}.{key}[{number}]", part, found)
+    return found
+
+
+def _add_part(place: str, part: object, found: _Content) -> None:
+    if isinstance(part, str):
+        found.texts.append(part)
+        return
+    kind = part.get("type") if isinstance(part, dict) else None
+    if not isinstance(part, dict) or kind not in _PARTS:
+        said = f"type '{kind}'" if isinstance(part, dict) else f"a {type(part).__name__}"
+        raise InputError(f"{place}: {said} is unknown; {suggest(str(kind), _PARTS)}")
+    if kind in _TEXTS:
+        text = str(part.get("text") or part.get("content") or part.get("refusal") or "")
+        found.texts += [text] if text.strip() else []
+    elif kind in _MEDIA:
+        found.texts.append(f"[{str(kind).removeprefix('input_').removesuffix('_url')}]")
+    elif kind in _CALLS:
+        found.calls.append(_call(place, part))
+    elif kind in _RESULTS:
+        result = next((part[name] for name in _RESULT_TEXTS if part.get(name) is not None), "")
+        found.results.append(_result(place, part, as_said(place, result)))
+
+
+def as_said(place: str, value: object) -> str:
+    """A value as text: a list of parts as their texts, any other structure as JSON."""
+    if isinstance(value, str):
+        return value
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(p, dict) and p.get("type") in _PARTS for p in value)
+    ):
+        return "\n\n".join(_content(place, {"content": value}).texts)
+    return "" if value is None else json_text(value)
+
+
+def _call(place: str, given: object) -> Call:
+    """A call: OpenAI's, inspect_ai's, Anthropic's or OpenTelemetry's."""
+    if not isinstance(given, dict):
+        raise InputError(f"{place}: is of type {type(given).__name__}; allowed: a call with id and name")
+    function = given.get("function")
+    inner = function if isinstance(function, dict) else given
+    name = inner.get("name") or (function if isinstance(function, str) else None)
+    if not isinstance(name, str) or not name:
+        raise InputError(f"{place}: a call without a name; allowed: the name of a tool")
+    identity = given.get("call_id") or given.get("id")
+    if not isinstance(identity, str) or not identity:
+        raise InputError(f"{place}: call of '{name}' has no id; allowed: a text that its result names")
+    arguments: object = next((inner[key] for key in ("arguments", "input") if inner.get(key) is not None), {})
+    return Call(identity, name, arguments_text(arguments))
+
+
+def arguments_text(given: object) -> str:
+    """Arguments as JSON text in one form of white space, as they are where they are no JSON."""
+    if isinstance(given, str):
+        try:
+            return json_text(json.loads(given)) if given.strip() else "{}"
+        except ValueError:
+            return given
+    return json_text(given)
+
+
+def _result(place: str, given: Mapping[str, Any], text: str) -> Turn:
+    identity = next((given[key] for key in _RESULT_IDS if isinstance(given.get(key), str)), None)
+    if identity is None:
+        raise InputError(f"{place}: a result without call; allowed: tool_call_id, the id of a call before it")
+    error = given.get("error")
+    if isinstance(error, dict):
+        said = str(error.get("message") or error.get("type") or "")
+        text = text if said in text else f"{text}\n{said}".strip()
+    failed = bool(error) or given.get("is_error") is True
+    return Turn("tool", text, (), identity, failed)
+
+
+# Files --------------------------------------------------------------------------------------------------
 
 _KEYS = ("messages", "turns", "observations", "traceId", "trace_id")
 _LONGEST_LINE = 2**24

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.ratings_split import split_ratings
+from dhp.analysis.ratings import RatingsArray, split_ratings
 from dhp.content.catalog import read_task, variant_name
 from dhp.core.errors import InputError
 from dhp.core.keywords import near_keywords

@@ -1,16 +1,15 @@
 """Answers of the page of documentation, and of real judges."""
 
 import re
-import runpy
 from pathlib import Path
 
 import pytest
 
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
+from tests.scripts import loaded
 
-ROOT = Path(__file__).resolve().parents[3]
-PAGE = ROOT / "docs" / "extraction.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "extraction.md"
 ROWS = re.findall(r'^\| (".*") \| (`[a-z_]+`|[1-5]) \| [^|]+ \|$', PAGE.read_text("utf-8"), re.M)
 CASES = [(text, said.strip("`")) for cell, said in ROWS for text in re.findall(r'"([^"]+)"', cell)]
 
@@ -30,8 +29,8 @@ def test_an_answer_is_read_as_the_table_says(answer: str, said: str) -> None:
 @pytest.mark.realdata
 @pytest.mark.slow
 def test_what_judges_really_answered_is_read(real: Path) -> None:
-    script = runpy.run_path(str(ROOT / "scripts" / "extraction.py"))
-    found = script["read"](real)
+    script = loaded("extraction")
+    found = script.read(real)
     assert sum(counts.total() for counts in found.values()) == 86_240
-    for name, _, share in script["shares"](found):
+    for name, _, share in script.shares(found):
         assert share >= 0.995, name

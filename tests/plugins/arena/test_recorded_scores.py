@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import wilcoxon
 
 import dhp
-from dhp.analysis.result_parts import VariantResult
+from dhp.analysis.results import VariantResult
 from dhp.core.errors import InputError
 from dhp.loaders.released import read_recorded_scores
 

@@ -1,4 +1,4 @@
-"""`dhp correlate` prints what the functions of the plug-in compute, and errors in one line."""
+"""`dhp correlate` prints what the functions of the plug-in compute."""
 
 import io
 import json
@@ -34,26 +34,6 @@ def test_table_and_json(dhp: Run, tables: tuple[str, str]) -> None:
     found = json.loads(dhp("correlate", ratings, "--human", human, "--resamples", "0", "--json").out)
     values = {j["judge"]: j["mean"]["pooled.kendall"] for j in found["judges"]}
     assert values == pytest.approx({"same": 1, "other": -1})
-
-
-@pytest.mark.parametrize(
-    ("extra", "message"),
-    [
-        (["--resamples", "5"], "--resamples 5: must be 0 or at least 20"),
-        (["--human", "nowhere.csv"], "nowhere.csv: does not exist"),
-        (["--page", "x.html", "--variant", "v"], "--variant needs --page and --runs"),
-        (["--runs", "nowhere"], "nowhere: holds no run"),
-        (["--table", "--json"], "--table and --json: contradict each other; give at most one"),
-        (["--csv", "--markdown"], "--csv and --markdown: contradict each other; give at most one"),
-        (["--table", "--resamples", "20"], "--resamples: is not for --table; allowed: --table, --csv"),
-        (["--table", "--level", "poled"], "unknown level 'poled'; did you mean 'pooled'?"),
-        (["--level", "pooled"], "--level: needs --table, --csv or --markdown"),
-        (["--correct", "--table"], "--table: is not for --correct"),
-    ],
-)
-def test_errors(dhp: Run, tables: tuple[str, str], extra: list[str], message: str) -> None:
-    done = dhp("correlate", tables[0], "--human", tables[1], *extra)
-    assert (done.code, message in done.err, done.err.count("\n")) == (2, True, 1)
 
 
 def test_two_tables_of_ratings_are_one(dhp: Run, tables: tuple[str, str], tmp_path: Path) -> None:

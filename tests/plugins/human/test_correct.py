@@ -1,4 +1,4 @@
-"""`dhp correlate --correct`: a judge's means and shares with what corrects them, and errors in one line."""
+"""`dhp correlate --correct`: a judge's means and shares with what corrects them."""
 
 import json
 from itertools import combinations
@@ -58,20 +58,3 @@ def test_several_answers_show_how_often_a_verdict_changes(dhp: Run, ratings: str
     pairs = [a != b for text in passed for a, b in combinations(text, 2)]
     assert flips["value"] == pytest.approx(sum(pairs) / len(pairs))
     assert flips["n"] == len(passed)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ([], "--correct: needs --human FILE, or --runs RUN and --passes X"),
-        (["--runs", "run"], "--runs needs --passes"),
-        (["--human", "few.csv", "--passes", "3"], "--passes needs --runs"),
-        (["--runs", "nowhere", "--passes", "3"], "nowhere: holds no run"),
-        (["--human", "nowhere.csv"], "nowhere.csv: does not exist"),
-        (["--runs", "run", "--runs", "other", "--passes", "3"], "with --correct one run of the same judge"),
-        (["--human", "few.csv", "--tau-c"], "--tau-c: is not for --correct; allowed: --correct, --human"),
-    ],
-)
-def test_errors(dhp: Run, ratings: str, options: list[str], message: str) -> None:
-    done = dhp("correlate", "--correct", ratings, *options)
-    assert (done.code, message in done.err, done.err.count("\n")) == (2, True, 1)
