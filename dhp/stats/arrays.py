@@ -195,11 +195,18 @@ def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple
     exact : bool
         Whether they are all patterns.
 
+    Raises
+    ------
+    ValueError
+        If `resamples` is below 1.
+
     Notes
     -----
     With c of R patterns at least as extreme as the data, p is c / R where they are all patterns, else
     (c + 1) / (R + 1); see `flip_p`.
     """
+    if resamples < 1:
+        raise ValueError(f"resamples must be at least 1, not {resamples}")
     if clusters <= _BITS and 2**clusters <= resamples:
         patterns = np.arange(2**clusters)[:, None] >> np.arange(clusters) & 1
         return (1 - 2 * patterns).astype(np.int8), True

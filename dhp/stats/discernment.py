@@ -259,8 +259,6 @@ def joint_log_p(
     from scipy.special import log_ndtr
 
     x = checked_table(differences)
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1, not {resamples}")
     index = cluster_index(clusters, len(x))
     shares = cluster_sums(signed_ranks(x).reshape(len(x), -1), index)
     scale = np.sqrt((shares**2).sum(axis=0))

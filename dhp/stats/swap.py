@@ -98,7 +98,7 @@ def swap(
         If the shapes differ or a parameter is out of range.
     """
     apart, shares, _ = _shares(first, second, clusters)
-    signs, exact = sign_flips(len(shares), _checked_resamples(resamples), rng)
+    signs, exact = sign_flips(len(shares), resamples, rng)
     p = flip_p(np.abs(apart.value), np.abs(flipped_sums(signs, shares)), exact)
     if bounds is None:
         low, high = student_interval(apart, clusters)
@@ -125,7 +125,7 @@ def noninferiority(
     if not margin >= 0:
         raise ValueError(f"margin must be at least 0, not {margin}")
     apart, shares, part = _shares(new, old, clusters)
-    signs, exact = sign_flips(len(shares), _checked_resamples(resamples), rng)
+    signs, exact = sign_flips(len(shares), resamples, rng)
     above = shares + margin * part
     flipped = flipped_sums(signs, above)
     observed = np.where(np.isnan(apart.value), np.nan, above.sum(axis=0))
@@ -176,7 +176,7 @@ def swap_discernment(
     missing = np.isnan(both[0]) | np.isnan(both[1])
     index = cluster_index(clusters, len(missing))
     ranks = [signed_ranks(np.where(missing, np.nan, one)) for one in both]
-    signs, exact = sign_flips(int(index.max()) + 1, _checked_resamples(resamples), rng)
+    signs, exact = sign_flips(int(index.max()) + 1, resamples, rng)
     if not exact:
         signs = np.vstack([np.ones((1, signs.shape[1]), dtype=np.int8), signs])
     by_cluster = [cluster_sums(r.reshape(len(r), -1), index) for r in ranks]
@@ -214,12 +214,6 @@ def _shares(
     index = cluster_index(clusters, len(apart.influence))
     part = cluster_sums(apart.there.astype(np.float64), index) / np.maximum(apart.there.sum(axis=0), 1)
     return apart, cluster_sums(apart.influence, index) + np.nan_to_num(apart.value) * part, part
-
-
-def _checked_resamples(resamples: int) -> int:
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1, not {resamples}")
-    return resamples
 
 
 _SWAPS = 256

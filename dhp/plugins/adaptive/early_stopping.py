@@ -55,7 +55,36 @@ class EarlyStopping(Schedule):
 
         Raises `InputError` where they contradict each other.
         """
-        return read_interim_analyses(table, place)
+        import pandas as pd
+
+        stopped = table["status"] == STOPPED
+        if (
+            "look" not in table
+            or (table["look"].isna() | (table["look"].astype(str).str.strip() == "")).all()
+        ):
+            if stopped.any():
+                raise InputError(
+                    f"{place}: status '{STOPPED}' needs a column 'look' with the number of the interim "
+                    "analysis that each example came with"
+                )
+            return None
+        number = pd.to_numeric(table["look"], errors="coerce")
+        by_example = number.groupby(table["example"], sort=False)
+        last = int(number.max()) if number.max() < len(number) else 0
+        same = number.notna().all() and (by_example.min() == by_example.max()).all()
+        if not same or set(number) != set(range(1, last + 1)):
+            raise InputError(
+                f"{place}: column 'look': allowed: one number for each example, counted 1, 2, ... "
+                "without a gap"
+            )
+        ended = (number[stopped].groupby(table["variant"]).min() - 1).to_dict()
+        lasts = {name: int(ended.get(name, last)) for name in table["variant"].unique() if name != ORIGINAL}
+        late = ~stopped & (number > table["variant"].map({**lasts, ORIGINAL: last}))
+        if late.any() or min(lasts.values(), default=1) < 1:
+            raise InputError(
+                f"{place}: status '{STOPPED}' of a variant: allowed from look 2 on, at all later looks"
+            )
+        return InterimAnalyses({str(name): int(first) for name, first in by_example.min().items()}, lasts)
 
 
 SCHEDULE = EarlyStopping()
@@ -146,36 +175,3 @@ def _needed(ahead: Sequence[Candidate], resolved: Collection[str]) -> list[Candi
     """The texts that are still to be rated: of variants that are not resolved, and the originals for them."""
     wanted = {c.example for c in ahead if c.variant not in {ORIGINAL, *resolved}}
     return [c for c in ahead if c.variant not in resolved and c.example in wanted]
-
-
-def read_interim_analyses(table: "pd.DataFrame", place: str) -> InterimAnalyses | None:
-    """The interim analyses in a ratings table, from its columns `look` and `status`; None without any.
-
-    Raises `InputError` where they contradict each other.
-    """
-    import pandas as pd
-
-    stopped = table["status"] == STOPPED
-    if "look" not in table or (table["look"].isna() | (table["look"].astype(str).str.strip() == "")).all():
-        if stopped.any():
-            raise InputError(
-                f"{place}: status '{STOPPED}' needs a column 'look' with the number of the interim analysis "
-                "that each example came with"
-            )
-        return None
-    number = pd.to_numeric(table["look"], errors="coerce")
-    by_example = number.groupby(table["example"], sort=False)
-    last = int(number.max()) if number.max() < len(number) else 0
-    same = number.notna().all() and (by_example.min() == by_example.max()).all()
-    if not same or set(number) != set(range(1, last + 1)):
-        raise InputError(
-            f"{place}: column 'look': allowed: one number for each example, counted 1, 2, ... without a gap"
-        )
-    ended = (number[stopped].groupby(table["variant"]).min() - 1).to_dict()
-    lasts = {name: int(ended.get(name, last)) for name in table["variant"].unique() if name != ORIGINAL}
-    late = ~stopped & (number > table["variant"].map({**lasts, ORIGINAL: last}))
-    if late.any() or min(lasts.values(), default=1) < 1:
-        raise InputError(
-            f"{place}: status '{STOPPED}' of a variant: allowed from look 2 on, at all later looks"
-        )
-    return InterimAnalyses({str(name): int(first) for name, first in by_example.min().items()}, lasts)
