@@ -89,7 +89,7 @@ def from_table(
             f"{table.name}: `fields` better= needs two texts; map them by `fields` output=COLUMN and "
             f"`fields` perturbed=COLUMN; columns: {listed(table.columns)}"
         )
-    examples = _plain(chosen_rows(table, where), columns)
+    examples = plain_examples(chosen_rows(table, where), columns)
     return Dataset(name, examples, task, None, examples)
 
 
@@ -126,7 +126,8 @@ def meanings(columns: Mapping[str, str]) -> dict[str, str]:
     return {**{ours: ours for ours in texts}, **{theirs: ours for ours, theirs in texts.items()}}
 
 
-def _plain(table: Table, columns: Mapping[str, str]) -> Sequence[Example]:
+def plain_examples(table: Table, columns: Mapping[str, str]) -> Sequence[Example]:
+    """The examples of a table, a row each; `columns` has our name -> its column."""
     numbers: dict[str, int] = {}
 
     def read(row: Row) -> Example:
