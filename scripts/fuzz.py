@@ -44,7 +44,8 @@ from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.verdict import read_verdict
 from dhp.judge.judges.recorded import read_recorded
-from dhp.llm.clients.responses import Unreadable, read_replies
+from dhp.llm.api import Garbled
+from dhp.llm.clients.responses import read_replies
 from dhp.loaders.fetch import unpack
 from dhp.loaders.resolve import resolve_datasets
 from dhp.loaders.user import read_texts
@@ -464,7 +465,7 @@ def outcome(kind: Kind, name: str, data: bytes) -> str:
         try:
             with _limited():
                 kind.read(path)
-        except (DhpError, Unreadable) as e:
+        except (DhpError, Garbled) as e:
             return "refused" if "\n" not in str(e) else f"several lines: {e!s:.200}"
         except _Hang:
             return f"hang: more than {SLOW} s"

@@ -9,10 +9,11 @@ by more than .002 says why. Exit 2 where DATA, a file in it or a package is miss
 import csv
 import gzip
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -63,17 +64,6 @@ REASONS: dict[tuple[str, str, str], str] = {
 
 
 @dataclass(frozen=True)
-class Published:
-    """One figure as its paper prints it."""
-
-    paper: str
-    table: str
-    row: str
-    column: str
-    value: float
-
-
-@dataclass(frozen=True)
 class Cell:
     """One figure of ours beside the published one, if there is one."""
 
@@ -82,25 +72,28 @@ class Cell:
     row: str
     column: str
     published: float | None
-    ours: float
-    how: str
+    ours: float = math.nan
+    how: str = ""
     """How ours is computed."""
     why: str = ""
     """Why it differs by more than WITHIN; empty where it does not."""
 
 
-def published_figures() -> list[Published]:
+def published_figures() -> Iterator[Cell]:
+    """Without ours."""
     with (Path(__file__).parent / "published.csv").open(encoding="utf-8", newline="") as file:
-        return [Published(**{**row, "value": float(row["value"])}) for row in csv.DictReader(file)]
+        for row in csv.DictReader(file):
+            yield Cell(row["paper"], row["table"], row["row"], row["column"], float(row["value"]))
 
 
-def beside(printed: Published, ours: float, how: str) -> Cell:
-    """The cell of a published figure; at the precision at which the paper prints it."""
-    place = (printed.paper, printed.table, printed.row, printed.column)
-    if abs(round(ours, 3) - printed.value) < WITHIN + 0.0005:
-        return Cell(*place, printed.value, ours, how)
-    why = REASONS.get(place[:3]) or REASONS.get((printed.paper, "", how), "cause not found")
-    return Cell(*place, printed.value, ours, how, why)
+def beside(printed: Cell, ours: float, how: str) -> Cell:
+    """A published figure with ours; compared at the precision at which the paper prints it."""
+    assert printed.published is not None
+    why = ""
+    if abs(round(ours, 3) - printed.published) >= WITHIN + 0.0005:
+        place = (printed.paper, printed.table, printed.row)
+        why = REASONS.get(place) or REASONS.get((printed.paper, "", how), "cause not found")
+    return replace(printed, ours=ours, how=how, why=why)
 
 
 def grid(texts: Sequence[RatedText], metric: str) -> tuple[Floats, dict[tuple[str, str], tuple[int, int]]]:

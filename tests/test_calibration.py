@@ -1,8 +1,7 @@
 """The method itself: a judge that sees nothing scores at chance, and what is planted in a judge is found."""
 
 import math
-import runpy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +12,20 @@ from scipy.stats import norm, rankdata
 import dhp
 from dhp.content.catalog import read_weights
 from dhp.core.records import parse_variant
-from dhp.core.specs import Task
 from dhp.stats.wilcoxon import signed_rank
+from tests.judges import ByRule
+from tests.scripts import loaded
 
-SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
-CALIBRATION = runpy.run_path(str(SCRIPTS / "calibration.py"))
-SETTINGS = list(CALIBRATION["settings"]())
-SAMPLES: Mapping[str, int] = CALIBRATION["SAMPLES"]
+CALIBRATION, D_BY_N = loaded("calibration"), loaded("d_by_n")
+SETTINGS = list(CALIBRATION.settings())
+SAMPLES: Mapping[str, int] = CALIBRATION.SAMPLES
 RUNS, N = 1000, 60
 LOOKS = len(SETTINGS) * len(SAMPLES)
-LOW, HIGH = CALIBRATION["band"](RUNS, LOOKS)
+LOW, HIGH = CALIBRATION.band(RUNS, LOOKS)
 
 
 def blind(samples: int, correlation: float, **tests: Any) -> dict[str, np.ndarray]:
-    found: dict[str, np.ndarray] = CALIBRATION["blind"](samples, correlation, RUNS, N, 1, tests)
+    found: dict[str, np.ndarray] = CALIBRATION.blind(samples, correlation, RUNS, N, 1, tests)
     return found
 
 
@@ -34,15 +33,15 @@ def blind(samples: int, correlation: float, **tests: Any) -> dict[str, np.ndarra
 def blind_logs() -> dict[tuple[str, float], np.ndarray]:
     """log p of one variant in each of a thousand runs, by scores and correlation."""
     return {
-        (name, correlation): blind(samples, correlation, test=CALIBRATION["exact"])["test"]
+        (name, correlation): blind(samples, correlation, test=CALIBRATION.exact)["test"]
         for name, samples in SAMPLES.items()
-        for correlation in CALIBRATION["CORRELATIONS"]
+        for correlation in CALIBRATION.CORRELATIONS
     }
 
 
 def shares(logs: Mapping[tuple[str, float], np.ndarray], combination: str) -> dict[Any, float]:
     return {
-        (name, metrics, correlation): CALIBRATION["noticed"](
+        (name, metrics, correlation): CALIBRATION.noticed(
             logs[name, correlation], metrics, combination
         ).mean()
         for name in SAMPLES
@@ -60,7 +59,7 @@ def test_a_blind_judge_passes_in_five_per_cent(blind_logs: Any) -> None:
 
 @pytest.mark.slow
 def test_the_harmonic_mean_itself_is_slightly_liberal(blind_logs: Any) -> None:
-    _, high = CALIBRATION["band"](RUNS, LOOKS, 0.065)
+    _, high = CALIBRATION.band(RUNS, LOOKS, 0.065)
     found = shares(blind_logs, "hmp")
     assert {key: share for key, share in found.items() if not LOW <= share <= high} == {}
 
@@ -97,17 +96,17 @@ def log_p_with_ties_broken_upwards(d: np.ndarray) -> float:
 def test_faults_in_the_test_leave_the_band() -> None:
     faults = {name: test for name, test in globals().items() if name.startswith("log_p_")}
     assert len(faults) == 4
-    found = {name: CALIBRATION["noticed"](logs, 1, "hmp") for name, logs in blind(1, 0.0, **faults).items()}
+    found = {name: CALIBRATION.noticed(logs, 1, "hmp") for name, logs in blind(1, 0.0, **faults).items()}
     assert {name: share.mean() for name, share in found.items() if LOW <= share.mean() <= HIGH} == {}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("statistics", "holds"), [("default", True), ("paper", False)])
 def test_a_blind_judge_through_the_whole_benchmark(statistics: str, holds: bool) -> None:
-    passed = CALIBRATION["blind_pipeline"]("mini/story_cloze", 60, statistics)
-    margin = CALIBRATION["error"](passed)
+    passed = CALIBRATION.blind_pipeline("mini/story_cloze", 60, statistics)
+    margin = CALIBRATION.error(passed)
     assert (passed.mean() - margin <= 0.05) == holds
-    assert (passed.mean(axis=0).max() <= CALIBRATION["band"](60, passed.shape[1])[1]) == holds
+    assert (passed.mean(axis=0).max() <= CALIBRATION.band(60, passed.shape[1])[1]) == holds
 
 
 PERTURBERS = (
@@ -145,29 +144,29 @@ def test_a_judge_that_prefers_damage_notices_nothing() -> None:
     assert {v.verdict for v in result.variants} == {"preferred"}
 
 
-class Lowers:
+def lowers(expected: bool, task: str) -> ByRule:
     """Lowers one metric of each damaged text: the one that experts expect most, or least."""
+    choose = max if expected else min
 
-    protocol = "none"
+    def score(candidate: dhp.Candidate, metric: str) -> int:
+        row = read_weights("design").row(task, parse_variant(candidate.variant).perturber)
+        return 3 if row and metric == choose(row, key=lambda name: row[name]) else 4
 
-    def __init__(self, expected: bool) -> None:
-        self.model = f"own/{'expected' if expected else 'confused'}"
-        self.choose = max if expected else min
-
-    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
-        for c in candidates:
-            row = read_weights("design").row(task.task, parse_variant(c.variant).perturber)
-            hurt = self.choose(row, key=lambda metric: row[metric]) if row else None
-            for metric in task.metrics:
-                yield dhp.Rating(c.example, c.variant, metric.name, 0, 3 if metric.name == hurt else 4)
+    return ByRule(score, f"own/{'expected' if expected else 'confused'}")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dataset", ["mini/summeval", "mini/story_cloze", "mini/wmt22_zhen"])
-def test_planted_confusion_is_found(dataset: str) -> None:
-    right, wrong = dhp.run(
-        [Lowers(True), Lowers(False)], dataset, analysis=dhp.AnalysisConfig(weights="design")
-    )
+@pytest.mark.parametrize(
+    ("dataset", "task"),
+    [
+        ("mini/summeval", "summarization"),
+        ("mini/story_cloze", "story_completion"),
+        ("mini/wmt22_zhen", "translation"),
+    ],
+)
+def test_planted_confusion_is_found(dataset: str, task: str) -> None:
+    judges = [lowers(True, task), lowers(False, task)]
+    right, wrong = dhp.run(judges, dataset, analysis=dhp.AnalysisConfig(weights="design"))
     for seen, confused in zip(right.variants, wrong.variants, strict=True):
         assert seen.d == pytest.approx(confused.d)
         assert min(seen.d, confused.d) >= 1
@@ -193,20 +192,14 @@ def test_a_judge_that_lowers_the_same_text_again_is_flagged_too() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_judge_that_sees_damage_only_is_not_flagged(seed: int) -> None:
-    (found,) = dhp.run(
-        "mock/noisy?samples=5",
-        "mini/summeval",
-        controls=True,
-        seed=seed,
-    )
+    (found,) = dhp.run("mock/noisy?samples=5", "mini/summeval", controls=True, seed=seed)
     assert found.d_avg > 1
     assert "false alarm" not in {row.verdict for row in found.controls}
 
 
 def test_the_plot_is_the_same_every_time(tmp_path: Path) -> None:
-    script = runpy.run_path(str(SCRIPTS / "d_by_n.py"))
     for name in ("first", "second"):
-        script["draw"](tmp_path / name, 10, (10, 100))
+        D_BY_N.draw(tmp_path / name, 10, (10, 100))
     first = (tmp_path / "first").read_bytes()
     assert first == (tmp_path / "second").read_bytes()
     assert b"Matplotlib v" not in first
@@ -215,6 +208,5 @@ def test_the_plot_is_the_same_every_time(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("effect", [0.2, 0.8])
 def test_the_plot_draws_the_effect_it_names_and_d_grows_with_n(effect: float) -> None:
-    script = runpy.run_path(str(SCRIPTS / "d_by_n.py"))
-    few, many = (np.median(script["drawn"](effect, n, 50)) for n in (20, 500))
+    few, many = (np.median(D_BY_N.drawn(effect, n, 50)) for n in (20, 500))
     assert many > 4 * few

@@ -1,7 +1,10 @@
-"""What the documentation prints can be typed: command lines parse, options exist, links lead somewhere."""
+"""What the documentation prints can be typed: commands parse, options exist, links lead, examples run."""
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from tests.cli.test_help import COMMANDS, understood
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "docs" / "results" / "overview.md"]
+EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
 GENERATED = {"reference/cli.md", "reference/python.md", "protocols.md", "perturbations.md"}
 _FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.S | re.M)
 
@@ -86,3 +90,18 @@ def test_the_blocks_of_yaml_are_yaml() -> None:
     for page in PAGES:
         for language, block in _FENCE.findall(page.read_text(encoding="utf-8")):
             assert language != "yaml" or yaml.safe_load(block)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", EXAMPLES, ids=name)
+def test_an_example_runs(example: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, example],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "mini/" in done.stdout or "tickets.csv" in done.stdout

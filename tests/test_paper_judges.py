@@ -1,11 +1,11 @@
 """The list of judges is whole, and the script runs what it reaches and says how to reach the rest."""
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 
 import pytest
+
+from tests.scripts import SCRIPTS, loaded
 
 TABLE_3 = {
     *("gpt-3.5-turbo-0125", "gpt-4-1106-preview"),
@@ -14,23 +14,16 @@ TABLE_3 = {
     *("Qwen1.5-4B-Chat", "Qwen1.5-7B-Chat", "Qwen1.5-14B-Chat", "Qwen1.5-32B-Chat", "Qwen1.5-72B-Chat"),
 }
 """The versions in Table 3 of Wang et al. (2025)."""
-FOLDER = Path(__file__).resolve().parents[1] / "scripts"
 
 
 @pytest.fixture(scope="module")
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("paper_judges", FOLDER / "paper_judges.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["paper_judges"] = module
-    spec.loader.exec_module(module)
-    return module
+def script() -> SimpleNamespace:
+    return loaded("paper_judges")
 
 
-def test_the_list(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list(script: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    judges = script.read_list(FOLDER / "paper_judges.yaml")
+    judges = script.read_list(SCRIPTS / "paper_judges.yaml")
     assert len(judges) == 12
     assert {judge.name.partition("/")[2] for judge in judges} == TABLE_3
     assert {judge.family for judge in judges} == {"GPT", "Llama", "Vicuna", "Mistral", "Qwen"}
@@ -44,7 +37,7 @@ def test_the_list(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_what_is_reached_is_run(
-    script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    script: SimpleNamespace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     listed = tmp_path / "judges.yaml"
     listed.write_text(

@@ -1,32 +1,13 @@
-"""The library call: results as objects, judges of the user's own, real data."""
+"""The library: its names, results as objects, judges of the user's own, real data."""
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 import dhp
+import dhp.judge.judges.llm
 from dhp.core.errors import InputError
-from dhp.core.specs import Task
-
-DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
-
-
-class Judge:
-    """Lowers fluency by the share of words that a text lost, and sees nothing else."""
-
-    model = "own/judge"
-    protocol = "none"
-
-    def __init__(self) -> None:
-        self.seen: list[dhp.Candidate] = []
-
-    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
-        self.seen += candidates
-        for c in candidates:
-            for metric in task.metrics:
-                score = max(1.0, min(5.0, len(c.text.split()) / 20)) if metric.name == "fluency" else 3.0
-                yield dhp.Rating(c.example, c.variant, metric.name, 0, score)
+from tests.judges import ByRule
 
 
 def test_result_object() -> None:
@@ -39,31 +20,35 @@ def test_result_object() -> None:
 
 
 def test_a_judge_of_ones_own() -> None:
-    judge = Judge()
-    result = dhp.run(judge, "mini/wmt22_deen")
+    texts = set()
+
+    def fluency_by_length(candidate: dhp.Candidate, metric: str) -> float:
+        texts.add(candidate.text)
+        return max(1.0, min(5.0, len(candidate.text.split()) / 20)) if metric == "fluency" else 3.0
+
+    result = dhp.run(ByRule(fluency_by_length, "own/judge"), "mini/wmt22_deen")
     noticed = {v.variant for v in result.variants if v.metrics["fluency"].p < 0.05}
     assert noticed >= {"word_deletions.minor", "word_deletions.major"}
     assert result.model == "own/judge"
-    texts = [c.text for c in judge.seen]
-    assert len(texts) == len(set(texts)) == 24 * 12
+    assert len(texts) == 24 * 12
 
 
-def test_examples_of_ones_own() -> None:
+@pytest.fixture
+def pets() -> dhp.Dataset:
     examples = [
         dhp.Example(f"{i}", f"Ann has {i} cats and two dogs.", f"Ann has {i} cats.") for i in range(9)
     ]
-    dataset = dhp.Dataset.of(examples, name="pets", task="summarization")
-    result = dhp.run("baseline/surface", dataset)
+    return dhp.Dataset.of(examples, name="pets", task="summarization")
+
+
+def test_examples_of_ones_own(pets: dhp.Dataset) -> None:
+    result = dhp.run("baseline/surface", pets)
     assert (result.dataset, result.n, result.left_out) == ("pets", 9, ())
     assert {v.variant: v.d for v in result.variants}["reordering.minor"] is None
 
 
-def test_choices_apply_to_a_dataset_object_or_are_refused() -> None:
-    examples = [
-        dhp.Example(f"{i}", f"Ann has {i} cats. She likes them.", f"Ann has {i} cats.") for i in range(9)
-    ]
-    dataset = dhp.Dataset.of(examples, name="pets", task="summarization")
-    result = dhp.run("baseline/surface", dataset, n=4, suite="sumpubmed")
+def test_choices_apply_to_a_dataset_object_or_are_refused(pets: dhp.Dataset) -> None:
+    result = dhp.run("baseline/surface", pets, n=4, suite="sumpubmed")
     assert result.n == 4
     assert "suite:sumpubmed@" in result.signature
     for choice, message in (
@@ -71,9 +56,9 @@ def test_choices_apply_to_a_dataset_object_or_are_refused() -> None:
         ({"suite": "wmt22_deen"}, "is for task"),
     ):
         with pytest.raises(InputError, match=message):
-            dhp.run("baseline/surface", dataset, **choice)
+            dhp.run("baseline/surface", pets, **choice)
     with pytest.raises(InputError, match="no model is given"):
-        dhp.run([], dataset)
+        dhp.run([], pets)
 
 
 def test_replaced_texts_do_not_depend_on_n() -> None:
@@ -102,13 +87,12 @@ def test_the_surface_judge_beats_the_floor_and_has_its_blind_spot() -> None:
 
 @pytest.mark.slow
 @pytest.mark.realdata
-@pytest.mark.skipif(not DATA.is_dir(), reason="the published datasets are not in ../shared/data")
 @pytest.mark.parametrize(
     ("dataset", "path", "variants"),
     [("summeval", "summeval/summeval.jsonl", 6), ("sumpubmed", "sumpubmed", 6), ("wmt22_zhen", "wmt22", 6)],
 )
-def test_real_data(dataset: str, path: str, variants: int) -> None:
-    result = dhp.run("baseline/surface", dataset, data=DATA / path)
+def test_real_data(dataset: str, path: str, variants: int, real: Path) -> None:
+    result = dhp.run("baseline/surface", dataset, data=real / path)
     assert (result.n, len(result.variants)) == (100, variants)
     characters = [v for v in result.variants if v.level == "character"]
     assert all(v.d > 5 and v.metrics["fluency"].detection > 0.9 for v in characters)
@@ -117,3 +101,29 @@ def test_real_data(dataset: str, path: str, variants: int) -> None:
 def test_the_same_judge_twice_is_refused() -> None:
     with pytest.raises(InputError, match="'baseline/constant' is given twice"):
         dhp.run(["baseline/constant", "baseline/constant"], "mini/story_cloze")
+
+
+def test_every_name_is_there() -> None:
+    assert [name for name in dhp.__all__ if getattr(dhp, name, None) is None] == []
+    assert callable(dhp.judge)
+    assert dhp.judge.judges.llm.LlmJudge is dhp.LlmJudge
+
+
+def test_scores_of_given_texts_go_to_the_correlation() -> None:
+    rows = [
+        {"id": f"s{i // 2}", "system": "ab"[i % 2], "source": "S", "output": "word " * i} for i in range(1, 9)
+    ]
+    ratings = dhp.judge("mock/ideal", rows, metrics="fluency")
+    human = ratings[["source", "system", "metric"]].assign(score=[float(i) for i in range(8)])
+    (judge,) = dhp.correlate(ratings, human, resamples=0).judges
+    assert judge.metrics[0].items == 8
+
+
+def test_a_judge_made_by_hand_is_one_of_the_benchmark() -> None:
+    judge = dhp.llm_judge("openai/none", "da", settings=dhp.ModelSettings(base_url="http://127.0.0.1:9/v1"))
+    assert isinstance(judge, dhp.LlmJudge)
+    assert (judge.model, judge.protocol.partition("@")[0]) == ("openai/none", "da")
+    with pytest.raises(InputError, match="'mock/ideal': is not a language model"):
+        dhp.llm_judge("mock/ideal")
+    with pytest.raises(InputError, match="must have the form NAME=FILE"):
+        dhp.read_human_scores("summeval")

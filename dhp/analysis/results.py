@@ -8,8 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from dhp.core.errors import InputError
-from dhp.core.records import IDENTITY
-from dhp.core.signature import Signature
+from dhp.core.records import IDENTITY, Signature
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import CONTROL_PAIRS as CONTROL_PAIRS
 from dhp.stats.detection import FEWEST_PAIRS as FEWEST_PAIRS
@@ -215,7 +214,7 @@ class Result:
     __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     signature: str
-    """Signature: in one line, all that the figures depend on; see `dhp.core.signature`."""
+    """Signature: in one line, all that the figures depend on; see `dhp.core.records`."""
     created: str
     """Time of the computation, UTC."""
     model: str

@@ -108,6 +108,12 @@ def stated(*parameters: str) -> list[str]:
     return [_spelt(option, context) for option in options if _is_stated(option, context)]
 
 
+def refuse_surplus(what: str, allowed: Collection[str]) -> None:
+    """Raise `InputError` for an option that the user gave and that is not for this."""
+    if surplus := [option for option in stated() if option not in allowed]:
+        raise InputError(f"{surplus[0]}: is not for {what}; allowed: {', '.join(allowed) or 'no option'}")
+
+
 def option_names(command: click.Command) -> dict[str, str]:
     """How messages may name a parameter, e.g. `limits.cost` -> the option, e.g. `--max-cost`.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from dhp.cli.options import Command, settings, stated
+from dhp.cli.options import Command, refuse_surplus, settings
 from dhp.cli.output import say
 from dhp.cli.protocol_options import CHART, DATASET, OWN, SEED, Criteria, ProtocolChanges
 from dhp.core.errors import InputError, one_of
@@ -338,10 +338,10 @@ def show(
     Example: dhp show dhp --dataset mini/summeval --metric fluency
     """
     name, kind = _find(name)
-    if surplus := [option for option in stated() if option not in _OPTIONS.get(kind, stated())]:
-        allowed = ", ".join(_OPTIONS[kind]) or "no option"
-        raise InputError(f"{surplus[0]}: is not for {kind}; allowed: {allowed}")
-    say(*_SHOW[kind](ShowRequest(name, dataset, seed, example, variant, chart, choice, criteria, changes)))
+    shown, allowed = _SHOW[kind]
+    if allowed is not None:
+        refuse_surplus(kind, allowed)
+    say(*shown(ShowRequest(name, dataset, seed, example, variant, chart, choice, criteria, changes)))
 
 
 def _find(name: str) -> tuple[str, str]:
@@ -401,20 +401,14 @@ def _weights(asked: ShowRequest) -> "Iterable[Part]":
     return weights_shown(read_weights(asked.name), asked.chart)
 
 
-_SHOW: "Mapping[str, Callable[[ShowRequest], Iterable[Part]]]" = {
-    "datasets": _dataset,
-    "protocols": _protocol,
-    "perturbers": _perturber,
-    "judges": _judge,
-    "weights": _weights,
+_SHOW: "Mapping[str, tuple[Callable[[ShowRequest], Iterable[Part]], tuple[str, ...] | None]]" = {
+    "datasets": (_dataset, ("--n", "--seed", "--data", "--min-characters")),
+    "protocols": (_protocol, None),
+    "perturbers": (_perturber, ()),
+    "judges": (_judge, ()),
+    "weights": (_weights, ("--chart",)),
 }
-_OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "datasets": ("--n", "--seed", "--data", "--min-characters"),
-    "perturbers": (),
-    "judges": (),
-    "weights": ("--chart",),
-}
-"""Kind -> the options that it takes, where these are not all."""
+"""Kind -> what shows one of it, and the options that it takes, where these are not all."""
 
 
 def weights_shown(read: "Weights", chart: str | None) -> "list[Part]":

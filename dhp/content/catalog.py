@@ -376,21 +376,23 @@ def own_metric(
     """
     if labels and scale is not None:
         raise InputError("`labels`: contradict `scale`; give one of them")
-    first, last = (1.0, float(len(labels))) if labels else _ends(scale)
+    ends: str | tuple[float, float] = (1.0, len(labels)) if labels else "1..5"
+    first, last = scale_ends(ends if scale is None else scale, "`scale`")
     words = [label.strip() for label in labels]
     if labels and (len({word.lower() for word in words}) < max(2, len(words)) or not all(words)):
         raise InputError(f"`labels` {','.join(labels)}: allowed: two or more words that differ, worst first")
     if first == last:
         raise InputError(f"`scale` {scale}: its ends are equal; allowed: two numbers that differ, e.g. 1..10")
+    spoken = name.replace("_", " ")
     given = {
         "name": name,
         "scale": {"min": min(first, last), "max": max(first, last)},
         "lower_is_better": last < first,
         "labels": words,
         "definition": "",
-        "steps": [f"Rate {name.replace('_', ' ')}."],
-        "question": f"How good is the text in {name.replace('_', ' ')}?",
-        "antonym": f"no {name.replace('_', ' ')}",
+        "steps": [f"Rate {spoken}."],
+        "question": f"How good is the text in {spoken}?",
+        "antonym": f"no {spoken}",
     }
     try:
         return Metric.model_validate(given)
@@ -437,9 +439,3 @@ def with_metrics(task: Task, given: Metrics) -> Task:
     chosen = {m.name: m for m in [*kept, *own.values()]}
     changes = {"metrics": [chosen[name] for name in dict.fromkeys(names)], "translations": {}}
     return task.model_copy(update=changes)
-
-
-def _ends(scale: str | tuple[float, float] | None) -> tuple[float, float]:
-    if scale is None:
-        return 1.0, 5.0
-    return scale_ends(scale, "`scale`")

@@ -5,9 +5,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from dhp.core.specs import LANGUAGES as LANGUAGES
-from dhp.core.specs import Language as Language
-from dhp.core.specs import Scale, Spec
+from dhp.core.specs import Language, Scale, Spec
 from dhp.core.text import SLOT, slots_fault
 
 AnswerForm = Literal[

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import PARTS, AnswerForm, Part, Protocol, Wording, slot_fault
@@ -57,7 +58,7 @@ class Prompts:
         self._task = task
         self._persona = persona
         self._metrics = {metric.name: metric for metric in task.metrics}
-        self._templates: dict[tuple[str, AnswerForm], _Template] = {}
+        self._template = cache(self._made)
         english = task.in_language("en") if "en" in task.translations else task
         self._source_tag = _tag(english.source_label or "", "source")
         self._output_tag = _tag(english.output_label, "output")
@@ -100,11 +101,6 @@ class Prompts:
         source = {"source": fenced(candidate.source, self._source_tag), "fields": _parts(fields)}
         shown = (p for p in template.sample if self._task.source_label or "source" not in p[1::2])
         return [join_slots(pieces, {**source, **texts}) for pieces in shown]
-
-    def _template(self, metric: str, form: AnswerForm) -> _Template:
-        if (metric, form) not in self._templates:
-            self._templates[metric, form] = self._made(metric, form)
-        return self._templates[metric, form]
 
     def _made(self, metric: str, form: AnswerForm) -> _Template:
         known = self._fixed_slots(self._metrics.get(metric), form)

@@ -192,16 +192,13 @@ class RequestBuilder:
                 raise InputError("`answer` json: one prompt asks for all metrics; allowed: one prompt file")
             check_output_slot(self.prompt_files[0], task.columns)
             return dict.fromkeys(names, self.prompt_files[0].text)
-        found = prompts_by_metric(self.prompt_files, self._all_metrics(task), task.columns)
+        known = dict.fromkeys([*names, *self.known_metrics])  # some files may be for metrics of other tasks
+        metrics = names if len(self.prompt_files) == 1 else list(known)
+        found = prompts_by_metric(self.prompt_files, metrics, task.columns)
         if lacking := [m for m in names if m not in found]:
             there = " ".join(f"`metrics` {m}" for m in found)
             raise InputError(f"no prompt file for the metric '{lacking[0]}'; add one, or take only {there}")
         return found
-
-    def _all_metrics(self, task: Task) -> Sequence[str]:
-        """All metrics that the files may be for: some files may be for metrics of other tasks."""
-        known = [*task.metric_names, *self.known_metrics]
-        return task.metric_names if len(self.prompt_files) == 1 else list(dict.fromkeys(known))
 
     def _forms(self) -> list[tuple[AnswerForm, tuple[int, ...]]]:
         """The answer forms with the samples that are asked for in each."""

@@ -8,7 +8,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from dhp.analysis.analyze import analyze_ratings, averages
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
@@ -183,8 +182,6 @@ _FIGURES = (
     *("styles", "halo", "warnings", "detection", "clusters"),
 )
 """Fields of a result that follow from its ratings, in the order in which they are compared."""
-_OF_TEXTS = frozenset(("characters",))
-"""Fields that follow from the texts, which a result is not sent with."""
 _BY_COLUMN = {"failures": "raw", "rules": "rule", "missing_mass": "missing_mass"}
 """Fields that follow from a column of the ratings that need not be there."""
 _UNKNOWN = "unknown"
@@ -254,7 +251,7 @@ def check_figures(entry: Entry, *, weights: str | None = None, quick: bool = Fal
     suite may be any.
     """
     computed = _computed(entry, weights, quick=quick)
-    here, there = (_without(each.to_dict(), _OF_TEXTS) for each in (entry.result, computed))
+    here, there = entry.result.to_dict(), computed.to_dict()
     columns = entry.ratings.columns if entry.ratings else frozenset[str]()
     fields = [*_FIGURES, *(field for field, column in _BY_COLUMN.items() if column in columns)]
     for field in fields:
@@ -263,13 +260,6 @@ def check_figures(entry: Entry, *, weights: str | None = None, quick: bool = Fal
                 f"{entry.place}: model '{entry.result.model}' on '{entry.result.dataset}': {where} is "
                 f"{said}, but {found} follows from the ratings"
             )
-
-
-def _without(value: Any, names: Collection[str]) -> Any:
-    """Nested values without the fields of these names."""
-    if isinstance(value, dict):
-        return {key: _without(inner, names) for key, inner in value.items() if key not in names}
-    return [_without(inner, names) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _computed(entry: Entry, weights: str | None, *, quick: bool) -> Result:
@@ -303,6 +293,7 @@ def _computed(entry: Entry, weights: str | None, *, quick: bool) -> Result:
         levels=source,
         signature=r.signed,
         scales=scales,
+        characters=next((curve.characters for curve in r.curves), None),  # of texts that are not sent with it
     )
 
 

@@ -6,12 +6,43 @@ from typing import Protocol, runtime_checkable
 
 from dhp.core.plugins import offered
 from dhp.llm.limits import Budget
-from dhp.llm.records import Outcomes, Reply, Request
+from dhp.llm.records import Answer, Outcomes, Reply, Request
 
 
 def providers() -> tuple[str, ...]:
     """Providers of language models, the part of a model's name before the slash."""
     return ("openai", *offered("models"))
+
+
+class Retry(Exception):
+    """This call failed and may succeed later."""
+
+    def __init__(self, reason: str, *, after: float | None = None, overload: bool = False) -> None:
+        super().__init__(reason)
+        self.after = after
+        """Seconds that the server asks to wait."""
+        self.overload = overload
+        """Whether fewer calls at once would help."""
+
+
+class Unreachable(Retry):
+    """No server answers at the address."""
+
+
+class Garbled(Retry):
+    """What answers does not speak the protocol; says what it answers instead."""
+
+
+class Rejected(Exception):
+    """This request will never be answered, others may be."""
+
+
+class Refused(Rejected):
+    """The caller, the model or the address is refused, and most likely for any other request, too."""
+
+
+class TooLong(Rejected):
+    """The prompt of this request does not fit into the model's context."""
 
 
 @runtime_checkable
@@ -37,7 +68,11 @@ class Client(Protocol):
         """Close them."""
 
     async def complete(self, request: Request, samples: tuple[int, ...]) -> list[Reply]:
-        """One call; see `OpenAIClient.complete`."""
+        """One call for `samples` of a request; fewer replies than samples where the server gives fewer.
+
+        Raises `Retry`, `Rejected` or `Refused`, `InputError` if no request can succeed, as a parameter is
+        refused, and `StoppedEarly` if the account is empty.
+        """
         ...
 
 
@@ -54,7 +89,7 @@ class LocalModel(Protocol):
     def misfit(self, request: Request) -> str | None:
         """Why prompt and answer do not fit the model; None where they do."""
 
-    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Outcomes]]:
+    def answer(self, requests: Iterable[Request]) -> Iterator[Answer]:
         """Replies for each request's samples; those of one group come one after another."""
         ...
 

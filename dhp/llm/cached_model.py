@@ -170,7 +170,7 @@ class CachedModel:
             return job
         came = {sample: outcome for sample, outcome in received.items() if sample in missing}
         self._keep(job, came)
-        found = dict(self._answer(job, came).outcomes)
+        found = dict(self._answer(job, came)[1])
         left = {sample: key for sample, key in missing.items() if sample not in came}
         return Job(request, found, left, job.prompt_tokens)
 
@@ -190,7 +190,7 @@ class CachedModel:
             else:
                 self.session_usage.failed += 1
         both = {**job.found, **outcomes}
-        return Answer(job.request, {sample: both[sample] for sample in job.request.samples if sample in both})
+        return job.request, {sample: both[sample] for sample in job.request.samples if sample in both}
 
     def _ask_server(self, client: Client, requests: Iterable[Request]) -> Iterator[Answer]:
         """First what no other command is asking, then what the others did not get."""
@@ -326,8 +326,8 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
     its place; other errors as of `CachedModel.ask`.
     """
     found = {}
-    for answer in model.ask(requests):
-        outcome, steps = answer.outcomes[0], []
+    for request, outcomes in model.ask(requests):
+        outcome, steps = outcomes[0], []
         if isinstance(outcome, Failure):
             why = outcome.reason
         elif outcome.finish in FINISHES:
@@ -335,7 +335,7 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
         else:
             why, steps = "the answer is not a list of steps", numbered_steps(outcome.text)
         if not steps:
-            place = f"{model.model.model}: {answer.request.place}"
+            place = f"{model.model.model}: {request.place}"
             raise InputError(f"{place}: {why}; allowed: {otherwise}, or `refresh` to ask again")
-        found[str(answer.request.tag)] = steps
+        found[str(request.tag)] = steps
     return {str(request.tag): found[str(request.tag)] for request in requests}

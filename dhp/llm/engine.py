@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly
-from dhp.llm.api import Client
-from dhp.llm.clients.transport import Garbled, Refused, Rejected, Retry, TooLong, Unreachable
+from dhp.llm.api import Client, Garbled, Refused, Rejected, Retry, TooLong, Unreachable
 from dhp.llm.limits import Budget, PromptLengths, RateLimits
 from dhp.llm.records import Failure, Outcomes, Reply, Request
 from dhp.llm.store import Store, rows
@@ -226,9 +225,9 @@ class Workers:
                 return [self._rejected(str(e))] * len(wanted)
             except Retry as e:
                 last = tries > engine.rate_limits.retries
-                if not engine.proven and self._hopeless(e, tries, last):
-                    raise self._never_answered(e) from None
-                if engine.proven and last:
+                if not engine.proven:
+                    self._check_first(e, tries, last)
+                elif last:
                     return [self._given_up(str(e))] * len(wanted)
                 self._check_wait(e)
                 engine.retries += 1
@@ -245,16 +244,16 @@ class Workers:
                 "repeat the command to resume"
             )
 
-    def _hopeless(self, error: Retry, tries: int, last: bool) -> bool:
-        """Whether the very first call has failed permanently."""
-        enough = tries >= _TRIES_UNPROVEN and (last or not error.overload)
-        return isinstance(error, Unreachable) or enough
-
-    def _never_answered(self, error: Retry) -> DhpError:
+    def _check_first(self, error: Retry, tries: int, last: bool) -> None:
+        """Raise where the very first call has failed permanently."""
         model = self._engine.client.model
-        if isinstance(error, Unreachable | Garbled):
-            return InputError(f"{model}: {error}")
-        return StoppedEarly(f"{model}: no call succeeds ({error}); repeat the command to try again")
+        enough = tries >= _TRIES_UNPROVEN and (last or not error.overload)
+        if isinstance(error, Unreachable) or (enough and isinstance(error, Garbled)):
+            raise InputError(f"{model}: {error}") from None
+        if enough:
+            raise StoppedEarly(
+                f"{model}: no call succeeds ({error}); repeat the command to try again"
+            ) from None
 
     def _rejected(self, reason: str) -> Failure:
         """A fault of the request's own, unless no other is answered either."""

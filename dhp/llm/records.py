@@ -96,11 +96,5 @@ class Failure:
 
 Outcomes = Mapping[int, Reply | Failure]
 """What came of samples, by their numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came back for a request: one outcome for each of its samples."""
-
-    request: Request
-    outcomes: Outcomes
+Answer = tuple[Request, Outcomes]
+"""A request with one outcome for each of its samples."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from dhp.core.errors import DiskFull, InputError, suggest
 from dhp.core.files import MAKE_ROOM, has_locks, is_full, reason
-from dhp.llm.records import Failure, Outcomes, Params, Position, Reply, Request
+from dhp.llm.records import Answer, Failure, Outcomes, Params, Position, Reply, Request
 
 FILE = "replies.sqlite"
 NOT_STORED = "not in the recording"
@@ -318,7 +318,7 @@ class StoredModel:
     def misfit(self, request: Request) -> None:
         """Everything fits."""
 
-    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Outcomes]]:
+    def answer(self, requests: Iterable[Request]) -> Iterator[Answer]:
         """What was not found in the store stays without a reply."""
         missing = Failure(NOT_STORED, passing=True)
         for request in requests:

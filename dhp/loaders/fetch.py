@@ -218,10 +218,10 @@ def fetch(card: Card, folder: Path, progress: Progress | None = None) -> Path:
     """
     if not card.fetchable:
         raise InputError(f"{card.dataset}: nothing to download. {card.access} Then use --data PATH.")
-    _make(folder)
-    if card.download is None:
-        return _fetch_wmt(card, folder, progress)
     try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if card.download is None:
+            return _fetch_wmt(card, folder, progress)
         got = [_fetch_file(card.download, name, folder, progress) for name in card.download.files]
     except OSError as e:
         raise unwritable(folder, e) from None
@@ -240,13 +240,6 @@ def _fetch_file(given: Download, name: str, folder: Path, progress: Progress | N
         download(url, Path(temporary) / name, digest, progress)
         unpack(Path(temporary) / name, folder / stem)
     return folder / stem
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise InputError(f"{folder}: cannot be made ({reason(e)})") from None
 
 
 def _fetch_wmt(card: Card, folder: Path, progress: Progress | None) -> Path:
@@ -302,11 +295,8 @@ def prepare(
     """
     if source is None:
         source = fetch(card, cache_folder() / "downloads" / card.dataset, progress)
-    text = "".join(
-        json.dumps(row, ensure_ascii=False) + "\n" for row in _rows(read_set(card, source, fields))
-    )
-    path = prepared_file(card)
-    write_lines(path, [text])
+    rows, path = _rows(read_set(card, source, fields)), prepared_file(card)
+    write_lines(path, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     return path
 
 

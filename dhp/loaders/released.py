@@ -22,12 +22,11 @@ from dhp.core.tables import (
     TABLE_SUFFIXES,
     Row,
     Table,
-    as_text,
     has_tables,
     read_tables,
 )
 from dhp.loaders.dataset import Dataset, naming
-from dhp.loaders.user import HUB_PREFIX, hub_folder
+from dhp.loaders.user import HUB_PREFIX, hub_folder, plain_examples
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +36,6 @@ NO_TEXT = "no such text in the set"
 EQUAL = "equals the original"
 """Why an example has no text under a variant; a published text cannot be repaired."""
 _CARD = "card.json"
-_TEXTS = ("id", "source", "output")
 
 
 def is_released(name: str) -> bool:
@@ -108,35 +106,18 @@ def _map(dataset: str) -> FieldMap:
 
 def _released(card: Card, table: Table, suite: Suite, columns: Mapping[str, str]) -> Dataset:
     variants = {v.name for v in suite.variants}
-    plain = {ours: theirs for ours, theirs in columns.items() if ours not in (*_TEXTS, *variants)}
     used = {*columns, *columns.values(), FILE, FOLDER, KEY}
-    plain |= {c: c for c in table.columns if c not in used}
-    examples: dict[str, Example] = {}
-    rows: dict[str, Row] = {}
-    for number, row in enumerate(table.rows, 1):
-        example = _example(row, number, columns, plain)
-        if example.id in rows:
-            raise row.fault(f"duplicate id '{example.id}' (first at {rows[example.id].place})")
-        examples[example.id], rows[example.id] = example, row
+    texts = {ours: theirs for ours, theirs in columns.items() if ours not in variants}
+    originals = plain_examples(table, texts | {c: c for c in table.columns if c not in used})
     made = tuple(
-        _text(row, columns[v.name], examples[example], v.name)
+        _text(row, columns[v.name], example, v.name)
         for v in suite.variants
-        for example, row in rows.items()
+        for row, example in zip(table.rows, originals, strict=True)
     )
-    originals = tuple(examples.values())
     task = naming(read_task(card.task), originals, card.source_language, card.output_language)
     return Dataset(
         card.dataset, originals, task, None, originals, suite.variants, made, language=card.output_language
     )
-
-
-def _example(row: Row, number: int, columns: Mapping[str, str], plain: Mapping[str, str]) -> Example:
-    fields = {}
-    for name, column in plain.items():
-        if (text := as_text(row.value(column))) is not None:
-            fields[name] = row.encodable(column, text)
-    identity = row.text(columns["id"]) if "id" in columns else str(number)
-    return Example(identity, row.text(columns["source"]), row.text(columns["output"]), fields)
 
 
 def _text(row: Row, column: str, example: Example, variant: str) -> PerturbedText:

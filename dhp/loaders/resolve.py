@@ -78,7 +78,7 @@ def resolve_datasets(
             name = parts_name(each) if isinstance(each, str) else NAME
             asked = Request(each, name, task, fields or {}, where or {}, text_language, judge_part, suite)
             if is_own(each):
-                whole = _of_plugin(asked) or _user_data(asked, suite, with_llm)
+                whole = _of_plugin(asked) or _user_data(asked, with_llm)
             else:
                 whole = published(str(each), data, min_characters, judge_part)
             if judge_part and whole.split is None:
@@ -155,9 +155,8 @@ def _of_plugin(asked: Request) -> Dataset | None:
     return next((dataset for dataset in found if dataset is not None), None)
 
 
-def _user_data(asked: Request, suite: Suite | None, with_llm: bool) -> Dataset:
-    source, task, fields, where = asked.source, asked.task, asked.fields, asked.where
-    text_language = asked.language
+def _user_data(asked: Request, with_llm: bool) -> Dataset:
+    source, task, suite = asked.source, asked.task, asked.suite
     name = source if isinstance(source, str) else NAME
     table = open_table(source) if isinstance(source, str) else rows_table(source)
     if task is None and (suite is None or suite.task == ANY_TASK):
@@ -167,11 +166,11 @@ def _user_data(asked: Request, suite: Suite | None, with_llm: bool) -> Dataset:
             "file, or a metric of your own by `metrics` NAME `scale` 1..5"
         )
     known = task if isinstance(task, Task) else read_task(task or (suite.task if suite else ""))
-    columns = columns_of(table, fields, known)
+    columns = columns_of(table, asked.fields, known)
     short = name if name.startswith("hf:") or name == NAME else parts_name(name)
-    found = from_table(short, table, known.with_columns(meanings(columns)), columns, where)
+    found = from_table(short, table, known.with_columns(meanings(columns)), columns, asked.where)
     own = None if found.pair_variants else suite or own_suite(known, with_llm)
-    return _complete(found, own, None, text_language or known.output_language)
+    return _complete(found, own, None, asked.language or known.output_language)
 
 
 def published(

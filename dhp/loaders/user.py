@@ -89,7 +89,7 @@ def from_table(
             f"{table.name}: `fields` better= needs two texts; map them by `fields` output=COLUMN and "
             f"`fields` perturbed=COLUMN; columns: {listed(table.columns)}"
         )
-    examples = _plain(chosen_rows(table, where), columns)
+    examples = plain_examples(chosen_rows(table, where), columns)
     return Dataset(name, examples, task, None, examples)
 
 
@@ -126,7 +126,8 @@ def meanings(columns: Mapping[str, str]) -> dict[str, str]:
     return {**{ours: ours for ours in texts}, **{theirs: ours for ours, theirs in texts.items()}}
 
 
-def _plain(table: Table, columns: Mapping[str, str]) -> Sequence[Example]:
+def plain_examples(table: Table, columns: Mapping[str, str]) -> Sequence[Example]:
+    """The examples of a table, a row each; `columns` has our name -> its column."""
     numbers: dict[str, int] = {}
 
     def read(row: Row) -> Example:
@@ -313,7 +314,7 @@ def hub_table(name: str) -> Table:
     """The rows of `ORG/NAME[:SPLIT]`, or of a local folder `./FOLDER[:SPLIT]`; see `read_texts`."""
     require("datasets", purpose=f"{HUB_PREFIX}{name}")
     place = f"{HUB_PREFIX}{name}"
-    address, split = (name, "") if Path(name).exists() else _parted(name)
+    address, _, split = (name, "", "") if Path(name).exists() else name.partition(":")
     if not address:
         raise InputError(f"{place}: no name; allowed: hf:ORG/NAME, hf:ORG/NAME:SPLIT, hf:./FOLDER")
     splits = _load(place, address)
@@ -359,11 +360,6 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         log.setLevel(level)
-
-
-def _parted(name: str) -> tuple[str, str]:
-    address, _, split = name.partition(":")
-    return address, split
 
 
 def _load(place: str, address: str) -> dict[str, Any]:

@@ -191,12 +191,7 @@ def read_card(folder: Path) -> SetCard:
         raise InputError(
             f"{folder}: no perturbation set, there is no {CARD}; allowed: a folder that holds one"
         )
-    text = read_text(path)
-    data = parse_json(str(path), text)
-    schema = data.get("schema") if isinstance(data, dict) else None
-    if schema != SCHEMA:
-        raise InputError(f"{path}: schema is {schema!r}; allowed: {SCHEMA}")
-    card = parsed(text, SetCard, str(path))
+    card, data = read_form(path, SetCard, SCHEMA)
     unique("dataset", (p.name for p in card.datasets), str(path))
     for part, stem in zip(card.datasets, file_names(p.name for p in card.datasets), strict=True):
         names = [v.name for v in part.variants]
@@ -215,6 +210,16 @@ def card_hash(card: Mapping[str, object]) -> str:
     said = {key: value for key, value in card.items() if key != "sha256"}
     plain = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(plain.encode()).hexdigest()
+
+
+def read_form(path: Path, spec: type[S], schema: str) -> tuple[S, dict[str, object]]:
+    """A JSON file as `spec` describes it, and as it is; raises `InputError` for one of another schema."""
+    text = read_text(path)
+    data = parse_json(str(path), text)
+    there = data.get("schema") if isinstance(data, dict) else None
+    if there != schema:
+        raise InputError(f"{path}: schema is {there!r}; allowed: {schema}")
+    return parsed(text, spec, str(path)), data
 
 
 def parsed(text: str, spec: type[S], place: str) -> S:

@@ -4,14 +4,12 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from dhp.analysis.results import VariantResult
-from dhp.core.diff import Operation, diff
+from dhp.core.diff import Operation, diff, snippet
 from dhp.core.text import printable
 from dhp.report.findings import Matrix, findings, matrix_of
 from dhp.report.labels import SIGNS, percent, state
-from dhp.report.snippet import snippet
 from dhp.report.web import page
 from dhp.runs.compare import ChangedKind, ChangedPair, DatasetComparison, changed_kinds
 from dhp.runs.reader import Run, RunResult
@@ -190,12 +188,9 @@ def _verdicts(rows: Iterable[VariantResult]) -> list[str]:
 
 def _changes(runs: Iterable[Run], wanted: Collection[_Key]) -> _Changes:
     """What was done to the texts: the first change to each, in one line."""
-    originals: dict[tuple[str, str], str] = {}
-    rows: dict[_Key, Mapping[str, Any]] = {}
-    for run in runs:
-        originals |= {(e["dataset"], e["id"]): e["output"] for e in run.examples}
-        for row in run.perturbed:
-            key = row["dataset"], row["example"], row["variant"]
-            if key in wanted and row["text"] is not None:
-                rows.setdefault(key, row)
-    return {key: snippet(diff(originals[key[:2]], row["text"], row["level"])) for key, row in rows.items()}
+    found: dict[_Key, list[tuple[Operation, str]]] = {}
+    for row in (row for run in runs for row in run.pairs()):
+        key = row["dataset"], row["example"], row["variant"]
+        if key in wanted and key not in found and row["text"] is not None:
+            found[key] = snippet(diff(row["before"], row["text"], row["level"]))
+    return found

@@ -11,9 +11,9 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from dhp.content.catalog import variant_name
+from dhp.core.diff import EXCERPT, Pieces, excerpt, snippet
 from dhp.core.records import ORIGINAL, STOPPED
 from dhp.report.labels import judge_name
-from dhp.report.snippet import EXCERPT, Pieces, excerpt, snippet
 
 if TYPE_CHECKING:
     import pandas as pd

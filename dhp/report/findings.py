@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,10 @@ import numpy as np
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import FEWEST_PAIRS, DoseThreshold, Result, VariantResult
 from dhp.content.catalog import kind_name, variant_name
-from dhp.core.diff import Operation, diff
+from dhp.core.diff import Operation, diff, snippet
 from dhp.core.records import parse_variant
 from dhp.report.labels import judge_name, listed, percent, shared_folder, shortened, state
-from dhp.report.snippet import snippet
+from dhp.runs.reader import RunResult
 
 WORST_FIRST = ("preferred", "missed", "as harmless edits", "faint", "undecided", "noticed")
 _STATES = ("false alarm", "undecided", "not tested", "passed")
@@ -303,7 +304,7 @@ def _rows(columns: Sequence[Sequence[VariantResult]]) -> tuple[MatrixRow, ...]:
 
 
 Texts = Mapping[tuple[str, str], Mapping[str, Any]]
-"""(example, variant) -> its row of `perturbed.jsonl`, with the original as `before`."""
+"""(example, variant) -> its row of `Run.pairs`."""
 _UNSEEN = ("preferred", "missed", "faint", "undecided")
 _KINDS = 3
 _PAIRS = 3
@@ -315,13 +316,18 @@ class Pair:
 
     place: int
     """Number of the result, from 0 on."""
-    example: str
-    variant: str
-    change: Sequence[tuple[Operation, str]]
-    """The first change, in one line."""
+    row: Mapping[str, Any]
+    """Of the `Texts`."""
+    drop: float
+    """Mean over the metrics, at most 0."""
     original: float
     """Mean score over the metrics."""
     degraded: float
+
+    @property
+    def change(self) -> Sequence[tuple[Operation, str]]:
+        """The first change, in one line."""
+        return snippet(diff(self.row["before"], self.row["text"], self.row["level"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,47 +339,39 @@ class Miss:
     """The largest rise of the score first, of equal ones the largest change."""
 
 
-def misses(
-    findings: Sequence[Findings], ratings: Sequence[RatingsArray], texts: Sequence[Texts]
-) -> list[Miss]:
-    """The three kinds of damage that fared worst, with three pairs each; without those noticed."""
-    rows = [(row, index) for index, each in enumerate(findings) for row in each.damage]
-    rows = [(row, index) for row, index in rows if state(row) in _UNSEEN and row.detection is not None]
+def misses(rated: Sequence[RunResult], texts: Mapping[str, Texts]) -> list[Miss]:
+    """The three kinds of damage that fared worst, with three pairs each; without those noticed.
+
+    `texts` are by dataset.
+    """
+    rows = [(row, place) for place, each in enumerate(rated) for row in findings(each.result).damage]
+    rows = [(row, place) for row, place in rows if state(row) in _UNSEEN and row.detection is not None]
     rows.sort(key=lambda pair: pair[0].detection or 0.0)
     kinds: dict[str, list[tuple[str, int]]] = {}
-    for row, index in rows:
-        kinds.setdefault(kind_name(row.variant), []).append((row.variant, index))
-    listed: list[Miss] = []
-    for kind, where in kinds.items():
-        if len(listed) == _KINDS:
-            break
-        every = [pair for name, index in where for pair in _pairs(name, index, ratings[index], texts[index])]
-        every.sort(key=lambda pair: pair[0])
-        if every:
-            listed.append(Miss(kind, [_shown(pair) for _, pair in every[:_PAIRS]]))
-    return listed
+    for row, place in rows:
+        kinds.setdefault(kind_name(row.variant), []).append((row.variant, place))
+
+    def clearest(where: Sequence[tuple[str, int]]) -> list[Pair]:
+        of = ((name, place, rated[place]) for name, place in where)
+        pairs = [p for name, place, r in of for p in _pairs(name, place, r.ratings, texts[r.result.dataset])]
+        return sorted(pairs, key=lambda p: (p.drop, -_distance(p.row), p.row["example"]))[:_PAIRS]
+
+    found = (Miss(kind, clearest(where)) for kind, where in kinds.items())
+    return list(islice((miss for miss in found if miss.pairs), _KINDS))
 
 
-_RankedPair = tuple[tuple[float, float, str], tuple[Pair, Mapping[str, Any]]]
+def _distance(row: Mapping[str, Any]) -> float:
+    return (row.get("audit") or {}).get("distance") or 0
 
 
-def _pairs(variant: str, index: int, ratings: RatingsArray, texts: Texts) -> list[_RankedPair]:
-    """The pairs whose mean score did not fall, with their sort keys."""
+def _pairs(variant: str, place: int, ratings: RatingsArray, texts: Texts) -> list[Pair]:
+    """The pairs whose mean score did not fall."""
     original, degraded = ratings.score_tables([variant])
     drops = ratings.difference_table([variant], ratings.metrics)[:, 0]
     names = sorted(ratings.examples)
-    ranked: list[_RankedPair] = []
+    found = []
     for e in np.flatnonzero(~np.isnan(drops).any(axis=1)):
-        row = texts.get((name := names[e], variant))
-        drop = float(drops[e].mean())
-        if row is None or row["text"] is None or drop > 0:
-            continue
-        changed = (row.get("audit") or {}).get("distance") or 0
-        pair = Pair(index, name, variant, (), float(original[e].mean()), float(degraded[e, 0].mean()))
-        ranked.append(((drop, -changed, name), (pair, row)))
-    return ranked
-
-
-def _shown(ranked: tuple[Pair, Mapping[str, Any]]) -> Pair:
-    pair, row = ranked
-    return replace(pair, change=snippet(diff(row["before"], row["text"], row["level"])))
+        row, drop = texts.get((names[e], variant)), float(drops[e].mean())
+        if row is not None and row["text"] is not None and drop <= 0:
+            found.append(Pair(place, row, drop, float(original[e].mean()), float(degraded[e, 0].mean())))
+    return found

@@ -23,6 +23,7 @@ from dhp.report.findings import (
     WORST_FIRST,
     Findings,
     Sentence,
+    Texts,
     by_judge,
     findings,
     matrices,
@@ -183,7 +184,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
             sections.append(_section(index, each, curves=together is None))
     with stage(progress, "packing the texts of the report"):
         pairs = explorer_data(run)
-    texts, several = _texts(run), len(found) > 1
+    several = len(found) > 1
     rows = [row for each in found for row in (*each.result.variants, *each.probes)]
     judged = [row for each in found for row in each.damage]
     return page(
@@ -197,7 +198,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         sentences=sentences(found),
         matrices=[(m, [found.index(f) for f in m.columns]) for m in matrices(found)] if several else [],
         advice=_advice(found),
-        misses=misses(found, [each.ratings for each in run.rated], [texts[e.dataset] for e in found]),
+        misses=misses(run.rated, _texts(run)),
         verdicts=[v for v in reversed(WORST_FIRST) if any(state(row) == v for row in judged)],
         signs=SIGNS,
         start=_start(judged),
@@ -263,14 +264,9 @@ def _damage(rows: Sequence[VariantResult]) -> dict[str, str]:
     return {name: known.get(name) or "A perturber of your own." for name in names}
 
 
-def _texts(run: Run) -> dict[str, dict[tuple[str, str], Mapping[str, Any]]]:
-    """Dataset -> (example, variant) -> its row, with the original as `before`, of the examples shown."""
-    before: dict[str, dict[str, str]] = {}
-    for e in run.examples:
-        if len(own := before.setdefault(e["dataset"], {})) < MOST_EXAMPLES:
-            own[e["id"]] = e["output"]
-    found: dict[str, dict[tuple[str, str], Mapping[str, Any]]] = {name: {} for name in before}
-    for row in run.perturbed:
-        if (original := before[row["dataset"]].get(row["example"])) is not None:
-            found[row["dataset"]][row["example"], row["variant"]] = {**row, "before": original}
+def _texts(run: Run) -> Mapping[str, Texts]:
+    """Dataset -> (example, variant) -> its row, of the examples shown."""
+    found: dict[str, dict[tuple[str, str], Mapping[str, Any]]] = {r.dataset: {} for r in run.results}
+    for row in run.pairs(MOST_EXAMPLES):
+        found.setdefault(row["dataset"], {})[row["example"], row["variant"]] = row
     return found

@@ -113,16 +113,11 @@ def _variants(entry: RunResult) -> set[str]:
     return {row.variant for row in entry.result.variants}
 
 
-def _texts(entry: RunResult) -> dict[tuple[str, str | None], str | None]:
-    """Example and variant, None for the original, -> text."""
-    run = read_run(Path(entry.place))
-    dataset = entry.result.dataset
-    found: dict[tuple[str, str | None], str | None] = {
-        (row["id"], None): row["output"] for row in run.examples if row["dataset"] == dataset
-    }
-    compared = _variants(entry)
-    return found | {
-        (row["example"], row["variant"]): row["text"]
-        for row in run.perturbed
+def _texts(entry: RunResult) -> dict[tuple[str, str], tuple[str, str | None]]:
+    """Example and variant -> original and copy."""
+    compared, dataset = _variants(entry), entry.result.dataset
+    return {
+        (row["example"], row["variant"]): (row["before"], row["text"])
+        for row in read_run(entry.place).pairs()
         if row["dataset"] == dataset and row["variant"] in compared
     }

@@ -85,6 +85,17 @@ class Run:
         """The degraded texts, read anew each time: `dataset`, `example`, `variant`, `level`, `status`, ..."""
         return self._lines("perturbed.jsonl")
 
+    def pairs(self, most: int | None = None) -> Iterator[dict[str, Any]]:
+        """`perturbed` with the originals as `before`; of the first `most` examples of each dataset."""
+        before: dict[str, dict[str, str]] = {}
+        for e in self.examples:
+            own = before.setdefault(e["dataset"], {})
+            if most is None or len(own) < most:
+                own[e["id"]] = e["output"]
+        for row in self.perturbed:
+            if row["example"] in before[row["dataset"]]:
+                yield {**row, "before": before[row["dataset"]][row["example"]]}
+
     @cached_property
     def prompts(self) -> list[dict[str, str]]:
         """One prompt for each metric, language model and dataset; empty where none was asked."""

@@ -10,8 +10,8 @@ from dhp.content.catalog import content_folder, load_spec, names_of, read_task
 from dhp.content.check import check
 from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
 from dhp.core.errors import InputError
-from dhp.core.protocol_spec import LANGUAGES, POINTWISE_FORMS, Protocol, Wording
-from dhp.core.specs import Task
+from dhp.core.protocol_spec import POINTWISE_FORMS, Protocol, Wording
+from dhp.core.specs import LANGUAGES, Task
 
 PRESETS = (
     "analyze-rate analyze-rate-steps da dhp free-text g-eval-prob g-eval-sample letters mix rate-explain "

@@ -1,12 +1,18 @@
-"""Languages of texts, and their bounds of sentences and words."""
+"""Languages of texts, their bounds of sentences and words, and how frequent words are."""
+
+import subprocess
+import sys
 
 import pytest
+import wordfreq
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.core.errors import NotApplicable
 from dhp.core.language import (
+    FUNCTION_WORDS,
     NAMES,
+    PRONOUNS,
     SEGMENTED,
     WITHOUT_SPACES,
     declared_language,
@@ -15,6 +21,7 @@ from dhp.core.language import (
     sentences,
     text_language,
     word_spans,
+    zipf,
 )
 from dhp.core.text import _sentence_spans
 
@@ -142,3 +149,38 @@ GAPS = ["", " ", "  ", "\n", "\n\n", "\t", "\u00a0", "\u3000", "-", ", "]
 def test_bounds_found_piece_by_piece_are_those_of_the_whole_text(drawn: list[tuple[str, str]]) -> None:
     text = "".join(piece + gap for piece, gap in drawn)
     assert sentence_spans(text, "en") == list(_sentence_spans.__wrapped__(text))
+
+
+@pytest.mark.parametrize("word", ["the", "house", "photosynthesis", "it's"])
+def test_zipf_is_that_of_the_list_unrounded(word: str) -> None:
+    assert zipf(word) == pytest.approx(wordfreq.zipf_frequency(word, "en", "large"), abs=0.0051)
+
+
+def test_an_unlisted_word_has_frequency_0() -> None:
+    assert zipf("krelbomtex") == 0.0
+
+
+def test_every_pronoun_is_a_function_word() -> None:
+    assert "herself" in PRONOUNS
+    assert PRONOUNS <= FUNCTION_WORDS
+
+
+TOKENISING = """
+import sys
+from dhp.core.text import sentences, words
+text = "Dr. Gray can't come at 5 p.m. today. She's ill."
+before = sentences(text), words(text)
+assert not [name for name in sys.modules if name.partition(".")[0] in ("nltk", "scipy")], "loads too much"
+import nltk
+from nltk.tokenize import NLTKWordTokenizer
+from nltk.tokenize.punkt import PunktSentenceTokenizer
+assert nltk.stem.porter.PorterStemmer().stem("running") == "run"
+whole = [token for sentence in before[0] for token in NLTKWordTokenizer().tokenize(sentence)]
+assert before[1] == [token for token in whole if any(map(str.isalnum, token))]
+print(len(before[0]))
+"""
+
+
+def test_tokenising_loads_no_more_of_nltk_than_it_needs_and_leaves_it_whole_for_others() -> None:
+    run = subprocess.run([sys.executable, "-c", TOKENISING], capture_output=True, text=True, check=False)
+    assert (run.stdout, run.stderr) == ("2\n", "")

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from dhp.content.catalog import names_of, read_task
 from dhp.content.protocols import override, read_persona, read_protocol, read_wording
 from dhp.core.errors import InputError
-from dhp.core.protocol_spec import LANGUAGES, AnswerForm, Language
+from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
-from dhp.core.specs import Scale, Task
+from dhp.core.specs import LANGUAGES, Language, Scale, Task
 from dhp.core.text import numbered_steps
 from dhp.judge.api import rescale
 from dhp.judge.extraction.rating import answer_scale

@@ -43,11 +43,11 @@ def cached_model(
 def answered(cached_model: CachedModel, wanted: Sequence[Request]) -> dict[int, list[str]]:
     """Tag -> texts by sample, `!reason` where there is none; each request must be answered once."""
     found: dict[int, list[str]] = {}
-    for answer in cached_model.ask(wanted):
-        assert isinstance(answer.request.tag, int)
-        assert answer.request.tag not in found
-        assert set(answer.outcomes) == set(answer.request.samples)
-        found[answer.request.tag] = [_text(answer.outcomes[s]) for s in answer.request.samples]
+    for request, outcomes in cached_model.ask(wanted):
+        assert isinstance(request.tag, int)
+        assert request.tag not in found
+        assert set(outcomes) == set(request.samples)
+        found[request.tag] = [_text(outcomes[s]) for s in request.samples]
     return found
 
 

@@ -247,8 +247,8 @@ def test_a_vllm_server_gives_the_expected_scores_of_this_process(tmp_path: Path)
     assert (frames[0]["score"] - frames[1]["score"]).abs().max() < 1e-3
     # Without a seed: version 0.32 for CPUs dies of one.
     request = Request("Rate this.", Params(1.0, None, 4), (0, 1, 2), "here")
-    (answer,) = CachedModel(OpenAIClient("tiny", url), RequestContext()).ask([request])
-    assert [outcome.calls for outcome in answer.outcomes.values()] == [1, 0, 0]
+    ((_, outcomes),) = CachedModel(OpenAIClient("tiny", url), RequestContext()).ask([request])
+    assert [outcome.calls for outcome in outcomes.values()] == [1, 0, 0]
 
 
 @pytest.mark.parametrize("dataset", DATASETS)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from dhp.core.errors import InputError, StoppedEarly
+from dhp.llm.api import Rejected, Retry
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
-from dhp.llm.clients.transport import Rejected, Retry
 from dhp.llm.limits import Budget, Limits, RateLimits
 from dhp.llm.records import Position, Reply, Request
 from dhp.llm.store import Store, open_store, stored_model

@@ -1,11 +1,12 @@
 """A few cases of `scripts/faults.py`, whole runs against what goes wrong; the script runs all of them."""
 
-import runpy
 from pathlib import Path
 
 import pytest
 
-CASES = runpy.run_path(str(Path(__file__).resolve().parents[2] / "scripts" / "faults.py"))["cases"]()
+from tests.scripts import loaded
+
+CASES = loaded("faults").cases()
 
 
 @pytest.mark.slow

@@ -255,7 +255,7 @@ def test_a_secret_that_a_server_repeats_is_kept_nowhere(
     with scripted_server(says) as server:
         asked = cached_model(f"{server.url}/v1", tmp_path / "s.sqlite", transport=transport)
         answers = list(asked.ask(requests(9, params=QUICK)))
-    outcomes = [outcome for answer in answers for outcome in answer.outcomes.values()]
+    outcomes = [outcome for _, each in answers for outcome in each.values()]
     texts = {outcome.text for outcome in outcomes if isinstance(outcome, Reply)}
     reasons = {outcome.reason for outcome in outcomes if isinstance(outcome, Failure)}
     assert texts == {"You sent Bearer *** and Token ***: 4"}

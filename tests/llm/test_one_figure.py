@@ -1,7 +1,6 @@
 """The same model, prompts and protocol give the same ratings in this process and behind a server."""
 
 import importlib.util
-import runpy
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +12,10 @@ import dhp
 from dhp.report.advice import warnings
 from dhp.report.findings import findings
 from tests.llm.logprob_server import logprob_server
+from tests.scripts import loaded
 
-SMOLLM2 = runpy.run_path(str(Path(__file__).resolve().parents[2] / "scripts" / "smollm2.py"))
-PACKAGE, make = SMOLLM2["PACKAGE"], SMOLLM2["make"]
+SMOLLM2 = loaded("smollm2")
+PACKAGE, make = SMOLLM2.PACKAGE, SMOLLM2.make
 
 
 def both(folder: Path, tmp_path: Path, protocols: Sequence[dhp.Protocol], n: int) -> list[pd.DataFrame]:

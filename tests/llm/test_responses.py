@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from dhp.llm.clients.responses import Unreadable, problem_inside, read_problem, read_replies
+from dhp.llm.api import Garbled
+from dhp.llm.clients.responses import problem_inside, read_problem, read_replies
 from dhp.llm.records import Position
 
 SENT = {"max_tokens": 5, "logprobs": True, "top_logprobs": 20, "n": 5, "seed": 3, "temperature": 0.7}
@@ -83,7 +84,7 @@ def test_an_error_inside_a_good_status_is_one() -> None:
     assert problem_inside(b'{"choices": [{"message": {"content": "4"}}], "error": null}') is None
     assert problem_inside(b'{"choices": []}') is None
     broken = {"choices": [{"message": {"content": ""}, "finish_reason": "error", "error": {"code": 502}}]}
-    with pytest.raises(Unreadable, match="broken off"):
+    with pytest.raises(Garbled, match="broken off"):
         read_replies(json.dumps(broken).encode())
 
 
@@ -120,7 +121,7 @@ def test_errors_of_many_shapes_are_read() -> None:
     ],
 )
 def test_bodies_without_an_answer_are_said_to_be_that(body: bytes) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(Garbled):
         read_replies(body)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.report.findings import Miss, findings, misses
+from dhp.report.findings import Miss, misses
 from dhp.runs.reader import Run, read_run
 from tests.quick import undrawn_charts
 
@@ -26,8 +26,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def found(run: Run) -> list[Miss]:
     before = {e["id"]: e["output"] for e in run.examples}
     texts = {(t["example"], t["variant"]): {**t, "before": before[t["example"]]} for t in run.perturbed}
-    rated = run.rated
-    return misses([findings(r.result) for r in rated], [r.ratings for r in rated], [texts] * len(rated))
+    return misses(run.rated, {"mini/summeval": texts})
 
 
 def test_the_worst_kinds_come_first_and_none_that_was_noticed(run: Run) -> None:
@@ -44,7 +43,7 @@ def test_the_clearest_pairs_are_those_whose_score_rose_most(run: Run) -> None:
     rises = means.filter(like=PREFERRED).sub(means["original"], axis=0).stack().sort_values(ascending=False)
     shown = [pair.degraded - pair.original for pair in typos.pairs]
     assert shown == pytest.approx(rises.iloc[:3].tolist())
-    assert shown == pytest.approx([rises[pair.example, pair.variant] for pair in typos.pairs])
+    assert shown == pytest.approx([rises[pair.row["example"], pair.row["variant"]] for pair in typos.pairs])
     assert shown[0] > 0
 
 
@@ -53,8 +52,8 @@ def test_of_ties_the_largest_change_comes_first_and_every_pair_shows_one(run: Ru
     tied = [miss for miss in found(run) if miss.pairs[0].original == miss.pairs[0].degraded]
     assert tied
     for miss in tied:
-        shown = [sizes[p.example, p.variant] for p in miss.pairs]
+        shown = [sizes[p.row["example"], p.row["variant"]] for p in miss.pairs]
         assert shown == sorted(shown, reverse=True)
-        variants = {p.variant for p in miss.pairs}
+        variants = {p.row["variant"] for p in miss.pairs}
         assert shown[0] == max(size for (_, variant), size in sizes.items() if variant in variants)
         assert all(any(operation != "=" for operation, _ in pair.change) for pair in miss.pairs)

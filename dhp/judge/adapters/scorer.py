@@ -121,16 +121,6 @@ def _short(text: str) -> str:
     return one_line if len(one_line) <= _LONGEST_REASON else f"{one_line[: _LONGEST_REASON - 1]}…"
 
 
-def as_json(outcomes: Mapping[str, Outcome]) -> str:
-    """Outcomes as JSON for the store of replies."""
-    return json.dumps({name: asdict(outcome) for name, outcome in outcomes.items()}, ensure_ascii=False)
-
-
-def from_json(text: str) -> dict[str, Outcome]:
-    """What `as_json` wrote."""
-    return {name: Outcome(**each) for name, each in json.loads(text).items()}
-
-
 Job = tuple[bytes, Mapping[str, str | None]]
 """A call of a user's judge: its key, and what the parameters are given."""
 
@@ -213,6 +203,10 @@ class Scorer:
         self.model = model
         self.adapter = adapter
         self.settings = settings
+        self.fields = {**adapter.fields, **{p: (field,) for p, field in settings.fields.items()}}
+        """Parameter -> fields of which it is given the first that is there."""
+        self.name = metric_name(adapter.name)
+        """Name of the metric, if the scorer gives one score."""
         self._context = context
         self._store = None if settings.version is None else context.store
         self._said: dict[bytes, dict[str, Outcome]] = {}
@@ -227,7 +221,6 @@ class Scorer:
     def check(self, candidates: Sequence[Candidate]) -> None:
         """Raise `InputError` where a parameter has no field to be given."""
         there = {name for c in candidates for name in fields_of(c)}
-        fields = self.fields
         for parameter, field in self.settings.fields.items():
             if field not in there:
                 raise InputError(
@@ -240,21 +233,16 @@ class Scorer:
                     f"parameter; {suggest(parameter, self.adapter.fields)}"
                 )
         for parameter in sorted(self.adapter.required - set(self.settings.fields)):
-            if not there & set(fields[parameter]):
+            if not there & set(self.fields[parameter]):
                 raise InputError(
                     f"{self.model}: parameter '{parameter}': no field of that name; map it by "
                     f"`judge_settings.fields` {parameter}=FIELD; fields: {', '.join(sorted(there))}"
                 )
-        if not any("output" in names for names in fields.values()):
+        if not any("output" in names for names in self.fields.values()):
             raise InputError(
                 f"{self.model}: no parameter takes the text under judgement; map one by "
-                f"`judge_settings.fields` PARAMETER=output; parameters: {', '.join(fields) or 'none'}"
+                f"`judge_settings.fields` PARAMETER=output; parameters: {', '.join(self.fields) or 'none'}"
             )
-
-    @property
-    def fields(self) -> dict[str, tuple[str, ...]]:
-        """Parameter -> fields of which it is given the first that is there."""
-        return {**self.adapter.fields, **{p: (field,) for p, field in self.settings.fields.items()}}
 
     def outcomes(self, candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, dict[str, Outcome]]]:
         """Each text with what the judge says of it: what is known first, then as calls are done."""
@@ -294,11 +282,6 @@ class Scorer:
             claims.wait(len(jobs), lambda: None)
         yield from (key for key, _ in jobs if self._cached(key) is not None)
 
-    @property
-    def name(self) -> str:
-        """Name of the metric, if the scorer gives one score."""
-        return metric_name(self.adapter.name)
-
     def _reserved(self, jobs: Sequence[Job]) -> Iterator[Job]:
         for job in jobs:
             self._context.budget.settle(self._context.budget.reserve(0, 0), [])
@@ -331,7 +314,8 @@ class Scorer:
             return None
         found = self._store.find({0: key}, f"a text by {self.model}")
         if found:
-            self._said[key] = from_json(found[0][0].text)
+            outcomes = json.loads(found[0][0].text)
+            self._said[key] = {name: Outcome(**each) for name, each in outcomes.items()}
         return self._said.get(key)
 
     def _keep(self, key: bytes, outcomes: dict[str, Outcome]) -> bool:
@@ -339,7 +323,8 @@ class Scorer:
         self._said[key] = outcomes
         if self._store is None or any(o.status == "failed" for o in outcomes.values()):
             return False
-        reply = Reply(as_json(outcomes), "stop", 0, 0, 1)
+        text = json.dumps({name: asdict(each) for name, each in outcomes.items()}, ensure_ascii=False)
+        reply = Reply(text, "stop", 0, 0, 1)
         said = rows({0: key}, self.model, _ENDPOINT, {0: reply}, "")
         self._store.add(said, replace=self._context.refresh)
         return True
@@ -360,7 +345,8 @@ class ObjectJudge(Judge):
         self._scorer = scorer
         self._findings: _FirstFindings | None = None
         self._verdicts = verdicts
-        settings = scorer.settings
+        settings, said = scorer.settings, scorer.settings.lower_is_better
+        self._lower_is_better = scorer.adapter.lower_is_better if said is None else said
         self.model = scorer.model
         self.protocol = f"pass@{settings.threshold:g}" if verdicts else "none"
         self.settings = {
@@ -370,11 +356,6 @@ class ObjectJudge(Judge):
             "version": settings.version,
             "fields": dict(settings.fields),
         }
-
-    @property
-    def _lower_is_better(self) -> bool:
-        said = self._scorer.settings.lower_is_better
-        return self._scorer.adapter.lower_is_better if said is None else said
 
     def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
         """The task with the metrics of the judge, for which the first originals are rated."""

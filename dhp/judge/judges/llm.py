@@ -20,7 +20,7 @@ from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
 from dhp.judge.requests import PairTarget, RatingTarget, RequestBuilder, TaskSteps
 from dhp.llm.api import Client
 from dhp.llm.cached_model import CachedModel, asked_steps
-from dhp.llm.records import Answer, Failure, Reply, Request
+from dhp.llm.records import Failure, Outcomes, Reply, Request
 
 FIRST = 3
 """Examples of a dataset whose originals are asked about first, to learn the token limit."""
@@ -57,7 +57,7 @@ class LlmJudge(Judge):
         """
         steps = self._auto_steps(task) if self.builder.protocol.steps == "auto" else None
         for answer in self.cached_model.ask(self.builder.requests(candidates, task, steps)):
-            yield from self._ratings(answer)
+            yield from self._ratings(*answer)
 
     def requests(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Request]:
         """What would be asked; where the model is to write evaluation steps, those requests come first."""
@@ -142,11 +142,11 @@ class LlmJudge(Judge):
             self.auto_steps[task.task] = asked_steps(self.cached_model, requests, "`steps` written or a file")
         return self.auto_steps[task.task]
 
-    def _ratings(self, answer: Answer) -> Iterator[Rating]:
-        target = answer.request.tag
+    def _ratings(self, request: Request, outcomes: Outcomes) -> Iterator[Rating]:
+        target = request.tag
         assert isinstance(target, RatingTarget)
         text = (target.candidate.example, target.candidate.variant)
-        for number, outcome in answer.outcomes.items():
+        for number, outcome in outcomes.items():
             sample = number % self.samples  # a text that is rated again has further numbers
             if isinstance(outcome, Failure) or outcome.finish == "tool_calls":
                 reason = outcome.reason if isinstance(outcome, Failure) else _TOOL_CALL
@@ -154,7 +154,7 @@ class LlmJudge(Judge):
                 continue
             raw = outcome.text or None
             if raw is None and outcome.finish == "length":
-                raw = f"(no text within {answer.request.params.max_tokens} tokens)"
+                raw = f"(no text within {request.params.max_tokens} tokens)"
             for metric, read in self._read_each(outcome, target):
                 score = metric_score(read.score, metric, target.form)
                 self.cut_off += score is None and outcome.finish == "length"
@@ -216,13 +216,13 @@ class LlmPairwiseJudge(PairwiseJudge):
         """
         found: dict[tuple[int, str], list[PairVerdict]] = defaultdict(list)
         for answer in self.cached_model.ask(self.pair_requests(pairs, task, metrics)):
-            for verdict in self._verdicts(answer):
+            for verdict in self._verdicts(*answer):
                 found[id(verdict.pair), verdict.metric].append(verdict)
                 yield verdict
         if self.builder.protocol.final:
             requests = self.builder.final_requests(found.values(), task)
             for answer in self.cached_model.ask(requests):
-                yield from self._verdicts(answer)
+                yield from self._verdicts(*answer)
 
     def pair_requests(
         self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str] = (OVERALL,)
@@ -230,10 +230,10 @@ class LlmPairwiseJudge(PairwiseJudge):
         """What would be asked of the model, without final words."""
         return self.builder.pair_requests(pairs, task, metrics)
 
-    def _verdicts(self, answer: Answer) -> Iterator[PairVerdict]:
-        target = answer.request.tag
+    def _verdicts(self, request: Request, outcomes: Outcomes) -> Iterator[PairVerdict]:
+        target = request.tag
         assert isinstance(target, PairTarget)
-        for sample, outcome in answer.outcomes.items():
+        for sample, outcome in outcomes.items():
             read = self._read(outcome)
             swapped = target.order == "swapped"
             choice = None if read.choice is None else _POINTS[read.choice]

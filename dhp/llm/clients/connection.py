@@ -18,11 +18,11 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from http.client import HTTPException
 from ipaddress import ip_address
+from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import (
     HTTPRedirectHandler,
-    OpenerDirector,
     ProxyHandler,
     Request,
     build_opener,
@@ -66,8 +66,10 @@ class Connection:
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Texts that must not be stored or shown."""
 
-    def check(self) -> None:
-        """Raise `InputError` where a header cannot be sent."""
+    def check(self, model: str) -> None:
+        """Raise `InputError` where OpenAI's own server is meant without a key, or a header cannot be sent."""
+        if self.urls[0] == OPENAI_URL and "authorization" not in self.headers:
+            raise InputError(f"{model}: {KEY_VARIABLE} is not set; set it, or name a server by `base_url`")
         for name, value in self.headers.items():
             if not value.isprintable() or not name.isprintable():
                 variable = KEY_VARIABLE if name == "authorization" else f"the header {name!r}"
@@ -78,6 +80,12 @@ class Connection:
         for secret in self.secrets:
             text = text.replace(secret, "***")
         return text
+
+    def unanswered(self, url: str, why: str) -> str:
+        """That no server answers at an address, in words without a secret."""
+        proxy = find_proxy(url)
+        way = f", by the proxy {_without_password(proxy)}" if proxy else ""
+        return self.hidden(f"no server answers at {url} ({why}{way})")
 
     def without_secrets(self, reply: Reply) -> Reply:
         """A reply in which no secret is repeated, neither in its text nor piece by piece in its tokens."""
@@ -211,12 +219,6 @@ def find_proxy(url: str) -> str | None:
     return proxy
 
 
-def by_proxy(url: str) -> str:
-    """Words for the proxy on the way to an address, empty where there is none."""
-    proxy = find_proxy(url)
-    return f", by the proxy {_without_password(proxy)}" if proxy else ""
-
-
 def _without_password(proxy: str) -> str:
     start, _, rest = proxy.partition("://")
     return f"{start}://{rest.rpartition('@')[2]}"
@@ -236,9 +238,11 @@ class _NoRedirect(HTTPRedirectHandler):
         return None
 
 
-def _opener(url: str) -> OpenerDirector:
+def _ask_models(url: str, headers: Mapping[str, str], timeout: float) -> Any:
+    """The response of the server to the question for its models."""
     proxy = find_proxy(url)
-    return build_opener(_NoRedirect, ProxyHandler({urlsplit(url).scheme: proxy} if proxy else {}))
+    opener = build_opener(_NoRedirect, ProxyHandler({urlsplit(url).scheme: proxy} if proxy else {}))
+    return opener.open(Request(f"{url}/models", headers=dict(headers)), timeout=timeout)
 
 
 def server_fault(url: str, headers: Mapping[str, str]) -> str | None:
@@ -247,9 +251,8 @@ def server_fault(url: str, headers: Mapping[str, str]) -> str | None:
     Servers need not know `/models`, and a slow list is not a fault: only a connection that is refused, a host
     that is not there, and a key that is refused (401, unless it merely may not list models) are.
     """
-    request = Request(f"{url}/models", headers=dict(headers))
     try:
-        with _opener(url).open(request, timeout=_SECONDS):
+        with _ask_models(url, headers, _SECONDS):
             return None
     except HTTPError as e:
         return "key" if e.code == 401 and not _OF_ITS_SCOPE.search(_body(e)) else None
@@ -271,8 +274,7 @@ def served_models(url: str, headers: Mapping[str, str], timeout: float) -> list[
     """
     end = time.monotonic() + timeout
     answer = b""
-    request = Request(f"{url}/models", headers=dict(headers))
-    with _opener(url).open(request, timeout=timeout) as response:
+    with _ask_models(url, headers, timeout) as response:
         while piece := response.read1(2**16):
             answer += piece
             if time.monotonic() > end:

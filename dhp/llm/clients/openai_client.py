@@ -6,18 +6,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly, one_of
-from dhp.llm.clients.connection import (
-    KEY_VARIABLE,
-    OPENAI_URL,
-    Connection,
-    by_proxy,
-    find_connection,
-    public,
-    server_fault,
-)
+from dhp.llm.api import Garbled, Refused, Rejected, Retry, TooLong, Unreachable
+from dhp.llm.clients.connection import Connection, find_connection, public, server_fault
 from dhp.llm.clients.responses import (
     Problem,
-    Unreadable,
     is_utf8,
     longest_body,
     overlong,
@@ -26,17 +18,7 @@ from dhp.llm.clients.responses import (
     read_replies,
     shortened,
 )
-from dhp.llm.clients.transport import (
-    FastTransport,
-    Garbled,
-    Refused,
-    Rejected,
-    Retry,
-    SdkTransport,
-    TooLong,
-    Transport,
-    Unreachable,
-)
+from dhp.llm.clients.transport import FastTransport, SdkTransport, Transport
 from dhp.llm.limits import TIMEOUT
 from dhp.llm.records import Reply, Request
 
@@ -105,7 +87,7 @@ class OpenAIClient:
 
         Raises `InputError` if OpenAI's own server is meant and there is no key in `OPENAI_API_KEY`.
         """
-        self._check_key()
+        self._connection.check(self.model)
         await self._transport.open()
 
     def check(self) -> None:
@@ -113,7 +95,7 @@ class OpenAIClient:
 
         Asks the server for its models, once; nothing is paid.
         """
-        self._check_key()
+        self._connection.check(self.model)
         if self._checked:
             return
         self._checked = True
@@ -121,25 +103,14 @@ class OpenAIClient:
             case "key":
                 raise InputError(f"{self.model}: {self._refused_key(401)}")
             case str(why):
-                raise InputError(f"{self.model}: {self._unanswered(why)}")
-
-    def _check_key(self) -> None:
-        if self._url == OPENAI_URL and "authorization" not in self._connection.headers:
-            raise InputError(
-                f"{self.model}: {KEY_VARIABLE} is not set; set it, or name a server by `base_url`"
-            )
-        self._connection.check()
+                raise InputError(f"{self.model}: {self._connection.unanswered(self._url, why)}")
 
     async def close(self) -> None:
         """Close the connections."""
         await self._transport.close()
 
     async def complete(self, request: Request, samples: tuple[int, ...]) -> list[Reply]:
-        """One call for `samples` of a request; fewer replies than samples where the server gives fewer.
-
-        Raises `Retry`, `Rejected` or `Refused`, `InputError` if no request can succeed, as a parameter is
-        refused, and `StoppedEarly` if the account is empty.
-        """
+        """See `Client`."""
         first_problem: Problem | None = None
         while True:
             body = self.body(request, samples)
@@ -194,7 +165,7 @@ class OpenAIClient:
         except TimeoutError:
             raise Retry(f"no answer within {self.timeout:g} seconds", overload=True) from None
         except Unreachable as e:
-            raise Unreachable(self._unanswered(str(e))) from None
+            raise Unreachable(self._connection.unanswered(self._url, str(e))) from None
         except ConnectionError as e:
             raise Retry(hidden(f"the connection broke ({e})")) from None
         if status == 200 and len(content) > most:
@@ -203,9 +174,6 @@ class OpenAIClient:
             )
         problem = problem_inside(content) if status == 200 else read_problem(status, content)
         return replace(problem, message=hidden(problem.message), headers=headers) if problem else content
-
-    def _unanswered(self, why: str) -> str:
-        return self._connection.hidden(f"no server answers at {self._url} ({why}{by_proxy(self._url)})")
 
     def _may_fail_of_seed(self, body: dict[str, Any]) -> bool:
         """Whether this failure is the second of a call with a seed, and nothing was answered yet."""
@@ -236,7 +204,7 @@ class OpenAIClient:
         hidden = self._connection.hidden
         try:
             replies = read_replies(content)[:samples]
-        except Unreadable as e:
+        except Garbled as e:
             raise Garbled(hidden(str(e))) from None
         if why := overlong(replies, body):
             raise Rejected(why)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dhp.llm.api import Garbled
 from dhp.llm.records import Position, Reply
 
 _LONGEST_REASON = 200
@@ -42,10 +43,6 @@ _PARAMETERS = (
     "seed",
     "n",
 )
-
-
-class Unreadable(Exception):
-    """A body that holds no answer, though the server said all is well; says what it holds instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,12 +219,12 @@ def read_replies(body: bytes) -> list[Reply]:
     """The replies of a successful call; usage is on the first.
 
     Choices that cannot be read are left out. What only goes with an answer (usage, log-probabilities) is left
-    out where it cannot be read: the answer was paid for. Raises `Unreadable` where no choice can be read.
+    out where it cannot be read: the answer was paid for. Raises `Garbled` where no choice can be read.
     """
     try:
         data = _parsed(body)
     except (ValueError, RecursionError):
-        raise Unreadable(f"the server did not answer in JSON but with: {shortened(_plain(body))}") from None
+        raise Garbled(f"the server did not answer in JSON but with: {shortened(_plain(body))}") from None
     return completion_replies(data)
 
 
@@ -235,15 +232,15 @@ def completion_replies(data: object) -> list[Reply]:
     """The replies of a chat completion; see `read_replies`."""
     choices = data.get("choices") if isinstance(data, dict) else None
     if not isinstance(choices, list) or not choices:
-        raise Unreadable("the answer holds no choices")
+        raise Garbled("the answer holds no choices")
     replies, faults = [], []
     for choice in sorted(choices, key=_index):
         try:
             replies.append(_reply(choice))
-        except Unreadable as e:
+        except Garbled as e:
             faults.append(str(e))
     if not replies:
-        raise Unreadable(faults[0])
+        raise Garbled(faults[0])
     usage = data.get("usage") if isinstance(data, dict) else None
     prompt, completion = (
         _count(usage.get(name)) if isinstance(usage, dict) else 0
@@ -283,7 +280,7 @@ def _count(number: object) -> int:
 
 def _reply(choice: Any) -> Reply:
     if fault := _broken_off(choice):
-        raise Unreadable(fault)
+        raise Garbled(fault)
     message, finish = choice["message"], str(choice.get("finish_reason") or "stop")
     text = _text(message.get("content"))
     if message.get("tool_calls") and not text:

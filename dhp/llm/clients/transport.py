@@ -1,10 +1,11 @@
-"""Transports: their interface, the failures of a call, the fast one by aiohttp and the one by `openai`."""
+"""Transports: their interface, the fast one by aiohttp and the one by `openai`."""
 
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dhp.core.errors import InputError
+from dhp.llm.api import Unreachable
 from dhp.llm.clients.connection import Connection, find_proxy
 
 if TYPE_CHECKING:
@@ -12,37 +13,6 @@ if TYPE_CHECKING:
     import openai
 
 _CONNECT_SECONDS = 15.0
-
-
-class Retry(Exception):
-    """This call failed and may succeed later."""
-
-    def __init__(self, reason: str, *, after: float | None = None, overload: bool = False) -> None:
-        super().__init__(reason)
-        self.after = after
-        """Seconds that the server asks to wait."""
-        self.overload = overload
-        """Whether fewer calls at once would help."""
-
-
-class Unreachable(Retry):
-    """No server answers at the address."""
-
-
-class Garbled(Retry):
-    """What answers does not speak the protocol."""
-
-
-class Rejected(Exception):
-    """This request will never be answered, others may be."""
-
-
-class Refused(Rejected):
-    """The caller, the model or the address is refused, and most likely for any other request, too."""
-
-
-class TooLong(Rejected):
-    """The prompt of this request does not fit into the model's context."""
 
 
 class Transport(Protocol):

@@ -228,19 +228,21 @@ class LlmPerturber:
         try:
             for _ in range(TRIES):
                 again: dict[str, Request] = {}
-                for answer in _answers(model, asked):
-                    name = _example(answer.request).id
-                    (outcome,) = answer.outcomes.values()
+                for request, outcomes in _answers(model, asked):
+                    example = _example(request)
+                    name = example.id
+                    (outcome,) = outcomes.values()
                     if isinstance(outcome, Failure) and outcome.passing:
-                        unanswered[name] = answer.request, outcome.reason
+                        unanswered[name] = request, outcome.reason
                         continue
-                    found = self._read(answer, variant, language, rejected.get(name, ()), whole=whole)
+                    before = rejected.get(name, ())
+                    found = self._read(outcome, example, variant, language, before, whole=whole)
                     if isinstance(outcome, Failure) or found.text is not None:
                         made[name] = found
                         show(len(made))
                         continue
                     rejected[name] = found.rejected
-                    again[name] = self._again_request(first[name], answer, found, whole=whole)
+                    again[name] = self._again_request(first[name], request, outcome, found, whole=whole)
                     if len(found.rejected) == TRIES:
                         made[name] = found
                 asked = [again[name] for name in first if name in again and name not in made]
@@ -249,11 +251,16 @@ class LlmPerturber:
         return made, unanswered
 
     def _read(
-        self, answer: Answer, variant: Variant, language: str | None, before: tuple[str, ...], *, whole: bool
+        self,
+        outcome: Reply | Failure,
+        example: Example,
+        variant: Variant,
+        language: str | None,
+        before: tuple[str, ...],
+        *,
+        whole: bool,
     ) -> PerturbedText:
         """The text of an answer, or why it does not count; `before` says why earlier ones did not."""
-        (outcome,) = answer.outcomes.values()
-        example = _example(answer.request)
         if isinstance(outcome, Failure):
             reason = f"the call was rejected: {outcome.reason}"
             return PerturbedText(example.id, variant.name, None, reason=reason, rejected=before)
@@ -270,22 +277,20 @@ class LlmPerturber:
         return PerturbedText(example.id, variant.name, text, audit=found, rejected=before)
 
     def _again_request(
-        self, first: Request, answer: Answer, rejected: PerturbedText, *, whole: bool
+        self, first: Request, last: Request, reply: Reply, rejected: PerturbedText, *, whole: bool
     ) -> Request:
         """The next try: with the reason, or with room for twice as long an answer where it was cut off.
 
         Without tags the same is asked once more, as the reason would have to name tags.
         """
-        (outcome,) = answer.outcomes.values()
-        assert isinstance(outcome, Reply)
         sample = (len(rejected.rejected),)
-        if outcome.finish == "length":
-            most = 2 * answer.request.params.max_tokens
-            return replace(answer.request, params=self._params(most), samples=sample)
+        if reply.finish == "length":
+            most = 2 * last.params.max_tokens
+            return replace(last, params=self._params(most), samples=sample)
         if whole:
             return replace(first, samples=sample)
-        text, _ = revised_text(outcome.text, _example(first))
-        said = text or (without_reasoning(outcome.text) or "").strip()
+        text, _ = revised_text(reply.text, _example(first))
+        said = text or (without_reasoning(reply.text) or "").strip()
         prompt = again(self._again, first.prompt, said, rejected.reason or "") if said else first.prompt
         return replace(first, prompt=prompt, samples=sample)
 

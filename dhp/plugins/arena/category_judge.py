@@ -80,10 +80,10 @@ class _TwoTurns(LlmJudge):
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """One rating per candidate, metric and sample; where a turn has no answer, why."""
         again: list[Request] = []
-        for answer in self.cached_model.ask(self.builder.requests(candidates, task)):
-            target = answer.request.tag
+        for request, outcomes in self.cached_model.ask(self.builder.requests(candidates, task)):
+            target = request.tag
             assert isinstance(target, RatingTarget)
-            for sample, outcome in answer.outcomes.items():
+            for sample, outcome in outcomes.items():
                 if isinstance(outcome, Failure):
                     place = (
                         target.candidate.example,
@@ -93,9 +93,9 @@ class _TwoTurns(LlmJudge):
                     )
                     yield Rating(*place, None, "failed", outcome.reason)
                 else:
-                    again.append(self._second(answer.request, target, sample, outcome))
+                    again.append(self._second(request, target, sample, outcome))
         for answer in self.cached_model.ask(again):
-            yield from self._ratings(answer)
+            yield from self._ratings(*answer)
 
     def _second(self, first: Request, target: RatingTarget, sample: int, reply: Reply) -> Request:
         if target.candidate.reference is None:

@@ -10,7 +10,8 @@ from dhp.core.errors import InputError
 from dhp.core.options import option
 
 if TYPE_CHECKING:
-    from dhp.core.protocol_spec import Language, Protocol
+    from dhp.core.protocol_spec import Protocol
+    from dhp.core.specs import Language
 
 
 @dataclass(frozen=True)

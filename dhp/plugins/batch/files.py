@@ -14,9 +14,9 @@ from typing import Any, BinaryIO
 
 from dhp.core.errors import InputError
 from dhp.core.files import check_writable, parse_json, reason, unwritable
+from dhp.llm.api import Garbled
 from dhp.llm.clients.responses import (
     Problem,
-    Unreadable,
     completion_replies,
     holds_answer,
     overlong,
@@ -36,12 +36,6 @@ _ALLOWED = "allowed: files with the results of batches, one JSON object per line
 _PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstandard"}
 _VERSION = re.compile(r"[-@:_]v?\d{1,8}([-._]\d{1,4})*")
 """What providers add to the name of a model: a date or a number."""
-
-
-def _request_line(custom_id: str, body: Mapping[str, object]) -> bytes:
-    """One request; `custom_id` is the store's key of its first sample, in hexadecimal digits."""
-    line = {"custom_id": custom_id, "method": "POST", "url": _URL, "body": body}
-    return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
 
 @dataclass(slots=True)
@@ -71,8 +65,12 @@ class BatchWriter:
         self._path = path
 
     def add(self, model: str, endpoint: str, custom_id: str, body: Mapping[str, object]) -> None:
-        """Write one request; raises `InputError` where that fails, and leaves nothing behind."""
-        line = _request_line(custom_id, body)
+        """Write one request; raises `InputError` where that fails, and leaves nothing behind.
+
+        `custom_id` is the store's key of its first sample, in hexadecimal digits.
+        """
+        request = {"custom_id": custom_id, "method": "POST", "url": _URL, "body": body}
+        line = json.dumps(request, ensure_ascii=False).encode() + b"\n"
         with self._or_nothing():
             part, file = self._open.get((model, endpoint)) or self._next(model, endpoint)
             full = part.requests >= _MOST_REQUESTS or part.size + len(line) > _MOST_BYTES
@@ -241,7 +239,7 @@ class BatchResults:
         self._taken += 1
         try:
             replies = completion_replies(result.body)
-        except Unreadable:
+        except Garbled:
             return None
         return Failure(why) if (why := overlong(replies, body)) else replies
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.options import Command, settings, stated
+from dhp.cli.options import Command, refuse_surplus, settings
 from dhp.cli.output import OutputOptions, print_out
 from dhp.cli.protocol_options import SEED
 from dhp.core.errors import InputError
@@ -115,7 +115,7 @@ def correlate(
     from dhp.report.printout import Printout
 
     if correct:
-        _refuse_surplus("--correct", _CORRECTING)
+        refuse_surplus("--correct", _CORRECTING)
         people = None if human is None else human_table(human)
         print_out(corrected_printout(ratings_table(ratings), people, runs, passes), json=output.json)
         return
@@ -123,7 +123,7 @@ def correlate(
         raise InputError("--human: is missing; give a table of human scores, or NAME=FILE of a published set")
     people = human_table(human)
     if has_labels(people):
-        _refuse_surplus("labels", _OF_LABELS)
+        refuse_surplus("labels", _OF_LABELS)
         print_out(label_printout(ratings, people, passes), json=output.json)
         return
     if passes is not None:
@@ -147,11 +147,6 @@ def _check_options(resamples: int, variant: str | None, page: str | None, runs: 
         raise InputError(f"--resamples {resamples}: must be 0 or at least 20")
     if variant and not (page and runs):
         raise InputError("--variant needs --page and --runs")
-
-
-def _refuse_surplus(what: str, allowed: tuple[str, ...]) -> None:
-    if surplus := [option for option in stated() if option not in allowed]:
-        raise InputError(f"{surplus[0]}: is not for {what}; allowed: {', '.join(allowed)}")
 
 
 def _agreement_parts(agreement: "Agreement", human: str) -> "list[Part]":

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dhp.cli.options import stated
+from dhp.cli.options import refuse_surplus
 from dhp.cli.output import OutputOptions
 from dhp.core.errors import InputError
 from dhp.core.options import option
@@ -90,8 +90,7 @@ class TableOptions:
             if self.level:
                 raise InputError("--level: needs --table, --csv or --markdown")
             return False
-        if surplus := [each for each in stated() if each not in _IN_TABLE]:
-            raise InputError(f"{surplus[0]}: is not for --table; allowed: {', '.join(_IN_TABLE)}")
+        refuse_surplus("--table", _IN_TABLE)
         return True
 
 

@@ -7,9 +7,9 @@ from importlib import import_module
 from typing import Any
 
 from dhp.core.errors import InputError, require
+from dhp.llm.api import Unreachable
 from dhp.llm.clients.connection import Connection, public, secret_words, warn_if_readable
 from dhp.llm.clients.openai_client import OpenAIClient
-from dhp.llm.clients.transport import Unreachable
 from dhp.llm.settings import ModelSettings
 
 _KEY = "the variable of its provider, such as ANTHROPIC_API_KEY"

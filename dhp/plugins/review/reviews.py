@@ -12,7 +12,6 @@ from pydantic import Field, model_validator
 
 from dhp.core.diff import audit
 from dhp.core.errors import InputError
-from dhp.core.files import parse_json, read_text
 from dhp.core.records import PerturbedText, Variant
 from dhp.core.seeding import shuffled, stream
 from dhp.core.specs import Spec
@@ -20,7 +19,7 @@ from dhp.core.text import printable
 from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.set_audit import audited
-from dhp.perturb.sets import ReviewedKind, SetReview, parsed, read_card, read_set
+from dhp.perturb.sets import ReviewedKind, SetReview, read_card, read_form, read_set
 from dhp.stats.agreement import krippendorff_alpha
 from dhp.stats.arrays import Floats
 from dhp.stats.influences import Influences, wilson_interval
@@ -188,12 +187,7 @@ def read_reviews(files: Sequence[str], reviewable: ReviewableSet) -> Reviews:
 
 
 def _read(path: Path, reviewable: ReviewableSet) -> ReviewFile:
-    text = read_text(path)
-    data = parse_json(str(path), text)
-    schema = data.get("schema") if isinstance(data, dict) else None
-    if schema != SCHEMA:
-        raise InputError(f"{path}: schema is {schema!r}; allowed: {SCHEMA}")
-    found = parsed(text, ReviewFile, str(path))
+    found, _ = read_form(path, ReviewFile, SCHEMA)
     if found.set != reviewable.hash:
         raise InputError(
             f"{path}: is a review of another set, {found.set[:12]}; "

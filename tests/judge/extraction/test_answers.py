@@ -1,16 +1,15 @@
-"""Answers of the page of documentation, of real judges, and mutated ones."""
+"""Answers of the page of documentation, and of real judges."""
 
 import re
-import runpy
 from pathlib import Path
 
 import pytest
 
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
+from tests.scripts import loaded
 
-ROOT = Path(__file__).resolve().parents[3]
-PAGE = ROOT / "docs" / "extraction.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "extraction.md"
 ROWS = re.findall(r'^\| (".*") \| (`[a-z_]+`|[1-5]) \| [^|]+ \|$', PAGE.read_text("utf-8"), re.M)
 CASES = [(text, said.strip("`")) for cell, said in ROWS for text in re.findall(r'"([^"]+)"', cell)]
 
@@ -27,27 +26,11 @@ def test_an_answer_is_read_as_the_table_says(answer: str, said: str) -> None:
     assert (read.status, read.score) == (("scored", float(said)) if said.isdigit() else (said, None))
 
 
-ANSWERS = [
-    "The plot is clear, but 2 names are wrong, which keeps it from being a 5 out of 5. Rating: 4/5",
-    "评分：4分。理由：内容完整，有1个错误。",
-    "Output (a) names the mayor. Therefore, Output (a) is better.",
-    '{"score": 3.5, "reason": "between 3 and 4"}',
-    "8 7\nThe first text is shorter.",
-]
-
-
-@pytest.mark.slow
-def test_mutated_answers_neither_raise_nor_hang() -> None:
-    found = runpy.run_path(str(ROOT / "scripts" / "fuzz_extraction.py"))["fuzz"](ANSWERS, 100, seed=1)
-    assert sum(outcome.read for outcome in found.values()) == 100
-    assert {name: outcome.faults for name, outcome in found.items() if outcome.faults} == {}
-
-
 @pytest.mark.realdata
 @pytest.mark.slow
 def test_what_judges_really_answered_is_read(real: Path) -> None:
-    script = runpy.run_path(str(ROOT / "scripts" / "extraction.py"))
-    found = script["read"](real)
+    script = loaded("extraction")
+    found = script.read(real)
     assert sum(counts.total() for counts in found.values()) == 86_240
-    for name, _, share in script["shares"](found):
+    for name, _, share in script.shares(found):
         assert share >= 0.995, name

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from dhp.content.catalog import names_of, read_task
 from dhp.content.protocols import override, read_protocol, read_wording
-from dhp.core.protocol_spec import LANGUAGES, POINTWISE_FORMS, AnswerForm
+from dhp.core.protocol_spec import POINTWISE_FORMS, AnswerForm
 from dhp.core.records import Candidate
-from dhp.core.specs import Scale
+from dhp.core.specs import LANGUAGES, Scale
 from dhp.judge.extraction.rating import answer_scale, read_rating
 from dhp.judge.prompts import Prompts
 

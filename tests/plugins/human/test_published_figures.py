@@ -1,43 +1,37 @@
 """Figures that others published, recomputed from the answers and scores that they released."""
 
 import csv
-import importlib.util
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 
 import pytest
 
 from dhp.content.catalog import read_card
+from tests.scripts import SCRIPTS, loaded
 
 ROOT = Path(__file__).resolve().parents[3]
-SCRIPT = ROOT / "scripts" / "reproduce.py"
+SCRIPT = SCRIPTS / "reproduce.py"
 ROUGE_CELLS = {"summeval": 72, "newsroom": 72, "realsumm": 18, "bagel": 27}
 
 
 @pytest.fixture(scope="module")
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("reproduce", SCRIPT)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["reproduce"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+def script() -> SimpleNamespace:
+    return loaded("reproduce")
 
 
 def published() -> dict[tuple[str, ...], float]:
     """(Paper, table, row, column) -> figure."""
-    with (ROOT / "scripts" / "published.csv").open(encoding="utf-8", newline="") as file:
+    with (SCRIPTS / "published.csv").open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
     return {tuple(places): float(value) for *places, value in rows}
 
 
 def test_every_published_figure_stands_once_in_the_file() -> None:
-    with (ROOT / "scripts" / "published.csv").open(encoding="utf-8", newline="") as file:
+    with (SCRIPTS / "published.csv").open(encoding="utf-8", newline="") as file:
         assert len(list(csv.reader(file))) - 1 == len(published())
 
 
@@ -94,7 +88,7 @@ def test_the_cards_hold_the_published_statistics() -> None:
 @pytest.mark.slow
 @pytest.mark.realdata
 @pytest.mark.parametrize(("part", "cells"), ROUGE_CELLS.items())
-def test_rouge(script: ModuleType, real: Path, part: str, cells: int) -> None:
+def test_rouge(script: SimpleNamespace, real: Path, part: str, cells: int) -> None:
     """All agree, but for ROUGE-1 and ROUGE-L of NewsRoom."""
     pytest.importorskip("rouge_score", reason="ROUGE needs rouge-score")
     found = list(script.rouge_rows(real, part))
@@ -108,7 +102,7 @@ def test_rouge(script: ModuleType, real: Path, part: str, cells: int) -> None:
 @pytest.mark.slow
 @pytest.mark.realdata
 @pytest.mark.parametrize(("reading", "apart"), [("our reading", 0.0055), ("first digit", 0.0025)])
-def test_topical_chat(script: ModuleType, real: Path, reading: str, apart: float) -> None:
+def test_topical_chat(script: SimpleNamespace, real: Path, reading: str, apart: float) -> None:
     """All agree, but for the two mislabelled rows of Table 2."""
     cells = list(script.topical_chat(real, reading))
     assert len(cells) == 40
@@ -121,7 +115,7 @@ def test_topical_chat(script: ModuleType, real: Path, reading: str, apart: float
 
 @pytest.mark.slow
 @pytest.mark.realdata
-def test_the_mislabelled_rows_are_what_the_output_says(script: ModuleType, real: Path) -> None:
+def test_the_mislabelled_rows_are_what_the_output_says(script: SimpleNamespace, real: Path) -> None:
     """Table 2: Rate-explain prints the released analyze_rate, Analyze-rate the Pearson of Table 4."""
     printed = published()
     for metric in ("naturalness", "coherence"):
@@ -136,7 +130,7 @@ def test_the_mislabelled_rows_are_what_the_output_says(script: ModuleType, real:
 
 @pytest.mark.slow
 @pytest.mark.realdata
-def test_every_larger_difference_has_its_cause(script: ModuleType, real: Path) -> None:
+def test_every_larger_difference_has_its_cause(script: SimpleNamespace, real: Path) -> None:
     cells = list(script.statistics(real))
     assert len(cells) == 9
     assert all(cell.why in script.REASONS.values() for cell in cells if cell.why)
@@ -198,7 +192,7 @@ def test_what_is_missing_is_said_in_one_line(
 
 @pytest.mark.slow
 @pytest.mark.realdata
-def test_auto_cot_against_none_and_free_text(script: ModuleType, real: Path) -> None:
+def test_auto_cot_against_none_and_free_text(script: SimpleNamespace, real: Path) -> None:
     """The studies' conclusions: written steps bring nothing significant, an open answer follows coherence."""
     tests = {(pair, metric): test for pair, metric, test in script.compared(real)}
     for metric in ("naturalness", "coherence"):
@@ -209,7 +203,7 @@ def test_auto_cot_against_none_and_free_text(script: ModuleType, real: Path) -> 
 
 @pytest.mark.slow
 @pytest.mark.realdata
-def test_recorded_answers_of_a_judge_of_summeval(script: ModuleType, real: Path) -> None:
+def test_recorded_answers_of_a_judge_of_summeval(script: SimpleNamespace, real: Path) -> None:
     """All 1,200 answers about each metric are read; the systems are ranked much as experts rank them."""
     found = script.recorded_judge(real)
     assert [judge.judge for judge in found.judges] == [

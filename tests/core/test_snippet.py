@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.core.diff import Operation, diff
-from dhp.report.snippet import EXCERPT, excerpt, snippet
+from dhp.core.diff import EXCERPT, Operation, diff, excerpt, snippet
 
 PIECES = st.lists(st.tuples(st.sampled_from(["=", "-", "+"]), st.text(min_size=1, max_size=400)), max_size=8)
 
