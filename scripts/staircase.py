@@ -73,8 +73,8 @@ def by_staircase(
                 at = int(np.flatnonzero(dose == CANDIDATES)[0])
                 state = state.updated(dose, float(answers[copies % EXAMPLES, at]))
                 copies += 1
-    found = state.t75()
-    return math.log(min(max(found.value, GRID[0] / 2), GRID[-1] * 2)), found.low, found.high
+    value, low, high = state.t75()
+    return math.log(min(max(value, GRID[0] / 2), GRID[-1] * 2)), low, high
 
 
 def main() -> None:
