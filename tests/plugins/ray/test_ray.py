@@ -117,7 +117,8 @@ def kill_in_each(monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[Path]:
     each, files = RayExecutor.each, []
 
     def deadly(self: RayExecutor, work: object, items: object, **more: object) -> Iterator[object]:
-        kind = getattr(work, "__name__", type(work).__name__)
+        function = getattr(work, "func", work)
+        kind = getattr(function, "__name__", type(function).__name__)
         file = folder / f"{kind}.{len(files)}"
         file.touch()
         files.append(file)
@@ -148,7 +149,7 @@ def test_perturbations_and_ratings_stay_whole_though_workers_are_killed(
     model = "mock/noisy?samples=2"
     killed = kill_in_each(monkeypatch, tmp_path)
     there = written(model, tmp_path, "ray", **more)
-    assert [each.stem for each in killed] == ["RulesApplied", "RulesApplied", "_RatingWork"]
+    assert [each.stem for each in killed] == ["RulesApplied", "RulesApplied", "_rate_each"]
     assert not any(each.exists() for each in killed)
     assert there == written(model, tmp_path, "local", **more)
     assert capfd.readouterr().out == "", "what the cluster says would spoil --json"
