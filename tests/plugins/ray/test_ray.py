@@ -281,8 +281,8 @@ def test_a_function_of_a_file_is_called_by_workers(tmp_path: Path, monkeypatch: 
     assert [each.stem for each in killed] == [
         "RulesApplied",
         "RulesApplied",
-        "partial",
-        "partial",
+        "_called",
+        "_called",
     ]  # damage, harmless edits; the first text is alone
     assert not any(each.exists() for each in killed)
     assert there == written(model, tmp_path, "local", **more)
