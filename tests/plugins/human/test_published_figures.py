@@ -137,8 +137,18 @@ def test_every_larger_difference_has_its_cause(script: SimpleNamespace, real: Pa
 
 
 def reproduce(*arguments: object, without: str = "none") -> "subprocess.CompletedProcess[str]":
-    code = f"import runpy, sys; sys.modules[{without!r}] = None; sys.argv = sys.argv[1:]"
-    code += "; runpy.run_path(sys.argv[0], run_name='__main__')"
+    """Run the script where the distribution `without` is not installed."""
+    code = f"""
+import importlib.metadata, runpy, sys
+installed = importlib.metadata.version
+def version(name):
+    if name == {without!r}:
+        raise importlib.metadata.PackageNotFoundError(name)
+    return installed(name)
+importlib.metadata.version = version
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
     command = [sys.executable, "-c", code, str(SCRIPT), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -178,7 +188,7 @@ def test_cells_as_json(small: Path) -> None:
         (("DATA", "bagle"), "none", "bagle"),
         (("DATA", "newsroom"), "none", "newsroom.jsonl"),
         (("DATA", "topical_chat"), "none", "topical_chat.json"),
-        (("DATA", "bagel"), "rouge_score", "rouge-score"),
+        (("DATA", "bagel"), "rouge-score", "rouge-score"),
     ],
 )
 def test_what_is_missing_is_said_in_one_line(
