@@ -54,6 +54,7 @@ def test_paper_preset_is_scipy_and_the_printed_equation() -> None:
             wilcoxon(plain_differences(frame, row.variant, m), alternative="greater").pvalue for m in METRICS
         ]
         assert [row.metrics[m].p for m in METRICS] == pytest.approx(p, abs=1e-12)
+        assert [row.metrics[m].log10_p for m in METRICS] == pytest.approx(np.log10(p))
         assert row.p == pytest.approx(1 / sum(1 / x for x in p), rel=1e-9)
         assert row.d == pytest.approx(math.log(row.p, 0.05), rel=1e-9)
 
