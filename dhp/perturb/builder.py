@@ -1,9 +1,9 @@
 """The builder of all variants of a dataset: rules, authored edits, a language model or a saved set."""
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 
 from dhp.content.catalog import read_authored
 from dhp.core.errors import InputError, Waiting
@@ -11,6 +11,7 @@ from dhp.core.keywords import Registry, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_variant
 from dhp.core.specs import PerturberUse, Suite
+from dhp.core.spool import Spool, spooled
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.executor import Executor
 from dhp.llm.limits import Usage
@@ -22,13 +23,16 @@ from dhp.perturb.authored import authored_origin, authored_perturbers, authored_
 from dhp.perturb.choice import Data, check_choice, found_datasets, part_of
 from dhp.perturb.llm.model import LlmPerturber, open_perturb_model
 from dhp.perturb.llm.prompts import prompt_name
-from dhp.perturb.perturbed_dataset import Made, PerturbedDataset, in_order
+from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.probes import chosen_probes
 from dhp.perturb.registry import Doses, check_suite, dosed, find_perturbers, language_note
 from dhp.perturb.settings import Choice
 
 _PART = 64
 """The most examples that a worker degrades at a time: so all of them end at about the same time."""
+
+Made = Spool[tuple[str, int], PerturbedText]
+"""Takes degraded texts by variant and the place of their first example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +65,20 @@ class Builder:
 
     def perturbed(self, dataset: Dataset, kept: PerturbedDataset | None = None) -> PerturbedDataset:
         """A dataset with all its variants, those of `kept` where it is part of a perturbation set."""
-        if kept is not None:
-            part = kept
-        elif dataset.suite is None:
+        if kept is None and dataset.suite is not None:
+            return self._by_suite(dataset, dataset.suite)
+        if kept is None:
             if self.own or self.doses or self.model:
                 raise InputError(
                     f"dataset '{dataset.name}' brings degraded texts of its own; no perturber goes with it"
                 )
-            name = dataset.suite_name
-            self._note_languages(dataset, dataset.pair_variants)
-            part = PerturbedDataset(dataset, dataset.pair_variants, (), dataset.pairs, name, self.seed)
-        else:
-            part = self._by_suite(dataset, dataset.suite)
-        return self._with_probes(part)
+            name, variants = dataset.suite_name, dataset.pair_variants
+            self._note_languages(dataset, [*variants, *self._missing_probes(variants)])
+            kept = PerturbedDataset(dataset, variants, (), dataset.pairs, name, self.seed)
+        probes, made = self._missing_probes(kept.variants), Made()
+        self._by_rule(kept.dataset, probes, made)
+        texts = spooled(chain(kept.texts, _in_order(made, probes)))
+        return replace(kept, variants=(*kept.variants, *probes), texts=texts)
 
     def chosen(self, dataset: Dataset, suite: Suite) -> tuple[str, list[Variant], list[str]]:
         """The name of the suite, its variants as they will be made, and the names of those left out.
@@ -126,25 +131,25 @@ class Builder:
 
     def _by_suite(self, dataset: Dataset, suite: Suite) -> PerturbedDataset:
         name, variants, left_out = self.chosen(dataset, suite)
-        self._note_languages(dataset, variants)
+        every = [*variants, *self._missing_probes(variants)]
+        self._note_languages(dataset, every)
         before = replace(self.model.cached_model.usage) if self.model else Usage()
         made = Made()
-        self._by_rule(dataset, [v for v in variants if v.method == "rule"], made)
+        self._by_rule(dataset, [v for v in every if v.method == "rule"], made)
         for v in variants:
             if v.method != "rule":
                 for index, some in enumerate(grouped(self._texts(dataset, v), _PART)):
                     made.put((v.name, index), some)
-        texts = in_order(made, variants)
+        texts = _in_order(made, every)
         origins = self._origins(dataset, variants)
-        part = PerturbedDataset(dataset, tuple(variants), tuple(left_out), texts, name, self.seed, origins)
+        part = PerturbedDataset(dataset, tuple(every), tuple(left_out), texts, name, self.seed, origins)
         if self.model is None or all(v.method != "llm" for v in variants):
             return part
         usage = self.model.cached_model.usage.since(before).lasting
         return replace(part, usage=usage, auto_steps=self.model.auto_steps.get(dataset.task.task, {}))
 
     def _note_languages(self, dataset: Dataset, variants: Sequence[Variant]) -> None:
-        probes = self._missing_probes({v.name for v in variants})
-        if note := language_note(dataset, [*variants, *probes], self.registry):
+        if note := language_note(dataset, variants, self.registry):
             logging.getLogger("dhp").warning(note)
 
     def _origins(self, dataset: Dataset, variants: Sequence[Variant]) -> dict[str, str]:
@@ -206,15 +211,16 @@ class Builder:
         for start, part in enumerate(grouped(examples, size)):
             yield start * size, part
 
-    def _missing_probes(self, there: Collection[str]) -> list[Variant]:
+    def _missing_probes(self, variants: Iterable[Variant]) -> list[Variant]:
+        """The probes that are not among these variants."""
+        there = {v.name for v in variants}
         return [v for name, use in self.probes.items() for v in use.variants(name) if v.name not in there]
 
-    def _with_probes(self, part: PerturbedDataset) -> PerturbedDataset:
-        there = {v.name for v in part.variants}
-        probes = self._missing_probes(there)
-        made = Made()
-        self._by_rule(part.dataset, probes, made)
-        return part.with_variants(probes, made)
+
+def _in_order(made: Made, variants: Sequence[Variant]) -> Sequence[PerturbedText]:
+    """The texts variant by variant, example by example."""
+    order = {v.name: index for index, v in enumerate(variants)}
+    return made.read(sorted(made.groups, key=lambda group: (order[group[0]], group[1])))
 
 
 def _fully_dosed(text: PerturbedText) -> PerturbedText:
