@@ -7,12 +7,12 @@ from itertools import groupby
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.protocol_spec import AnswerForm, Protocol, Wording
-from dhp.core.records import Candidate
+from dhp.core.records import Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
 from dhp.judge.extraction.prob import TOP_LOGPROBS, score_tokens
 from dhp.judge.extraction.rating import answer_scale
-from dhp.judge.pairs import ORDERS, Order, Pair, PairVerdict, contradicting
+from dhp.judge.pairs import ORDERS, Pair, PairVerdict, contradicting
 from dhp.judge.prompt_files import (
     FilePrompts,
     PairPromptFile,
@@ -31,29 +31,12 @@ TaskSteps = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class RatingTarget:
-    """What a request asks to be rated; its tag."""
-
-    candidate: Candidate
-    metrics: Sequence[Metric]
-    """All of which the answer speaks."""
-    form: AnswerForm
-
-
-@dataclass(frozen=True, slots=True)
-class PairTarget:
-    """What a request asks to be compared; its tag."""
-
-    pair: Pair
-    metric: str
-    order: Order
-    final: bool = False
-    """Whether a final word on contradicting verdicts is asked for."""
-
-
-@dataclass(frozen=True, slots=True)
 class RequestBuilder:
-    """A protocol with all the texts that its prompts need."""
+    """A protocol with all the texts that its prompts need.
+
+    The tag of a request is what it asks for, still failed: a tuple with a `Rating` on each metric of which
+    the answer speaks, or a `PairVerdict`.
+    """
 
     protocol: Protocol
     wording: Wording
@@ -130,21 +113,27 @@ class RequestBuilder:
                             samples=tuple(first + sample for sample in samples),
                             place=f"{place}, metric '{metric.name}'",
                             group=f"{candidate.example}\n{metric.name}\n{form}",
-                            tag=RatingTarget(candidate, metrics, form),
+                            tag=tuple(
+                                Rating(candidate.example, candidate.variant, m.name, 0, None, "failed")
+                                for m in metrics
+                            ),
                         )
 
     def pair_requests(self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str]) -> Iterator[Request]:
         """The requests to compare texts, in both orders, without final words."""
-        targets = (
-            PairTarget(pair, metric, order) for pair in pairs for metric in metrics for order in ORDERS
+        asked = (
+            PairVerdict(pair, metric, order, 0, None, "failed")
+            for pair in pairs
+            for metric in metrics
+            for order in ORDERS
         )
-        yield from self._pair_requests(((target, ()) for target in targets), task)
+        yield from self._pair_requests(((verdict, ()) for verdict in asked), task)
 
     def final_requests(self, verdicts: Iterable[Sequence[PairVerdict]], task: Task) -> Iterator[Request]:
         """Requests in both orders about pairs whose verdicts contradict each other, which they show."""
         yield from self._pair_requests(
             (
-                (PairTarget(found[0].pair, found[0].metric, order, final=True), shown)
+                (PairVerdict(found[0].pair, found[0].metric, order, 0, None, "failed", final=True), shown)
                 for found in verdicts
                 if (said := contradicting(found))
                 for order, shown in zip(ORDERS, (said, said[::-1]), strict=True)
@@ -153,23 +142,23 @@ class RequestBuilder:
         )
 
     def _pair_requests(
-        self, asked: Iterable[tuple[PairTarget, Sequence[str]]], task: Task
+        self, asked: Iterable[tuple[PairVerdict, Sequence[str]]], task: Task
     ) -> Iterator[Request]:
-        """One request a target; the texts beside it are verdicts that are shown."""
+        """One request for each verdict; the texts beside it are verdicts that are shown."""
         task = task.in_language(self.protocol.language)
         writer = self.pair_prompt_file or Prompts(self.protocol, self.wording, task)
         params, samples = self._params(), tuple(range(self.protocol.samples))
-        for target, verdicts in asked:
-            pair = target.pair
-            shown = pair if target.order == "given" else pair.swapped
+        for verdict, said in asked:
+            pair = verdict.pair
+            shown = pair if verdict.order == "given" else pair.swapped
             yield Request(
-                prompt=writer.pair_prompt(shown, target.metric, verdicts),
+                prompt=writer.pair_prompt(shown, verdict.metric, said),
                 params=params,
                 samples=samples,
                 place=f"example '{pair.first.example}', '{pair.first.variant}' against "
-                f"'{pair.second.variant}', order {target.order}",
-                group=f"{pair.first.example}\n{target.metric}",
-                tag=target,
+                f"'{pair.second.variant}', order {verdict.order}",
+                group=f"{pair.first.example}\n{verdict.metric}",
+                tag=verdict,
                 before=(("system", writer.system),) if writer.system else (),
             )
 
@@ -199,6 +188,10 @@ class RequestBuilder:
             there = " ".join(f"`metrics` {m}" for m in found)
             raise InputError(f"no prompt file for the metric '{lacking[0]}'; add one, or take only {there}")
         return found
+
+    def form(self, sample: int) -> AnswerForm:
+        """The answer form in which a sample is asked for."""
+        return next(form for form, samples in self._forms() if sample % self.protocol.samples in samples)
 
     def _forms(self) -> list[tuple[AnswerForm, tuple[int, ...]]]:
         """The answer forms with the samples that are asked for in each."""

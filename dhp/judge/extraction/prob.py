@@ -30,14 +30,6 @@ TOP_LOGPROBS = 20
 """Alternatives of each token that are asked for, the most that servers give."""
 
 
-def no_probabilities(model: str, endpoint: str) -> InputError:
-    """The error of a server that gives no probabilities where the protocol needs them."""
-    return InputError(
-        f"{model}: {endpoint} gives no log-probabilities; allowed: `extraction` parse, or prob-or-parse to "
-        "read the text where there are none"
-    )
-
-
 def score_tokens(scale: Scale, form: AnswerForm) -> dict[str, float]:
     """The texts, as `normal` leaves them, that a score may have as one token, each with its score.
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from dhp.core.protocol_spec import AnswerForm
+from dhp.core.records import Rating
 from dhp.core.specs import Metric, Scale
 from dhp.core.text import holds_refusal, without_reasoning
 from dhp.judge.api import rescale
@@ -34,13 +35,22 @@ def answer_scale(form: AnswerForm, scale: Scale) -> Scale:
     return _SCALES.get(form, scale)
 
 
-def metric_score(score: float | None, metric: Metric, form: AnswerForm) -> float | None:
-    """A score on the answer's scale as one on the metric's, higher for better."""
-    if score is None:
-        return None
-    scale = metric.scale
-    found = rescale(score, answer_scale(form, scale), scale)
-    return min(max(scale.min + scale.max - found, scale.min), scale.max) if metric.lower_is_better else found
+def metric_rating(
+    read: Extracted, metric: Metric, form: AnswerForm, place: tuple[str, str, int], raw: str | None
+) -> Rating:
+    """The rating of (example, variant, sample) by what was read from an answer: on the metric's scale, higher
+    for better.
+    """
+    score, scale = read.score, metric.scale
+    assert read.status != "contradictory", "as one text is rated"
+    if score is not None:
+        score = rescale(score, answer_scale(form, scale), scale)
+        if metric.lower_is_better:
+            score = min(max(scale.min + scale.max - score, scale.min), scale.max)
+    example, variant, sample = place
+    return Rating(
+        example, variant, metric.name, sample, score, read.status, raw, read.rule, read.missing_mass
+    )
 
 
 def read_answer(text: str, metric: Metric, form: AnswerForm, *, cut_off: bool = False) -> Extracted:

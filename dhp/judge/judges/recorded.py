@@ -17,7 +17,7 @@ from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
 from dhp.core.tables import Row, as_text, json_lines
 from dhp.judge.api import Judge, split_settings
-from dhp.judge.extraction.rating import metric_score, read_answer
+from dhp.judge.extraction.rating import metric_rating, read_answer
 
 NOT_RECORDED = "not in the recording"
 """Why a rating failed."""
@@ -241,9 +241,7 @@ class RecordedJudge(Judge):
         if form == "mix":
             form = "analyze-rate" if answer.sample % 2 else "rate-explain"
         read = read_answer(answer.answer, metric, form)
-        score = metric_score(read.score, metric, form)
-        place = (answer.example, variant, metric.name, answer.sample)
-        return Rating(*place, score, read.status, answer.answer, read.rule, read.missing_mass)
+        return metric_rating(read, metric, form, (answer.example, variant, answer.sample), answer.answer)
 
     def _chosen(
         self, answers: Sequence[RecordedAnswer], key: str, wanted: str | None
