@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, RatingStatus
 from dhp.core.specs import Metric, MetricTexts, Scale, Task
 from dhp.judge.api import Judge
-from dhp.judge.check import checked_ratings
+from dhp.judge.ratings import checked_ratings
 
 if TYPE_CHECKING:
     from dhp.llm.records import Request

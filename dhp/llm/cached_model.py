@@ -9,13 +9,11 @@ from itertools import islice
 from dhp.core.errors import InputError, Waiting
 from dhp.core.text import numbered_steps
 from dhp.llm.api import Client, Deferral, LocalModel
-from dhp.llm.claims import Claims
 from dhp.llm.clients.responses import shortened
-from dhp.llm.engine import Engine, Job
-from dhp.llm.executor import LOCAL, Calls, Executor
+from dhp.llm.engine import LOCAL, Calls, Engine, Executor, Job
 from dhp.llm.limits import Budget, PromptLengths, RateLimits, Usage
 from dhp.llm.records import FINISHES, Answer, Failure, Outcomes, Reply, Request
-from dhp.llm.store import Store, keys, rows
+from dhp.llm.store import Claims, Store, keys, rows
 
 
 @dataclass(frozen=True, slots=True)

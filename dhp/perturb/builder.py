@@ -12,7 +12,7 @@ from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_variant
 from dhp.core.specs import PerturberUse, Suite
 from dhp.llm.cached_model import RequestContext
-from dhp.llm.executor import Executor
+from dhp.llm.engine import Executor
 from dhp.llm.limits import Usage
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset

@@ -9,9 +9,9 @@ from dhp.content.catalog import read_task
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate, Rating
-from dhp.judge.check import checked_ratings
 from dhp.judge.factory import protocol, request_builder
 from dhp.judge.judges.llm import LlmJudge
+from dhp.judge.ratings import checked_ratings
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.records import Failure, Position, Reply, Request
 

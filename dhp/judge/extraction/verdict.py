@@ -8,7 +8,7 @@ from dhp.core.protocol_spec import AnswerForm
 from dhp.core.specs import Scale
 from dhp.core.text import holds_refusal, without_reasoning
 from dhp.judge.extraction.numbers import FRACTION, TOKEN, clean, rewritten, shortened, value_on, with_tokens
-from dhp.judge.extraction.prob import letter_masses
+from dhp.judge.extraction.rating import letter_masses
 from dhp.judge.extraction.rules import UNPARSED, Extracted, Mention
 from dhp.llm.records import Position
 

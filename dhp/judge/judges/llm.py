@@ -12,12 +12,11 @@ from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Metric, Task
 from dhp.core.text import holds_refusal
 from dhp.judge.api import Judge
-from dhp.judge.check import enough_tokens, reasons, remedy, sample_answer
-from dhp.judge.extraction.prob import expected_score
-from dhp.judge.extraction.rating import answer_scale, metric_rating, read_answer, read_object
+from dhp.judge.extraction.rating import answer_scale, expected_score, metric_rating, read_answer, read_object
 from dhp.judge.extraction.rules import UNPARSED, Extracted
 from dhp.judge.extraction.verdict import read_letter, read_verdict
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
+from dhp.judge.ratings import enough_tokens, reasons, remedy, sample_answer
 from dhp.judge.requests import RequestBuilder, TaskSteps
 from dhp.llm.api import Client
 from dhp.llm.cached_model import CachedModel, asked_steps

@@ -21,8 +21,8 @@ from dhp.judge.adapters.adapter import adapt
 from dhp.judge.adapters.scorer import Caller, ObjectJudge, Scorer, read_outcomes
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import metric_name
-from dhp.judge.check import checked_ratings
 from dhp.judge.factory import find_judges
+from dhp.judge.ratings import checked_ratings
 from dhp.llm import claims
 from dhp.llm.settings import ModelSettings
 from tests.judge.adapters.planted import check_planted, planted
