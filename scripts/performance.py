@@ -78,7 +78,7 @@ def degraded(
     examples: list[dhp.Example], variant: dhp.Variant, perturbers: Registry[dhp.Perturber]
 ) -> object:
     """All texts of a variant."""
-    rules = RulesApplied((variant,), perturbers, "x", 0, Others(examples, None, 0, "x"), None)
+    rules = RulesApplied((variant,), perturbers, "x", 0, Others(examples, 0, "x"))
     return list(rules.texts(examples))
 
 

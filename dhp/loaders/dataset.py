@@ -1,6 +1,6 @@
 """A dataset: examples with their task and the suite that degrades them."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from statistics import fmean
@@ -8,7 +8,7 @@ from statistics import fmean
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
 from dhp.core.errors import InputError, unique
 from dhp.core.keywords import near_keywords
-from dhp.core.language import declared_language
+from dhp.core.language import declared_language, text_language
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import key_digest
 from dhp.core.specs import ANY_TASK, Figures, Suite, Task
@@ -37,9 +37,6 @@ class Dataset:
     """Variants of the degraded texts that came with the data."""
     pairs: Sequence[PerturbedText] = ()
     """Degraded texts that came with the data."""
-    language: str | None = None
-    """Code of the language of the outputs, where no field `language` of an example says otherwise; None: not
-    known."""
     notes: tuple[str, ...] = ()
     """Notes on the texts for readers of the results."""
     split: Split | None = None
@@ -102,8 +99,8 @@ class Dataset:
         known = read_task(task)
         spoken, own = language or known.output_language, read_suite(suite or GENERAL_SUITE)
         task_of_data = naming(known, examples, output=spoken)
-        kept = spooled(examples)
-        return cls(name, kept, task_of_data, own, kept, language=spoken)
+        kept = in_language(examples, spoken)
+        return cls(name, kept, task_of_data, own, kept)
 
     @property
     def clusters(self) -> dict[str, str]:
@@ -136,6 +133,14 @@ class Dataset:
         ids = {e.id for e in examples}
         pairs = tuple(p for p in self.pairs if p.example in ids)
         return replace(self, examples=examples, pairs=pairs)
+
+
+def in_language(examples: Iterable[Example], declared: str | None) -> Sequence[Example]:
+    """The examples, each with its language: that of its field `language`, else the one declared for all of
+    them, else the only one of its script."""
+    return spooled(
+        replace(e, language=text_language(e.output, e.fields.get("language") or declared)) for e in examples
+    )
 
 
 def select(examples: Sequence[Example], n: int, *, seed: int, dataset: str) -> Sequence[Example]:

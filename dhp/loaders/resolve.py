@@ -18,7 +18,7 @@ from dhp.core.errors import InputError, suggest
 from dhp.core.plugins import load_target, offered
 from dhp.core.specs import ANY_TASK, Card, Suite, Task
 from dhp.core.tables import TABLE_SUFFIXES
-from dhp.loaders.dataset import Dataset, naming
+from dhp.loaders.dataset import Dataset, in_language, naming
 from dhp.loaders.fetch import is_prepared, load_prepared
 from dhp.loaders.published import read_set
 from dhp.loaders.user import (
@@ -222,7 +222,8 @@ def _complete(
 ) -> Dataset:
     """The dataset with its suite and its languages."""
     task = naming(read.task, read.examples, source_language, language)
-    return replace(read, task=task, suite=suite, language=language)
+    examples = in_language(read.examples, language)
+    return replace(read, examples=examples, pool=examples, task=task, suite=suite)
 
 
 def _default_n(dataset: Dataset) -> int:

@@ -8,7 +8,6 @@ from dhp.content.catalog import read_list
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.keywords import Registry
-from dhp.core.language import text_language
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import stream
 from dhp.loaders.dataset import Split, select
@@ -16,11 +15,6 @@ from dhp.perturb.api import DOSES, Edited, Perturber
 
 MOST = 10_000
 """Examples of a dataset from which perturbers draw: so their time grows no faster than the texts."""
-
-
-def example_language(example: Example, otherwise: str | None = None) -> str | None:
-    """The language of a text: the example's field `language`, else that of the data, else by its script."""
-    return text_language(example.output, example.fields.get("language") or otherwise)
 
 
 class OtherExamples(list[Example]):
@@ -36,23 +30,22 @@ class Others:
     Of a larger dataset the same `MOST`, chosen by `seed`, are the others of all texts.
     """
 
-    def __init__(self, pool: Sequence[Example], language: str | None, seed: int, dataset: str) -> None:
+    def __init__(self, pool: Sequence[Example], seed: int, dataset: str) -> None:
         self._groups: dict[str | None, list[Example]] = {}
-        self._positions: dict[tuple[str, str | None], int] = {}
+        self._positions: dict[str, int] = {}
         some = pool if len(pool) <= MOST else select(pool, MOST, seed=seed, dataset=dataset)
         for example in sorted(some, key=lambda e: e.id):
-            spoken_language = example_language(example, language)
-            same_language = self._groups.setdefault(spoken_language, [])
-            self._positions[example.id, spoken_language] = len(same_language)
+            same_language = self._groups.setdefault(example.language, [])
+            self._positions[example.id] = len(same_language)
             same_language.append(example)
         self._texts = {spoken: _distinct(group) for spoken, group in self._groups.items()}
 
-    def of(self, example: str, language: str | None) -> OtherExamples:
-        """The examples in a language without the example itself."""
-        group = self._groups.get(language, [])
-        own = self._positions.get((example, language), len(group))
+    def of(self, example: Example) -> OtherExamples:
+        """The examples in the language of this one, without it."""
+        group = self._groups.get(example.language, [])
+        own = self._positions.get(example.id, len(group))
         found = OtherExamples(group[:own] + group[own + 1 :])
-        found.texts = self._texts.get(language, [])
+        found.texts = self._texts.get(example.language, [])
         return found
 
 
@@ -84,9 +77,6 @@ class RulesApplied:
     seed: int
     others: Others
     """The examples whose texts perturbers get."""
-    language: str | None
-    """Language of the texts, where the field `language` of an example does not name it; None takes what the
-    script tells."""
     split: Split | None = None
     """Texts within an output that may be changed; None: all of it. Perturbers that take the whole example see
     the whole output."""
@@ -104,13 +94,12 @@ class RulesApplied:
         Raises `InputError` with perturber and example if a perturber is unknown, needs a language model,
         raises, or returns anything but a changed, non-empty text.
         """
-        languages = {e.id: example_language(e, self.language) for e in examples}
         for variant in self.variants:
             perturber = self.perturbers[variant.perturber]
             wanted = [name for name in ("example", "lists", "language", "others") if perturber.wants(name)]
             for example in examples:
                 try:
-                    changed = self._changed(example, variant, perturber, wanted, languages[example.id])
+                    changed = self._changed(example, variant, perturber, wanted)
                 except NotApplicable as reason:
                     yield PerturbedText(example.id, variant.name, None, reason=str(reason))
                 else:
@@ -118,22 +107,17 @@ class RulesApplied:
                     yield PerturbedText(example.id, variant.name, changed[0], audit=found)
 
     def _changed(
-        self,
-        example: Example,
-        variant: Variant,
-        perturber: Perturber,
-        wanted: Sequence[str],
-        language: str | None,
+        self, example: Example, variant: Variant, perturber: Perturber, wanted: Sequence[str]
     ) -> tuple[str, int | None, int | None]:
         """The changed text, with the edits asked for and made where they are counted."""
-        if (fault := perturber.language_fault(language)) is not None:
+        if (fault := perturber.language_fault(example.language)) is not None:
             raise NotApplicable(fault)
         place = f"perturber '{perturber.name}', example '{example.id}'"
         if (function := perturber.function) is None:
             raise InputError(f"{place}: needs a language model")
-        given: dict[str, object] = {"example": example, "lists": read_list, "language": language}
+        given: dict[str, object] = {"example": example, "lists": read_list, "language": example.language}
         if "others" in wanted:
-            given["others"] = self.others.of(example.id, language)
+            given["others"] = self.others.of(example)
         params = {**{name: given[name] for name in wanted}, **variant.params}
         # The key holds the perturber and not the variant, so that minor's edits are the first of major's.
         rng = stream(self.seed, self.dataset, example.id, perturber.name)

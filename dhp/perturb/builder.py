@@ -170,7 +170,7 @@ class Builder:
             PerturbedText(e.id, variant.name, f"{e.output} {variant.name}") for e in dataset.examples
         ]
         if self.dry:
-            recalled, _ = self.model.recall(dataset.examples, variant, task, dataset.language)
+            recalled, _ = self.model.recall(dataset.examples, variant, task)
             return [recalled.get(text.example, text) for text in placeholders]
         cached_model = self.model.cached_model
 
@@ -181,7 +181,7 @@ class Builder:
 
         before = replace(cached_model.session_usage)
         try:
-            return list(self.model.perturb(dataset.examples, variant, task, show, dataset.language))
+            return list(self.model.perturb(dataset.examples, variant, task, show))
         except Waiting:  # the requests of the other variants are to be collected too
             return placeholders
 
@@ -190,11 +190,9 @@ class Builder:
         if not variants:
             return
         drawn = any(self.registry[v.perturber].wants("others") for v in variants)
-        others = Others(dataset.changeable_pool if drawn else (), dataset.language, self.seed, dataset.name)
+        others = Others(dataset.changeable_pool if drawn else (), self.seed, dataset.name)
         work = RulesApplied(
-            *(tuple(variants), self.registry, dataset.name, self.seed, others),
-            language=dataset.language,
-            split=dataset.split,
+            *(tuple(variants), self.registry, dataset.name, self.seed, others), split=dataset.split
         )
         for (start, _), texts in self.executor.each(work, self._parts(dataset)):
             for name, own in groupby(texts, key=lambda text: text.variant):

@@ -14,7 +14,6 @@ from dhp.core.specs import PerturberUse, Spec, Suite
 from dhp.loaders.dataset import Dataset
 from dhp.perturb import probes
 from dhp.perturb.api import DOSES, Perturber
-from dhp.perturb.apply import example_language
 from dhp.perturb.harmless_edits import HarmlessLists
 from dhp.perturb.rules import characters, sentences, words
 
@@ -150,7 +149,7 @@ def language_note(
 
     Only variants by rule are for certain languages.
     """
-    spoken = Counter(example_language(e, dataset.language) for e in dataset.examples)
+    spoken = Counter(e.language for e in dataset.examples)
     total = spoken.total()
     lost: dict[str, int] = {}
     for variant in variants:

@@ -1,14 +1,11 @@
 """Files of conversations as datasets."""
 
-from collections.abc import Sequence
-
 from dhp.content.catalog import own_suite, read_task
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.records import Example
 from dhp.core.specs import Task
-from dhp.core.spool import spooled
 from dhp.core.tables import as_text
-from dhp.loaders.dataset import Dataset
+from dhp.loaders.dataset import Dataset, in_language
 from dhp.loaders.pairs import chosen_rows
 from dhp.loaders.user import Request
 from dhp.plugins.conversations.conversation import (
@@ -48,10 +45,15 @@ def conversations(asked: Request) -> Dataset | None:
         one_of("field", field, _FIELDS, "`fields`")
     chosen = chosen_rows(rows, asked.where) if asked.where else rows
     found = reader(chosen.rows, asked.fields)
-    examples = spooled(_example(each, number, part, asked) for number, each in enumerate(found, 1))
+    task = asked.task if isinstance(asked.task, Task) else read_task(asked.task or TASK)
+    examples = in_language(
+        (_example(each, number, part, asked) for number, each in enumerate(found, 1)),
+        asked.language or task.output_language,
+    )
     if not examples:
         raise InputError(f"{rows.name}: no conversation in it; allowed: at least one")
-    return _dataset(asked, examples)
+    suite = own_suite(read_task(TASK), with_llm=False)
+    return Dataset(asked.name, examples, task, suite, examples, split=split_example)
 
 
 def _part(name: str | None) -> Part:
@@ -70,17 +72,3 @@ def _example(found: Found, number: int, part: Part, asked: Request) -> Example:
             fields[column] = found.row.encodable(column, text)
     output = found.row.encodable("messages", judged.output)
     return Example(name, found.row.encodable("messages", judged.source), output, fields)
-
-
-def _dataset(asked: Request, examples: Sequence[Example]) -> Dataset:
-    task = asked.task if isinstance(asked.task, Task) else read_task(asked.task or TASK)
-    suite = own_suite(read_task(TASK), with_llm=False)
-    return Dataset(
-        asked.name,
-        examples,
-        task,
-        suite,
-        examples,
-        language=asked.language or task.output_language,
-        split=split_example,
-    )

@@ -11,11 +11,10 @@ from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_json
 from dhp.core.keywords import near_keywords
-from dhp.core.language import declared_language
 from dhp.core.records import Example
 from dhp.core.specs import ANY_TASK, Task
 from dhp.core.tables import TABLE_SUFFIXES, Row, read_table
-from dhp.loaders.dataset import Dataset
+from dhp.loaders.dataset import Dataset, in_language
 from dhp.loaders.user import LOG_SUFFIX, Request, read_eval_file
 
 PRODUCTION = (
@@ -161,10 +160,9 @@ def log_dataset(
     entries = list(_entries(file, kind, rows, {**paths, **{k: (v,) for k, v in fields.items()}}, set(fields)))
     with_context = all("context" in entry for entry in entries)
     known = task if isinstance(task, Task) else read_task(task or ("rag" if with_context else "instruction"))
-    examples = tuple(_example(entry, known) for entry in entries)
+    examples = in_language((_example(entry, known) for entry in entries), language)
     chosen = read_suite(suite or GENERAL_SUITE)
-    code = declared_language(language)
-    return Dataset(file.name, examples, known, chosen, examples, language=code, notes=(PRODUCTION,))
+    return Dataset(file.name, examples, known, chosen, examples, notes=(PRODUCTION,))
 
 
 def is_inspect_log(path: str | Path) -> bool:

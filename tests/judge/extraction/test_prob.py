@@ -76,6 +76,7 @@ def test_one_text_may_stand_twice() -> None:
         (["4", "分"], "score-only", 0),
         (["4", ".", "0"], "score-only", 0),
         (["<think>", "Is", " it", " ", "3", "?", "</think>", "\n", "4"], "score-only", 8),
+        (["<think>", "Is", " it", " ", "3", "?", "</think>", "4"], "score-only", 7),
         (["4", "<think>", "Is", " it", "?", "</think>"], "score-only", 0),
         (["From", " ", "1", " to", " ", "5", ",", " I", " give", " a", " ", "1", "."], "free-text", 11),
         (["It", " names", " ", "4", " people", ".", "\n", "Rating", ":", " ", "4"], "analyze-rate", 10),
