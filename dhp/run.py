@@ -25,7 +25,7 @@ from dhp.judge.api import Judge
 from dhp.judge.factory import any_recorded, find_judges
 from dhp.judge.pairs import FLIP
 from dhp.judge.prompt_files import PromptFiles
-from dhp.judge.rate_texts import COLUMNS, judge_estimates, rate_texts
+from dhp.judge.ratings import COLUMNS, judge_estimates, rate_texts
 from dhp.llm.cached_model import RequestContext, taken
 from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings

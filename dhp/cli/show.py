@@ -182,7 +182,7 @@ def _pairwise_prompts(
     """The prompts that show a text behind its original; they are sent in the other order, too."""
     from dhp.content.protocols import read_wording
     from dhp.judge.pairs import OVERALL, Pair
-    from dhp.judge.prompts import Prompts
+    from dhp.judge.requests import Prompts
 
     wording = read_wording(protocol.language, pairwise=True)
     writer = Prompts(protocol, wording, task.in_language(protocol.language))

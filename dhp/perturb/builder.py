@@ -15,7 +15,7 @@ from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_var
 from dhp.core.specs import Metric, PerturberUse, Suite
 from dhp.core.spool import Spool, spooled
 from dhp.llm.cached_model import RequestContext
-from dhp.llm.executor import Executor
+from dhp.llm.engine import Executor
 from dhp.llm.limits import Usage
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset

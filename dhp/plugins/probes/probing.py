@@ -14,8 +14,7 @@ from dhp.core.records import ORIGINAL, Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
-from dhp.judge.check import checked_ratings, readable
-from dhp.judge.rate_texts import judge_estimates
+from dhp.judge.ratings import checked_ratings, judge_estimates, readable
 from dhp.llm.cached_model import RequestContext, taken
 from dhp.llm.estimate import Estimate
 from dhp.llm.limits import Usage
