@@ -19,8 +19,8 @@ from dhp.core.progress import progress_shown
 from dhp.core.records import Example, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.text import spreadsheet_safe
-from dhp.judge.check import checked_ratings, readable
 from dhp.judge.factory import find_judge
+from dhp.judge.ratings import checked_ratings, readable
 from dhp.llm.cached_model import taken
 from dhp.llm.settings import ModelSettings
 from dhp.plugins.arena.battle import Battle, battle_parts, output_folder, write_battle
