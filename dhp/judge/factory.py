@@ -8,7 +8,7 @@ from pathlib import Path
 from dhp.content.catalog import content_folder, names_of, read_task
 from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
 from dhp.core.errors import InputError, one_of, suggest
-from dhp.core.keywords import as_list, near_keywords
+from dhp.core.options import as_list, near_keywords
 from dhp.core.plugins import load_target, offered
 from dhp.core.protocol_spec import Protocol, Protocols
 from dhp.core.records import Candidate, Rating

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from dhp.core.errors import InputError, imported, imported_module, suggest
-from dhp.core.keywords import as_list
 from dhp.core.language import language_name
+from dhp.core.options import as_list
 from dhp.core.plugins import load_target, offered
 from dhp.core.records import Variant
 from dhp.core.specs import PerturberUse, Spec, Suite
