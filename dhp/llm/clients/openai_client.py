@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 _CONNECT_SECONDS = 15.0
+_to_json = json.JSONEncoder(ensure_ascii=False).encode  # made once, not for each call
 
 
 class Transport(Protocol):
@@ -86,7 +87,7 @@ class FastTransport:
         import aiohttp
 
         assert self._session is not None
-        data = json.dumps(body, ensure_ascii=False).encode()
+        data = _to_json(body).encode()
         address = f"{url}/chat/completions"
         try:
             async with self._session.post(address, data=data, allow_redirects=False) as response:
