@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 _CONNECT_SECONDS = 15.0
-_to_json = json.JSONEncoder(ensure_ascii=False).encode  # made once, not for each call
 
 
 class Transport(Protocol):
@@ -87,7 +86,7 @@ class FastTransport:
         import aiohttp
 
         assert self._session is not None
-        data = _to_json(body).encode()
+        data = json.dumps(body, ensure_ascii=False).encode()
         address = f"{url}/chat/completions"
         try:
             async with self._session.post(address, data=data, allow_redirects=False) as response:
@@ -148,8 +147,6 @@ class SdkTransport:
             self._client = openai.AsyncOpenAI(
                 base_url=connection.urls[0],
                 api_key=connection.key or "none",
-                organization=connection.headers.get("openai-organization"),
-                project=connection.headers.get("openai-project"),
                 default_headers=connection.headers,
                 **settings,
             )
