@@ -32,8 +32,7 @@ from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import given_texts, rated_task
 from dhp.loaders.user import Rows
-from dhp.perturb.builder import build_texts
-from dhp.perturb.choice import Data, with_own_task
+from dhp.perturb.builder import Data, build_texts, with_own_task
 from dhp.perturb.llm.model import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.perturb.settings import Choice

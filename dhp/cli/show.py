@@ -153,7 +153,7 @@ def _candidates(asked: ShowRequest, metrics: "Sequence[str | Metric]") -> "tuple
     """The task and the texts of a dataset; no text is degraded where only originals are asked for."""
     from dhp.content.catalog import with_metrics
     from dhp.core.records import ORIGINAL
-    from dhp.perturb.choice import found_datasets, with_own_task
+    from dhp.perturb.builder import found_datasets, with_own_task
     from dhp.perturb.perturbed_dataset import original_of
 
     given = asked.choice.perturbed

@@ -7,7 +7,7 @@ from typing import Any
 from dhp.content.catalog import descriptions, variant_name
 from dhp.core.diff import diff
 from dhp.core.records import Example
-from dhp.perturb.choice import found_datasets, part_of
+from dhp.perturb.builder import found_datasets, part_of
 from dhp.perturb.settings import Choice
 from dhp.plugins.review.reviews import NAME_LENGTH, NOTE_LENGTH, SCHEMA, Check, Pair, ReviewableSet, checks
 from dhp.report.web import page
