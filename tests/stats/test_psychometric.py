@@ -257,7 +257,7 @@ def test_bad_input(change: dict[str, npt.ArrayLike], message: str) -> None:
 
 
 def test_the_interval_of_a_threshold_is_by_rank_of_the_resamples_alone() -> None:
-    """Of 99 resamples and very many clusters the second from either end; below the doses 0, above them infinite."""
+    """The second of 99 from either end with very many clusters; 0 below the doses, infinite above."""
     resamples = np.arange(2.0, 101)
     found = np.append(1.5, resamples)
     assert _threshold(found, np.array([1.0, 200]), 10**6, 0.95) == (1.5, 3.0, 99.0)
