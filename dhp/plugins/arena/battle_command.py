@@ -12,6 +12,7 @@ from dhp.cli.options import Command, setting, settings
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, RELEASED, SEED, Criteria, model_option
 from dhp.core.errors import InputError, one_of
+from dhp.core.files import check_free_folder
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice
 from dhp.plugins.arena.labelled_pairs import read_judgebench_verdicts, read_llmbar_answers, read_llmbar_pairs
@@ -74,11 +75,12 @@ def battle(
         BattleSpec,
         battle_estimate,
         battle_printout,
-        output_folder,
         read_systems,
     )
 
-    folder = output_folder(out, "battle.json")
+    folder = None if out is None else Path(out)
+    if folder:
+        check_free_folder(folder, "battle.json", "battle")
     spec = BattleSpec(
         systems=read_systems(answers),
         model=model,

@@ -2,12 +2,11 @@
 
 import json
 import logging
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from dhp.cli.language_models import estimates_shown
@@ -46,6 +45,7 @@ from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import figure
 from dhp.report.printout import Part
 from dhp.report.web import page
+from dhp.stats.influences import mean_influences, student_interval
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -182,12 +182,9 @@ def _cell(
 
 def mean_interval(scores: Sequence[float], scale: Scale | None = None) -> tuple[float, float] | None:
     """The 95 % interval of a mean by Student's t, within any scale; None with fewer than two scores."""
-    from scipy.stats import t
-
     if len(scores) < 2:
         return None
-    half = float(t.ppf(0.975, len(scores) - 1)) * stdev(scores) / math.sqrt(len(scores))
-    low, high = fmean(scores) - half, fmean(scores) + half
+    low, high = map(float, student_interval(mean_influences(scores)))
     return (low, high) if scale is None else (max(scale.min, low), min(scale.max, high))
 
 

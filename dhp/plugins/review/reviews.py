@@ -22,7 +22,7 @@ from dhp.perturb.set_audit import audited
 from dhp.perturb.sets import ReviewedKind, SetReview, read_card, read_form, read_set
 from dhp.stats.agreement import krippendorff_alpha
 from dhp.stats.arrays import Floats
-from dhp.stats.influences import Influences, wilson_interval
+from dhp.stats.influences import mean_influences, wilson_interval
 
 Key = tuple[str, str, str]
 """Dataset, variant, example."""
@@ -286,12 +286,8 @@ def _kind(dataset: str, variant: str, shares: Sequence[Mapping[Worse, float]]) -
 
 def share_interval(values: Floats) -> tuple[float | None, float | None]:
     """Wilson's 95 % interval of the mean of texts' shares; None with fewer than two texts."""
-    n = len(values)
-    mean = values.mean()
-    there = np.ones((n, 1), dtype=bool)
-    influences = Influences(np.array([mean]), ((values - mean) / n)[:, None], there, np.ones(1))
-    low, high = wilson_interval(influences)
-    return (None, None) if np.isnan(low[0]) else (float(low[0]), float(high[0]))
+    low, high = map(float, wilson_interval(mean_influences(values)))
+    return (None, None) if np.isnan(low) else (low, high)
 
 
 def reviewed_parts(reviewable: ReviewableSet, reviews: Reviews) -> list[PerturbedDataset]:
