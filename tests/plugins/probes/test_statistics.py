@@ -20,6 +20,7 @@ from dhp.plugins.probes.statistics import (
     stability,
     with_interval,
 )
+from dhp.stats.influences import mean_influences
 
 NAN = np.nan
 FOUR = np.array([4.0])
@@ -171,7 +172,7 @@ def test_shares_without_scores_are_undefined() -> None:
 
 def test_examples_of_one_cluster_count_as_fewer() -> None:
     values = column(*[0.0, 1.0] * 10)
-    alone, together = with_interval(mean_influences(values)), with_interval(mean_influences(values), np.arange(20) % 2)
+    alone, together = (with_interval(mean_influences(values), c) for c in (None, np.arange(20) % 2))
     assert together.ci[1] - together.ci[0] > alone.ci[1] - alone.ci[0]
 
 
