@@ -22,16 +22,19 @@ from dhp.judge.factory import find_judge
 from dhp.llm.cached_model import taken
 from dhp.llm.settings import ModelSettings
 from dhp.plugins.arena.battle import Battle, battle_parts, write_battle
-from dhp.plugins.arena.evaluation import EvaluatedCell, Evaluation, Work, evaluated_cells
-from dhp.plugins.arena.input import CategoryPlan
-from dhp.plugins.arena.options import (
-    BATTLE_PROMPTS,
+from dhp.plugins.arena.battle_command import BATTLE_PROMPTS
+from dhp.plugins.arena.evaluation import (
     REFERENCES,
     STEPS,
+    EvaluatedCell,
+    Evaluation,
     EvaluationFiles,
     EvaluationOptions,
+    Work,
     content_language,
+    evaluated_cells,
 )
+from dhp.plugins.arena.input import CategoryPlan
 from dhp.report.labels import between, figure
 from dhp.report.printout import Part, Printout, TextTable, text_for_programs
 

@@ -57,7 +57,7 @@ def review(
 
 def _write_page(reviewable: "ReviewableSet", page: str, dataset: "Sequence[str]") -> None:
     from dhp.core.files import check_writable, write_lines
-    from dhp.plugins.review.page import examples_with_sources, review_page
+    from dhp.plugins.review.reviews import examples_with_sources, review_page
 
     check_writable(Path(page))
     examples = examples_with_sources(reviewable, dataset) if dataset else {}
