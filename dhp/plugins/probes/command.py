@@ -21,6 +21,7 @@ from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice, PerturbModel
 from dhp.plugins.probes.options import ProbeChoice
+from dhp.report.printout import Printout
 
 _TEXTS = (
     "data",
@@ -82,7 +83,6 @@ def probe(
     """
     from dhp.plugins.probes.output import probe_parts, write_probes
     from dhp.plugins.probes.probing import ProbeSpec, estimates, probed
-    from dhp.report.printout import Printout
 
     perturb_model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
     refuse_unused(model, protocol, perturb_model=perturb_model is not None)

@@ -9,13 +9,13 @@ from dhp.cli.options import Command, setting
 from dhp.cli.output import say
 from dhp.cli.perturb import PerturbOutput
 from dhp.cli.protocol_options import DATASET
+from dhp.report.printout import Part, TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from dhp.perturb.sets import SetReview
     from dhp.plugins.review.reviews import ReviewableSet
-    from dhp.report.printout import Part
 
 
 @click.command(cls=Command)
@@ -81,10 +81,9 @@ def _use_reviews(reviewable: "ReviewableSet", files: "Sequence[str]", freeze: st
         say(f"{count} texts frozen in {freeze}")
 
 
-def _summary_parts(found: "SetReview") -> "Iterator[Part]":
+def _summary_parts(found: "SetReview") -> Iterator[Part]:
     from dhp.content.catalog import variant_name
     from dhp.report.labels import percent, percents
-    from dhp.report.printout import TextTable
 
     for name, count in found.reviewers.items():
         open_texts = found.texts - count
