@@ -1,5 +1,6 @@
 """`dhp review`: write the page on which people review a set, or make a set of their reviews."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from dhp.cli.protocol_options import DATASET
 from dhp.report.printout import Part, TextTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from dhp.perturb.sets import SetReview
     from dhp.plugins.review.reviews import ReviewableSet
 
@@ -55,7 +54,7 @@ def review(
         _use_reviews(reviewable, reviewed, freeze)
 
 
-def _write_page(reviewable: "ReviewableSet", page: str, dataset: "Sequence[str]") -> None:
+def _write_page(reviewable: "ReviewableSet", page: str, dataset: Sequence[str]) -> None:
     from dhp.core.files import check_writable, write_lines
     from dhp.plugins.review.reviews import examples_with_sources, review_page
 
@@ -65,7 +64,7 @@ def _write_page(reviewable: "ReviewableSet", page: str, dataset: "Sequence[str]"
     say(f"{page}: {len(reviewable.pairs)} texts to review, set {reviewable.hash[:12]}")
 
 
-def _use_reviews(reviewable: "ReviewableSet", files: "Sequence[str]", freeze: str | None) -> None:
+def _use_reviews(reviewable: "ReviewableSet", files: Sequence[str], freeze: str | None) -> None:
     from dhp.perturb.sets import check_free, write_set
     from dhp.plugins.review.reviews import read_reviews, reviewed_parts, summary
 
