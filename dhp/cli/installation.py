@@ -27,7 +27,7 @@ def check() -> None:
     from dhp.content.check import check as check_content
     from dhp.core.errors import InputError
     from dhp.loaders.resolve import resolve_datasets
-    from dhp.perturb.authored import authored_texts
+    from dhp.perturb.apply import authored_texts
     from dhp.perturb.llm.prompts import check_prompts
     from dhp.perturb.registry import LISTS, check_suite, find_perturbers
 

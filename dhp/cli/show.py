@@ -153,7 +153,7 @@ def _candidates(asked: ShowRequest, metrics: "Sequence[str | Metric]") -> "tuple
     """The task and the texts of a dataset; no text is degraded where only originals are asked for."""
     from dhp.content.catalog import with_metrics
     from dhp.core.records import ORIGINAL
-    from dhp.perturb.choice import found_datasets, with_own_task
+    from dhp.perturb.builder import found_datasets, with_own_task
     from dhp.perturb.perturbed_dataset import original_of
 
     given = asked.choice.perturbed
@@ -182,7 +182,7 @@ def _pairwise_prompts(
     """The prompts that show a text behind its original; they are sent in the other order, too."""
     from dhp.content.protocols import read_wording
     from dhp.judge.pairs import OVERALL, Pair
-    from dhp.judge.prompts import Prompts
+    from dhp.judge.requests import Prompts
 
     wording = read_wording(protocol.language, pairwise=True)
     writer = Prompts(protocol, wording, task.in_language(protocol.language))

@@ -17,17 +17,16 @@ from dhp.judge.adapters.adapter import PREFIX, load_object
 from dhp.judge.adapters.scorer import ObjectJudge, object_judges
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge, as_judge, is_judge
-from dhp.judge.judges.column import column_judge
 from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
 from dhp.judge.judges.mock import ConstantJudge, RandomJudge, mock_judge
-from dhp.judge.judges.recorded import RecordedJudge
+from dhp.judge.judges.recorded import RecordedJudge, column_judge
 from dhp.judge.judges.surface import SurfaceJudge
 from dhp.judge.pairs import AlwaysFirst, ComparedRatings, PairwiseJudge
 from dhp.judge.prompt_files import PairPromptFile, PromptFiles, prompt_versions, read_files
 from dhp.judge.requests import RequestBuilder
 from dhp.llm.api import providers
 from dhp.llm.cached_model import CachedModel, RequestContext
-from dhp.llm.executor import LOCAL, Executor
+from dhp.llm.engine import LOCAL, Executor
 from dhp.llm.settings import ModelSettings
 from dhp.llm.store import open_store, stored_model
 

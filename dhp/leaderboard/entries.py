@@ -136,11 +136,6 @@ def control_score(result: Result) -> tuple[float | None, Ends]:
     return (None, None) if row is None else (row.detection, row.detection_ci)
 
 
-def noticed(result: Result) -> tuple[int, int]:
-    """How many kinds of damage are noticed, and of how many."""
-    return sum(row.verdict == "noticed" for row in result.variants), len(result.variants)
-
-
 def judge_names(entries: Iterable[Entry]) -> dict[tuple[str, str], str]:
     """(Model, protocol) -> name of the judge: its model, with its protocol if named or if others are there.
 
@@ -266,7 +261,7 @@ def _computed(entry: Entry, weights: str | None, *, quick: bool) -> Result:
     """The result that follows from the ratings, analysed as the given result says it was."""
     r, ratings = entry.result, entry.ratings
     assert ratings is not None
-    rated = (*r.variants, *r.controls, *r.attacks)
+    rated = (*r.variants, *r.probes)
     if unnamed := sorted(set(ratings.variants) - {v.variant for v in rated}):
         raise InputError(f"{entry.place}: lacks the variant '{unnamed[0]}', which was rated")
     if (n := r.signed.n) != ratings.size:

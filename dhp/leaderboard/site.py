@@ -16,7 +16,7 @@ from dhp.core.keywords import as_list, near_keywords
 from dhp.core.progress import Progress, counted, progress_of
 from dhp.core.text import printable
 from dhp.leaderboard import FOLDER
-from dhp.leaderboard.entries import Entry, control_score, judge_names, noticed, read_entries, safe_name, score
+from dhp.leaderboard.entries import Entry, control_score, judge_names, read_entries, safe_name, score
 from dhp.leaderboard.tables import (
     QUANTITIES,
     RULES,
@@ -232,7 +232,7 @@ def _page(
 ) -> str:
     """A page of the site; `root` leads from its folder to that of the site."""
     helpers = (
-        *(control_score, dataset_file, model_file, noticed, score),
+        *(control_score, dataset_file, model_file, score),
         *(shown_cost, shown_rank, shown_size, size_class),
     )
     made = page(
@@ -325,7 +325,7 @@ def _figures(entry: Entry) -> dict[str, Any]:
         "variants": {
             variant_name(v.variant): [*_with_ends(v.detection, v.detection_ci), v.verdict] for v in r.variants
         },
-        "noticed": "{} of {}".format(*noticed(r)),
+        "noticed": r.noticed,
         "harmless": [*_with_ends(*control_score(r)), r.harmless_edits],
     }
 

@@ -12,18 +12,14 @@ from dhp.core.plugins import load_target, offered
 from dhp.core.records import Variant
 from dhp.core.specs import PerturberUse, Spec, Suite
 from dhp.loaders.dataset import Dataset
-from dhp.perturb import probes
+from dhp.perturb import probes, rules
 from dhp.perturb.api import DOSES, Perturber
 from dhp.perturb.harmless_edits import HarmlessLists
-from dhp.perturb.rules import characters, sentences, words
 
 ENTRY_POINT_GROUP = "dhp.perturbers"
 
 _RULES = tuple(
-    found
-    for module in (characters, words, sentences, probes)
-    for found in vars(module).values()
-    if isinstance(found, Perturber)
+    found for module in (rules, probes) for found in vars(module).values() if isinstance(found, Perturber)
 )
 _LLM = {"fictional_named_entities": "word", "grammatical_errors": "word", "rewriting_insertion": "sentence"}
 

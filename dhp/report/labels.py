@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from dhp.analysis.results import DoseResponse, DoseThreshold, Result, VariantResult
-from dhp.core.text import printable
+from dhp.analysis.results import DoseResponse, DoseThreshold, Result
 
 SIGNS: Mapping[str, str] = {
     "noticed": "●",
@@ -36,11 +35,6 @@ def between(ends: tuple[float, float] | None) -> str:
     if ends is None:
         return "–"
     return f"{ends[0]:z.2f}{' to ' if ends[0] < 0 else '–'}{ends[1]:z.2f}"
-
-
-def state(row: VariantResult) -> str:
-    """The verdict of a kind of damage, or the state of a control or attack."""
-    return row.verdict or "undecided"
 
 
 def percent(value: float | None) -> str:
@@ -109,11 +103,6 @@ def _dose(threshold: DoseThreshold | None, doses: Sequence[int]) -> str:
         return value
     high = " or more" if threshold.high is None else f", {shown(threshold.high)}"
     return f"{value} [{shown(threshold.low)}{high}]"
-
-
-def judge_name(result: Result) -> str:
-    """The judge of a result, for readers."""
-    return printable(result.judge)
 
 
 def style_words(result: Result) -> tuple[str, ...]:

@@ -175,6 +175,7 @@ def test_an_attack_is_judged_by_the_metric_that_it_raised_most() -> None:
     assert row.detection == pytest.approx(0.05)
     assert row.metrics["a"].rose == pytest.approx(0.9)
     assert row.metrics["a"].detection == pytest.approx(0.05)
+    assert row.metrics["a"].detection_ci[0] <= 0.05 <= row.metrics["a"].detection_ci[1] < 0.4
     assert row.detection_ci[0] <= row.detection <= row.detection_ci[1] < 0.4
 
 

@@ -18,7 +18,7 @@ from dhp.core.records import PerturbedText, Variant
 from dhp.core.specs import Suite
 from dhp.perturb.apply import Others, RulesApplied, other_texts
 from dhp.perturb.registry import check_suite, find_perturbers, load_perturber
-from dhp.perturb.rules.sentences import random_ending, sentence_insertion
+from dhp.perturb.rules import random_ending, sentence_insertion
 
 EXAMPLES = [
     dhp.Example(f"e{i}", "source", f"The {i}th fox jumped over 12 dogs. They slept on. Nobody came by.")

@@ -17,8 +17,8 @@ from dhp.core.files import check_free_folder, indented_json, json_line, write_li
 from dhp.core.progress import progress_shown
 from dhp.core.records import Example, Rating
 from dhp.core.seeding import text_hash
-from dhp.judge.check import checked_ratings, readable
 from dhp.judge.factory import find_judge
+from dhp.judge.ratings import checked_ratings, readable
 from dhp.llm.cached_model import taken
 from dhp.llm.settings import ModelSettings
 from dhp.plugins.arena.battle import Battle, battle_parts, write_battle

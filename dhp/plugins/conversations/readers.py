@@ -14,8 +14,9 @@ from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import opened, parse_json, read_json
 from dhp.core.records import Example
 from dhp.core.specs import Task
+from dhp.core.spool import spooled
 from dhp.core.tables import TABLE_SUFFIXES, Row, Table, as_text, read_table, table
-from dhp.loaders.dataset import Dataset, in_language
+from dhp.loaders.dataset import Dataset
 from dhp.loaders.pairs import chosen_rows
 from dhp.loaders.user import LOG_SUFFIX, Request, Rows, read_eval_file, rows_table
 from dhp.plugins.conversations.conversation import (
@@ -551,15 +552,13 @@ def conversations(asked: Request) -> Dataset | None:
         one_of("field", name, _FIELDS, "`fields`")
     chosen = chosen_rows(rows, asked.where) if asked.where else rows
     found = reader(chosen.rows, asked.fields)
-    task = asked.task if isinstance(asked.task, Task) else read_task(asked.task or TASK)
-    examples = in_language(
-        (_example(each, number, part, asked) for number, each in enumerate(found, 1)),
-        asked.language or task.output_language,
-    )
+    examples = spooled(_example(each, number, part, asked) for number, each in enumerate(found, 1))
     if not examples:
         raise InputError(f"{rows.name}: no conversation in it; allowed: at least one")
+    task = asked.task if isinstance(asked.task, Task) else read_task(asked.task or TASK)
     suite = own_suite(read_task(TASK), with_llm=False)
-    return Dataset(asked.name, examples, task, suite, examples, split=split_example)
+    dataset = Dataset(asked.name, examples, task, suite, examples, split=split_example)
+    return dataset.in_languages(None, asked.language or task.output_language)
 
 
 def _part(name: str | None) -> Part:

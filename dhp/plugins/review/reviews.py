@@ -17,7 +17,7 @@ from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import shuffled, stream
 from dhp.core.specs import Spec
 from dhp.core.text import printable
-from dhp.perturb.choice import found_datasets, part_of
+from dhp.perturb.builder import found_datasets, part_of
 from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.set_audit import audited
