@@ -11,8 +11,8 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.core.keywords import scale_ends
-from dhp.perturb.choice import with_own_task
+from dhp.core.options import scale_ends
+from dhp.perturb.builder import with_own_task
 
 ROWS: list[Mapping[str, object]] = [
     {

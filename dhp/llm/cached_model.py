@@ -9,14 +9,11 @@ from itertools import islice
 from dhp.core.errors import InputError, Waiting
 from dhp.core.text import numbered_steps
 from dhp.llm.api import Client, Deferral, LocalModel
-from dhp.llm.claims import Claims
-from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import shortened
-from dhp.llm.engine import Engine, Job
-from dhp.llm.executor import LOCAL, Calls, Executor
+from dhp.llm.engine import LOCAL, Calls, Engine, Executor, Job
 from dhp.llm.limits import Budget, PromptLengths, RateLimits, Usage
 from dhp.llm.records import FINISHES, Answer, Failure, Outcomes, Reply, Request
-from dhp.llm.store import Store, keys, rows
+from dhp.llm.store import Claims, Store, keys, rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +130,7 @@ class CachedModel:
 
         It will if none of `some` requests is stored, or, without any, no reply of the model.
         """
-        if isinstance(self.model, OpenAIClient) and self.deferral is None and not self._knows(some):
+        if isinstance(self.model, Client) and self.deferral is None and not self._knows(some):
             self.model.check()
 
     def _knows(self, some: Iterable[Request]) -> bool:

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from dhp.analysis.results import DoseResponse, DoseThreshold, Result, VariantResult
-from dhp.core.text import printable
+from dhp.analysis.results import DoseResponse, DoseThreshold, Result
 
 SIGNS: Mapping[str, str] = {
     "noticed": "●",
@@ -36,11 +35,6 @@ def between(ends: tuple[float, float] | None) -> str:
     if ends is None:
         return "–"
     return f"{ends[0]:z.2f}{' to ' if ends[0] < 0 else '–'}{ends[1]:z.2f}"
-
-
-def state(row: VariantResult) -> str:
-    """The verdict of a kind of damage, or the state of a control or attack."""
-    return row.verdict or "undecided"
 
 
 def percent(value: float | None) -> str:
@@ -116,11 +110,6 @@ def dose_interval(threshold: DoseThreshold, doses: Sequence[int], shown: Callabl
     start = shown(low) if low else f"under {doses[0]}"
     end = f"over {doses[-1]}" if high is None else shown(high) if high else f"under {doses[0]}"
     return f" [{start} to {end}]"
-
-
-def judge_name(result: Result) -> str:
-    """The judge of a result, for readers."""
-    return printable(result.judge)
 
 
 def style_words(result: Result) -> tuple[str, ...]:

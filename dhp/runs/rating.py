@@ -15,8 +15,7 @@ from dhp.core.progress import Progress
 from dhp.core.records import IDENTITY, PROBES, STOPPED, Candidate, Rating, Variant, parse_variant
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
-from dhp.judge.check import checked_ratings, readable
-from dhp.judge.rate_texts import texts_at_a_time
+from dhp.judge.ratings import checked_ratings, readable, texts_at_a_time
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,6 @@ import pytest
 
 from dhp.analysis.results import Result
 from dhp.report.advice import advice, warnings
-from dhp.report.findings import findings
 from dhp.stats.judge_habits import spread
 from tests.report.made import control, result, row
 
@@ -15,7 +14,7 @@ TYPOS = "random_typos.minor"
 
 
 def texts(*results: Result) -> list[str]:
-    return [piece.text for piece in advice([findings(each) for each in results])]
+    return [piece.text for piece in advice(results)]
 
 
 @pytest.mark.parametrize(
@@ -123,12 +122,12 @@ def test_sets_are_named_or_counted() -> None:
 
 
 def test_warnings_are_few_and_name_the_judge_where_there_are_several() -> None:
-    one = findings(result(row(TYPOS, "missed", 0.5, n=50), row("b", n=10), warnings=("beware",)))
+    one = result(row(TYPOS, "missed", 0.5, n=50), row("b", n=10), warnings=("beware",))
     assert warnings([one]) == ["beware", "Read the average with care: its kinds have 10 to 50 pairs."]
-    other = findings(result(row(TYPOS), model="own/other", controls=()))
+    other = result(row(TYPOS), model="own/other", controls=())
     assert warnings([one, other]) == [
         "beware [own/judge on set]",
         "own/judge: Read the average with care: its kinds have 10 to 50 pairs.",
         "own/other: Harmless edits were not judged: false alarms stay unseen.",
     ]
-    assert warnings([findings(result(row(TYPOS), n=2, controls=()))]) == []
+    assert warnings([result(row(TYPOS), n=2, controls=())]) == []

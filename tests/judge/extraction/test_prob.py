@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.specs import Scale
-from dhp.judge.extraction.prob import expected_score, letter_masses, normal, score_tokens
+from dhp.judge.extraction.rating import expected_score, letter_masses, normal, score_tokens
 from dhp.judge.extraction.rules import Extracted
 from dhp.llm.records import Position
 

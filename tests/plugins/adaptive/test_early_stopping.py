@@ -14,7 +14,6 @@ from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, parse_variant
 from dhp.plugins.adaptive.early_stopping import interim_numbers
 from dhp.report.advice import notes, warnings
-from dhp.report.findings import findings
 from dhp.runs.compare import compare
 from tests.judges import ByRule
 
@@ -149,7 +148,7 @@ def test_no_kind_is_stopped_while_harmless_edits_may_be_noticed_as_often() -> No
 
 
 def test_a_reader_is_told(watched: tuple[dhp.Result, Path]) -> None:
-    said = "\n".join([*notes(watched[0]), *warnings([findings(watched[0])])])
+    said = "\n".join([*notes(watched[0]), *warnings([watched[0]])])
     asked, stopped = (watched[0].ratings[name] for name in ("asked", "stopped"))
     assert f"so {asked:,} of {asked + stopped:,} ratings were asked" in said
     assert "Compare these averages with no other run" in said
