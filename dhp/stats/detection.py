@@ -92,9 +92,7 @@ def detection(
     alpha: float = ALPHA,
     together: int | None = None,
 ) -> Detection:
-    """Detection of each kind of damage with an interval that holds for all of them together.
-
-    How it is computed: see the module.
+    """Detection of each kind of damage, with intervals that hold together, computed as the module says.
 
     Parameters
     ----------
