@@ -302,7 +302,13 @@ def _stored(row: tuple[Any, ...]) -> tuple[Reply, str] | None:
             )
     except (ValueError, TypeError, RecursionError):
         return None
+    if not all(isinstance(token, str) for place in read or () for token in _tokens(place)):
+        return None
     return Reply(text, finish, prompt_tokens, completion_tokens, calls, read), run
+
+
+def _tokens(position: Position) -> list[object]:
+    return [position.chosen, *(token for token, _ in position.alternatives)]
 
 
 class StoredModel:
