@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from dhp.cli.language_models import estimates_shown
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, Waiting, one_of
-from dhp.core.files import write_lines
+from dhp.core.files import Lock, write_lines
 from dhp.core.progress import Progress, progress_shown
 from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate
@@ -378,9 +378,15 @@ def output_folder(given: str | None, own: str) -> Path | None:
     path = Path(given)
     if path.exists() and not path.is_dir():
         raise InputError(f"--out {path}: is a file; allowed: a new or empty folder, or one of an earlier run")
-    if path.exists() and any(path.iterdir()) and not (path / own).exists():
+    there = [p.name for p in path.iterdir()] if path.exists() else []
+    if own not in there and any(not name.startswith(".") for name in there):
         raise InputError(f"--out {path}: holds other files and no {own}; allowed: a new or empty folder")
     return path
+
+
+def only_writer(folder: Path | None) -> AbstractContextManager[object]:
+    """Sees to it that no other command writes to the folder meanwhile; raises `InputError` where one does."""
+    return Lock(folder / ".lock", f"`out` {folder}") if folder else nullcontext()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,6 +74,7 @@ def battle(
         BattleSpec,
         battle_estimate,
         battle_printout,
+        only_writer,
         output_folder,
         read_systems,
     )
@@ -93,7 +94,8 @@ def battle(
     if dry_run:
         say(*battle_estimate(spec, spec.settings.context()))
         return
-    made = until_answered(lambda: battle_printout(spec, folder))
+    with only_writer(folder):
+        made = until_answered(lambda: battle_printout(spec, folder))
     print_out(made, json=json)
 
 

@@ -21,9 +21,10 @@ from dhp.core.seeding import text_hash
 from dhp.core.text import spreadsheet_safe
 from dhp.judge.check import checked_ratings, readable
 from dhp.judge.factory import find_judge
+from dhp.judge.rate_texts import in_order
 from dhp.llm.cached_model import taken
 from dhp.llm.settings import ModelSettings
-from dhp.plugins.arena.battle import Battle, battle_parts, output_folder, write_battle
+from dhp.plugins.arena.battle import Battle, battle_parts, only_writer, output_folder, write_battle
 from dhp.plugins.arena.evaluation import EvaluatedCell, Evaluation, Work, evaluated_cells
 from dhp.plugins.arena.input import CategoryPlan
 from dhp.plugins.arena.options import (
@@ -108,7 +109,9 @@ def evaluate(
     elif dry_run:
         say(*prepared().estimate())
     else:
-        shown(*until_answered(lambda: evaluated(prepared())), out=out, json=json)
+        folder = output_folder(out, "evaluation.json")
+        with only_writer(folder):
+            shown(*until_answered(lambda: evaluated(prepared())), folder=folder, json=json)
 
 
 _CLASSICAL: Mapping[str, tuple[str, ...]] = {
@@ -138,6 +141,7 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
             for rating in readable(found, judge, task, f"category '{plan.name}'"):
                 ratings.append(rating)
                 show(f"{judge.model} on {plan.name}", len(ratings), max(total, len(ratings)), "")
+        ratings = in_order(ratings, texts, task)
         kept += ratings
         protocols.append(judge.protocol.partition("@")[0])
         settings.setdefault(plan.name, {"protocol": judge.protocol, **judge.settings})
@@ -180,11 +184,10 @@ def shown(
     ratings: Sequence[Rating],
     battle: Battle | None,
     *,
-    out: str | None,
+    folder: Path | None,
     json: bool,
 ) -> None:
-    """Print the results, and write them where `out` says."""
-    folder = output_folder(out, "evaluation.json")
+    """Print the results, and write them to the folder."""
     if folder:
         _write(work, evaluation, ratings, battle, folder)
     title = f"{evaluation.judge}  ·  {evaluation.protocol}  ·  answers by category and metric"
