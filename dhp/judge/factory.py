@@ -138,12 +138,12 @@ def find_pairwise_judge(
     """
     if model == AlwaysFirst.model:
         return AlwaysFirst()
-    (judge,) = find_judges(model, "dhp", settings, context, seed=seed)
-    if judge.cached_model is None:
+    if not _asks_a_model(model):
+        (judge,) = _other_judges(model, seed, JudgeSettings(), context)
         return ComparedRatings(judge)
-    sent = seed if settings.send_seed else None
-    builder = replace(request_builder(protocol, seed=sent), pair_prompt_file=prompt_file)
-    return LlmPairwiseJudge(judge.cached_model, builder)
+    builder = request_builder(protocol, seed=seed if settings.send_seed else None)
+    builder = replace(builder, pair_prompt_file=prompt_file)
+    return LlmPairwiseJudge(_cached_model(model, settings, context), builder)
 
 
 def _check_judges(judges: Sequence[Judge]) -> None:
