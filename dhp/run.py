@@ -15,7 +15,7 @@ from dhp.analysis.results import Result, Results
 from dhp.analysis.schedules import ALL, find_schedule
 from dhp.content.catalog import Metrics, with_metrics
 from dhp.core.errors import InputError, Waiting
-from dhp.core.keywords import as_list, check_whole, keywords_of
+from dhp.core.options import as_list, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.protocol_spec import Protocols
 from dhp.core.records import PROBES, Candidate, Variant

@@ -11,7 +11,7 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.core.keywords import scale_ends
+from dhp.core.options import scale_ends
 from dhp.perturb.builder import with_own_task
 
 ROWS: list[Mapping[str, object]] = [

@@ -24,7 +24,7 @@ from dhp.analysis.results import (
 )
 from dhp.content.catalog import read_suite, read_task
 from dhp.core.errors import InputError
-from dhp.core.keywords import near_keywords
+from dhp.core.options import near_keywords
 from dhp.core.records import IDENTITY, ORIGINAL, PROBES, Signature, Variant, methods, parse_variant
 from dhp.core.seeding import key_digest, text_hash
 from dhp.core.specs import ANY_TASK, Scale, Suite

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from dhp.content.catalog import content_folder, names_of, read_task
 from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
-from dhp.core.errors import InputError, suggest
-from dhp.core.keywords import Registry, as_list, near_keywords
+from dhp.core.errors import InputError, one_of, suggest
+from dhp.core.options import as_list, near_keywords
 from dhp.core.plugins import load_target, offered
 from dhp.core.protocol_spec import Protocol, Protocols
 from dhp.core.records import Candidate, Rating
@@ -45,8 +45,14 @@ _BASELINES: dict[str, Callable[[int], Judge]] = {
     "baseline/surface": lambda seed: SurfaceJudge(),
 }
 
+
+def _baseline(model: str, seed: int) -> Judge:
+    one_of("model", model, _BASELINES)
+    return _BASELINES[model](seed)
+
+
 _FINDERS: dict[str, Callable[[str, int], Judge]] = {
-    "baseline": lambda model, seed: Registry("model", _BASELINES)[model](seed),
+    "baseline": _baseline,
     "column": column_judge,
     "mock": mock_judge,
     "replay": lambda model, seed: RecordedJudge(model),

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dhp.content.catalog import DATASETS, Metrics, metric_list, own_task, read_authored, read_suite
 from dhp.core.errors import InputError, Waiting, one_of, suggest, unique
-from dhp.core.keywords import Registry, as_list, check_whole, keywords_of
 from dhp.core.language import NAMES, declared_language
+from dhp.core.options import as_list, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_variant
 from dhp.core.specs import Metric, PerturberUse, Suite
@@ -178,7 +178,7 @@ class Builder:
 
     own: tuple[Perturber, ...]
     """The user's own perturbers."""
-    registry: Registry[Perturber]
+    registry: Mapping[str, Perturber]
     seed: int
     model: LlmPerturber | None
     """The perturb model, if one is given."""
