@@ -272,6 +272,14 @@ def request_builder(
     )
 
 
+def all_own(model: object) -> bool:
+    """Whether all of these judges are functions or scorers, whose metrics are their own."""
+    judges = as_list(model)
+    return bool(judges) and all(
+        each.startswith(PREFIX) if isinstance(each, str) else not isinstance(each, Judge) for each in judges
+    )
+
+
 def any_recorded(model: object) -> bool:
     """Whether one of these judges reads its scores or answers from a table, which has none of new texts."""
     names = [each for each in as_list(model) if isinstance(each, str)]
