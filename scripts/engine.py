@@ -24,9 +24,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from dhp.core.progress import progress_shown
 from dhp.core.records import Candidate
 from dhp.core.specs import Task
-from dhp.judge.check import checked_ratings
 from dhp.judge.factory import protocol, request_builder
 from dhp.judge.judges.llm import LlmJudge
+from dhp.judge.ratings import checked_ratings
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import TRANSPORTS, OpenAIClient
 from dhp.llm.limits import RateLimits, Usage

@@ -319,7 +319,7 @@ def read_answer(text: str, scale: Scale) -> float:
         start = time.process_time()
         if form in PAIRWISE_FORMS:
             found = read_verdict(text, form)
-            assert (found.choice is None) != (found.reason is None), "neither a choice nor a reason"
+            assert (found.score is None) != (found.status == "scored"), "neither a choice nor a reason"
         else:
             read = read_rating(text, scale, form, cut_off=len(text) % 2 == 0)
             assert (read.score is None) != (read.status == "scored"), "a score without its status"

@@ -179,9 +179,9 @@ PLUGIN_WORDS = {
 ON_THE_WAY = """
 Row Table Example Dataset
 Edited Audit PerturbedText PerturbedDataset
-Candidate RatingTarget Request Job Reply Extracted Rating
+Candidate Request Reply Extracted Rating
 RatingsArray Influences Detection Cell VariantResult RunDetection Result
-Run RunResult Findings _Section
+Run RunResult
 """
 """Records that hold a text, or what is known of it, from a row of a table to the report, in their order."""
 BESIDE_THE_WAY = """

@@ -14,7 +14,7 @@ from dhp.core import spool
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.spool import Spooled
 from dhp.core.tables import read_table
-from dhp.judge import rate_texts
+from dhp.judge import ratings as judge_ratings
 from dhp.perturb import builder
 from dhp.perturb.builder import perturb_datasets
 from dhp.perturb.perturbed_dataset import Candidates
@@ -40,7 +40,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spool, "BLOCK", 4)
     monkeypatch.setattr(builder, "_PART", 4)
     monkeypatch.setattr("dhp.perturb.perturbed_dataset.BLOCK", 4)
-    monkeypatch.setattr(rate_texts, "PART_RATINGS", 100)
+    monkeypatch.setattr(judge_ratings, "PART_RATINGS", 100)
     monkeypatch.setattr(ratings_file, "PART_ROWS", 300)
 
 

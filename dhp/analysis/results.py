@@ -1,6 +1,7 @@
 """Results of an analysis and their parts, as in `results.json` (schema `dhp.results/3`)."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from dhp.core.errors import InputError
 from dhp.core.records import IDENTITY, Signature
+from dhp.core.text import printable
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import CONTROL_PAIRS as CONTROL_PAIRS
 from dhp.stats.detection import FEWEST_PAIRS as FEWEST_PAIRS
@@ -33,6 +35,12 @@ Ends = tuple[float, float] | None
 """Low and high end of an interval; None where undefined."""
 STRICT: Mapping[str, str | bool] = {"extra": "forbid", "allow_inf_nan": False}
 """How pydantic reads these shapes."""
+WORST_FIRST = ("preferred", "missed", "as harmless edits", "faint", "undecided", "noticed")
+"""Verdicts on damage."""
+_CONTROL_STATES = ("false alarm", "undecided", "not tested", "passed")
+"""States of a control, the worst first."""
+_UNEQUAL = 2
+"""Ratio of the numbers of pairs from which it is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +129,19 @@ class VariantResult:
     """Examples that would decide an undecided kind with a chance of 80 %, if further ones were like these;
     None where it is decided, or where no number up to 100,000 would be enough."""
 
+    @property
+    def state(self) -> str:
+        """`verdict`, undecided where there is none."""
+        return self.verdict or "undecided"
+
     def __repr__(self) -> str:
         found = "–" if self.detection is None else f"{self.detection:.0%}"
         d = "–" if self.d is None else f"{self.d:.2f}"
         return f"VariantResult({self.variant}: {self.verdict}, detection {found}, D {d})"
+
+
+def _badness(row: VariantResult) -> tuple[int, float]:
+    return WORST_FIRST.index(row.state), math.inf if row.detection is None else row.detection
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,19 +310,60 @@ class Result:
 
     @property
     def judge(self) -> str:
-        """The model, with the name of its prompt or protocol where it was asked by one, without the hash."""
-        return f"{self.model} ({self.protocol.partition('@')[0]})" if self.asked else self.model
+        """The model, with the name of its prompt or protocol where it was asked by one, without the hash.
+
+        For readers: control characters are replaced.
+        """
+        named = f"{self.model} ({self.protocol.partition('@')[0]})" if self.asked else self.model
+        return printable(named)
 
     @property
-    def false_alarm(self) -> bool:
-        """Whether some control is noticed."""
-        return any(row.verdict == "false alarm" for row in self.controls)
+    def too_few(self) -> bool:
+        """Whether there are too few examples for any verdict."""
+        return self.n < FEWEST_PAIRS
+
+    @property
+    def damage(self) -> tuple[VariantResult, ...]:
+        """The kinds of damage, the worst first; empty where texts were degraded in doses."""
+        return () if self.curves else tuple(sorted(self.variants, key=_badness))
+
+    @property
+    def noticed(self) -> str:
+        """How many kinds of damage were noticed, of how many: `10 of 12`."""
+        return f"{sum(row.state == 'noticed' for row in self.variants)} of {len(self.variants)}"
+
+    @property
+    def lowest(self) -> VariantResult | None:
+        """The kind of damage with the lowest detection, of those with five pairs or more."""
+        return next((row for row in self.damage if row.variant == self.detection.min_variant), None)
+
+    @property
+    def pairs(self) -> tuple[int, int] | None:
+        """The fewest and the most pairs of a kind in the average, where they differ by more than 2 to 1."""
+        counted = [row.n for row in self.damage if row.n >= FEWEST_PAIRS]
+        fewest, most = min(counted, default=0), max(counted, default=0)
+        return (fewest, most) if most > _UNEQUAL * fewest else None
+
+    @property
+    def probes(self) -> tuple[VariantResult, ...]:
+        """Controls and attacks."""
+        return (*self.controls, *self.attacks)
+
+    @property
+    def control(self) -> VariantResult | None:
+        """The control in the worst state."""
+        return min(self.controls, key=lambda row: _CONTROL_STATES.index(row.state), default=None)
+
+    @property
+    def alarms(self) -> tuple[VariantResult, ...]:
+        """Controls that are a false alarm."""
+        return tuple(row for row in self.controls if row.state == "false alarm")
 
     @property
     def harmless_edits(self) -> str:
         """The state of harmless edits, `false alarm` where any control is one; `not run` without controls."""
         states = [row.verdict or "" for row in self.controls if row.variant != IDENTITY]
-        if self.false_alarm:
+        if self.alarms:
             return "false alarm"
         return next((s for s in ("undecided", "not tested", "passed") if s in states), "not run")
 
@@ -369,7 +427,7 @@ class Result:
                 "d": v.d,
                 "d_ew": v.d_ew,
             }
-            for v in (*self.variants, *self.controls, *self.attacks)
+            for v in (*self.variants, *self.probes)
             for metric, cell in v.metrics.items()
         ]
         return pd.DataFrame(rows)
@@ -476,15 +534,12 @@ _GREY = "#6b7280"
 
 def line(result: Result) -> str:
     """A result in one line: judge, data, what was noticed, detection, the lowest kind, false alarms."""
-    verdicts = [row.verdict for row in result.variants]
     run = result.detection
-    said = (
-        f"{result.judge} on {result.dataset}: {verdicts.count('noticed')} of {len(verdicts)} noticed, "
-        f"detection {_with_ends(run.avg, run.ci['avg'])}"
-    )
+    figure = _with_ends(run.avg, run.ci["avg"])
+    said = f"{result.judge} on {result.dataset}: {result.noticed} noticed, detection {figure}"
     if run.min_variant is not None:
         said += f", lowest {_percent(run.min)} ({run.min_variant})"
-    alarms = [row.variant for row in result.controls if row.verdict == "false alarm"]
+    alarms = [row.variant for row in result.alarms]
     return f"{said}, false alarm on {', '.join(alarms)}" if alarms else said
 
 
@@ -494,10 +549,9 @@ def html_table(results: Sequence[Result]) -> str:
 
 
 def _section(result: Result) -> str:
-    rows = "".join(_row(row) for row in (*result.variants, *result.controls))
-    headings = "".join(
-        f"<th>{name}</th>" for name in ("kind", "detection", "verdict", "best metric", "pairs")
-    )
+    rows = "".join(map(_row, (*result.variants, *result.controls)))
+    names = ("kind", "detection", "verdict", "best metric", "pairs")
+    headings = "".join(f"<th>{name}</th>" for name in names)
     return f"<p><b>{escape(line(result))}</b></p><table><tr>{headings}</tr>{rows}</table>"
 
 

@@ -34,7 +34,7 @@ class Plugin:
     only one is `deferral`, a `dhp.llm.api.DeferralSettings`: how requests are answered later."""
     executors: Mapping[str, str] = field(default_factory=dict)
     """Name of an executor (`--executor`) -> target, called with the address, which may be empty; it returns a
-    `dhp.llm.executor.Executor`."""
+    `dhp.llm.engine.Executor`."""
     schedules: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Name of a schedule, and of the option of `dhp benchmark` that chooses it -> target, a
     `dhp.analysis.schedules.Schedule`, and one line of help."""

@@ -57,6 +57,8 @@ class Example:
     """The reference text, the good original that gets degraded."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Further named texts, such as `question` or `wrong_ending`."""
+    language: str | None = None
+    """Code of the language of the output, resolved when a dataset is loaded; None: not known."""
 
     def to_dict(self) -> dict[str, object]:
         """As files hold it."""

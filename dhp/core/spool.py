@@ -108,11 +108,6 @@ class Spooled(Sequence[T]):
             self._last = number, records
         return records[index - self._ends[number] + self._blocks[number].records]
 
-    @property
-    def blocks(self) -> tuple[_Block, ...]:
-        """Where they lie."""
-        return self._blocks
-
 
 def _records(block: _Block) -> Iterator[T]:
     yield from pickle.loads(block.file.read(block.start, block.size))
@@ -162,19 +157,3 @@ def spooled(records: Iterable[T]) -> Sequence[T]:
     for place, some in enumerate(grouped(records, BLOCK)):
         spool.put(place, some)
     return spool.read(spool.groups)
-
-
-def joined(first: Sequence[T], second: Sequence[T]) -> Sequence[T]:
-    """One sequence after the other; what is on disk is not written again."""
-    if not second:
-        return first
-    if not isinstance(first, Spooled) and not isinstance(second, Spooled):
-        return (*first, *second)
-    return Spooled([block for part in (first, second) for block in _blocks(part)])
-
-
-def _blocks(records: Sequence[T]) -> Sequence[_Block]:
-    if isinstance(records, Spooled):
-        return records.blocks
-    file = _File()
-    return [_written(file, some) for some in grouped(records, BLOCK)]

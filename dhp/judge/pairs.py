@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, RatingStatus
 from dhp.core.specs import Metric, MetricTexts, Scale, Task
 from dhp.judge.api import Judge
-from dhp.judge.check import checked_ratings
-from dhp.judge.extraction.verdict import NoVerdict
+from dhp.judge.ratings import checked_ratings
 
 if TYPE_CHECKING:
     from dhp.llm.records import Request
@@ -67,7 +66,7 @@ class PairVerdict:
     choice: int | None
     """1 where the first text of the pair is better, wherever it was shown; -1 the second; 0 a tie; None where
     there is no verdict."""
-    status: Literal["scored"] | NoVerdict = "scored"
+    status: RatingStatus | Literal["contradictory"] = "scored"
     """`scored` where there is a verdict, else why there is none."""
     scores: tuple[float, float] | None = None
     """Scores of the first and the second text with `two-scores`, probabilities of their letters with

@@ -1,18 +1,20 @@
-"""The requests of a protocol for each text, in order."""
+"""The requests of a protocol, in order, and their prompts; texts are fenced and never altered."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.protocol_spec import AnswerForm, Protocol, Wording
-from dhp.core.records import Candidate
+from dhp.core.protocol_spec import PARTS, AnswerForm, Part, Protocol, Wording, slot_fault
+from dhp.core.records import Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
-from dhp.judge.extraction.prob import TOP_LOGPROBS, score_tokens
-from dhp.judge.extraction.rating import answer_scale
-from dhp.judge.pairs import ORDERS, Order, Pair, PairVerdict, contradicting
+from dhp.core.text import fenced, fill, join_slots, paragraphs, split_slots
+from dhp.judge.extraction.rating import TOP_LOGPROBS, answer_scale, score_tokens
+from dhp.judge.pairs import ORDERS, OVERALL, Pair, PairVerdict, contradicting
 from dhp.judge.prompt_files import (
     FilePrompts,
     PairPromptFile,
@@ -21,39 +23,182 @@ from dhp.judge.prompt_files import (
     prompts_by_metric,
     version_name,
 )
-from dhp.judge.prompts import Prompts
 from dhp.llm.records import Params, Request
 
+
+@dataclass(frozen=True, slots=True)
+class _Template:
+    """A prompt with everything filled in that is the same for all texts under one metric and form."""
+
+    head: str
+    sample: tuple[tuple[str, ...], ...]
+    """Paragraphs of the sample, split by `split_slots`."""
+    final: tuple[str, ...]
+    """What shows contradicting verdicts on two texts, split in the same way."""
+    answer: str
+
+
+class Prompts:
+    """Writes the prompts of a protocol. Tags around texts are English in all languages.
+
+    Up to the text under judgement they are the same for all variants of one example under one metric, so that
+    caches of prompt prefixes hold.
+    """
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        wording: Wording,
+        task: Task,
+        *,
+        persona: str = "",
+        steps: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """`task` is in the protocol's language; `steps` (metric -> steps) replace the written ones.
+
+        Raises `InputError` for an unknown slot in the persona, or where a metric has no steps.
+        """
+        if fault := slot_fault("persona", persona):
+            raise InputError(f"persona: {fault}")
+        self._steps = {m.name: m.steps for m in task.metrics} if steps is None else steps
+        if lacking := [m for m in task.metric_names if not self._steps.get(m)]:
+            raise InputError(
+                f"no evaluation steps for metric '{lacking[0]}'; allowed: a list for each metric"
+            )
+        self._protocol = protocol
+        self._wording = wording
+        self._task = task
+        self._persona = persona
+        self._metrics = {metric.name: metric for metric in task.metrics}
+        self._template = cache(self._made)
+        english = task.in_language("en") if "en" in task.translations else task
+        self._source_tag = _tag(english.source_label or "", "source")
+        self._output_tag = _tag(english.output_label, "output")
+        self._field_tags = {name: _tag(label, name) for name, label in english.shown_fields.items()}
+        self._reference = split_slots(wording.reference, self._fixed_slots(task.metrics[0], "score-only"))
+        self.system = fill(wording.system, self._fixed_slots(None, "bare")) if protocol.system else ""
+        """The system message; empty for none."""
+
+    def prompt(self, candidate: Candidate, metric: str, form: AnswerForm) -> str:
+        """The whole prompt about one text; `form` is never `mix`.
+
+        Raises `InputError` where the protocol shows a reference and the candidate has none.
+        """
+        template = self._template(metric, form)
+        texts = {
+            "reference": self._shown_reference(candidate),
+            "output": fenced(candidate.text, self._output_tag),
+        }
+        return _parts([template.head, *self._sample(template, candidate, texts), template.answer])
+
+    def pair_prompt(self, pair: Pair, metric: str, verdicts: Sequence[str] = ()) -> str:
+        """The prompt that shows the first text first; `verdicts` are two that contradict each other."""
+        template = self._template(metric, self._protocol.answer)
+        texts = {
+            "first": fenced(pair.first.text, f"{self._output_tag}-a"),
+            "second": fenced(pair.second.text, f"{self._output_tag}-b"),
+        }
+        said = {f"verdict_{n}": fenced(verdict, "verdict") for n, verdict in enumerate(verdicts, 1)}
+        final = join_slots(template.final, said) if verdicts else ""
+        return _parts([template.head, *self._sample(template, pair.first, texts), final, template.answer])
+
+    def auto_steps(self, metric: str) -> str:
+        """The request for evaluation steps of a metric; it shows no text, persona or scale."""
+        return fill(self._wording.auto_steps, self._fixed_slots(self._metrics[metric], "score-only"))
+
+    def _sample(self, template: _Template, candidate: Candidate, texts: Mapping[str, str]) -> list[str]:
+        """The paragraphs that show texts; what belongs to the source goes by `candidate`."""
+        labels, given = self._task.shown_fields.items(), candidate.fields
+        fields = [f"{label}\n{fenced(given[n], self._field_tags[n])}" for n, label in labels if n in given]
+        source = {"source": fenced(candidate.source, self._source_tag), "fields": _parts(fields)}
+        shown = (p for p in template.sample if self._task.source_label or "source" not in p[1::2])
+        return [join_slots(pieces, {**source, **texts}) for pieces in shown]
+
+    def _made(self, metric: str, form: AnswerForm) -> _Template:
+        known = self._fixed_slots(self._metrics.get(metric), form)
+        wording = self._wording
+        criterion = wording.criterion if isinstance(wording.criterion, str) else wording.criterion[form]
+        shown: dict[Part, str] = {
+            "persona": self._persona,
+            "task": wording.task if self._task.source_label else wording.task_without_source,
+            "criterion": wording.overall if wording.pairwise and metric == OVERALL else criterion,
+            "steps": wording.steps,
+            "sample": wording.sample,
+            "answer": wording.answers[form],
+        }
+        shown |= self._protocol.parts
+        if self._protocol.steps == "none":
+            shown["steps"] = ""
+        return _Template(
+            _parts([fill(shown[part], known) for part in PARTS[:4]]),
+            tuple(split_slots(text, known) for text in paragraphs(shown["sample"])),
+            split_slots(wording.final.strip(), known),
+            fill(shown["answer"], known) + self._about_ties(form),
+        )
+
+    def _about_ties(self, form: AnswerForm) -> str:
+        """What is said of ties behind the request for the better of two texts."""
+        if not self._wording.pairwise or form == "two-scores":
+            return ""
+        if not self._protocol.ties:
+            return f" {self._wording.ties['none']}"
+        return f"\n{self._wording.ties['letter' if form == 'bare' else 'word']}"
+
+    def _fixed_slots(self, metric: Metric | None, form: AnswerForm) -> dict[str, str]:
+        """The slots that are the same for all texts; `metric` is None for texts compared as a whole."""
+        scale = self._protocol.scale
+        if metric is not None and not self._protocol.pairwise:
+            scale = answer_scale(form, metric.scale)
+        low, high = ("A", "E") if form == "letters" else (f"{scale.min:g}", f"{scale.max:g}")
+        steps = enumerate(self._steps[metric.name] if metric else (), start=1)
+        return {
+            "instruction": self._task.instruction,
+            "source_label": self._task.source_label or "",
+            "output_label": self._task.output_label,
+            "metric": metric.label if metric else "",
+            "definition": metric.definition if metric else "",
+            "question": metric.question if metric else "",
+            "antonym": metric.antonym if metric else "",
+            "low": low,
+            "high": high,
+            "steps": "\n".join(f"{number}. {step}" for number, step in steps),
+        }
+
+    def _shown_reference(self, candidate: Candidate) -> str:
+        if not self._protocol.reference:
+            return ""
+        if candidate.reference is None:
+            raise InputError(
+                f"example '{candidate.example}': has no reference text, which the protocol shows; allowed: "
+                "reference false, or a reference for each example"
+            )
+        return join_slots(self._reference, {"reference": fenced(candidate.reference, "reference")})
+
+
+def _parts(texts: Sequence[str]) -> str:
+    """The texts that are not empty, separated by blank lines."""
+    return "\n\n".join(filter(None, texts))
+
+
+def _tag(label: str, otherwise: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-") or otherwise
+
+
 _STEPS_TOKENS = 1024
+_MIXED: tuple[AnswerForm, ...] = ("rate-explain", "analyze-rate")
+"""The forms of samples in turn, where the protocol mixes them."""
 
 TaskSteps = Mapping[str, Sequence[str]]
 """Metric -> evaluation steps."""
 
 
 @dataclass(frozen=True, slots=True)
-class RatingTarget:
-    """What a request asks to be rated; its tag."""
-
-    candidate: Candidate
-    metrics: Sequence[Metric]
-    """All of which the answer speaks."""
-    form: AnswerForm
-
-
-@dataclass(frozen=True, slots=True)
-class PairTarget:
-    """What a request asks to be compared; its tag."""
-
-    pair: Pair
-    metric: str
-    order: Order
-    final: bool = False
-    """Whether a final word on contradicting verdicts is asked for."""
-
-
-@dataclass(frozen=True, slots=True)
 class RequestBuilder:
-    """A protocol with all the texts that its prompts need."""
+    """A protocol with all the texts that its prompts need.
+
+    The tag of a request is what it asks for, still failed: a tuple with a `Rating` on each metric of which
+    the answer speaks, or a `PairVerdict`.
+    """
 
     protocol: Protocol
     wording: Wording
@@ -130,21 +275,27 @@ class RequestBuilder:
                             samples=tuple(first + sample for sample in samples),
                             place=f"{place}, metric '{metric.name}'",
                             group=f"{candidate.example}\n{metric.name}\n{form}",
-                            tag=RatingTarget(candidate, metrics, form),
+                            tag=tuple(
+                                Rating(candidate.example, candidate.variant, m.name, 0, None, "failed")
+                                for m in metrics
+                            ),
                         )
 
     def pair_requests(self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str]) -> Iterator[Request]:
         """The requests to compare texts, in both orders, without final words."""
-        targets = (
-            PairTarget(pair, metric, order) for pair in pairs for metric in metrics for order in ORDERS
+        asked = (
+            PairVerdict(pair, metric, order, 0, None, "failed")
+            for pair in pairs
+            for metric in metrics
+            for order in ORDERS
         )
-        yield from self._pair_requests(((target, ()) for target in targets), task)
+        yield from self._pair_requests(((verdict, ()) for verdict in asked), task)
 
     def final_requests(self, verdicts: Iterable[Sequence[PairVerdict]], task: Task) -> Iterator[Request]:
         """Requests in both orders about pairs whose verdicts contradict each other, which they show."""
         yield from self._pair_requests(
             (
-                (PairTarget(found[0].pair, found[0].metric, order, final=True), shown)
+                (PairVerdict(found[0].pair, found[0].metric, order, 0, None, "failed", final=True), shown)
                 for found in verdicts
                 if (said := contradicting(found))
                 for order, shown in zip(ORDERS, (said, said[::-1]), strict=True)
@@ -153,23 +304,23 @@ class RequestBuilder:
         )
 
     def _pair_requests(
-        self, asked: Iterable[tuple[PairTarget, Sequence[str]]], task: Task
+        self, asked: Iterable[tuple[PairVerdict, Sequence[str]]], task: Task
     ) -> Iterator[Request]:
-        """One request a target; the texts beside it are verdicts that are shown."""
+        """One request for each verdict; the texts beside it are verdicts that are shown."""
         task = task.in_language(self.protocol.language)
         writer = self.pair_prompt_file or Prompts(self.protocol, self.wording, task)
         params, samples = self._params(), tuple(range(self.protocol.samples))
-        for target, verdicts in asked:
-            pair = target.pair
-            shown = pair if target.order == "given" else pair.swapped
+        for verdict, said in asked:
+            pair = verdict.pair
+            shown = pair if verdict.order == "given" else pair.swapped
             yield Request(
-                prompt=writer.pair_prompt(shown, target.metric, verdicts),
+                prompt=writer.pair_prompt(shown, verdict.metric, said),
                 params=params,
                 samples=samples,
                 place=f"example '{pair.first.example}', '{pair.first.variant}' against "
-                f"'{pair.second.variant}', order {target.order}",
-                group=f"{pair.first.example}\n{target.metric}",
-                tag=target,
+                f"'{pair.second.variant}', order {verdict.order}",
+                group=f"{pair.first.example}\n{verdict.metric}",
+                tag=verdict,
                 before=(("system", writer.system),) if writer.system else (),
             )
 
@@ -200,11 +351,16 @@ class RequestBuilder:
             raise InputError(f"no prompt file for the metric '{lacking[0]}'; add one, or take only {there}")
         return found
 
+    def form(self, sample: int) -> AnswerForm:
+        """The answer form in which a sample is asked for."""
+        answer = self.protocol.answer
+        return answer if answer != "mix" else _MIXED[sample % self.protocol.samples % len(_MIXED)]
+
     def _forms(self) -> list[tuple[AnswerForm, tuple[int, ...]]]:
         """The answer forms with the samples that are asked for in each."""
         samples = tuple(range(self.protocol.samples))
         if self.protocol.answer == "mix":
-            return [("rate-explain", samples[::2]), ("analyze-rate", samples[1::2])]
+            return [(form, samples[first :: len(_MIXED)]) for first, form in enumerate(_MIXED)]
         return [(self.protocol.answer, samples)]
 
     def _params(self) -> Params:

@@ -15,7 +15,7 @@ from dhp.analysis.ratings import RatingsArray, ratings_of_file
 from dhp.analysis.results import Ends, Result, Results
 from dhp.content.catalog import DATASETS, names_of, read_card, read_suite, read_task
 from dhp.core.errors import InputError
-from dhp.core.files import reason, write_lines
+from dhp.core.files import indented_json, reason, write_lines
 from dhp.core.progress import Progress, counted
 from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.seeding import text_hash
@@ -134,11 +134,6 @@ def control_score(result: Result) -> tuple[float | None, Ends]:
     """Detection of the control that the state of harmless edits is of, with its interval."""
     row = next((row for row in result.controls if row.verdict == result.harmless_edits), None)
     return (None, None) if row is None else (row.detection, row.detection_ci)
-
-
-def noticed(result: Result) -> tuple[int, int]:
-    """How many kinds of damage are noticed, and of how many."""
-    return sum(row.verdict == "noticed" for row in result.variants), len(result.variants)
 
 
 def judge_names(entries: Iterable[Entry]) -> dict[tuple[str, str], str]:
@@ -266,7 +261,7 @@ def _computed(entry: Entry, weights: str | None, *, quick: bool) -> Result:
     """The result that follows from the ratings, analysed as the given result says it was."""
     r, ratings = entry.result, entry.ratings
     assert ratings is not None
-    rated = (*r.variants, *r.controls, *r.attacks)
+    rated = (*r.variants, *r.probes)
     if unnamed := sorted(set(ratings.variants) - {v.variant for v in rated}):
         raise InputError(f"{entry.place}: lacks the variant '{unnamed[0]}', which was rated")
     if (n := r.signed.n) != ratings.size:
@@ -476,7 +471,7 @@ def add_results(
         path = folder / f"{safe_name(r.model, r.protocol, r.dataset, key=entry.kind)}.json"
         if path.exists() and entry not in newest([*read_entries([path]), entry]):
             continue  # which it says
-        write_lines(path, [json.dumps(r.to_dict(), ensure_ascii=False, indent=1) + "\n"])
+        write_lines(path, [indented_json(r.to_dict())])
         written.append(path)
     return written
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from dhp.analysis.results import results_schema
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
-from dhp.core.files import replacing, unwritable
-from dhp.core.keywords import as_list, near_keywords
+from dhp.core.files import indented_json, replacing, unwritable
+from dhp.core.options import as_list, near_keywords
 from dhp.core.progress import Progress, counted, progress_of
 from dhp.core.text import printable
 from dhp.leaderboard import FOLDER
-from dhp.leaderboard.entries import Entry, control_score, judge_names, noticed, read_entries, safe_name, score
+from dhp.leaderboard.entries import Entry, control_score, judge_names, read_entries, safe_name, score
 from dhp.leaderboard.tables import (
     QUANTITIES,
     RULES,
@@ -167,7 +167,7 @@ def write_site(tables: Sequence[Table], out: str | Path, progress: Progress | No
         "leaderboard.csv": as_csv(tables),
         "leaderboard.md": as_markdown(tables),
         "leaderboard.tex": as_latex(tables),
-        "schema.json": json.dumps(results_schema(), ensure_ascii=False, indent=1) + "\n",
+        "schema.json": indented_json(results_schema()),
         **pages(tables, progress),
     }
     try:
@@ -232,7 +232,7 @@ def _page(
 ) -> str:
     """A page of the site; `root` leads from its folder to that of the site."""
     helpers = (
-        *(control_score, dataset_file, model_file, noticed, score),
+        *(control_score, dataset_file, model_file, score),
         *(shown_cost, shown_rank, shown_size, size_class),
     )
     made = page(
@@ -325,7 +325,7 @@ def _figures(entry: Entry) -> dict[str, Any]:
         "variants": {
             variant_name(v.variant): [*_with_ends(v.detection, v.detection_ci), v.verdict] for v in r.variants
         },
-        "noticed": "{} of {}".format(*noticed(r)),
+        "noticed": r.noticed,
         "harmless": [*_with_ends(*control_score(r)), r.harmless_edits],
     }
 

@@ -1,6 +1,5 @@
 """Tables of comparable results, ranked with ties, and their exports."""
 
-import json
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,9 +12,10 @@ from dhp.analysis.results import Ends
 from dhp.analysis.schedules import ALL
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
+from dhp.core.files import indented_json
 from dhp.core.progress import Progress, counted
 from dhp.core.text import printable, spreadsheet_safe
-from dhp.leaderboard.entries import Entry, judge_names, noticed, score
+from dhp.leaderboard.entries import Entry, judge_names, score
 from dhp.report.labels import group_letters, percent, percents
 from dhp.report.printout import markdown_cell, markdown_table
 from dhp.runs.comparable import check_allowed
@@ -198,7 +198,7 @@ def as_json(tables: Sequence[Table]) -> str:
         }
         for table in tables
     ]
-    return json.dumps({"schema": SCHEMA, "tables": found}, ensure_ascii=False, indent=1) + "\n"
+    return indented_json({"schema": SCHEMA, "tables": found})
 
 
 def as_csv(tables: Sequence[Table]) -> str:
@@ -278,8 +278,8 @@ def _record(row: Row) -> dict[str, Any]:
         "provider": entry.provider,
         "size_billions": entry.size,
         "protocol": r.protocol,
-        "noticed": noticed(r)[0],
-        "kinds": noticed(r)[1],
+        "noticed": sum(row.state == "noticed" for row in r.variants),
+        "kinds": len(r.variants),
         **{name: value for name, (value, _) in scores.items()},
         **{f"{name}_ci": ends for name, (_, ends) in scores.items()},
         "lowest_kind": r.detection.min_variant,
@@ -298,9 +298,8 @@ def _cells(row: Row) -> list[str]:
     r = row.entry.result
     figures = [_percent(*score(r, name)) for name in QUANTITIES]
     lowest = variant_name(r.detection.min_variant) if r.detection.min_variant else "–"
-    seen = "{} of {}".format(*noticed(r))
     return [
-        *(shown_rank(row), r.model, r.protocol, seen, *figures, lowest, r.harmless_edits),
+        *(shown_rank(row), r.model, r.protocol, r.noticed, *figures, lowest, r.harmless_edits),
         shown_cost(row.entry.cost),
     ]
 

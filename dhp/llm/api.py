@@ -61,6 +61,9 @@ class Client(Protocol):
     notes: list[str]
     """Notes on requests that were changed for the server; the caller that shows a note removes it."""
 
+    def check(self) -> None:
+        """Raise `InputError` where no call can succeed, as far as that shows without a paid call."""
+
     async def open(self) -> None:
         """Open connections, in the loop that will make the calls."""
 

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError, one_of
-from dhp.core.keywords import near_keywords
-from dhp.core.options import check_numbers, option
+from dhp.core.options import check_numbers, near_keywords, option
 from dhp.llm.limits import TIMEOUT, Limits, Prices, RateLimits
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ class ModelSettings:
         """A context with nothing spent; the store is opened when it is first used."""
         from dhp.core.files import cache_folder
         from dhp.llm.cached_model import RequestContext
-        from dhp.llm.executor import open_executor
+        from dhp.llm.engine import open_executor
         from dhp.llm.limits import Budget
         from dhp.llm.store import FILE, Store
 

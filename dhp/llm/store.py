@@ -1,5 +1,6 @@
-"""The store: cached replies in SQLite, and models that have no others."""
+"""The store: cached replies in SQLite, claims of calls, and models that have no other replies."""
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -8,14 +9,14 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dhp.core.errors import DiskFull, InputError, suggest
-from dhp.core.files import MAKE_ROOM, has_locks, is_full, reason
+from dhp.core.errors import DhpError, DiskFull, InputError, suggest
+from dhp.core.files import MAKE_ROOM, has_locks, is_full, reason, this_process
 from dhp.llm.records import Answer, Failure, Outcomes, Params, Position, Reply, Request
 
 FILE = "replies.sqlite"
@@ -354,3 +355,110 @@ def open_store(path: Path) -> Store:
     if not path.is_file():
         raise InputError(f"{path}: does not exist")
     return Store(path, read_only=True)
+
+
+LEASE = 15.0
+"""Seconds for which a claim holds. It is renewed while its process works; one that was killed is waited for
+no longer than this."""
+_LONGEST_LEASE = 4 * LEASE
+"""Clocks differ; one that was set back, or a damaged claim, must stop nobody for good."""
+_LONGEST_PAUSE = 600.0
+"""Seconds after which a process that takes no answer any more is waited for no longer."""
+_SECONDS_BETWEEN_LOOKS = 0.5
+
+
+class Claims:
+    """The claims of one asking; a context manager, at whose end they are given up.
+
+    No store, or one that is only read, makes every call one's own; with `refresh` calls are made though their
+    replies are stored.
+    """
+
+    def __init__(self, store: Store | None, *, refresh: bool = False) -> None:
+        self._store = None if store is None or store.read_only else store
+        self._refresh = refresh
+        self._keys: set[bytes] = set()
+        self._active = time.monotonic()
+        self._ended = threading.Event()
+        self._renewing: threading.Thread | None = None
+        self._holder = ""
+        self._said = False
+
+    def __enter__(self) -> "Claims":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ended.set()
+        if self._renewing:
+            self._renewing.join()
+        with contextlib.suppress(DhpError):  # those that stay lapse
+            self.end([*self._keys], stored=False)
+
+    def take(self, calls: Sequence[Collection[bytes]]) -> list[bool]:
+        """Claim the calls that will bring replies for these keys; returns which of them are now one's own.
+
+        A call is another command's as long as that has claimed any of its keys, or when a reply to one has
+        come since they were looked up. A claim that would hold for longer than any is made for is none.
+        """
+        self._active = time.monotonic()
+        if self._store is None or not calls:
+            return [True] * len(calls)
+        taken = "SELECT owner FROM claims WHERE key = ?1 AND owner <> ?2 AND expires > ?3 AND expires < ?4"
+        if not self._refresh:
+            taken += " UNION ALL SELECT '' FROM replies WHERE key = ?1"
+        own, claimed, now, owner = [], [], time.time(), _owner()
+        with self._store.transaction() as connection:
+            for keys in calls:
+                wanted = ((key, owner, now, now + _LONGEST_LEASE) for key in keys)
+                rows = (row for one in wanted for row in connection.execute(taken, one))
+                holder = next(rows, None)
+                own.append(holder is None)
+                if holder is None:
+                    claimed += [(key, owner, now + LEASE) for key in keys]
+                else:
+                    self._holder = holder[0] or self._holder
+            connection.executemany("REPLACE INTO claims VALUES (?, ?, ?)", claimed)
+        self._keys.update(key for key, _, _ in claimed)
+        if self._keys and self._renewing is None:
+            self._renewing = threading.Thread(target=self._renew, name="dhp-claims", daemon=True)
+            self._renewing.start()
+        return own
+
+    def end(self, keys: Collection[bytes], *, stored: bool) -> None:
+        """End the claims on a call; where its replies are stored they have ended with that."""
+        self._active = time.monotonic()
+        self._keys.difference_update(keys)
+        if keys and self._store and not stored:
+            ended = [(key, _owner()) for key in keys]
+            with self._store.transaction() as connection:
+                connection.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", ended)
+
+    def wait(self, calls: int, on_wait: Callable[[], None]) -> None:
+        """Wait a moment for the replies to the calls of others; the first time it is said whose they are."""
+        if self._holder and not self._said:
+            self._said = True
+            holder = self._holder.partition(" (")[0]
+            logging.getLogger("dhp").warning(
+                "%s makes %d of the same calls; its replies are waited for", holder, calls
+            )
+        on_wait()
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+
+    def _renew(self) -> None:
+        """Keep the claims of this process alive."""
+        assert self._store is not None
+        while not self._ended.wait(LEASE / 3):
+            if time.monotonic() - self._active > _LONGEST_PAUSE:
+                continue
+            with contextlib.suppress(DhpError), self._store.transaction() as connection:
+                until = time.time() + LEASE
+                connection.execute("UPDATE claims SET expires = ? WHERE owner = ?", (until, _owner()))
+        self._store.release()
+
+
+def _owner() -> str:
+    """This process, whichever of its runs: it never waits for itself."""
+    return f"{this_process()} ({_BORN:x})"
+
+
+_BORN = time.time_ns()  # two processes in turn may have the same number

@@ -7,8 +7,8 @@ from statistics import fmean
 
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
 from dhp.core.errors import InputError, unique
-from dhp.core.keywords import near_keywords
-from dhp.core.language import declared_language
+from dhp.core.language import declared_language, text_language
+from dhp.core.options import near_keywords
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import key_digest
 from dhp.core.specs import ANY_TASK, Figures, Suite, Task
@@ -37,9 +37,6 @@ class Dataset:
     """Variants of the degraded texts that came with the data."""
     pairs: Sequence[PerturbedText] = ()
     """Degraded texts that came with the data."""
-    language: str | None = None
-    """Code of the language of the outputs, where no field `language` of an example says otherwise; None: not
-    known."""
     notes: tuple[str, ...] = ()
     """Notes on the texts for readers of the results."""
     split: Split | None = None
@@ -99,11 +96,22 @@ class Dataset:
 
         `language` is that of the outputs, where a field `language` of an example does not say it.
         """
-        known = read_task(task)
-        spoken, own = language or known.output_language, read_suite(suite or GENERAL_SUITE)
-        task_of_data = naming(known, examples, output=spoken)
-        kept = spooled(examples)
-        return cls(name, kept, task_of_data, own, kept, language=spoken)
+        known, kept = read_task(task), spooled(examples)
+        made = cls(name, kept, known, read_suite(suite or GENERAL_SUITE), kept)
+        return made.in_languages(None, language or known.output_language)
+
+    def in_languages(self, source: str | None, output: str | None) -> "Dataset":
+        """The dataset as it was read, with the language of each output and both languages in its task.
+
+        The field `language` of an example comes before `output`, the language that is declared for all; else
+        the only language of a script is that of a text in it.
+        """
+        examples = spooled(
+            replace(e, language=text_language(e.output, e.fields.get("language") or output))
+            for e in self.examples
+        )
+        task = _naming(self.task, examples, source, output)
+        return replace(self, examples=examples, pool=examples, task=task)
 
     @property
     def clusters(self) -> dict[str, str]:
@@ -165,9 +173,7 @@ def measure(examples: Sequence[Example]) -> Figures:
     )
 
 
-def naming(
-    task: Task, examples: Sequence[Example], source: str | None = None, output: str | None = None
-) -> Task:
+def _naming(task: Task, examples: Sequence[Example], source: str | None, output: str | None) -> Task:
     """The task with the languages of the data, where its instruction names them."""
     if not task.names_languages:
         return task

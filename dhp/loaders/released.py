@@ -25,7 +25,7 @@ from dhp.core.tables import (
     has_tables,
     read_tables,
 )
-from dhp.loaders.dataset import Dataset, naming
+from dhp.loaders.dataset import Dataset
 from dhp.loaders.user import HUB_PREFIX, hub_folder, plain_examples
 
 if TYPE_CHECKING:
@@ -114,10 +114,9 @@ def _released(card: Card, table: Table, suite: Suite, columns: Mapping[str, str]
         for v in suite.variants
         for row, example in zip(table.rows, originals, strict=True)
     )
-    task = naming(read_task(card.task), originals, card.source_language, card.output_language)
-    return Dataset(
-        card.dataset, originals, task, None, originals, suite.variants, made, language=card.output_language
-    )
+    task = read_task(card.task)
+    found = Dataset(card.dataset, originals, task, None, originals, suite.variants, made)
+    return found.in_languages(card.source_language, card.output_language)
 
 
 def _text(row: Row, column: str, example: Example, variant: str) -> PerturbedText:

@@ -18,7 +18,7 @@ from dhp.core.errors import InputError, suggest
 from dhp.core.plugins import load_target, offered
 from dhp.core.specs import ANY_TASK, Card, Suite, Task
 from dhp.core.tables import TABLE_SUFFIXES
-from dhp.loaders.dataset import Dataset, naming
+from dhp.loaders.dataset import Dataset
 from dhp.loaders.fetch import is_prepared, load_prepared
 from dhp.loaders.published import read_set
 from dhp.loaders.user import (
@@ -170,7 +170,7 @@ def _user_data(asked: Request, with_llm: bool) -> Dataset:
     short = name if name.startswith("hf:") or name == NAME else parts_name(name)
     found = from_table(short, table, known.with_columns(meanings(columns)), columns, asked.where)
     own = None if found.pair_variants else suite or own_suite(known, with_llm)
-    return _complete(found, own, None, asked.language or known.output_language)
+    return replace(found, suite=own).in_languages(None, asked.language or known.output_language)
 
 
 def published(
@@ -190,13 +190,14 @@ def published(
             return bundled
         card = read_card(base)
         found = read_texts(file, read_task(card.task), name=name)
-        return _complete(found, read_suite(base), card.source_language, card.output_language)
-    card = with_minimum(read_card(base), min_characters)
-    kept = read_set(card, data) if data is not None else load_prepared(card)
-    if kept is None:
-        raise InputError(unprepared(base))
-    suite = None if kept.pair_variants else read_suite(base)
-    return _complete(kept, suite, card.source_language, card.output_language)
+    else:
+        card = with_minimum(read_card(base), min_characters)
+        kept = read_set(card, data) if data is not None else load_prepared(card)
+        if kept is None:
+            raise InputError(unprepared(base))
+        found = kept
+    suite = None if found.pair_variants else read_suite(base)
+    return replace(found, suite=suite).in_languages(card.source_language, card.output_language)
 
 
 def check_minimum(min_characters: int | None, data: Path | None) -> None:
@@ -215,14 +216,6 @@ def with_minimum(card: Card, min_characters: int | None) -> Card:
         allowed = ", ".join(name for name in DATASETS if read_card(name).min_characters is not None)
         raise InputError(f"`min_characters`: '{card.dataset}' has no such condition; allowed with {allowed}")
     return card.model_copy(update={"min_characters": min_characters})
-
-
-def _complete(
-    read: Dataset, suite: Suite | None, source_language: str | None, language: str | None
-) -> Dataset:
-    """The dataset with its suite and its languages."""
-    task = naming(read.task, read.examples, source_language, language)
-    return replace(read, task=task, suite=suite, language=language)
 
 
 def _default_n(dataset: Dataset) -> int:

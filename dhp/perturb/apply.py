@@ -1,26 +1,22 @@
-"""Application of variants to examples, with the other examples that some draw from."""
+"""Application of variants to examples: by rule, and by edits that people wrote for the bundled data."""
 
+import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dhp.content.catalog import read_list
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, NotApplicable
-from dhp.core.keywords import Registry
-from dhp.core.language import text_language
 from dhp.core.records import Example, PerturbedText, Variant
-from dhp.core.seeding import stream
+from dhp.core.seeding import stream, text_hash
+from dhp.core.specs import AuthoredEdits, Insertion
+from dhp.core.text import sentence_spans
 from dhp.loaders.dataset import Split, select
-from dhp.perturb.api import DOSES, Edited, Perturber
+from dhp.perturb.api import DOSES, Edited, Perturber, asked_count
 
 MOST = 10_000
 """Examples of a dataset from which perturbers draw: so their time grows no faster than the texts."""
-
-
-def example_language(example: Example, otherwise: str | None = None) -> str | None:
-    """The language of a text: the example's field `language`, else that of the data, else by its script."""
-    return text_language(example.output, example.fields.get("language") or otherwise)
 
 
 class OtherExamples(list[Example]):
@@ -36,23 +32,22 @@ class Others:
     Of a larger dataset the same `MOST`, chosen by `seed`, are the others of all texts.
     """
 
-    def __init__(self, pool: Sequence[Example], language: str | None, seed: int, dataset: str) -> None:
+    def __init__(self, pool: Sequence[Example], seed: int, dataset: str) -> None:
         self._groups: dict[str | None, list[Example]] = {}
-        self._positions: dict[tuple[str, str | None], int] = {}
+        self._positions: dict[str, int] = {}
         some = pool if len(pool) <= MOST else select(pool, MOST, seed=seed, dataset=dataset)
         for example in sorted(some, key=lambda e: e.id):
-            spoken_language = example_language(example, language)
-            same_language = self._groups.setdefault(spoken_language, [])
-            self._positions[example.id, spoken_language] = len(same_language)
+            same_language = self._groups.setdefault(example.language, [])
+            self._positions[example.id] = len(same_language)
             same_language.append(example)
         self._texts = {spoken: _distinct(group) for spoken, group in self._groups.items()}
 
-    def of(self, example: str, language: str | None) -> OtherExamples:
-        """The examples in a language without the example itself."""
-        group = self._groups.get(language, [])
-        own = self._positions.get((example, language), len(group))
+    def of(self, example: Example) -> OtherExamples:
+        """The examples in the language of this one, without it."""
+        group = self._groups.get(example.language, [])
+        own = self._positions.get(example.id, len(group))
         found = OtherExamples(group[:own] + group[own + 1 :])
-        found.texts = self._texts.get(language, [])
+        found.texts = self._texts.get(example.language, [])
         return found
 
 
@@ -77,16 +72,13 @@ class RulesApplied:
 
     variants: tuple[Variant, ...]
     """Variants, all of method `rule`."""
-    perturbers: Registry[Perturber]
+    perturbers: Mapping[str, Perturber]
     dataset: str
     """Name of the dataset; with the seed, the example and the perturber it is the key of the random
     streams."""
     seed: int
     others: Others
     """The examples whose texts perturbers get."""
-    language: str | None
-    """Language of the texts, where the field `language` of an example does not name it; None takes what the
-    script tells."""
     split: Split | None = None
     """Texts within an output that may be changed; None: all of it. Perturbers that take the whole example see
     the whole output."""
@@ -104,13 +96,12 @@ class RulesApplied:
         Raises `InputError` with perturber and example if a perturber is unknown, needs a language model,
         raises, or returns anything but a changed, non-empty text.
         """
-        languages = {e.id: example_language(e, self.language) for e in examples}
         for variant in self.variants:
             perturber = self.perturbers[variant.perturber]
             wanted = [name for name in ("example", "lists", "language", "others") if perturber.wants(name)]
             for example in examples:
                 try:
-                    changed = self._changed(example, variant, perturber, wanted, languages[example.id])
+                    changed = self._changed(example, variant, perturber, wanted)
                 except NotApplicable as reason:
                     yield PerturbedText(example.id, variant.name, None, reason=str(reason))
                 else:
@@ -118,22 +109,17 @@ class RulesApplied:
                     yield PerturbedText(example.id, variant.name, changed[0], audit=found)
 
     def _changed(
-        self,
-        example: Example,
-        variant: Variant,
-        perturber: Perturber,
-        wanted: Sequence[str],
-        language: str | None,
+        self, example: Example, variant: Variant, perturber: Perturber, wanted: Sequence[str]
     ) -> tuple[str, int | None, int | None]:
         """The changed text, with the edits asked for and made where they are counted."""
-        if (fault := perturber.language_fault(language)) is not None:
+        if (fault := perturber.language_fault(example.language)) is not None:
             raise NotApplicable(fault)
         place = f"perturber '{perturber.name}', example '{example.id}'"
         if (function := perturber.function) is None:
             raise InputError(f"{place}: needs a language model")
-        given: dict[str, object] = {"example": example, "lists": read_list, "language": language}
+        given: dict[str, object] = {"example": example, "lists": read_list, "language": example.language}
         if "others" in wanted:
-            given["others"] = self.others.of(example.id, language)
+            given["others"] = self.others.of(example)
         params = {**{name: given[name] for name in wanted}, **variant.params}
         # The key holds the perturber and not the variant, so that minor's edits are the first of major's.
         rng = stream(self.seed, self.dataset, example.id, perturber.name)
@@ -201,3 +187,60 @@ def _in_parts(
     if changed == list(texts) and variant.level != "control":
         raise NotApplicable(reason)
     return Edited(joined(changed), asked, made)
+
+
+def authored_perturbers(authored: AuthoredEdits | None) -> frozenset[str]:
+    """The perturbers for which edits were written."""
+    return frozenset(p for edits in authored.examples.values() for p in edits) if authored else frozenset()
+
+
+def authored_origin(authored: AuthoredEdits) -> str:
+    """What made the texts: the file of the edits with a hash of what it says."""
+    return f"authored, {authored.dataset.replace('mini/', 'perturbations/authored/')}.yaml@" + text_hash(
+        authored.model_dump_json()
+    )
+
+
+def authored_texts(
+    examples: Sequence[Example], variant: Variant, authored: AuthoredEdits
+) -> list[PerturbedText]:
+    """One text for each example: the first edits written for it are made.
+
+    The parameter `count` of the variant is their number, or "all"; `InputError` for another one. Not
+    applicable where an example has no edits, or a text that they do not fit.
+    """
+    count = asked_count(variant)
+    return [_authored_text(example, variant, authored, count) for example in examples]
+
+
+def _authored_text(
+    example: Example, variant: Variant, authored: AuthoredEdits, count: int | str
+) -> PerturbedText:
+    edits = authored.examples.get(example.id, {}).get(variant.perturber, [])
+    asked = len(edits) if count == "all" else int(count)
+    try:
+        text = edited(example.output, edits[:asked])
+    except NotApplicable as reason:
+        return PerturbedText(example.id, variant.name, None, reason=str(reason))
+    found = audit(example.output, text, asked, min(asked, len(edits)))
+    return PerturbedText(example.id, variant.name, text, audit=found)
+
+
+def edited(text: str, edits: Sequence[str | Insertion]) -> str:
+    """The text with replacements made one after another, or with sentences inserted.
+
+    Raises `NotApplicable` where there is no edit, or where one does not fit the text.
+    """
+    ends = [end for _, end in sentence_spans(text)]
+    insertions = [edit for edit in edits if isinstance(edit, Insertion)]
+    if not edits or any(edit.after > len(ends) for edit in insertions):
+        raise NotApplicable("no edits were written for this text")
+    for edit in sorted(insertions, key=lambda edit: edit.after, reverse=True):
+        end = ends[edit.after - 1]
+        text = f"{text[:end]} {edit.insert}{text[end:]}"
+    for old, new in (edit.split(" -> ", 1) for edit in edits if isinstance(edit, str)):
+        starts, stops = r"(?<!\w)" if old[0].isalnum() else "", r"(?!\w)" if old[-1].isalnum() else ""
+        text, made = re.subn(starts + re.escape(old) + stops, new.replace("\\", r"\\"), text)
+        if not made:
+            raise NotApplicable("no edits were written for this text")
+    return text

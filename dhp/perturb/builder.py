@@ -1,34 +1,175 @@
-"""The builder of all variants of a dataset: rules, authored edits, a language model or a saved set."""
+"""Degraded texts of named datasets: by rules, authored edits, a language model, or those of a saved set."""
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
+from pathlib import Path
 
-from dhp.content.catalog import read_authored
-from dhp.core.errors import InputError, Waiting
-from dhp.core.keywords import Registry, check_whole, keywords_of
+from dhp.content.catalog import DATASETS, Metrics, metric_list, own_task, read_authored, read_suite
+from dhp.core.errors import InputError, Waiting, one_of, suggest, unique
+from dhp.core.language import NAMES, declared_language
+from dhp.core.options import as_list, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_variant
-from dhp.core.specs import PerturberUse, Suite
+from dhp.core.specs import Metric, PerturberUse, Suite
+from dhp.core.spool import Spool, spooled
 from dhp.llm.cached_model import RequestContext
-from dhp.llm.executor import Executor
+from dhp.llm.engine import Executor
 from dhp.llm.limits import Usage
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
+from dhp.loaders.released import is_released, read_released, released_datasets
+from dhp.loaders.resolve import is_own, resolve_datasets
+from dhp.loaders.user import Rows, entries, is_user_data
 from dhp.perturb.api import Perturber
-from dhp.perturb.apply import Others, RulesApplied
-from dhp.perturb.authored import authored_origin, authored_perturbers, authored_texts
-from dhp.perturb.choice import Data, check_choice, found_datasets, part_of
+from dhp.perturb.apply import Others, RulesApplied, authored_origin, authored_perturbers, authored_texts
 from dhp.perturb.llm.model import LlmPerturber, open_perturb_model
 from dhp.perturb.llm.prompts import prompt_name
-from dhp.perturb.perturbed_dataset import Made, PerturbedDataset, in_order
+from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.probes import chosen_probes
 from dhp.perturb.registry import Doses, check_suite, dosed, find_perturbers, language_note
+from dhp.perturb.sets import first_names, read_set, source_hash
 from dhp.perturb.settings import Choice
+
+Data = str | Path | Dataset | Rows | Sequence[str | Path | Dataset | Rows] | None
+"""Whose texts: one or several datasets, each a name, a file, a `Dataset` or a table in memory."""
+
+
+def found_datasets(
+    dataset: Data, choice: Choice, seed: int
+) -> tuple[list[Dataset], Mapping[str, PerturbedDataset] | None]:
+    """The datasets, and the perturbation set where one is given."""
+    perturbed, suite, data, named = choice.perturbed, choice.suite, choice.data, entries(dataset)
+    if dataset is not None and not named:
+        raise InputError("dataset: is an empty list; allowed: None for the default, or at least one")
+    if perturbed is not None and is_released(str(perturbed)):
+        if data is not None or choice.task is not None:
+            name = "task" if data is None else "data"
+            raise InputError(
+                f"`{name}`: cannot be used with `perturbed` {perturbed}, which brings its examples"
+            )
+        return _released(named, str(perturbed), choice, seed), None
+    given = read_set(Path(perturbed)) if perturbed is not None else None
+    sets = resolve_datasets(
+        named if dataset is not None else list(given or ["mini"]),
+        data=Path(data) if data is not None else None,
+        task=choice.task or _task_of(given),
+        fields=choice.fields,
+        where={column: as_list(values) for column, values in (choice.where or {}).items()},
+        n=choice.n,
+        min_characters=choice.min_characters,
+        seed=seed,
+        suite=read_suite(suite) if suite is not None else None,
+        with_llm=choice.perturb_model is not None,
+        only={name: [e.id for e in part.dataset.examples] for name, part in (given or {}).items()},
+        text_language=_known_language(choice.text_language),
+        judge_part=choice.judge_part,
+    )
+    return sets, given
+
+
+def _known_language(name: str | None) -> str | None:
+    """The code of a language that is given; raises `InputError` for one that has no name here."""
+    code = declared_language(name)
+    if code is not None:
+        one_of("language", code, NAMES, "`text_language`")
+    return code
+
+
+def with_own_task(dataset: object, choice: Choice, metrics: Metrics) -> Choice:
+    """The choice, with a task made of the metrics where these are the user's own and no task is given."""
+    listed = metric_list(metrics)
+    own = [m for m in listed if isinstance(m, Metric)]
+    named = any(is_own(entry) for entry in entries(dataset))
+    if not named or choice.task or choice.suite or not own or len(own) < len(listed):
+        return choice
+    return replace(choice, task=own_task(own))
+
+
+def _task_of(given: Mapping[str, PerturbedDataset] | None) -> str | None:
+    """The task of a set that was made of a user's own data alone."""
+    parts = list((given or {}).values())
+    tasks = {part.dataset.task.task for part in parts}
+    return tasks.pop() if len(tasks) == 1 and all(is_user_data(part.dataset.name) for part in parts) else None
+
+
+def check_choice(choice: Choice, own: Sequence[Perturber]) -> None:
+    """Raise `InputError` for options that contradict each other."""
+    perturbed, model, doses = choice.perturbed, choice.perturb_model, choice.doses
+    others = {"suite": choice.suite, "perturbers": own, "perturb_model": model, "doses": doses}
+    for name, value in others.items():
+        if perturbed is not None and value:
+            raise InputError(f"`{name}`: cannot be used with `perturbed` {perturbed}, which brings its texts")
+    if doses and (model or own):
+        name = "perturb_model" if model else "perturbers"
+        raise InputError(f"`{name}`: cannot be used with `doses`, which are for the suite's rules")
+
+
+def _released(dataset: Sequence[object], name: str, choice: Choice, seed: int) -> list[Dataset]:
+    """The datasets of a released set, each with its own examples and texts."""
+    wanted, fields, n = dataset or ["all"], choice.fields or {}, choice.n
+    known = {v.name for each in DATASETS for v in read_suite(each).variants}
+    sets = []
+    for entry in released_datasets(name) if wanted == ["all"] else wanted:
+        if entry not in DATASETS:
+            raise InputError(f"`perturbed` {name}: has no dataset '{entry}'; {suggest(str(entry), DATASETS)}")
+        suite = read_suite(entry)
+        own = {v.name for v in suite.variants}
+        fitting = {ours: c for ours, c in fields.items() if ours in own or ours not in known}
+        whole = read_released(name, entry, suite, fitting)
+        sets.append(whole if n is None else whole.chosen(n, seed))
+    unique("dataset", (each.name for each in sets), f"`perturbed` {name}")
+    return sets
+
+
+def part_of(parts: Mapping[str, PerturbedDataset] | None, dataset: Dataset) -> PerturbedDataset | None:
+    """The dataset's part of a set, if one is given, for its examples alone.
+
+    Raises `InputError` where the set lacks it, or was made for another task or of other texts.
+    """
+    if parts is None:
+        return None
+    if dataset.name not in parts:
+        raise InputError(
+            f"the perturbation set has no dataset '{dataset.name}'; {suggest(dataset.name, parts)}"
+        )
+    part = parts[dataset.name]
+    task, made_for = dataset.task.task, part.dataset.task.task
+    if made_for != task:
+        raise InputError(f"the perturbation set of '{dataset.name}' is for task '{made_for}', not '{task}'")
+    return matched(part, dataset)
+
+
+def matched(part: PerturbedDataset, dataset: Dataset) -> PerturbedDataset:
+    """The part for the examples of this dataset alone, in their order and with their sources and fields.
+
+    Raises `InputError` where an example is not in the set, or there with another output or source.
+    """
+    place, held = f"perturbation set of '{part.dataset.name}'", {e.id: e for e in part.dataset.examples}
+    for example in dataset.examples:
+        if example.id not in held:
+            raise InputError(
+                f"{place} has no example '{example.id}' "
+                f"(holds {len(held)} examples, first: {first_names(held)})"
+            )
+        there = held[example.id]
+        differs = "output" if there.output != example.output else "source"
+        if differs == "output" or source_hash(there) != source_hash(example):
+            raise InputError(
+                f"{place} was made of another text of example '{example.id}' (the {differs} differs); "
+                "allowed: the same output and source"
+            )
+    texts = {(t.variant, t.example): t for t in part.texts}
+    kept = tuple(texts[v.name, e.id] for v in part.variants for e in dataset.examples)
+    return replace(part, dataset=dataset, texts=kept)
+
 
 _PART = 64
 """The most examples that a worker degrades at a time: so all of them end at about the same time."""
+
+Made = Spool[tuple[str, int], PerturbedText]
+"""Takes degraded texts by variant and the place of their first example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +178,7 @@ class Builder:
 
     own: tuple[Perturber, ...]
     """The user's own perturbers."""
-    registry: Registry[Perturber]
+    registry: Mapping[str, Perturber]
     seed: int
     model: LlmPerturber | None
     """The perturb model, if one is given."""
@@ -61,19 +202,20 @@ class Builder:
 
     def perturbed(self, dataset: Dataset, kept: PerturbedDataset | None = None) -> PerturbedDataset:
         """A dataset with all its variants, those of `kept` where it is part of a perturbation set."""
-        if kept is not None:
-            part = kept
-        elif dataset.suite is None:
+        if kept is None and dataset.suite is not None:
+            return self._by_suite(dataset, dataset.suite)
+        if kept is None:
             if self.own or self.doses or self.model:
                 raise InputError(
                     f"dataset '{dataset.name}' brings degraded texts of its own; no perturber goes with it"
                 )
-            name = dataset.suite_name
-            self._note_languages(dataset, dataset.pair_variants)
-            part = PerturbedDataset(dataset, dataset.pair_variants, (), dataset.pairs, name, self.seed)
-        else:
-            part = self._by_suite(dataset, dataset.suite)
-        return self._with_probes(part)
+            name, variants = dataset.suite_name, dataset.pair_variants
+            self._note_languages(dataset, [*variants, *self._missing_probes(variants)])
+            kept = PerturbedDataset(dataset, variants, (), dataset.pairs, name, self.seed)
+        probes, made = self._missing_probes(kept.variants), Made()
+        self._by_rule(kept.dataset, probes, made)
+        texts = spooled(chain(kept.texts, _in_order(made, probes)))
+        return replace(kept, variants=(*kept.variants, *probes), texts=texts)
 
     def chosen(self, dataset: Dataset, suite: Suite) -> tuple[str, list[Variant], list[str]]:
         """The name of the suite, its variants as they will be made, and the names of those left out.
@@ -126,25 +268,25 @@ class Builder:
 
     def _by_suite(self, dataset: Dataset, suite: Suite) -> PerturbedDataset:
         name, variants, left_out = self.chosen(dataset, suite)
-        self._note_languages(dataset, variants)
+        every = [*variants, *self._missing_probes(variants)]
+        self._note_languages(dataset, every)
         before = replace(self.model.cached_model.usage) if self.model else Usage()
         made = Made()
-        self._by_rule(dataset, [v for v in variants if v.method == "rule"], made)
+        self._by_rule(dataset, [v for v in every if v.method == "rule"], made)
         for v in variants:
             if v.method != "rule":
                 for index, some in enumerate(grouped(self._texts(dataset, v), _PART)):
                     made.put((v.name, index), some)
-        texts = in_order(made, variants)
+        texts = _in_order(made, every)
         origins = self._origins(dataset, variants)
-        part = PerturbedDataset(dataset, tuple(variants), tuple(left_out), texts, name, self.seed, origins)
+        part = PerturbedDataset(dataset, tuple(every), tuple(left_out), texts, name, self.seed, origins)
         if self.model is None or all(v.method != "llm" for v in variants):
             return part
         usage = self.model.cached_model.usage.since(before).lasting
         return replace(part, usage=usage, auto_steps=self.model.auto_steps.get(dataset.task.task, {}))
 
     def _note_languages(self, dataset: Dataset, variants: Sequence[Variant]) -> None:
-        probes = self._missing_probes({v.name for v in variants})
-        if note := language_note(dataset, [*variants, *probes], self.registry):
+        if note := language_note(dataset, variants, self.registry):
             logging.getLogger("dhp").warning(note)
 
     def _origins(self, dataset: Dataset, variants: Sequence[Variant]) -> dict[str, str]:
@@ -170,7 +312,7 @@ class Builder:
             PerturbedText(e.id, variant.name, f"{e.output} {variant.name}") for e in dataset.examples
         ]
         if self.dry:
-            recalled, _ = self.model.recall(dataset.examples, variant, task, dataset.language)
+            recalled, _ = self.model.recall(dataset.examples, variant, task)
             return [recalled.get(text.example, text) for text in placeholders]
         cached_model = self.model.cached_model
 
@@ -181,7 +323,7 @@ class Builder:
 
         before = replace(cached_model.session_usage)
         try:
-            return list(self.model.perturb(dataset.examples, variant, task, show, dataset.language))
+            return list(self.model.perturb(dataset.examples, variant, task, show))
         except Waiting:  # the requests of the other variants are to be collected too
             return placeholders
 
@@ -190,11 +332,9 @@ class Builder:
         if not variants:
             return
         drawn = any(self.registry[v.perturber].wants("others") for v in variants)
-        others = Others(dataset.changeable_pool if drawn else (), dataset.language, self.seed, dataset.name)
+        others = Others(dataset.changeable_pool if drawn else (), self.seed, dataset.name)
         work = RulesApplied(
-            *(tuple(variants), self.registry, dataset.name, self.seed, others),
-            language=dataset.language,
-            split=dataset.split,
+            *(tuple(variants), self.registry, dataset.name, self.seed, others), split=dataset.split
         )
         for (start, _), texts in self.executor.each(work, self._parts(dataset)):
             for name, own in groupby(texts, key=lambda text: text.variant):
@@ -208,15 +348,16 @@ class Builder:
         for start, part in enumerate(grouped(examples, size)):
             yield start * size, part
 
-    def _missing_probes(self, there: Collection[str]) -> list[Variant]:
+    def _missing_probes(self, variants: Iterable[Variant]) -> list[Variant]:
+        """The probes that are not among these variants."""
+        there = {v.name for v in variants}
         return [v for name, use in self.probes.items() for v in use.variants(name) if v.name not in there]
 
-    def _with_probes(self, part: PerturbedDataset) -> PerturbedDataset:
-        there = {v.name for v in part.variants}
-        probes = self._missing_probes(there)
-        made = Made()
-        self._by_rule(part.dataset, probes, made)
-        return part.with_variants(probes, made)
+
+def _in_order(made: Made, variants: Sequence[Variant]) -> Sequence[PerturbedText]:
+    """The texts variant by variant, example by example."""
+    order = {v.name: index for index, v in enumerate(variants)}
+    return made.read(sorted(made.groups, key=lambda group: (order[group[0]], group[1])))
 
 
 def _fully_dosed(text: PerturbedText) -> PerturbedText:

@@ -13,8 +13,10 @@ from dhp.core.errors import one_of
 from dhp.core.records import ORIGINAL, PROBES, Candidate, Example, PerturbedText, Signature, Variant, methods
 from dhp.core.seeding import list_hash, text_hash
 from dhp.core.specs import Task
-from dhp.core.spool import BLOCK, Spool, Spooled, joined
 from dhp.loaders.dataset import Dataset
+
+BLOCK = 256
+"""Examples whose candidates are in memory at a time."""
 
 
 class Candidates(Sequence[Candidate]):
@@ -99,16 +101,6 @@ def _references(example: Example) -> tuple[str, ...]:
     """A further reference text of the example; never the original, beside which every copy would look bad."""
     reference = example.fields.get("reference")
     return () if reference in (None, example.output) else (reference,)
-
-
-Made = Spool[tuple[str, int], PerturbedText]
-"""Takes degraded texts by variant and the place of their first example."""
-
-
-def in_order(made: Made, variants: Sequence[Variant]) -> Sequence[PerturbedText]:
-    """The texts variant by variant, example by example."""
-    order = {v.name: index for index, v in enumerate(variants)}
-    return made.read(sorted(made.groups, key=lambda group: (order[group[0]], group[1])))
 
 
 @dataclass(frozen=True)
@@ -201,12 +193,7 @@ class PerturbedDataset:
         """Originals and degraded texts, example by example, each with no more than a judge may see."""
         levels = {v.name: v.level for v in self.variants}
         found = Candidates(self.dataset.examples, self.texts, self.dataset.task, levels)
-        return found if isinstance(self.texts, Spooled) else tuple(found)
-
-    def with_variants(self, variants: Sequence[Variant], made: Made) -> "PerturbedDataset":
-        """The dataset with further variants, whose texts were made."""
-        texts = joined(self.texts, in_order(made, variants))
-        return replace(self, variants=(*self.variants, *variants), texts=texts)
+        return tuple(found) if isinstance(self.texts, tuple) else found
 
     def judged_as(self, task: Task) -> "PerturbedDataset":
         """The dataset with another task: that of a judge with metrics of its own."""

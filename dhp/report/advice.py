@@ -8,13 +8,11 @@ from dhp.analysis.results import CONTROL_PAIRS, FEWEST_PAIRS, Result, VariantRes
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.plugins import load_target, offered
 from dhp.core.records import parse_variant
-from dhp.report.findings import Findings, by_judge, findings
-from dhp.report.labels import listed, percent, shortened, state, style_words, without_score
+from dhp.report.findings import by_judge
+from dhp.report.labels import listed, percent, shortened, style_words, without_score
 
 _WEAK = ("preferred", "missed", "faint")
 """Verdicts against which a prompt or a second judge can do something."""
-_READ = 0.95
-"""Share of answers read below which the reader is warned."""
 _MISSING = 0.5
 """Probability that fell on no score from which the reader is warned."""
 _TIED = 0.5
@@ -40,190 +38,179 @@ class Advice:
     """Whether the terminal says it, too: it changes how far the figures can be trusted."""
 
 
-def advice(findings: Sequence[Findings]) -> list[Advice]:
+def advice(results: Sequence[Result]) -> list[Advice]:
     """What to do about the results of one judge, the most pressing first."""
-    judged = [each for each in findings if not each.too_few]
+    judged = [each for each in results if not each.too_few]
     return [piece for topic in _TOPICS for piece in topic(judged)] if judged else []
 
 
-def warnings(findings: Sequence[Findings]) -> list[str]:
+def warnings(results: Sequence[Result]) -> list[str]:
     """What makes figures doubtful: the warnings of the results, then the advice that warns."""
-    judges = by_judge(findings)
-    said: dict[str, list[Findings]] = {}
-    for each in findings:
-        for warning in each.result.warnings:
+    judges = by_judge(results)
+    said: dict[str, list[Result]] = {}
+    for each in results:
+        for warning in each.warnings:
             said.setdefault(warning, []).append(each)
     several = len(judges) > 1
-    lines = [f"{warning}{_of(of, findings, several=several)}" for warning, of in said.items()]
+    lines = [f"{warning}{_of(of, results, several=several)}" for warning, of in said.items()]
     for judge, of in judges.items():
         about = f"{judge}: " if several else ""
         lines += [f"{about}{piece.text}" for piece in advice(of) if piece.warns]
     return lines
 
 
-def on(some: Sequence[Findings], every: Sequence[Findings]) -> str:
+def on(some: Sequence[Result], every: Sequence[Result]) -> str:
     """The datasets in words: empty for a single one, names for two, else their number."""
     names = list(dict.fromkeys(each.dataset for each in some))
     total = len({each.dataset for each in every})
     if total == 1:
         return ""
     if len(names) == total:
-        return f" on all {total} sets"
+        return " on both sets" if total == 2 else f" on all {total} sets"
     return f" on {listed(names)}" if len(names) < 3 else f" on {len(names)} of {total} sets"
 
 
-def _of(some: Sequence[Findings], every: Sequence[Findings], *, several: bool) -> str:
+def _of(some: Sequence[Result], every: Sequence[Result], *, several: bool) -> str:
     """The results concerned, in brackets; empty for all of them."""
     if len(some) == len(every):
         return ""
     return f" [{'; '.join(f'{e.judge} on {e.dataset}' if several else e.dataset for e in some)}]"
 
 
-def _has_model(findings: Sequence[Findings]) -> bool:
-    return any(each.result.asked for each in findings)
+def _has_model(results: Sequence[Result]) -> bool:
+    return any(each.asked for each in results)
 
 
-def _about_reading(findings: Sequence[Findings]) -> Iterable[Advice]:
+def _about_reading(results: Sequence[Result]) -> Iterable[Advice]:
     ratings = Counter[str]()
-    for each in findings:
-        ratings.update(each.result.ratings)
+    for each in results:
+        ratings.update(each.ratings)
     if said := _unscored(ratings):
-        few = ratings["scored"] < _READ * ratings["asked"]
-        yield Advice(f"Make all answers readable: {said}.", few)
-    unsure = [each for each in findings if (each.result.missing_mass or 0.0) > _MISSING]
+        failed = 2 * ratings["failed"] > ratings["asked"] - ratings["scored"]
+        yield Advice(f"{'See why calls fail' if failed else 'Make all answers readable'}: {said}.")
+    unsure = [each for each in results if (each.missing_mass or 0.0) > _MISSING]
     if unsure:
-        worst = max(each.result.missing_mass or 0.0 for each in unsure)
-        where = on(unsure, findings)
+        worst = max(each.missing_mass or 0.0 for each in unsure)
+        where = on(unsure, results)
         text = f"Check the form of its answers{where}: {worst:.0%} of the probability fell on no score."
         yield Advice(text, warns=True)
 
 
-def _about_stopping(findings: Sequence[Findings]) -> Iterable[Advice]:
-    early = [row for each in findings for row in each.result.variants if row.stopped_at is not None]
+def _about_stopping(results: Sequence[Result]) -> Iterable[Advice]:
+    early = [row for each in results for row in each.variants if row.stopped_at is not None]
     if early:
-        asked, stopped = (
-            sum(each.result.ratings.get(name, 0) for each in findings) for name in ("asked", "stopped")
-        )
+        asked, stopped = (sum(each.ratings.get(name, 0) for each in results) for name in ("asked", "stopped"))
         text = (
             f"{len(early)} kinds were resolved early, so {asked:,} of {asked + stopped:,} ratings were asked"
         )
         yield Advice(f"Compare these averages with no other run: {text}.", warns=True)
 
 
-def _about_controls(findings: Sequence[Findings]) -> Iterable[Advice]:
-    if alarmed := [each for each in findings if each.alarms]:
+def _about_controls(results: Sequence[Result]) -> Iterable[Advice]:
+    if alarmed := [each for each in results if each.alarms]:
         what = listed(list(dict.fromkeys(variant_name(r.variant) for e in alarmed for r in e.alarms)))
         remedy = (
-            "Say in the prompt what must not count" if _has_model(findings) else "Do not let it decide alone"
+            "Say in the prompt what must not count" if _has_model(results) else "Do not let it decide alone"
         )
-        yield Advice(f"{remedy}: {what} lower its score{on(alarmed, findings)}.")
-    if raised := [
-        variant_name(row.variant) for e in findings for row in e.result.attacks if state(row) == "raised"
-    ]:
+        yield Advice(f"{remedy}: {what} lower its score{on(alarmed, results)}.")
+    if raised := [variant_name(row.variant) for e in results for row in e.attacks if row.state == "raised"]:
         names = listed(list(dict.fromkeys(raised)))
         yield Advice(f"Do not use it where writers know of it: its scores rise with {names}.")
-    if unknown := [each for each in findings if each.control is None]:
-        text = f"Judge harmless edits, too{on(unknown, findings)}: without them false alarms stay unseen."
+    if unknown := [each for each in results if each.control is None]:
+        text = f"Harmless edits were not judged{on(unknown, results)}: false alarms stay unseen."
         yield Advice(text, warns=True)
-    unsure = [each for each in findings if _unsure(each)]
-    if unsure:
-        alike = _degreed(row for each in unsure for row in each.damage if state(row) == "as harmless edits")
-        text = f"those are undecided, and {_shortened(alike)} cannot be told from them"
-        yield Advice(f"Rate more texts with harmless edits{on(unsure, findings)}: {text}.")
-    untested = [each for each in findings if _untested(each)]
+    if alike := _kinds(row for each in results for row in each.damage if _alike(row)):
+        text = f"{_shortened(alike)} cannot be told from harmless edits yet"
+        yield Advice(f"Rate more texts: {text}.", warns=True)
+    untested = [each for each in results if _untested(each)]
     if untested:
         counts = listed([str(each.control.n) for each in untested if each.control is not None])
         text = f"a test of harmless edits takes {CONTROL_PAIRS} pairs, there are {counts}"
-        yield Advice(f"Rate more texts{on(untested, findings)}: {text}.")
+        yield Advice(f"Rate more texts{on(untested, results)}: {text}.")
 
 
-def _untested(findings: Findings) -> bool:
-    return findings.control is not None and state(findings.control) == "not tested"
+def _alike(row: VariantResult) -> bool:
+    """Whether damage is undecided only because harmless edits may be noticed as often."""
+    above = row.detection_ci is not None and row.detection_ci[0] > 0.5
+    return above and row.state == "undecided" and row.n >= FEWEST_PAIRS
 
 
-def _unsure(findings: Findings) -> bool:
-    alike = any(state(row) == "as harmless edits" for row in findings.damage)
-    return alike and findings.control is not None and state(findings.control) == "undecided"
+def _untested(result: Result) -> bool:
+    return result.control is not None and result.control.state == "not tested"
 
 
-def _about_weak_kinds(findings: Sequence[Findings]) -> Iterable[Advice]:
-    rows = [row for each in findings for row in each.damage if state(row) in _WEAK]
+def _about_weak_kinds(results: Sequence[Result]) -> Iterable[Advice]:
+    rows = [row for each in results for row in each.damage if row.state in _WEAK]
     kinds = _kinds(rows)
     if not kinds:
         return
-    if len(kinds) > 1 and all(state(row) in _WEAK for each in findings for row in each.damage):
+    if len(kinds) > 1 and all(row.state in _WEAK for each in results for row in each.damage):
         yield Advice(
-            f"Use another {'prompt or model' if _has_model(findings) else 'judge'}: no kind is noticed."
+            f"Use another {'prompt or model' if _has_model(results) else 'judge'}: no kind is noticed."
         )
-    elif _has_model(findings):
+    elif _has_model(results):
         more = "by how much each lowers" if len(kinds) > 1 else "by how much it lowers"
         yield Advice(f"Name {_shortened(kinds)} in the prompt, and {more} the score.")
     else:
         yield Advice(f"Add a check or a second judge for {_shortened(kinds)}.")
     tied = [c.tied for row in rows for c in row.metrics.values() if c.tied is not None]
-    if _has_model(findings) and tied and sum(tied) / len(tied) >= _TIED:
+    if _has_model(results) and tied and sum(tied) / len(tied) >= _TIED:
         yield Advice(
             f"Ask for a finer answer: {percent(sum(tied) / len(tied))} of its scores there are tied. A finer "
             "scale, several samples or scores by probability show small drops."
         )
-    seen = {kind_name(r.variant) for e in findings for r in e.damage if _is(r, "major", ("noticed",))}
+    seen = {kind_name(r.variant) for e in results for r in e.damage if _is(r, "major", ("noticed",))}
     minor = [kind for kind in _kinds(r for r in rows if _is(r, "minor", _WEAK)) if kind in seen]
     if minor:
         yield Advice(f"Major damage of {_shortened(minor)} is noticed: `--doses` finds from which dose on.")
 
 
 def _is(row: VariantResult, degree: str, verdicts: Sequence[str]) -> bool:
-    return parse_variant(row.variant).degree == degree and state(row) in verdicts
+    return parse_variant(row.variant).degree == degree and row.state in verdicts
 
 
-def _about_number(findings: Sequence[Findings]) -> Iterable[Advice]:
-    open_ = [(each, row) for each in findings for row in each.damage if state(row) == "undecided"]
+def _about_number(results: Sequence[Result]) -> Iterable[Advice]:
+    open_ = [(each, row) for each in results for row in each.damage if row.state == "undecided"]
     decidable = [(each, row) for each, row in open_ if row.n_to_decide is not None]
     if decidable:
         most = max(row.n_to_decide or 0 for _, row in decidable)
-        each_set = " a set" if len({e.dataset for e in findings}) > 1 else ""
-        kinds = _shortened([f"{kind}{on(of, findings)}" for kind, of in _by_kind(decidable).items()])
+        each_set = " a set" if len({e.dataset for e in results}) > 1 else ""
+        kinds = _shortened([f"{kind}{on(of, results)}" for kind, of in _by_kind(decidable).items()])
         yield Advice(f"Rate about {most:,} examples{each_set} to decide on {kinds}.", warns=True)
-    for each in findings:
+    for each in results:
         if each.pairs:
             low, high = each.pairs
-            text = f"Read the average{on([each], findings)} with care: its kinds have {low} to {high} pairs."
+            text = (
+                f"Read the average{on([each], results)} with care: its kinds have {low:,} to {high:,} pairs."
+            )
             yield Advice(text, warns=True)
 
 
-def _about_scale(findings: Sequence[Findings]) -> Iterable[Advice]:
-    if not _has_model(findings):
+def _about_scale(results: Sequence[Result]) -> Iterable[Advice]:
+    if not _has_model(results):
         return
     for word, part in (("lenient", "the lower part"), ("compressed", "more than half")):
-        used = [each for each in findings if word in style_words(each.result)]
+        used = [each for each in results if word in style_words(each)]
         if used:
-            text = f"it hardly uses {part} of it{on(used, findings)}."
+            text = f"it hardly uses {part} of it{on(used, results)}."
             yield Advice(f"Describe each point of the scale in the prompt: {text}")
             return
 
 
-def _about_harder_damage(findings: Sequence[Findings]) -> Iterable[Advice]:
-    rows = [row for each in findings for row in each.damage]
-    if rows and all(state(row) == "noticed" for row in rows):
-        attacks = "" if any(each.result.attacks for each in findings) else " and attacks (`--attacks`)"
+def _about_harder_damage(results: Sequence[Result]) -> Iterable[Advice]:
+    rows = [row for each in results for row in each.damage]
+    if rows and all(row.state == "noticed" for row in rows):
+        attacks = "" if any(each.attacks for each in results) else " and attacks (`--attacks`)"
         yield Advice(f"Try smaller damage (`--doses`){attacks}: all that was tried is noticed.")
-
-
-def _degreed(rows: Iterable[VariantResult]) -> list[str]:
-    """Kinds of damage, each with its degree where it is of one only: `typos (minor)`."""
-    degrees: dict[str, set[str]] = {}
-    for row in rows:
-        degrees.setdefault(kind_name(row.variant), set()).add(parse_variant(row.variant).degree or "")
-    return [f"{kind} ({min(of)})" if len(of) == 1 and all(of) else kind for kind, of in degrees.items()]
 
 
 def _kinds(rows: Iterable[VariantResult]) -> list[str]:
     return list(dict.fromkeys(kind_name(row.variant) for row in rows))
 
 
-def _by_kind(rows: Iterable[tuple[Findings, VariantResult]]) -> dict[str, list[Findings]]:
+def _by_kind(rows: Iterable[tuple[Result, VariantResult]]) -> dict[str, list[Result]]:
     """Kind of damage -> where it stands."""
-    found: dict[str, list[Findings]] = {}
+    found: dict[str, list[Result]] = {}
     for each, row in rows:
         found.setdefault(kind_name(row.variant), []).append(each)
     return found
@@ -233,7 +220,7 @@ def _shortened(kinds: Sequence[str]) -> str:
     return shortened(kinds, _NAMED)
 
 
-_TOPICS: Sequence[Callable[[Sequence[Findings]], Iterable[Advice]]] = (
+_TOPICS: Sequence[Callable[[Sequence[Result]], Iterable[Advice]]] = (
     _about_reading,
     _about_stopping,
     _about_controls,
@@ -273,18 +260,18 @@ def _notes_on_pairs(result: Result) -> list[str]:
     found = []
     if result.left_out:
         found.append(f"left out, not rated: {'; '.join(map(variant_name, result.left_out))}")
-    for row in (*result.variants, *result.controls, *result.attacks):
+    for row in (*result.variants, *result.probes):
         name = variant_name(row.variant)
         if row.not_applicable:
             of = row.stopped_at or result.n
-            found.append(f"{name}: not applicable to {row.not_applicable} of {of} examples")
+            found.append(f"{name}: not applicable to {row.not_applicable:,} of {of:,} examples")
         if row.d is None and row.not_applicable < result.n:
             found.append(f"{name}: a metric has no pair left, so D is undefined; averages leave it out")
     few = [variant_name(row.variant) for row in result.variants if row.n < FEWEST_PAIRS]
     if few:
         found.append(f"fewer than {FEWEST_PAIRS} pairs, in no average: {'; '.join(few)}")
-    if pairs := findings(result).pairs:
-        found.append(f"the kinds of damage have {pairs[0]} to {pairs[1]} pairs")
+    if pairs := result.pairs:
+        found.append(f"the kinds of damage have {pairs[0]:,} to {pairs[1]:,} pairs")
     if result.clusters is not None and result.statistics == "paper":
         found.append(f"p and D take the examples of {result.clusters} clusters for independent, as published")
     elif result.clusters is not None:

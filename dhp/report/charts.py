@@ -12,7 +12,7 @@ import numpy as np
 from dhp.analysis.analyze import fitted_detection
 from dhp.analysis.results import DoseResponse, Result
 from dhp.content.catalog import kind_name
-from dhp.report.labels import judge_name, percent, t75
+from dhp.report.labels import percent, t75
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -133,7 +133,7 @@ def judges_chart(results: Sequence[Result]) -> "Markup | None":
     panels: dict[tuple[str, str], list[tuple[str, DoseResponse]]] = {}
     for result in results:
         for curve in result.curves:
-            panels.setdefault((curve.perturber, result.dataset), []).append((judge_name(result), curve))
+            panels.setdefault((curve.perturber, result.dataset), []).append((result.judge, curve))
     shown = {index: lines for index, lines in panels.items() if len(lines) > 1}
     if not shown:
         return None

@@ -8,8 +8,8 @@ from pathlib import Path
 from dhp.analysis.results import VariantResult
 from dhp.core.diff import Operation, diff, snippet
 from dhp.core.text import printable
-from dhp.report.findings import Matrix, findings, matrix_of
-from dhp.report.labels import SIGNS, percent, state
+from dhp.report.findings import Matrix, matrix_of
+from dhp.report.labels import SIGNS, percent
 from dhp.report.web import page
 from dhp.runs.compare import ChangedKind, ChangedPair, DatasetComparison, changed_kinds
 from dhp.runs.reader import Run, RunResult
@@ -135,7 +135,7 @@ class _Set:
     def moved(self) -> Sequence[str]:
         """The kinds of damage whose verdict differs."""
         rows = [each for each in self.matrix.rows if None not in each.cells]
-        return [row.variant for row in rows if len({state(cell) for cell in row.cells if cell}) > 1]
+        return [row.variant for row in rows if len({cell.state for cell in row.cells if cell}) > 1]
 
     def shown(self, variant: str) -> Sequence[ChangedPair]:
         """The texts of a kind whose verdict changed: of each direction the clearest."""
@@ -172,7 +172,7 @@ def compared_page(
 
 
 def _set(found: DatasetComparison, entries: Sequence[RunResult]) -> _Set:
-    seen = [findings(entry.result) for entry in entries]
+    seen = [entry.result for entry in entries]
     names = [each.judge for each in seen]
     names = names if len({*names}) == len(names) else [printable(name) for name in found.judges]
     places = [Path(entry.place).name for entry in entries]
@@ -182,7 +182,7 @@ def _set(found: DatasetComparison, entries: Sequence[RunResult]) -> _Set:
 
 
 def _verdicts(rows: Iterable[VariantResult]) -> list[str]:
-    said = {state(row) for row in rows}
+    said = {row.state for row in rows}
     return [verdict for verdict in SIGNS if verdict in said]
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from dhp.content.catalog import variant_name
 from dhp.core.diff import EXCERPT, Pieces, excerpt, snippet
 from dhp.core.records import ORIGINAL, STOPPED
-from dhp.report.labels import judge_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,7 +152,7 @@ class _Judge:
     """
 
     def __init__(self, rated: "RunResult", dataset: _Dataset) -> None:
-        self._ratings, self._dataset, self._name = rated.ratings, dataset, judge_name(rated.result)
+        self._ratings, self._dataset, self._name = rated.ratings, dataset, rated.result.judge
         self._scores: _Cells = {}
         self._answers: _Cells = {}
         self._scored: list[str] = []

@@ -13,12 +13,9 @@ from dhp.analysis.results import FEWEST_PAIRS, DoseThreshold, Result, VariantRes
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import Operation, diff, snippet
 from dhp.core.records import parse_variant
-from dhp.report.labels import judge_name, listed, percent, shared_folder, shortened, state
+from dhp.report.labels import dose_interval, listed, percent, shared_folder, shortened
 from dhp.runs.reader import RunResult
 
-WORST_FIRST = ("preferred", "missed", "as harmless edits", "faint", "undecided", "noticed")
-_STATES = ("false alarm", "undecided", "not tested", "passed")
-"""States of a control, the worst first."""
 _WEIGHTIEST = ("preferred", "missed", "noticed", "as harmless edits", "faint", "undecided")
 """Order of precedence of several verdicts on one kind of damage."""
 _SAID: Mapping[str, str] = {
@@ -31,58 +28,6 @@ _SAID: Mapping[str, str] = {
 }
 _NAMED = 6
 """The most kinds of damage that a part of a sentence names."""
-_UNEQUAL = 2
-"""Ratio of the numbers of pairs from which it is said."""
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What one judge noticed on one dataset."""
-
-    result: Result
-    damage: tuple[VariantResult, ...]
-    """The kinds of damage, the worst first; empty where texts were degraded in doses."""
-    lowest: VariantResult | None
-    """The kind with the lowest detection, of those with five pairs or more."""
-    control: VariantResult | None
-    """The control in the worst state."""
-    pairs: tuple[int, int] | None
-    """The fewest and the most pairs of a kind in the average, where they differ by more than 2 to 1."""
-
-    @property
-    def judge(self) -> str:
-        """The judge, for readers."""
-        return judge_name(self.result)
-
-    @property
-    def dataset(self) -> str:
-        """Name of the data."""
-        return self.result.dataset
-
-    @property
-    def dosed(self) -> bool:
-        """Whether texts were degraded in doses, which have thresholds and no verdicts."""
-        return bool(self.result.curves)
-
-    @property
-    def too_few(self) -> bool:
-        """Whether there are too few examples for any verdict."""
-        return self.result.n < FEWEST_PAIRS
-
-    @property
-    def noticed(self) -> str:
-        """How many kinds of damage were noticed, of how many: `10 of 12`."""
-        return f"{sum(state(row) == 'noticed' for row in self.damage)} of {len(self.damage)}"
-
-    @property
-    def probes(self) -> tuple[VariantResult, ...]:
-        """Controls and attacks."""
-        return (*self.result.controls, *self.result.attacks)
-
-    @property
-    def alarms(self) -> list[VariantResult]:
-        """Controls that are a false alarm."""
-        return [row for row in self.result.controls if state(row) == "false alarm"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,65 +75,51 @@ class Matrix:
     title: str
     """Judge or dataset that all columns have in common."""
     heads: tuple[str, ...]
-    columns: tuple[Findings, ...]
+    columns: tuple[Result, ...]
     rows: tuple[MatrixRow, ...]
     """Kinds of damage, level by level, the degrees of a kind together."""
     probes: tuple[MatrixRow, ...]
     """Rows of controls, then of attacks."""
 
 
-def findings(result: Result) -> Findings:
-    """What a result says of its judge."""
-    rows = () if result.curves else result.variants
-    counted = [row.n for row in rows if row.n >= FEWEST_PAIRS]
-    unequal = bool(counted) and max(counted) > _UNEQUAL * min(counted)
-    return Findings(
-        result,
-        damage=tuple(sorted(rows, key=_badness)),
-        lowest=next((row for row in rows if row.variant == result.detection.min_variant), None),
-        control=min(result.controls, key=lambda row: _STATES.index(state(row)), default=None),
-        pairs=(min(counted), max(counted)) if unequal else None,
-    )
-
-
-def sentences(findings: Iterable[Findings]) -> list[Sentence]:
+def sentences(results: Iterable[Result]) -> list[Sentence]:
     """One sentence per judge over all its datasets; for doses one per judge and dataset."""
-    found = list(findings)
-    plain = by_judge(each for each in found if not each.dosed)
+    found = list(results)
+    plain = by_judge(each for each in found if not each.curves)
     return [
         *(Sentence(judge, tuple(_statements(each))) for judge, each in plain.items()),
-        *(Sentence(f"{f.judge} on {f.dataset}", tuple(_of_doses(f))) for f in found if f.dosed),
+        *(Sentence(f"{f.judge} on {f.dataset}", tuple(_of_doses(f))) for f in found if f.curves),
     ]
 
 
-def by_judge(findings: Iterable[Findings]) -> dict[str, list[Findings]]:
-    """Judge -> its findings, in order of appearance."""
-    found: dict[str, list[Findings]] = {}
-    for each in findings:
+def by_judge(results: Iterable[Result]) -> dict[str, list[Result]]:
+    """Judge -> its results, in order of appearance."""
+    found: dict[str, list[Result]] = {}
+    for each in results:
         found.setdefault(each.judge, []).append(each)
     return found
 
 
-def matrices(findings: Sequence[Findings]) -> list[Matrix]:
+def matrices(results: Sequence[Result]) -> list[Matrix]:
     """One matrix of kinds and datasets for a single judge; for several judges one per dataset."""
-    plain = [each for each in findings if not each.dosed]
+    plain = [each for each in results if not each.curves]
     judges = list(dict.fromkeys(each.judge for each in plain))
     if len(judges) == 1:
         shared = shared_folder([each.dataset for each in plain])
         return [matrix_of(judges[0], [each.dataset.removeprefix(shared) for each in plain], plain)]
-    datasets: dict[str, list[Findings]] = {}
+    datasets: dict[str, list[Result]] = {}
     for each in plain:
         datasets.setdefault(each.dataset, []).append(each)
     return [matrix_of(name, [each.judge for each in of], of) for name, of in datasets.items()]
 
 
-def matrix_of(title: str, heads: Sequence[str], columns: Sequence[Findings]) -> Matrix:
-    """The matrix of some findings, a column for each."""
+def matrix_of(title: str, heads: Sequence[str], columns: Sequence[Result]) -> Matrix:
+    """The matrix of some results, a column for each."""
     return Matrix(
         title,
         tuple(heads),
         tuple(columns),
-        _rows([each.result.variants for each in columns]),
+        _rows([each.variants for each in columns]),
         _rows([each.probes for each in columns]),
     )
 
@@ -197,65 +128,61 @@ def control_words(row: VariantResult | None) -> str:
     """The state of a control or attack, with its figure where it was tested and not plainly passed."""
     if row is None:
         return "not judged"
-    said = state(row)
+    said = row.state
     faint = row.detection_ci is not None and row.detection_ci[0] > 0.5
     plain = said == "not tested" or (said == "passed" and not faint)
     return said if plain else f"{said} {percent(row.detection)}"
 
 
-def _badness(row: VariantResult) -> tuple[int, float]:
-    return WORST_FIRST.index(state(row)), math.inf if row.detection is None else row.detection
-
-
-def _statements(findings: Sequence[Findings]) -> list[Statement]:
-    if all(each.too_few for each in findings):
+def _statements(results: Sequence[Result]) -> list[Statement]:
+    if all(each.too_few for each in results):
         return [Statement("undecided", f"needs {FEWEST_PAIRS} examples or more for a verdict")]
     kinds: dict[str, dict[str, list[VariantResult]]] = {}
-    findings = [each for each in findings if not each.too_few]
-    for each in findings:
-        for row in each.result.variants:
+    results = [each for each in results if not each.too_few]
+    for each in results:
+        for row in each.variants:
             kinds.setdefault(kind_name(row.variant), {}).setdefault(each.dataset, []).append(row)
     parts = []
     for verdict, words in _SAID.items():
         named = [
             f"{kind}{_extent(verdict, rows)}"
             for kind, rows in kinds.items()
-            if verdict == min((state(r) for of in rows.values() for r in of), key=_WEIGHTIEST.index)
+            if verdict == min((r.state for of in rows.values() for r in of), key=_WEIGHTIEST.index)
         ]
         if len(named) == len(kinds) > _NAMED and not any(name.endswith(")") for name in named):
-            every = [state(row) for of in kinds.values() for rows in of.values() for row in rows]
+            every = [row.state for of in kinds.values() for rows in of.values() for row in rows]
             most = "" if {*every} == {verdict} else f" ({every.count(verdict)} of {len(every)})"
             parts.append(Statement(verdict, words.format(f"all {len(kinds)} kinds of damage{most}")))
         elif named:
             parts.append(Statement(verdict, words.format(shortened(named, _NAMED))))
     if kinds and all(part.verdict in ("faint", "undecided") for part in parts):
         parts.insert(0, Statement("undecided", "notices no kind of damage for sure"))
-    return [*parts, *_about_probes(findings)] or [Statement("undecided", "no kind of damage was judged")]
+    return [*parts, *_about_probes(results)] or [Statement("undecided", "no kind of damage was judged")]
 
 
 def _extent(verdict: str, rows: Mapping[str, Sequence[VariantResult]]) -> str:
     """Where not everywhere: in how many sets, or of a single set in which degree."""
-    hit = [name for name, of in rows.items() if any(state(row) == verdict for row in of)]
+    hit = [name for name, of in rows.items() if any(row.state == verdict for row in of)]
     if len(hit) < len(rows):
         return f" ({len(hit)} of {len(rows)} sets)"
     of = [row for each in rows.values() for row in each]
-    degrees = {parse_variant(row.variant).degree for row in of if state(row) == verdict}
-    if len(degrees) == 1 and any(state(row) != verdict for row in of):
+    degrees = {parse_variant(row.variant).degree for row in of if row.state == verdict}
+    if len(degrees) == 1 and any(row.state != verdict for row in of):
         return f" ({degrees.pop()})"
     return ""
 
 
-def _about_probes(findings: Sequence[Findings]) -> list[Statement]:
+def _about_probes(results: Sequence[Result]) -> list[Statement]:
     parts = []
     for verdict, words in (("false alarm", "false alarm on"), ("raised", "scores rise with")):
         hit: dict[str, list[str]] = {}
-        for each in findings:
+        for each in results:
             for row in each.probes:
-                if state(row) == verdict:
+                if row.state == verdict:
                     hit.setdefault(variant_name(row.variant), []).append(percent(row.detection))
-        several = len(findings) > 1
+        several = len(results) > 1
         named = [
-            f"{name} ({f'{len(figures)} of {len(findings)} sets' if several else figures[0]})"
+            f"{name} ({f'{len(figures)} of {len(results)} sets' if several else figures[0]})"
             for name, figures in hit.items()
         ]
         if named:
@@ -263,12 +190,12 @@ def _about_probes(findings: Sequence[Findings]) -> list[Statement]:
     return parts
 
 
-def _of_doses(findings: Findings) -> list[Statement]:
+def _of_doses(result: Result) -> list[Statement]:
     """`notices 7 typos [5 to 10] in 400 characters`, by T75 of each curve."""
-    curves = findings.result.curves
+    curves = result.curves
     known = [(kind_name(c.perturber), c.doses, c.t75) for c in curves if c.t75 is not None]
     seen = [_seen(kind, doses, t75) for kind, doses, t75 in known if t75.value is not None]
-    unseen = [f"{doses[-1]} {kind}{_ends(t75)}" for kind, doses, t75 in known if t75.value is None]
+    unseen = [f"{doses[-1]} {kind}{_interval(t75, doses)}" for kind, doses, t75 in known if t75.value is None]
     unknown = [kind_name(c.perturber) for c in curves if c.t75 is None]
     lengths = {c.characters for c in curves}
     where = f" in {lengths.pop()} characters" if len(lengths) == 1 and None not in lengths else ""
@@ -277,18 +204,17 @@ def _of_doses(findings: Findings) -> list[Statement]:
         parts.append(Statement("missed", f"T75 not reached with {listed(unseen)}{'' if seen else where}"))
     if unknown:
         parts.append(Statement("undecided", f"no T75 of {listed(unknown)}"))
-    return [*parts, *_about_probes([findings])]
+    return [*parts, *_about_probes([result])]
 
 
 def _seen(kind: str, doses: Sequence[int], t75: DoseThreshold) -> str:
-    return f"{math.ceil(t75.value)} {kind}{_ends(t75)}" if t75.value else f"{kind} from {doses[0]} on"
+    if not t75.value:
+        return f"{kind} from {doses[0]} on"
+    return f"{math.ceil(t75.value)} {kind}{_interval(t75, doses)}"
 
 
-def _ends(t75: DoseThreshold) -> str:
-    """The interval in whole doses, after a space; empty without one."""
-    if t75.low is None:
-        return ""
-    return f" [{math.ceil(t75.low)} {'or more' if t75.high is None else f'to {math.ceil(t75.high)}'}]"
+def _interval(t75: DoseThreshold, doses: Sequence[int]) -> str:
+    return dose_interval(t75, doses, lambda dose: str(math.ceil(dose)))
 
 
 def _rows(columns: Sequence[Sequence[VariantResult]]) -> tuple[MatrixRow, ...]:
@@ -344,8 +270,8 @@ def misses(rated: Sequence[RunResult], texts: Mapping[str, Texts]) -> list[Miss]
 
     `texts` are by dataset.
     """
-    rows = [(row, place) for place, each in enumerate(rated) for row in findings(each.result).damage]
-    rows = [(row, place) for row, place in rows if state(row) in _UNSEEN and row.detection is not None]
+    rows = [(row, place) for place, each in enumerate(rated) for row in each.result.damage]
+    rows = [(row, place) for row, place in rows if row.state in _UNSEEN and row.detection is not None]
     rows.sort(key=lambda pair: pair[0].detection or 0.0)
     kinds: dict[str, list[tuple[str, int]]] = {}
     for row, place in rows:

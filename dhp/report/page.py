@@ -8,29 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from dhp.analysis.results import VariantResult
+from dhp.analysis.results import WORST_FIRST, Result, VariantResult
 from dhp.content.catalog import descriptions, variant_name
 from dhp.core.errors import InputError
 from dhp.core.files import write_lines
-from dhp.core.keywords import near_keywords
+from dhp.core.options import near_keywords
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import parse_variant
 from dhp.core.text import printable
-from dhp.report.advice import Advice, advice, notes
+from dhp.report.advice import advice, notes
 from dhp.report.charts import detection_chart, judges_chart
 from dhp.report.explorer import MOST_EXAMPLES, explorer_data
 from dhp.report.findings import (
-    WORST_FIRST,
-    Findings,
     Sentence,
     Texts,
     by_judge,
-    findings,
     matrices,
     misses,
     sentences,
 )
-from dhp.report.labels import SIGNS, percent, percents, sets, state
+from dhp.report.labels import SIGNS, percent, percents, sets
 from dhp.report.web import page
 from dhp.runs.reader import MANIFEST, RESULTS, Run, read_run
 
@@ -104,18 +101,18 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
 
 
 def _listed(folder: Path, beside: Path) -> _Listed:
-    found = [findings(result) for result in read_run(folder).results]
+    found = read_run(folder).results
     datasets = list(dict.fromkeys(each.dataset for each in found))
     rows = [row for each in found if not each.too_few for row in each.damage]
-    seen = sum(state(row) == "noticed" for row in rows)
+    seen = sum(row.state == "noticed" for row in rows)
     report = folder / "report.html"
     return _Listed(
         name=printable(folder.name),
         path=str(folder),
-        created=max(each.result.created for each in found),
+        created=max(each.created for each in found),
         page=_link(report, beside) if report.is_file() else None,
         judges=list(dict.fromkeys(each.judge for each in found)),
-        prompts=list(dict.fromkeys(e.result.protocol.partition("@")[0] for e in found if e.result.asked)),
+        prompts=list(dict.fromkeys(e.protocol.partition("@")[0] for e in found if e.asked)),
         data=sets(datasets, _NAMED),
         noticed=f"{seen} of {len(rows)}" if rows else "–",
         sentences=sentences(found),
@@ -127,17 +124,17 @@ def _link(path: Path, beside: Path) -> str:
     return quote(Path(relpath(path, beside)).as_posix())
 
 
-def _cells(findings: Findings) -> list[list[Any]]:
+def _cells(result: Result) -> list[list[Any]]:
     return [
         [
-            findings.dataset,
-            findings.judge,
+            result.dataset,
+            result.judge,
             variant_name(row.variant),
-            state(row),
-            f"{SIGNS.get(state(row), state(row))} {percent(row.detection)}",
+            row.state,
+            f"{SIGNS.get(row.state, row.state)} {percent(row.detection)}",
             percents(row.detection_ci),
         ]
-        for row in (*findings.damage, *findings.probes)
+        for row in (*result.damage, *result.probes)
     ]
 
 
@@ -145,28 +142,6 @@ _LOWEST = 0.4
 """Where the charts of detection start at the latest."""
 _OPEN = 8
 """Results whose charts show as the page opens."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Section:
-    """A result with what only its own part of the page shows."""
-
-    place: int
-    found: Findings
-    notes: Sequence[str]
-    curves: "Markup | None"
-    repeats: Sequence[str]
-    """The figures on single scores that are defined for a metric at least."""
-
-    @property
-    def rows(self) -> Sequence[VariantResult]:
-        """The kinds of damage, the worst first, of doses in their order; then controls and attacks."""
-        return (*(self.found.damage or self.found.result.variants), *self.found.probes)
-
-    @property
-    def stopped(self) -> bool:
-        """Whether some kinds got fewer examples than others."""
-        return any(row.stopped_at is not None for row in self.rows)
 
 
 def html_report(run: Run, progress: Progress | None = None) -> str:
@@ -177,29 +152,30 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     One file that needs no network; every text in it is escaped, and all but the pairs of texts can be read
     without JavaScript. Raises `InputError` where a file of the run cannot be read.
     """
-    found = [findings(result) for result in run.results]
-    sections, together = [], judges_chart(run.results)
-    for index, each in enumerate(found):
-        with stage(numbered(progress, index + 1, len(found)), "drawing the charts of the report"):
-            sections.append(_section(index, each, curves=together is None))
+    found, curves, together = list(run.results), list["Markup | None"](), judges_chart(run.results)
+    for number, each in enumerate(found, 1):
+        with stage(numbered(progress, number, len(found)), "drawing the charts of the report"):
+            curves.append(detection_chart(each.curves) if each.curves and together is None else None)
     with stage(progress, "packing the texts of the report"):
         pairs = explorer_data(run)
     several = len(found) > 1
-    rows = [row for each in found for row in (*each.result.variants, *each.probes)]
+    rows = [row for each in found for row in (*each.variants, *each.probes)]
     judged = [row for each in found for row in each.damage]
     return page(
         "report.html",
         styles=("report.css", "maps.css", "explorer.css"),
         scripts=("tables.js", "explorer.js"),
         found=found,
-        sections=sections,
+        curves=curves,
+        notes=notes,
+        repeats_of=_repeats,
         several=several,
         opened=len(found) <= _OPEN,
         sentences=sentences(found),
         matrices=[(m, [found.index(f) for f in m.columns]) for m in matrices(found)] if several else [],
-        advice=_advice(found),
+        advice={judge: said for judge, of in by_judge(found).items() if (said := advice(of))},
         misses=misses(run.rated, _texts(run)),
-        verdicts=[v for v in reversed(WORST_FIRST) if any(state(row) == v for row in judged)],
+        verdicts=[v for v in reversed(WORST_FIRST) if any(row.state == v for row in judged)],
         signs=SIGNS,
         start=_start(judged),
         damage=_damage(rows),
@@ -234,21 +210,10 @@ def write_report(
     return path
 
 
-def _section(index: int, findings: Findings, *, curves: bool) -> _Section:
-    result = findings.result
+def _repeats(result: Result) -> list[str]:
+    """The figures on single scores that are defined for a metric at least."""
     columns = dict.fromkeys(name for figures in result.repeats.values() for name in figures)
-    return _Section(
-        index,
-        findings,
-        notes(result),
-        curves=detection_chart(result.curves) if curves and result.curves else None,
-        repeats=[n for n in columns if any(f.get(n) is not None for f in result.repeats.values())],
-    )
-
-
-def _advice(findings: Sequence[Findings]) -> dict[str, list[Advice]]:
-    """Judge -> what to do about it; judges without advice are left out."""
-    return {judge: said for judge, of in by_judge(findings).items() if (said := advice(of))}
+    return [n for n in columns if any(f.get(n) is not None for f in result.repeats.values())]
 
 
 def _start(rows: Sequence[VariantResult]) -> float:

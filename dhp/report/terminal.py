@@ -10,7 +10,7 @@ from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import diff
 from dhp.core.text import printable
 from dhp.report.advice import notes, warnings
-from dhp.report.findings import Findings, control_words, findings, sentences
+from dhp.report.findings import control_words, sentences
 from dhp.report.labels import (
     STATE_COLOURS,
     figure,
@@ -19,7 +19,6 @@ from dhp.report.labels import (
     percents,
     sets,
     shared_folder,
-    state,
     t75,
 )
 from dhp.report.printout import Part, TextTable
@@ -36,43 +35,41 @@ def results_in_terminal(results: Results, *, details: bool = False) -> list[Part
 
     `details` shows each result's own table, as where there is only one, with D, all notes and the signature.
     """
-    found = [findings(result) for result in results]
-    judged = [each for each in found if not each.too_few]
+    judged = [each for each in results if not each.too_few]
     parts: list[Part] = []
-    for each in judged if details or len(found) == 1 else ():
+    for each in judged if details or len(results) == 1 else ():
         if each.damage or each.probes:
             parts.append(kinds_table(each, details=details))
         if details:
             parts += _details(each)
         parts.append("")
-    for curve in (curve for each in judged for curve in each.result.curves):
+    for curve in (curve for each in judged for curve in each.curves):
         parts += [doses_table(curve), ""]
-    if judged and (plain := [each for each in found if each.damage]):
+    if judged and (plain := [each for each in results if each.damage]):
         parts += [verdict_table(plain), ""]
-    parts += map(str, sentences(found))
-    said = warnings(found)
+    parts += map(str, sentences(results))
+    said = warnings(results)
     return [*parts, *(f"note: {line}" for line in (said if details else said[:_NOTES]))]
 
 
 def results_in_markdown(results: Results) -> list[Part]:
     """The sentence on each judge, the table of verdicts, then each result with its kinds of damage."""
-    found = [findings(result) for result in results]
-    parts: list[Part] = [Text(str(sentence), style="bold") for sentence in sentences(found)]
-    if plain := [each for each in found if each.damage]:
+    parts: list[Part] = [Text(str(sentence), style="bold") for sentence in sentences(results)]
+    if plain := [each for each in results if each.damage]:
         parts.append(verdict_table(plain))
-    parts += warnings(found)
-    for each in found:
+    parts += warnings(results)
+    for each in results:
         parts.append("")
         if each.damage or each.probes:
             parts.append(kinds_table(each))
-        parts += map(doses_table, each.result.curves)
-        parts += [*notes(each.result), _signature(each.result)]
+        parts += map(doses_table, each.curves)
+        parts += [*notes(each), _signature(each)]
     return parts
 
 
-def _details(findings: Findings) -> list[Part]:
-    result, lines = findings.result, list[str]()
-    if not findings.dosed and result.d_avg is not None:
+def _details(result: Result) -> list[Part]:
+    lines: list[str] = []
+    if not result.curves and result.d_avg is not None:
         worst = "" if result.d_min_variant is None else f" ({variant_name(result.d_min_variant)})"
         weighed = f"; with {result.weights} weights D_avg_EW {figure(result.d_avg_ew)}"
         weighed += f", D_min_EW {figure(result.d_min_ew)}"
@@ -85,17 +82,17 @@ def _signature(result: Result, start: str = "") -> Text:
     return Text(f"{start}{printable(result.signature)}", style="dim", no_wrap=True, overflow="ignore")
 
 
-def verdict_table(found: Sequence[Findings]) -> TextTable:
+def verdict_table(found: Sequence[Result]) -> TextTable:
     """A row a result: what was noticed, detection, controls, the lowest kind."""
     judges = list(dict.fromkeys(each.judge for each in found))
     datasets = list(dict.fromkeys(each.dataset for each in found))
     shared = shared_folder(datasets)
     who = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
-    ratings = sum(each.result.ratings["asked"] for each in found)
-    examples = sum({each.dataset: each.result.n for each in found}.values())
+    ratings = sum(each.ratings["asked"] for each in found)
+    examples = sum({each.dataset: each.n for each in found}.values())
     rows = []
     for each in found:
-        run = each.result.detection
+        run = each.detection
         row = [
             each.dataset.removeprefix(shared),
             each.noticed,
@@ -121,14 +118,14 @@ def _kind_cell(row: VariantResult) -> str:
     return f"{percent(row.detection)} {variant_name(row.variant)}"
 
 
-def kinds_table(findings: Findings, *, details: bool = False) -> TextTable:
+def kinds_table(result: Result, *, details: bool = False) -> TextTable:
     """One row per kind of damage, the worst first, equal ones in one row; then controls and attacks.
 
     `details` adds D, D with weights, the share of the drop on other metrics than expected, and the examples
     that would decide what is undecided.
     """
-    several = any(len(row.metrics) > 1 for row in (*findings.damage, *findings.probes))
-    weighted = details and any(row.misplaced is not None for row in findings.damage)
+    several = any(len(row.metrics) > 1 for row in (*result.damage, *result.probes))
+    weighted = details and any(row.misplaced is not None for row in result.damage)
     more = ("D", *(("D_EW", "misplaced") if weighted else ()), "to decide") if details else ()
     headings = (
         "kind",
@@ -139,21 +136,21 @@ def kinds_table(findings: Findings, *, details: bool = False) -> TextTable:
         *more,
     )
     rows: dict[tuple[str, ...], list[VariantResult]] = {}
-    for row in (*findings.damage, *findings.probes):
-        cells = [f"{percent(row.detection):>4} {percents(row.detection_ci)}", state(row)]
+    for row in (*result.damage, *result.probes):
+        cells = [f"{percent(row.detection):>4} {percents(row.detection_ci)}", row.state]
         cells += [row.best_metric or "–"] if several else []
         cells.append(str(row.n))
         if details:
             cells.append(figure(row.d))
             cells += [figure(row.d_ew), percent(row.misplaced)] if weighted else []
             cells.append("" if row.n_to_decide is None else f"{row.n_to_decide:,}")
-        rows.setdefault((row.level if row in findings.probes else "", *cells), []).append(row)
+        rows.setdefault((row.level if row in result.probes else "", *cells), []).append(row)
     return TextTable(
-        f"{findings.dataset}: {findings.judge}, {findings.result.n:,} examples",
+        f"{result.dataset}: {result.judge}, {result.n:,} examples",
         headings,
         [(_folded(same), *cells[1:]) for cells, same in rows.items()],
         ("pairs", *more),
-        [STATE_COLOURS.get(state(same[0]), "") for same in rows.values()],
+        [STATE_COLOURS.get(same[0].state, "") for same in rows.values()],
     )
 
 

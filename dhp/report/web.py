@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.text import visible
 from dhp.report.findings import control_words
-from dhp.report.labels import between, figure, percent, percents, state, t75, t75_isotonic
+from dhp.report.labels import between, figure, percent, percents, t75, t75_isotonic
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -115,7 +115,6 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "p_value": _p_value,
     "percents": percents,
     "share": percent,
-    "state": state,
     "style": lambda verdict: verdict.replace(" ", "-"),
     "t75": t75,
     "t75_isotonic": t75_isotonic,

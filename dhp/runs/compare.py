@@ -15,7 +15,7 @@ from dhp.analysis.ratings import split_ratings
 from dhp.analysis.results import VariantResult
 from dhp.analysis.schedules import ALL
 from dhp.core.errors import InputError, unique
-from dhp.core.keywords import as_list, near_keywords
+from dhp.core.options import as_list, near_keywords
 from dhp.core.progress import Progress, counted, numbered, progress_of
 from dhp.core.seeding import key_digest, text_hash
 from dhp.runs.comparable import (
@@ -259,9 +259,7 @@ def _compared(
     shared = shared_styles([e.ratings for e in entries], list(levels))
     seen = [{row.variant: row for row in e.result.variants} for e in entries]
     damage = tuple(tuple(rows[variant] for rows in seen) for variant in levels)
-    alarms = tuple(
-        tuple(row.variant for row in e.result.controls if row.verdict == "false alarm") for e in entries
-    )
+    alarms = tuple(tuple(row.variant for row in e.result.alarms) for e in entries)
     return DatasetComparison(dataset, len(scores[0].original), judges, damage, alarms, found, shared)
 
 
@@ -354,7 +352,7 @@ def changed_kinds(first: RunResult, second: RunResult) -> dict[str, ChangedKind]
     common = sorted({*first.ratings.examples} & {*second.ratings.examples})
     names = [
         row.variant
-        for row in (*first.result.variants, *first.result.controls, *first.result.attacks)
+        for row in (*first.result.variants, *first.result.probes)
         if row.variant in first.ratings.variants and row.variant in second.ratings.variants
     ]
     one, other = (_scores(each, names, common) for each in (first, second))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from dhp.analysis.results import Ends, Result, VariantResult
 from dhp.content.catalog import variant_name
 from dhp.core.records import IDENTITY
-from dhp.report.findings import control_words, findings, sentences
-from dhp.report.labels import SIGNS, percent, percents, state
+from dhp.report.findings import control_words, sentences
+from dhp.report.labels import SIGNS, percent, percents
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,7 @@ class SetFigures:
 
 def audit_of(result: Result, judge: str, way: str = "") -> Audit:
     """What a result says of its judge."""
-    found = findings(result)
-    (sentence,) = sentences([found])
+    (sentence,) = sentences([result])
     return Audit(
         judge,
         way,
@@ -133,8 +132,8 @@ def audit_of(result: Result, judge: str, way: str = "") -> Audit:
         tuple(_cell(row) for row in result.controls if row.variant != IDENTITY),
         result.detection.avg,
         result.detection.ci["avg"],
-        found.noticed,
-        control_words(found.control),
+        result.noticed,
+        control_words(result.control),
         sentence.said.replace("_", " "),
         result.warnings,
         result.signature,
@@ -144,7 +143,7 @@ def audit_of(result: Result, judge: str, way: str = "") -> Audit:
 def _cell(row: VariantResult) -> Cell:
     kind = variant_name(row.variant).replace("_", " ")
     metric = row.best_metric or "" if len(row.metrics) > 1 else ""
-    return Cell(kind, row.n, row.detection, row.detection_ci, metric, row.d, state(row))
+    return Cell(kind, row.n, row.detection, row.detection_ci, metric, row.d, row.state)
 
 
 def cell_text(cell: Cell | None) -> str:

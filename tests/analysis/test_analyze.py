@@ -54,6 +54,7 @@ def test_paper_preset_is_scipy_and_the_printed_equation() -> None:
             wilcoxon(plain_differences(frame, row.variant, m), alternative="greater").pvalue for m in METRICS
         ]
         assert [row.metrics[m].p for m in METRICS] == pytest.approx(p, abs=1e-12)
+        assert [row.metrics[m].log10_p for m in METRICS] == pytest.approx(np.log10(p))
         assert row.p == pytest.approx(1 / sum(1 / x for x in p), rel=1e-9)
         assert row.d == pytest.approx(math.log(row.p, 0.05), rel=1e-9)
 
@@ -170,7 +171,8 @@ def test_several_models_give_several_results() -> None:
     assert results[0].d_avg < 1 < results[1].d_avg
     assert isinstance(results.to_dict(), list)
     assert isinstance(results[:1].to_dict(), dict)
-    assert set(results.to_frame()["model"]) == {"blind", "keen"}
+    assert list(results.to_frame()["model"]) == ["blind"] * 4 + ["keen"] * 4
+    assert list(results.to_frame().index) == list(range(8))
     with pytest.raises(AttributeError, match="there are 2 results"):
         _ = results.d_avg
 
@@ -279,6 +281,12 @@ def test_empty_scores_without_a_status_count_as_unparsed(caplog: pytest.LogCaptu
             "example 'e2' has no rating of its original",
         ),
         (
+            BASE[(BASE["variant"] != "original") | ~BASE["example"].isin(["e2", "e3"])],
+            {},
+            "example 'e2' has no rating of its original",
+        ),
+        (change(BASE, 7, score=1e307), {}, "a score is larger than 1e"),
+        (
             pd.concat([BASE, BASE.iloc[[4]]]),
             {},
             "sample 0 of example 'e1', variant 'original'.*is rated twice",
@@ -371,3 +379,22 @@ def test_sign_flips_are_for_halves_and_a_missing_pair_is_none() -> None:
     assert (found.metrics["m"].n, found.p) == (4, pytest.approx(1 / 16))
     with pytest.raises(InputError, match="multiples of 1/2"):
         dhp.analyze(frame.replace({"score": {0.5: 0.75}}), analysis=analysis)
+
+
+@pytest.mark.parametrize(("alarms", "guess"), [(None, 0.5), (110, 0.555)])
+def test_a_curve_goes_from_the_controls_through_75_per_cent(alarms: int | None, guess: float) -> None:
+    """Of 200 scores fall as many as at a threshold of 4 and a power of 1; the others rise."""
+    fell = {1: 116, 2: 129, 4: 150, 8: 175, 16: 194}
+    variants = {f"random_typos.k{dose}": (count, "character") for dose, count in fell.items()}
+    if alarms is not None:
+        variants |= {"harmless": (alarms, "control"), "harmless_too": (alarms + 2, "control")}
+    rows = [(f"e{i}", "original", 3, "") for i in range(200)]
+    for variant, (count, level) in variants.items():
+        rows += [(f"e{i}", variant, 2 if i < count else 4, level) for i in range(200)]
+    frame = pd.DataFrame(rows, columns=["example", "variant", "score", "level"]).assign(metric="fluency")
+    (curve,) = dhp.analyze(frame).curves
+    assert curve.detection == pytest.approx([count / 200 for count in fell.values()])
+    assert curve.guess == pytest.approx(guess)
+    for threshold in (curve.t75, curve.t75_isotonic):
+        assert threshold is not None
+        assert threshold.value == pytest.approx(4, rel=0.1)

@@ -93,3 +93,36 @@ def test_several_scores_of_a_text_without_samples_are_warned_of() -> None:
     numbered = table.assign(sample=table.groupby(["example", "variant"]).cumcount())
     assert analyze(numbered)[0].warnings == ()
     assert analyze(pd.concat([table.iloc[:8]] * 2))[0].warnings == ()
+
+
+def test_the_digest_tells_scores_apart_and_not_their_order() -> None:
+    rng = np.random.default_rng(0)
+    cells = pd.MultiIndex.from_product(
+        [["a", "b", "c"], ["original", "z", "v", "x"], ["m", "l"]], names=["example", "variant", "metric"]
+    )
+    table = pd.DataFrame({"score": rng.integers(1, 6, len(cells))}, index=cells).reset_index()
+
+    def digest(frame: pd.DataFrame) -> str:
+        (ratings,) = split_ratings(frame)
+        return ratings.digest
+
+    found = {digest(table.sample(frac=1, random_state=seed)) for seed in range(10)}
+    assert found == {digest(table)}
+    for row in range(len(table)):
+        found.add(digest(table.assign(score=table["score"] + (table.index == row))))
+    assert len(found) == 1 + len(table)
+
+
+def test_reasons_are_counted_the_most_frequent_first() -> None:
+    table = pd.DataFrame(
+        {
+            "example": ["a", "b", "c", "d"] * 2,
+            "variant": ["original"] * 4 + ["v"] * 4,
+            "metric": "m",
+            "score": [5, None, None, None, 2, None, 3, 3],
+            "status": ["scored", "failed", "failed", "failed", "scored", "unparsed", "scored", "scored"],
+            "raw": ["", "HTTP 500", "timeout", "timeout", "", "", "", ""],
+        }
+    )
+    (ratings,) = split_ratings(table)
+    assert list(ratings.failures.items()) == [("timeout", 2), ("HTTP 500", 1)]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import dhp
-from dhp.analysis.analyze import halo, shared_styles
+from dhp.analysis.analyze import halo, response_styles, shared_styles
 from dhp.analysis.ratings import RatingsArray, split_ratings
 from dhp.core.specs import Task
 from dhp.report.advice import notes
@@ -102,6 +102,12 @@ def rated(scores: dict[str, list[float]]) -> RatingsArray:
     ]
     (ratings,) = split_ratings(pd.DataFrame(rows))
     return ratings
+
+
+def test_the_styles_of_a_metric_are_the_spread_of_either_side() -> None:
+    ratings = rated({"original": [1, 2, 3, 5], "a": [1, 1, 2, 2]})
+    style = response_styles(ratings, ["a"], None)["m"]
+    assert (style.originals.mean, style.degraded.mean, style.words) == (2.75, 1.5, None)
 
 
 def test_judges_are_alike_on_the_variants_that_all_rated() -> None:

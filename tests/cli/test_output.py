@@ -17,7 +17,7 @@ from rich.console import Console
 import dhp as library
 from dhp.content.catalog import variant_name
 from dhp.report.advice import notes
-from dhp.report.findings import findings, sentences
+from dhp.report.findings import sentences
 from dhp.report.labels import percent, percents, t75
 from dhp.report.printout import Printout, print_parts, text_for_programs
 from dhp.report.terminal import results_in_markdown, results_in_terminal
@@ -110,7 +110,7 @@ def test_csv_keeps_what_is_undefined_empty_and_what_is_odd_whole(results: librar
 def test_markdown_begins_with_the_sentence_and_the_verdict_and_has_the_figures() -> None:
     (result,) = library.run("baseline/surface", "mini/story_cloze", n=8)
     text = markdown_text(library.Results([result]))
-    found = findings(result)
+    found = result
     (sentence,) = sentences([found])
     assert text.replace("\\", "").startswith(f"**{sentence}**\n\n### baseline/surface on mini/story_cloze: ")
     verdict, _, kinds = text.partition("### mini/story_cloze: baseline/surface")

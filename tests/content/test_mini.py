@@ -61,4 +61,4 @@ def test_every_task_is_served(bundled: Dataset) -> None:
     languages = {"source_language": card.source_language, "output_language": "en"}
     task = read_task(card.task)
     assert bundled.task == (task.model_copy(update=languages) if task.names_languages else task)
-    assert bundled.language == "en"
+    assert {e.language for e in bundled.examples} == {"en"}

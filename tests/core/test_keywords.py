@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dhp
-from dhp.core.keywords import keywords_of, near_keywords
+from dhp.core.options import keywords_of, near_keywords
 from dhp.leaderboard.site import write_leaderboard
 from dhp.report.page import write_report
 from dhp.run import RunSpec, judge_texts

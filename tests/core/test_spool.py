@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dhp.core import spool
 from dhp.core.errors import DiskFull, InputError
 from dhp.core.records import Example
-from dhp.core.spool import Spool, Spooled, joined, spooled
+from dhp.core.spool import Spool, Spooled, spooled
 
 RECORDS = [Example(str(i), f"S{i}", f"Ö{i} 😀", {"k": "v"}) for i in range(600)]
 
@@ -55,12 +55,6 @@ def test_a_sequence_is_read_by_several_at_once_and_says_where_it_ends() -> None:
         many[600]
     assert RECORDS[5] in many
     assert pickle.loads(pickle.dumps(many)) == tuple(RECORDS)
-
-
-@pytest.mark.parametrize(("first", "second"), [(0, 3), (3, 0), (3, 5), (30, 3), (3, 30), (30, 30), (30, 0)])
-def test_joined_sequences_follow_one_another(first: int, second: int) -> None:
-    one, other = spooled(RECORDS[:first]), spooled(RECORDS[100 : 100 + second])
-    assert list(joined(one, other)) == [*RECORDS[:first], *RECORDS[100 : 100 + second]]
 
 
 def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,9 @@ from dhp.content.catalog import read_task
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate, Rating
-from dhp.judge.check import checked_ratings
 from dhp.judge.factory import protocol, request_builder
 from dhp.judge.judges.llm import LlmJudge
+from dhp.judge.ratings import checked_ratings
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.records import Failure, Position, Reply, Request
 
@@ -199,7 +199,7 @@ def test_steps_written_by_a_model_can_be_given_back(tmp_path: Path) -> None:
     file = tmp_path / "steps.yaml"
     file.write_text("summarization:\n" + "".join(f"  {m}: [Look at {m}.]\n" for m in TASK.metric_names))
     _, model = rated("4", protocol("dhp", steps=str(file)))
-    assert all(f"1. Look at {request.tag.metrics[0].name}." in request.prompt for request in model.asked)
+    assert all(f"1. Look at {request.tag[0].metric}." in request.prompt for request in model.asked)
     file.write_text("coherence: [Look.]\n")
     with pytest.raises(InputError, match="consistency"):
         rated("4", protocol("dhp", steps=str(file)))

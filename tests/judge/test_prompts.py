@@ -17,7 +17,7 @@ from dhp.core.specs import LANGUAGES, Language, Scale, Task
 from dhp.core.text import numbered_steps
 from dhp.judge.api import rescale
 from dhp.judge.extraction.rating import answer_scale
-from dhp.judge.prompts import Prompts
+from dhp.judge.requests import Prompts
 
 CANDIDATE = Candidate("e1", "original", "输出", "来源", {"question": "为何"}, references=("参照",))
 EVERY = [(p, t, language) for p in names_of("protocol") for t in names_of("task") for language in LANGUAGES]

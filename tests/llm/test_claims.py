@@ -13,11 +13,10 @@ import pytest
 
 from dhp.core import files as locks
 from dhp.core.errors import InputError, StoppedEarly
-from dhp.llm import claims as module
-from dhp.llm.claims import LEASE, Claims
+from dhp.llm import store as module
 from dhp.llm.limits import Limits
 from dhp.llm.records import Reply, Request
-from dhp.llm.store import Store, keys, rows
+from dhp.llm.store import LEASE, Claims, Store, keys, rows
 from tests.llm.helpers import QUICK, answered, cached_model, requests
 from tests.llm.stub import stats, stub_server
 from tests.server import Call, refusal, reply, scripted_server
@@ -108,10 +107,10 @@ def test_nobody_waits_for_whoever_takes_no_answers(tmp_path: Path, monkeypatch: 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from dhp.llm import claims
+from dhp.llm import store
 from dhp.llm.store import Store
-claims.LEASE = 0.5
-claims.Claims(Store(Path(sys.argv[1]))).take([[b"key"]])
+store.LEASE = 0.5
+store.Claims(Store(Path(sys.argv[1]))).take([[b"key"]])
 print("taken", flush=True)
 time.sleep(60)
 """

@@ -10,7 +10,6 @@ import pytest
 
 import dhp
 from dhp.report.advice import warnings
-from dhp.report.findings import findings
 from tests.llm.logprob_server import logprob_server
 from tests.scripts import loaded
 
@@ -72,5 +71,5 @@ def test_a_real_model_gives_one_figure_on_both(tmp_path: Path) -> None:
 def test_probability_off_the_scale_is_warned_of() -> None:
     (result,) = dhp.run("baseline/constant", "mini/story_cloze", n=5)
     said = "Check the form of its answers: 80% of the probability fell on no score."
-    assert said in warnings([findings(replace(result, missing_mass=0.8))])
-    assert said not in warnings([findings(replace(result, missing_mass=0.5))])
+    assert said in warnings([replace(result, missing_mass=0.8)])
+    assert said not in warnings([replace(result, missing_mass=0.5)])

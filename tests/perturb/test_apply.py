@@ -2,7 +2,8 @@
 
 import random
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,11 @@ from hypothesis import strategies as st
 import dhp
 from dhp.content.catalog import read_suite
 from dhp.core.errors import InputError
-from dhp.core.keywords import Registry
 from dhp.core.records import PerturbedText, Variant
 from dhp.core.specs import Suite
 from dhp.perturb.apply import Others, RulesApplied, other_texts
 from dhp.perturb.registry import check_suite, find_perturbers, load_perturber
-from dhp.perturb.rules.sentences import random_ending, sentence_insertion
+from dhp.perturb.rules import random_ending, sentence_insertion
 
 EXAMPLES = [
     dhp.Example(f"e{i}", "source", f"The {i}th fox jumped over 12 dogs. They slept on. Nobody came by.")
@@ -29,10 +29,10 @@ VARIANTS = [v for v in read_suite("summeval").variants if v.method == "rule"]
 def perturb(
     examples: Sequence[dhp.Example],
     variants: Sequence[Variant],
-    perturbers: Registry[dhp.Perturber],
+    perturbers: Mapping[str, dhp.Perturber],
     seed: int = 0,
 ) -> Iterator[PerturbedText]:
-    rules = RulesApplied(tuple(variants), perturbers, "d", seed, Others(examples, None, seed, "d"), None)
+    rules = RulesApplied(tuple(variants), perturbers, "d", seed, Others(examples, seed, "d"))
     return rules.texts(examples)
 
 
@@ -230,16 +230,16 @@ outputs = st.lists(st.sampled_from(STORIES), min_size=2, max_size=9)
 
 
 def stories(texts: Sequence[str]) -> list[dhp.Example]:
-    return [dhp.Example(f"e{i}", "", text) for i, text in enumerate(texts)]
+    return [dhp.Example(f"e{i}", "", text, language="en") for i, text in enumerate(texts)]
 
 
 @given(outputs, st.randoms(use_true_random=False))
 def test_others_are_the_list_without_the_example(texts: list[str], shuffler: random.Random) -> None:
     pool = stories(texts)
-    known = Others(shuffler.sample(pool, len(pool)), "en", 0, "d")
+    known = Others(shuffler.sample(pool, len(pool)), 0, "d")
     for place, example in enumerate(pool):
         plain = pool[:place] + pool[place + 1 :]
-        found = known.of(example.id, "en")
+        found = known.of(example)
         assert list(found) == plain
         assert [found[i] for i in range(-len(plain), len(plain))] == plain * 2
         assert found[1:] == plain[1:]
@@ -249,8 +249,8 @@ def test_others_are_the_list_without_the_example(texts: list[str], shuffler: ran
                 attempt(perturb.function, example.output, list_or_view) for list_or_view in (plain, found)
             ]
             assert made[0] == made[1]
-    assert list(known.of("unknown", "en")) == pool
-    assert list(known.of("e0", "de")) == []
+    assert list(known.of(replace(pool[0], id="unknown"))) == pool
+    assert list(known.of(replace(pool[0], language="de"))) == []
 
 
 def attempt(function: object, text: str, others: Sequence[dhp.Example]) -> str:
@@ -264,9 +264,10 @@ def attempt(function: object, text: str, others: Sequence[dhp.Example]) -> str:
 def test_of_a_large_dataset_the_same_few_are_the_others_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dhp.perturb.apply.MOST", 5)
     pool = stories([f"Text {i}." for i in range(40)])
-    first, again, other = (Others(pool, "en", seed, "d") for seed in (1, 1, 2))
-    chosen = {e.id for e in first.of("none", "en")}
+    first, again, other = (Others(pool, seed, "d") for seed in (1, 1, 2))
+    none = replace(pool[0], id="none")
+    chosen = {e.id for e in first.of(none)}
     assert len(chosen) == 5
-    assert {e.id for e in again.of("none", "en")} == chosen != {e.id for e in other.of("none", "en")}
+    assert {e.id for e in again.of(none)} == chosen != {e.id for e in other.of(none)}
     for example in pool:
-        assert {e.id for e in first.of(example.id, "en")} == chosen - {example.id}
+        assert {e.id for e in first.of(example)} == chosen - {example.id}

@@ -9,7 +9,7 @@ from dhp.core.records import Example, Variant
 from dhp.core.specs import AuthoredEdits, Insertion
 from dhp.core.text import sentences
 from dhp.loaders.resolve import published
-from dhp.perturb.authored import authored_texts, edited
+from dhp.perturb.apply import authored_texts, edited
 from dhp.perturb.llm.acceptance import fault
 
 TEXT = "Ann has 12 cats. Annika has 1 cat, Ann said. All are grey."

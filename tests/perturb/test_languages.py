@@ -145,7 +145,7 @@ def test_the_language_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "essays.jsonl"
     file.write_text("".join(json.dumps({"output": text}) + "\n" for text in TEXTS["de"]))
     (made,) = dhp.perturb_datasets(str(file), task="essay.yaml", text_language="de", attacks=True)
-    assert made.dataset.language == "de"
+    assert {e.language for e in made.dataset.examples} == {"de"}
     assert all(t.text for t in made.texts)
     Path("german.yaml").write_text(Path("essay.yaml").read_text() + "output_language: de\n")
     (made,) = dhp.perturb_datasets(str(file), task="german.yaml", attacks=True)
@@ -154,6 +154,20 @@ def test_the_language_of_a_file(tmp_path: Path) -> None:
         dhp.perturb_datasets(str(file), task="essay.yaml", text_language="klingon")
     with pytest.raises(InputError, match="`text_language` is for data of your own"):
         dhp.perturb_datasets("mini", text_language="de")
+
+
+def test_every_example_knows_its_language_when_it_is_loaded() -> None:
+    """Its own field comes first, then what is declared for all, then a script that one language has."""
+    texts = [
+        Example("own", "", "It is new.", {"language": "English"}),
+        Example("declared", "", "市政府宣布明年将在南部郊区修建两座新的图书馆。"),
+    ]
+    loaded = Dataset.of(texts, name="mixed", task="essay.yaml", language="de")
+    assert [e.language for e in loaded.examples] == [e.language for e in loaded.pool] == ["en", "de"]
+    undeclared = Dataset.of(texts, name="mixed", task="essay.yaml")
+    assert [e.language for e in undeclared.examples] == ["en", "zh"]
+    latin = Dataset.of([Example("1", "", "Il est tard.")], name="latin", task="essay.yaml")
+    assert [e.language for e in latin.examples] == [None]
 
 
 def test_other_texts_are_drawn_in_the_language_of_the_text() -> None:

@@ -15,7 +15,7 @@ from dhp.content.catalog import read_task
 from dhp.core.errors import InputError
 from dhp.core.records import Audit, Example, PerturbedText, Variant
 from dhp.loaders.dataset import Dataset
-from dhp.perturb.choice import matched
+from dhp.perturb.builder import matched
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.sets import card_hash, read_set, write_set
 

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from dhp.analysis.results import DoseResponse
-from dhp.report.findings import Findings, control_words, findings, matrices, sentences
+from dhp.analysis.results import DoseResponse, Result
+from dhp.report.findings import control_words, matrices, sentences
 from tests.report.made import control, dose_response, result, row
 
 TYPOS, NAMES = "random_typos.minor", "fictional_named_entities.minor"
 
 
-def said(*found: Findings) -> str:
+def said(*found: Result) -> str:
     (sentence,) = sentences(found)
     return str(sentence)
 
@@ -27,7 +27,7 @@ def test_the_worst_kinds_come_first() -> None:
         row("g", "missed", 0.45),
         row("h", "undecided", None, n=0),
     ]
-    found = findings(result(*rows))
+    found = result(*rows)
     assert [each.variant for each in found.damage] == list("dgcfebha")
     assert found.noticed == "1 of 8"
     assert found.lowest is not None
@@ -41,7 +41,7 @@ def test_very_different_numbers_of_pairs_are_told_of_the_kinds_in_the_average(
     counts: tuple[int, ...], pairs: tuple[int, int] | None
 ) -> None:
     rows = [row(f"k{place}", n=n) for place, n in enumerate(counts)]
-    assert findings(result(*rows)).pairs == pairs
+    assert result(*rows).pairs == pairs
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_a_control_has_one_state_and_its_figure_where_that_says_more(shown: obje
 
 def test_the_worst_control_stands_for_all() -> None:
     controls = (control("passed", variant="identity"), control("undecided", 0.6), control("not tested", n=2))
-    assert findings(result(controls=controls)).control == controls[1]
-    assert findings(result(controls=())).control is None
+    assert result(controls=controls).control == controls[1]
+    assert result(controls=()).control is None
 
 
 @pytest.mark.parametrize(
@@ -77,14 +77,14 @@ def test_the_worst_control_stands_for_all() -> None:
     ],
 )
 def test_the_sentence_has_a_phrase_for_each_verdict(verdict: str, words: str) -> None:
-    assert said(findings(result(row(TYPOS, verdict)))) == f"own/judge: {words}."
+    assert said(result(row(TYPOS, verdict))) == f"own/judge: {words}."
 
 
 def test_the_sentence_names_degrees_and_sets_where_a_verdict_does_not_hold_throughout() -> None:
-    one = findings(result(row(TYPOS, "missed"), row("random_typos.major", "noticed")))
+    one = result(row(TYPOS, "missed"), row("random_typos.major", "noticed"))
     assert said(one) == "own/judge: misses typos (minor)."
-    other = findings(result(row(TYPOS), row(NAMES, "undecided"), dataset="other"))
-    third = findings(result(row(TYPOS), row(NAMES), dataset="third"))
+    other = result(row(TYPOS), row(NAMES, "undecided"), dataset="other")
+    third = result(row(TYPOS), row(NAMES), dataset="third")
     assert (
         said(one, other, third) == "own/judge: notices wrong names (1 of 2 sets); misses typos (1 of 3 sets)."
     )
@@ -92,13 +92,13 @@ def test_the_sentence_names_degrees_and_sets_where_a_verdict_does_not_hold_throu
 
 def test_many_kinds_are_counted() -> None:
     rows = [row(f"kind{place}") for place in range(9)]
-    assert said(findings(result(*rows))) == "own/judge: notices all 9 kinds of damage."
+    assert said(result(*rows)) == "own/judge: notices all 9 kinds of damage."
     rows[0] = row("kind0.minor")
-    partly = findings(result(*rows, row("kind0.major", "faint"), dataset="other"))
-    several = said(findings(result(*rows, row("kind0.major"))), partly)
+    partly = result(*rows, row("kind0.major", "faint"), dataset="other")
+    several = said(result(*rows, row("kind0.major")), partly)
     assert several == "own/judge: notices all 9 kinds of damage (19 of 20)."
     rows[0] = row("kind0")
-    blind = findings(result(row(TYPOS, "missed"), *rows))
+    blind = result(row(TYPOS, "missed"), *rows)
     assert said(blind) == (
         "own/judge: notices kind0, kind1, kind2, kind3, kind4 and 4 more kinds; misses typos."
     )
@@ -109,20 +109,20 @@ def test_a_false_alarm_and_a_raised_score_are_part_of_the_sentence() -> None:
         "controls": (control("false alarm", 0.66),),
         "attacks": (control("raised", 0.1, "padding", level="attack"),),
     }
-    found = findings(result(row(TYPOS), **alarmed))
+    found = result(row(TYPOS), **alarmed)
     assert said(found) == (
         "own/judge: notices typos; false alarm on harmless edits (66%); scores rise with padding (10%)."
     )
-    several = said(found, findings(result(row(TYPOS), dataset="other")))
+    several = said(found, result(row(TYPOS), dataset="other"))
     assert "false alarm on harmless edits (1 of 2 sets)" in several
-    assert "false alarm" not in said(findings(result(row(TYPOS), controls=(control("undecided", 0.66),))))
+    assert "false alarm" not in said(result(row(TYPOS), controls=(control("undecided", 0.66),)))
 
 
 def test_too_few_examples_are_said_in_one_line_and_count_in_no_other() -> None:
-    few = findings(result(row(TYPOS, "undecided"), n=2, dataset="few"))
+    few = result(row(TYPOS, "undecided"), n=2, dataset="few")
     assert said(few) == "own/judge: needs 5 examples or more for a verdict."
-    assert said(few, findings(result(row(TYPOS)))) == "own/judge: notices typos."
-    assert said(findings(result())) == "own/judge: no kind of damage was judged."
+    assert said(few, result(row(TYPOS))) == "own/judge: notices typos."
+    assert said(result()) == "own/judge: no kind of damage was judged."
 
 
 LETTERS = replace(dose_response(0.0, 0.0, 1.5), perturber="random_deletions")
@@ -133,24 +133,23 @@ NO_LETTERS = replace(LETTERS, t75=None)
     ("curves", "words"),
     [
         ([dose_response(3.2, 2.1, 4.9)], "notices 4 typos [3 to 5] in 80 characters"),
-        ([dose_response(3.2)], "notices 4 typos [2 or more] in 80 characters"),
+        ([dose_response(3.2)], "notices 4 typos [2 to over 16] in 80 characters"),
+        ([dose_response(4.0, 0.0)], "notices 4 typos [under 1 to over 16] in 80 characters"),
         ([dose_response(0.0, 0.0, 2.0)], "notices typos from 1 on in 80 characters"),
-        ([dose_response(None)], "T75 not reached with 16 typos [2 or more] in 80 characters"),
+        ([dose_response(None)], "T75 not reached with 16 typos [2 to over 16] in 80 characters"),
         ([dose_response(None, None)], "T75 not reached with 16 typos in 80 characters"),
         (
             [dose_response(3.2), LETTERS],
-            "notices 4 typos [2 or more] and missing letters from 1 on in 80 characters",
+            "notices 4 typos [2 to over 16] and missing letters from 1 on in 80 characters",
         ),
         (
             [dose_response(3.2), NO_LETTERS],
-            "notices 4 typos [2 or more] in 80 characters; no T75 of missing letters",
+            "notices 4 typos [2 to over 16] in 80 characters; no T75 of missing letters",
         ),
     ],
 )
 def test_doses_are_told_by_their_threshold(curves: list[DoseResponse], words: str) -> None:
-    dosed = findings(
-        result(row("random_typos.k4"), curves=tuple(curves), controls=(control("false alarm", 0.7),))
-    )
+    dosed = result(row("random_typos.k4"), curves=tuple(curves), controls=(control("false alarm", 0.7),))
     assert said(dosed) == f"own/judge on set: {words}; false alarm on harmless edits (70%)."
     assert dosed.damage == ()
 
@@ -161,14 +160,14 @@ def test_the_matrix_has_datasets_or_judges_as_columns_and_levels_together() -> N
         row("reordering", level="sentence"),
         row("random_typos.major", level="character"),
     )
-    one = findings(result(*rows, dataset="a"))
-    other = findings(result(row(NAMES), controls=(), dataset="b"))
+    one = result(*rows, dataset="a")
+    other = result(row(NAMES), controls=(), dataset="b")
     (matrix,) = matrices([one, other])
     assert (matrix.title, matrix.heads) == ("own/judge", ("a", "b"))
     assert [each.variant for each in matrix.rows] == [TYPOS, "random_typos.major", "reordering", NAMES]
     assert matrix.rows[0].cells == (rows[0], None)
-    assert [each.cells for each in matrix.probes] == [(one.result.controls[0], None)]
+    assert [each.cells for each in matrix.probes] == [(one.controls[0], None)]
 
-    judges = [findings(result(*rows, model=name, dataset=data)) for name in ("x", "y") for data in ("a", "b")]
+    judges = [result(*rows, model=name, dataset=data) for name in ("x", "y") for data in ("a", "b")]
     assert [(m.title, m.heads) for m in matrices(judges)] == [("a", ("x", "y")), ("b", ("x", "y"))]
-    assert matrices([findings(result(curves=(dose_response(1.0),)))]) == []
+    assert matrices([result(curves=(dose_response(1.0),))]) == []

@@ -12,7 +12,7 @@ import pytest
 import dhp
 from dhp.analysis.results import Cell, Result, VariantResult
 from dhp.content.catalog import variant_name
-from dhp.report.findings import findings, sentences
+from dhp.report.findings import sentences
 from dhp.report.labels import SIGNS
 from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run
@@ -180,7 +180,7 @@ def test_no_part_for_what_was_not_run(pages: dict[str, str]) -> None:
 def test_sentence_and_matrix_come_first_and_signatures_last(plain: Run, pages: dict[str, str]) -> None:
     text = " ".join(parsed_page(pages["plain"]).text.split())
     order = [
-        *(str(sentence) for sentence in sentences([findings(result) for result in plain.results])),
+        *(str(sentence) for sentence in sentences(plain.results)),
         "Detection is how often",
         "mean detection",
         "What to do next",
@@ -203,7 +203,7 @@ def test_the_matrix_has_a_cell_for_each_kind_and_result(plain: Run, pages: dict[
             f"{SIGNS[str(v.verdict)]} {percent(v.detection)} {v.verdict} {ends(v.detection_ci)}"
             for v in expected
         ]
-    assert parsed.row("noticed")[1:] == [findings(r).noticed for r in plain.results]
+    assert parsed.row("noticed")[1:] == [r.noticed for r in plain.results]
     classes = [attrs["class"] for tag, attrs in parsed.tags if tag == "td" and "class" in attrs]
     verdicts = [str(r.variants[place].verdict) for place in range(12) for r in plain.results]
     assert sorted(classes, key=str) == sorted(f"v {verdict.replace(' ', '-')}" for verdict in verdicts)
@@ -212,7 +212,7 @@ def test_the_matrix_has_a_cell_for_each_kind_and_result(plain: Run, pages: dict[
 def test_one_result_needs_no_matrix(single: Run, pages: dict[str, str]) -> None:
     assert "matrix" not in re.findall(r'class="([a-z ]+)"', pages["single"])
     (table,) = re.findall(r'<table class="drawn full">.*?</table>', pages["single"], flags=re.DOTALL)
-    found = findings(single.results[0])
+    found = single.results[0]
     shown = [line[0] for line in Parsed(table).rows[1:]]
     assert shown == [variant_name(row.variant) for row in (*found.damage, *found.probes)]
 

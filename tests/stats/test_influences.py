@@ -172,3 +172,11 @@ def test_one_cluster_has_no_variance() -> None:
     found = detection_influences(np.array([[1.0], [0.0], [-1.0]]))
     for clusters, undefined in (([0, 0, 0], True), ([0, 0, 1], False)):
         assert np.isnan(found.variance(clusters)[0]) == [undefined]
+
+
+def test_an_example_of_either_figure_counts_in_their_difference() -> None:
+    x = np.array([1.0, np.nan, 1, 1, np.nan])[:, None]
+    y = np.array([np.nan, 1.0, 1, -1, np.nan])[:, None]
+    found = difference(detection_influences(x), detection_influences(y))
+    assert found.there.ravel().tolist() == [True, True, True, True, False]
+    assert found.value[0] == pytest.approx(1 - 2 / 3)

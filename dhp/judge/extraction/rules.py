@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import RatingStatus
@@ -14,16 +15,20 @@ from dhp.judge.extraction.numbers import POINTS, TOKEN, value_on
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What one answer of a judge says."""
+    """What one answer of a judge says of a text, or of two."""
 
-    status: RatingStatus
-    """`scored`, `unparsed`, `refused` or `out_of_scale`."""
+    status: RatingStatus | Literal["contradictory"]
+    """`scored`, or why there is no score; `contradictory` of two texts alone."""
     score: float | None = None
-    """Score on the answer's own scale; None unless scored."""
+    """Score on the answer's own scale; of two texts 1 where the one shown first is better, -1 the second, 0 a
+    tie. None unless scored."""
     rule: str | None = None
     """The rule that found the rating, or why a rating that was found is not a score; else None."""
     missing_mass: float | None = None
     """Probability, in [0, 1], that fell on no score; only where scores are weighed by probability."""
+    scores: tuple[float, float] | None = None
+    """Scores of the text shown first and the second with the answer form `two-scores`, probabilities of their
+    letters where those are read."""
 
 
 UNPARSED = Extracted("unparsed")

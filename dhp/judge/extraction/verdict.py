@@ -3,41 +3,16 @@
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
 
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.specs import Scale
 from dhp.core.text import holds_refusal, without_reasoning
 from dhp.judge.extraction.numbers import FRACTION, TOKEN, clean, rewritten, shortened, value_on, with_tokens
-from dhp.judge.extraction.prob import letter_masses
-from dhp.judge.extraction.rules import Mention
+from dhp.judge.extraction.rating import letter_masses
+from dhp.judge.extraction.rules import UNPARSED, Extracted, Mention
 from dhp.llm.records import Position
 
-Choice = Literal["first", "second", "tie"]
-"""Which of the two texts, in the order in which they were shown."""
-NoVerdict = Literal["unparsed", "refused", "contradictory", "out_of_scale", "failed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What one answer about two texts says."""
-
-    choice: Choice | None
-    reason: NoVerdict | None = None
-    """Why there is no choice; None where there is one."""
-    rule: str | None = None
-    """The rule that found the choice; None where none did."""
-    scores: tuple[float, float] | None = None
-    """Scores of the first and the second text with the answer form `two-scores`, probabilities of their
-    letters where those are read."""
-
-
 TEN = Scale(min=1.0, max=10.0)
-
-_CHOICES: dict[str, Choice] = {"a": "first", "1": "first", "b": "second", "2": "second"}
-_NAMED: dict[str, Choice] = {choice: choice for choice in get_args(Choice)}
-_OTHER: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "tie"}
 
 _NOUN = (
     r"(?:outputs?|responses?|assistants?|answers?|repl(?:y|ies)|summar(?:y|ies)|texts?|models?|candidates?"
@@ -109,19 +84,19 @@ def _mentions(text: str, form: AnswerForm) -> Iterator[Mention]:
             ):
                 continue
             named = next((group for group in match.groups() if group), None)
-            choice: Choice = "tie" if named is None else _CHOICES[named.lower()]
-            yield Mention(tier, match.start(), _OTHER[choice] if rule == "worse" else choice, rule)
+            score = 0 if named is None else 1 if named in "aA1" else -1
+            yield Mention(tier, match.start(), str(-score if rule == "worse" else score), rule)
 
 
-def read_verdict(answer: str, form: AnswerForm, *, scale: Scale = TEN) -> Verdict:
-    """Which text an answer says is better. Never raises.
+def read_verdict(answer: str, form: AnswerForm, *, scale: Scale = TEN) -> Extracted:
+    """Which text an answer says is better: 1 the one shown first, -1 the second, 0 a tie. Never raises.
 
     Of several equally explicit verdicts the last counts in `reason-first` and the first in `reason-last`; in
     `bare` they are contradictory. `scale` is that of the scores in `two-scores`.
     """
     words = without_reasoning(answer)
     if words is None:
-        return Verdict(None, "unparsed")
+        return UNPARSED
     words = clean(shortened(words))
     if form == "two-scores":
         return _from_scores(words, scale)
@@ -129,14 +104,14 @@ def read_verdict(answer: str, form: AnswerForm, *, scale: Scale = TEN) -> Verdic
     tier = min((f.tier for f in found), default=0)
     found = sorted((f for f in found if f.tier == tier), key=lambda f: f.start)
     if not found:
-        return Verdict(None, "refused" if holds_refusal(words) else "unparsed")
+        return Extracted("refused") if holds_refusal(words) else UNPARSED
     if form == "bare" and len({f.value for f in found}) > 1:
-        return Verdict(None, "contradictory")
+        return Extracted("contradictory")
     chosen = found[-1 if form == "reason-first" else 0]
-    return Verdict(_NAMED[chosen.value], rule=chosen.rule)
+    return Extracted("scored", float(chosen.value), chosen.rule)
 
 
-def read_letter(answer: str, positions: Sequence[Position], *, ties: bool) -> Verdict:
+def read_letter(answer: str, positions: Sequence[Position], *, ties: bool) -> Extracted:
     """The likelier letter where an answer that is one letter gives it.
 
     C counts with `ties` alone. The probabilities of A and B are renormalised over the letters; without any
@@ -144,28 +119,28 @@ def read_letter(answer: str, positions: Sequence[Position], *, ties: bool) -> Ve
     """
     masses = letter_masses(positions, 3 if ties else 2)
     if masses is None:
-        refused = read_verdict(answer, "bare").reason == "refused"
-        return Verdict(None, "refused" if refused else "unparsed")
+        refused = read_verdict(answer, "bare").status == "refused"
+        return Extracted("refused") if refused else UNPARSED
     if isinstance(masses, str):
-        return Verdict(None, "unparsed", masses)
+        return Extracted("unparsed", rule=masses)
     first, second, *neither = (mass / sum(masses) for mass in masses)
-    if first == second or max(neither, default=0.0) >= max(first, second):
-        choice: Choice = "tie"
-    else:
-        choice = "first" if first > second else "second"
-    return Verdict(choice, rule="prob", scores=(first, second))
+    tie = max(neither, default=0.0) >= max(first, second)
+    return Extracted("scored", 0.0 if tie else _better(first, second), "prob", scores=(first, second))
 
 
-def _from_scores(words: str, scale: Scale) -> Verdict:
+def _better(first: float, second: float) -> float:
+    return float((first > second) - (first < second))
+
+
+def _from_scores(words: str, scale: Scale) -> Extracted:
     """The choice by the two scores in the first line that holds a number."""
     words = re.sub(rf"\b{_NOUN} [\"'(]?[ab12]\b[\"')]?", "", words, flags=re.I)
     text = rewritten(with_tokens(words), (FRACTION,))
     line = next((line for line in text.splitlines() if "⟦" in line), "")
     values = [value_on(value, scale.max) for value in re.findall(TOKEN, line)]
     if len(values) != 2 or None in values:
-        return Verdict(None, "refused" if not values and holds_refusal(words) else "unparsed")
+        return Extracted("refused") if not values and holds_refusal(words) else UNPARSED
     first, second = (value for value in values if value is not None)
     if not (scale.min <= first <= scale.max and scale.min <= second <= scale.max):
-        return Verdict(None, "out_of_scale")
-    choice: Choice = "tie" if first == second else "first" if first > second else "second"
-    return Verdict(choice, rule="two-scores", scores=(first, second))
+        return Extracted("out_of_scale")
+    return Extracted("scored", _better(first, second), "two-scores", scores=(first, second))

@@ -2,34 +2,33 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dhp.content.protocols import override
+from dhp.core.errors import InputError
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Metric, Task
 from dhp.core.text import holds_refusal
 from dhp.judge.api import Judge
-from dhp.judge.check import enough_tokens, reasons, remedy, sample_answer
-from dhp.judge.extraction.prob import expected_score, no_probabilities
-from dhp.judge.extraction.rating import answer_scale, metric_score, read_answer, read_object
-from dhp.judge.extraction.rules import Extracted
-from dhp.judge.extraction.verdict import Choice, Verdict, read_letter, read_verdict
+from dhp.judge.extraction.rating import answer_scale, expected_score, metric_rating, read_answer, read_object
+from dhp.judge.extraction.rules import UNPARSED, Extracted
+from dhp.judge.extraction.verdict import read_letter, read_verdict
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
-from dhp.judge.requests import PairTarget, RatingTarget, RequestBuilder, TaskSteps
+from dhp.judge.ratings import enough_tokens, reasons, remedy, sample_answer
+from dhp.judge.requests import RequestBuilder, TaskSteps
 from dhp.llm.api import Client
 from dhp.llm.cached_model import CachedModel, asked_steps
-from dhp.llm.records import Failure, Outcomes, Reply, Request
+from dhp.llm.records import Failure, Outcomes, Position, Reply, Request
 
 FIRST = 3
 """Examples of a dataset whose originals are asked about first, to learn the token limit."""
 _TOOL_CALL = "the model answered with a tool call"
-_POINTS: dict[Choice, int] = {"first": 1, "second": -1, "tie": 0}
 
 
-class LlmJudge(Judge):
-    """A language model under a protocol."""
+class _AskingJudge(Judge):
+    """What judges with a language model share, whether they rate or compare."""
 
     cached_model: CachedModel
 
@@ -38,8 +37,32 @@ class LlmJudge(Judge):
         self.builder = builder
         self.model = cached_model.model.model
         self.protocol = builder.label
-        self.samples = builder.protocol.samples
         self.settings = {"endpoint": cached_model.model.endpoint, **builder.settings}
+
+    def _extracted(
+        self, reply: Reply, words: Callable[[], Extracted], likely: Callable[[Sequence[Position]], Extracted]
+    ) -> Extracted:
+        """What a reply says: read from its `words`, or from the probabilities of its tokens by `likely`."""
+        extraction = self.builder.protocol.extraction
+        if reply.finish == "content_filter":
+            return Extracted("refused")
+        if extraction != "parse" and reply.positions is not None:
+            return likely(reply.positions)
+        read = words()
+        if extraction == "prob" and read.score is not None:
+            raise InputError(
+                f"{self.model}: {self.cached_model.model.endpoint} gives no log-probabilities; allowed: "
+                "`extraction` parse, or prob-or-parse to read the text where there are none"
+            )
+        return read
+
+
+class LlmJudge(_AskingJudge):
+    """A language model under a pointwise protocol."""
+
+    def __init__(self, cached_model: CachedModel, builder: RequestBuilder) -> None:
+        super().__init__(cached_model, builder)
+        self.samples = builder.protocol.samples
         self.cut_off = 0
         """Answers without a score that ended at the token limit."""
         self.auto_steps: dict[str, dict[str, list[str]]] = {}
@@ -56,8 +79,9 @@ class LlmJudge(Judge):
             At a limit; see `CachedModel.ask`.
         """
         steps = self._auto_steps(task) if self.builder.protocol.steps == "auto" else None
+        metrics = self._metrics(task)
         for answer in self.cached_model.ask(self.builder.requests(candidates, task, steps)):
-            yield from self._ratings(*answer)
+            yield from self._ratings(*answer, metrics)
 
     def requests(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Request]:
         """What would be asked; where the model is to write evaluation steps, those requests come first."""
@@ -72,9 +96,8 @@ class LlmJudge(Judge):
         """
         found = []
         for request in self.builder.requests([candidate], task, self.auto_steps.get(task.task)):
-            assert isinstance(request.tag, RatingTarget)
-            about = {"metric": request.tag.metrics[0].name, "answer": str(request.tag.form)}
-            found.append({**about, "prompt": request.prompt})
+            metric, form = asked_for(request)[0].metric, self.builder.form(request.samples[0])
+            found.append({"metric": metric, "answer": str(form), "prompt": request.prompt})
         return found
 
     def remedy(self, ratings: Sequence[Rating], task: Task) -> str:
@@ -142,34 +165,39 @@ class LlmJudge(Judge):
             self.auto_steps[task.task] = asked_steps(self.cached_model, requests, "`steps` written or a file")
         return self.auto_steps[task.task]
 
-    def _ratings(self, request: Request, outcomes: Outcomes) -> Iterator[Rating]:
-        target = request.tag
-        assert isinstance(target, RatingTarget)
-        text = (target.candidate.example, target.candidate.variant)
+    def _metrics(self, task: Task) -> dict[str, Metric]:
+        """Those of the task by name, in the language in which they are asked about."""
+        return {m.name: m for m in task.in_language(self.builder.protocol.language).metrics}
+
+    def _ratings(
+        self, request: Request, outcomes: Outcomes, metrics: Mapping[str, Metric]
+    ) -> Iterator[Rating]:
+        asked, form = asked_for(request), self.builder.form(request.samples[0])
         for number, outcome in outcomes.items():
             sample = number % self.samples  # a text that is rated again has further numbers
             if isinstance(outcome, Failure) or outcome.finish == "tool_calls":
                 reason = outcome.reason if isinstance(outcome, Failure) else _TOOL_CALL
-                yield from (Rating(*text, m.name, sample, None, "failed", reason) for m in target.metrics)
+                yield from (replace(rating, sample=sample, raw=reason) for rating in asked)
                 continue
             raw = outcome.text or None
             if raw is None and outcome.finish == "length":
                 raw = f"(no text within {request.params.max_tokens} tokens)"
-            for metric, read in self._read_each(outcome, target):
-                score = metric_score(read.score, metric, target.form)
-                self.cut_off += score is None and outcome.finish == "length"
-                yield Rating(
-                    *text, metric.name, sample, score, read.status, raw, read.rule, read.missing_mass
-                )
+            place = (asked[0].example, asked[0].variant, sample)
+            about = [metrics[rating.metric] for rating in asked]
+            for metric, read in self._read_each(outcome, about, form):
+                self.cut_off += read.score is None and outcome.finish == "length"
+                yield metric_rating(read, metric, form, place, raw)
 
-    def _read_each(self, reply: Reply, target: RatingTarget) -> Iterator[tuple[Metric, Extracted]]:
+    def _read_each(
+        self, reply: Reply, metrics: Sequence[Metric], form: AnswerForm
+    ) -> Iterator[tuple[Metric, Extracted]]:
         """What an answer says of each metric."""
-        if target.form != "json":
-            yield target.metrics[0], self._read(reply, target.metrics[0], target.form)
+        if form != "json":
+            yield metrics[0], self._read(reply, metrics[0], form)
             return
-        values = read_object(reply.text, {m.name: m.label for m in target.metrics}) or {}
+        values = read_object(reply.text, {m.name: m.label for m in metrics}) or {}
         left = reply.text if holds_refusal(reply.text) else ""
-        for metric in target.metrics:
+        for metric in metrics:
             if metric.name not in values:
                 yield metric, self._read(replace(reply, text=left), metric, "json")
                 continue
@@ -178,33 +206,23 @@ class LlmJudge(Judge):
             yield metric, replace(read, rule=f"json:{read.rule}") if read.rule else read
 
     def _read(self, reply: Reply, metric: Metric, form: AnswerForm) -> Extracted:
-        extraction = self.builder.protocol.extraction
-        if reply.finish == "content_filter":
-            return Extracted("refused")
-        cut_off = reply.finish == "length"
-        if extraction != "parse" and reply.positions is not None:
-            scale = answer_scale(form, metric.scale)
-            return expected_score(reply.positions, scale, form, cut_off=cut_off)
-        read = read_answer(reply.text, metric, form, cut_off=cut_off)
-        if extraction == "prob" and read.score is not None:
-            raise no_probabilities(self.model, self.cached_model.model.endpoint)
-        if extraction == "prob-or-parse" and read.rule is not None:
+        cut_off, scale = reply.finish == "length", answer_scale(form, metric.scale)
+        read = self._extracted(
+            reply,
+            lambda: read_answer(reply.text, metric, form, cut_off=cut_off),
+            lambda positions: expected_score(positions, scale, form, cut_off=cut_off),
+        )
+        if self.builder.protocol.extraction == "prob-or-parse" and reply.positions is None and read.rule:
             read = replace(read, rule=f"parse:{read.rule}")  # not the way that was asked for
         return read
 
 
-class LlmPairwiseJudge(PairwiseJudge):
+class LlmPairwiseJudge(_AskingJudge, PairwiseJudge):
     """A language model under a pairwise protocol."""
 
-    cached_model: CachedModel
-
     def __init__(self, cached_model: CachedModel, builder: RequestBuilder) -> None:
-        self.cached_model = cached_model
-        self.builder = builder
-        self.model = cached_model.model.model
-        self.protocol = builder.label
+        super().__init__(cached_model, builder)
         self.answers = builder.protocol.samples
-        self.settings = {"endpoint": cached_model.model.endpoint, **builder.settings}
 
     def compare(
         self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str] = (OVERALL,)
@@ -231,42 +249,42 @@ class LlmPairwiseJudge(PairwiseJudge):
         return self.builder.pair_requests(pairs, task, metrics)
 
     def _verdicts(self, request: Request, outcomes: Outcomes) -> Iterator[PairVerdict]:
-        target = request.tag
-        assert isinstance(target, PairTarget)
+        asked = request.tag
+        assert isinstance(asked, PairVerdict)
         for sample, outcome in outcomes.items():
-            read = self._read(outcome)
-            swapped = target.order == "swapped"
-            choice = None if read.choice is None else _POINTS[read.choice]
-            yield PairVerdict(
-                target.pair,
-                target.metric,
-                target.order,
-                sample,
-                -choice if choice and swapped else choice,
-                read.reason or "scored",
-                read.scores[::-1] if read.scores and swapped else read.scores,
-                outcome.reason if isinstance(outcome, Failure) else outcome.text,
-                read.rule,
-                target.final,
+            read, swapped = self._read(outcome), asked.order == "swapped"
+            choice = None if read.score is None else int(read.score)
+            yield replace(
+                asked,
+                sample=sample,
+                choice=-choice if choice and swapped else choice,
+                status=read.status,
+                scores=read.scores[::-1] if read.scores and swapped else read.scores,
+                raw=outcome.reason if isinstance(outcome, Failure) else outcome.text,
+                rule=read.rule,
             )
 
-    def _read(self, outcome: Reply | Failure) -> Verdict:
+    def _read(self, outcome: Reply | Failure) -> Extracted:
         """What an answer says of the texts in the order in which they were shown."""
         protocol = self.builder.protocol
         if isinstance(outcome, Failure) or outcome.finish == "tool_calls":
-            return Verdict(None, "failed")
-        if outcome.finish == "content_filter":
-            return Verdict(None, "refused")
+            return Extracted("failed")
         if outcome.finish == "length" and protocol.answer == "reason-first":
-            return Verdict(None, "unparsed")  # cut off before the verdict
-        if protocol.extraction != "parse" and outcome.positions is not None:
-            return read_letter(outcome.text, outcome.positions, ties=protocol.ties)
-        read = read_verdict(outcome.text, protocol.answer, scale=protocol.scale)
-        if protocol.extraction == "prob" and read.choice is not None:
-            raise no_probabilities(self.model, self.cached_model.model.endpoint)
-        if read.choice == "tie" and not protocol.ties and protocol.answer != "two-scores":
-            return Verdict(None, "unparsed")  # none was allowed
+            return UNPARSED  # cut off before the verdict
+        read = self._extracted(
+            outcome,
+            lambda: read_verdict(outcome.text, protocol.answer, scale=protocol.scale),
+            lambda positions: read_letter(outcome.text, positions, ties=protocol.ties),
+        )
+        if read.rule != "prob" and read.score == 0 and not protocol.ties and protocol.answer != "two-scores":
+            return UNPARSED  # none was allowed
         return read
+
+
+def asked_for(request: Request) -> tuple[Rating, ...]:
+    """The ratings that the answer will give."""
+    assert isinstance(request.tag, tuple)
+    return request.tag
 
 
 def _originals(candidates: Sequence[Candidate]) -> list[Candidate]:

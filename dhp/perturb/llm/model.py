@@ -12,13 +12,12 @@ from dhp.core.errors import InputError, StoppedEarly, Waiting
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.text import without_reasoning
-from dhp.llm.cached_model import CachedModel, RequestContext, asked_steps, estimated_tokens
+from dhp.llm.cached_model import CachedModel, RequestContext, asked_steps
 from dhp.llm.estimate import Estimate, estimate_requests
-from dhp.llm.records import FINISHES, Answer, Failure, Params, Reply, Request
+from dhp.llm.records import FINISHES, Answer, Failure, Params, Reply, Request, estimated_tokens
 from dhp.llm.settings import ModelSettings
 from dhp.llm.store import StoredModel
 from dhp.perturb.api import asked_count
-from dhp.perturb.apply import example_language
 from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.llm.prompts import (
     AgainPrompt,
@@ -111,11 +110,8 @@ class LlmPerturber:
         variant: Variant,
         task: str,
         show: Callable[[int], None] = lambda done: None,
-        language: str | None = None,
     ) -> list[PerturbedText]:
         """Degrade every example, in their order; `show` gets the number of texts so far.
-
-        `language` is that of the texts, where a field of an example does not say it.
 
         A text that fails its check is asked for again with the reason, `TRIES` times in all; after that the
         variant is not applicable to the example. Raises `InputError` if no text at all passes the check, or
@@ -131,7 +127,7 @@ class LlmPerturber:
             steps = known[variant.name]
         requests = self._requests(examples, variant, task, steps)
         whole = isinstance(prompt, PlainPrompt)
-        made, unanswered = self._tried(self.cached_model, requests, variant, language, show, whole=whole)
+        made, unanswered = self._tried(self.cached_model, requests, variant, show, whole=whole)
         if unanswered:
             why = next(iter(unanswered.values()))[1]
             raise StoppedEarly(
@@ -151,12 +147,12 @@ class LlmPerturber:
         return [made[example.id] for example in examples]
 
     def recall(
-        self, examples: Sequence[Example], variant: Variant, task: str, language: str | None = None
+        self, examples: Sequence[Example], variant: Variant, task: str
     ) -> tuple[dict[str, PerturbedText], list[Request]]:
         """What the store holds of a variant: example -> its text, and for each example the request to count.
 
         The request is the first one which is not stored. Where the model's own steps are not stored, the
-        request for them comes first and the written ones stand in for them. `language` is as for `perturb`.
+        request for them comes first and the written ones stand in for them.
         """
         prompt, counted = self._prompt(variant, task), []
         steps: Sequence[str] = prompt.steps
@@ -167,7 +163,7 @@ class LlmPerturber:
                 steps = self._asked_steps(self._stored, asked)[variant.name]
         requests = self._requests(examples, variant, task, steps)
         whole = isinstance(prompt, PlainPrompt)
-        made, unanswered = self._tried(self._stored, requests, variant, language, whole=whole)
+        made, unanswered = self._tried(self._stored, requests, variant, whole=whole)
         for request in requests:
             known = unanswered.get(_example(request).id)
             counted.append(known[0] if known else request)
@@ -210,7 +206,6 @@ class LlmPerturber:
         model: CachedModel,
         requests: Sequence[Request],
         variant: Variant,
-        language: str | None,
         show: Callable[[int], None] = lambda done: None,
         *,
         whole: bool,
@@ -236,7 +231,7 @@ class LlmPerturber:
                         unanswered[name] = request, outcome.reason
                         continue
                     before = rejected.get(name, ())
-                    found = self._read(outcome, example, variant, language, before, whole=whole)
+                    found = self._read(outcome, example, variant, before, whole=whole)
                     if isinstance(outcome, Failure) or found.text is not None:
                         made[name] = found
                         show(len(made))
@@ -255,7 +250,6 @@ class LlmPerturber:
         outcome: Reply | Failure,
         example: Example,
         variant: Variant,
-        language: str | None,
         before: tuple[str, ...],
         *,
         whole: bool,
@@ -267,8 +261,8 @@ class LlmPerturber:
         text, wrong = revised_text(outcome.text, example, whole=whole)
         if text is not None:
             others = (example.source, *example.fields.values())
-            spoken = example_language(example, language)
-            wrong = fault(variant.perturber, example.output, text, asked_count(variant), others, spoken)
+            count = asked_count(variant)
+            wrong = fault(variant.perturber, example.output, text, count, others, example.language)
         wrong = FINISHES.get(outcome.finish, wrong)
         if text is None or wrong:
             reasons = (*before, wrong or "")
@@ -336,7 +330,7 @@ def perturbing_estimates(
             request
             for variant in part.variants
             if variant.method == "llm"
-            for request in opened.recall(data.examples, variant, data.task.task, data.language)[1]
+            for request in opened.recall(data.examples, variant, data.task.task)[1]
         ]
         found.append(estimate_requests(opened.cached_model, "perturbations", data.name, requests, "texts"))
     return found

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from dhp.cli.language_models import estimates_shown
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, Waiting, one_of
-from dhp.core.files import Lock, write_lines
+from dhp.core.files import indented_json, json_line, write_lines
 from dhp.core.progress import Progress, progress_shown
 from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate
@@ -371,24 +371,6 @@ def read_systems(entries: Sequence[str]) -> Systems:
     return {name: sorted(answers, key=lambda a: order[a.id]) for name, answers in found.items()}
 
 
-def output_folder(given: str | None, own: str) -> Path | None:
-    """The folder of `--out`: new, empty, or one that holds the file `own` of an earlier run."""
-    if given is None:
-        return None
-    path = Path(given)
-    if path.exists() and not path.is_dir():
-        raise InputError(f"--out {path}: is a file; allowed: a new or empty folder, or one of an earlier run")
-    there = [p.name for p in path.iterdir()] if path.exists() else []
-    if own not in there and any(not name.startswith(".") for name in there):
-        raise InputError(f"--out {path}: holds other files and no {own}; allowed: a new or empty folder")
-    return path
-
-
-def only_writer(folder: Path | None) -> AbstractContextManager[object]:
-    """Sees to it that no other command writes to the folder meanwhile; raises `InputError` where one does."""
-    return Lock(folder / ".lock", f"`out` {folder}") if folder else nullcontext()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BattleSpec:
     """What a battle is asked."""
@@ -454,16 +436,9 @@ def battle_estimate(spec: BattleSpec, context: RequestContext) -> list[Part]:
 
 def write_battle(battle: Battle, folder: Path) -> None:
     """Write `battle.json`, `verdicts.jsonl` and `report.html`, each whole or not at all."""
-
-    files = {
-        "verdicts.jsonl": "".join(
-            json.dumps(row, ensure_ascii=False) + "\n" for row in battle.verdict_lines()
-        ),
-        "report.html": battle_page(battle),
-        "battle.json": json.dumps(battle.to_json(), ensure_ascii=False, indent=1) + "\n",
-    }
-    for name, text in files.items():
-        write_lines(folder / name, [text])
+    write_lines(folder / "verdicts.jsonl", map(json_line, battle.verdict_lines()))
+    write_lines(folder / "report.html", [battle_page(battle)])
+    write_lines(folder / "battle.json", [indented_json(battle.to_json())])
 
 
 def battle_printout(spec: BattleSpec, folder: Path | None) -> Printout:

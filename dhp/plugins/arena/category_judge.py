@@ -13,9 +13,9 @@ from dhp.core.records import Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import EvaluationContent, Task
 from dhp.core.text import fenced, fill
-from dhp.judge.judges.llm import LlmJudge
+from dhp.judge.judges.llm import LlmJudge, asked_for
 from dhp.judge.prompt_files import PromptFile
-from dhp.judge.requests import RatingTarget, RequestBuilder
+from dhp.judge.requests import RequestBuilder
 from dhp.llm.cached_model import CachedModel, asked_steps
 from dhp.llm.records import Failure, Params, Reply, Request
 
@@ -80,29 +80,25 @@ class _TwoTurns(LlmJudge):
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """One rating per candidate, metric and sample; where a turn has no answer, why."""
         again: list[Request] = []
+        texts = {(candidate.example, candidate.variant): candidate for candidate in candidates}
         for request, outcomes in self.cached_model.ask(self.builder.requests(candidates, task)):
-            target = request.tag
-            assert isinstance(target, RatingTarget)
+            (asked,) = asked_for(request)
             for sample, outcome in outcomes.items():
                 if isinstance(outcome, Failure):
-                    place = (
-                        target.candidate.example,
-                        target.candidate.variant,
-                        target.metrics[0].name,
-                        sample,
-                    )
-                    yield Rating(*place, None, "failed", outcome.reason)
+                    yield replace(asked, sample=sample, raw=outcome.reason)
                 else:
-                    again.append(self._second(request, target, sample, outcome))
+                    text = texts[asked.example, asked.variant]
+                    again.append(self._second(request, text, asked.metric, sample, outcome))
+        metrics = self._metrics(task)
         for answer in self.cached_model.ask(again):
-            yield from self._ratings(*answer)
+            yield from self._ratings(*answer, metrics)
 
-    def _second(self, first: Request, target: RatingTarget, sample: int, reply: Reply) -> Request:
-        if target.candidate.reference is None:
-            raise InputError(f"example '{target.candidate.example}': has no target answer; allowed: one each")
+    def _second(self, first: Request, text: Candidate, metric: str, sample: int, reply: Reply) -> Request:
+        if text.reference is None:
+            raise InputError(f"example '{text.example}': has no target answer; allowed: one each")
         slots = {
-            "said": _target_label(self._content, target.metrics[0].name),
-            "reference": fenced(target.candidate.reference, "reference"),
+            "said": _target_label(self._content, metric),
+            "reference": fenced(text.reference, "reference"),
         }
         return replace(
             first,

@@ -1,16 +1,16 @@
 """Judge cards: what a judge notices and misses, and what it should not be used for."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from dhp.analysis.results import Result, VariantResult
+from dhp.analysis.results import WORST_FIRST, Result, VariantResult
 from dhp.content.catalog import kind_name, variant_name
-from dhp.report.findings import WORST_FIRST, Findings, findings, sentences
-from dhp.report.labels import SIGNS, figure, listed, percent, percents, state, style_words, t75
+from dhp.core.files import indented_json
+from dhp.report.findings import sentences
+from dhp.report.labels import SIGNS, figure, listed, percent, percents, style_words, t75
 from dhp.report.printout import markdown_cell, markdown_table
 from dhp.report.web import page
 
@@ -31,69 +31,69 @@ _HEADS = ("dataset", "kind", "level", "detection", "95 %", "verdict")
 class JudgeCard:
     """One judge (model under a protocol) on all datasets of a run."""
 
-    found: tuple[Findings, ...]
-    """Findings on each dataset; at least one."""
+    results: tuple[Result, ...]
+    """Its results, one for each dataset; at least one."""
 
     @property
     def judge(self) -> str:
         """Name of the model."""
-        return self.found[0].result.model
+        return self.results[0].model
 
     @property
     def protocol(self) -> str:
         """The protocol with the hash of its prompts; `none` where no language model was asked."""
-        return self.found[0].result.signed.protocol
+        return self.results[0].signed.protocol
 
     @property
     def created(self) -> str:
         """When its figures were computed last, UTC."""
-        return max(each.result.created for each in self.found)
+        return max(each.created for each in self.results)
 
     @property
     def summary(self) -> str:
         """What it notices and misses, in one sentence without the judge."""
         return " ".join(
-            sentence.said if sentence.about == self.found[0].judge else str(sentence)
-            for sentence in sentences(self.found)
+            sentence.said if sentence.about == self.results[0].judge else str(sentence)
+            for sentence in sentences(self.results)
         )
 
     @property
     def damage(self) -> list[tuple[str, VariantResult]]:
         """Dataset and kind of damage, the worst first."""
-        rows = [(each.dataset, row) for each in self.found for row in each.damage]
-        return sorted(rows, key=lambda pair: WORST_FIRST.index(state(pair[1])))
+        rows = [(each.dataset, row) for each in self.results for row in each.damage]
+        return sorted(rows, key=lambda pair: WORST_FIRST.index(pair[1].state))
 
     @property
     def controls(self) -> list[tuple[str, VariantResult]]:
         """Dataset and control."""
-        return [(each.dataset, row) for each in self.found for row in each.result.controls]
+        return [(each.dataset, row) for each in self.results for row in each.controls]
 
     @property
     def attacks(self) -> list[tuple[str, VariantResult]]:
         """Dataset and attack."""
-        return [(each.dataset, row) for each in self.found for row in each.result.attacks]
+        return [(each.dataset, row) for each in self.results for row in each.attacks]
 
     @property
     def style(self) -> dict[str, str]:
         """Dataset -> how its scales are used: lenient, harsh, compressed, or plain."""
-        return {each.dataset: ", ".join(style_words(each.result)) or PLAIN for each in self.found}
+        return {each.dataset: ", ".join(style_words(each)) or PLAIN for each in self.results}
 
     @property
     def parse_rate(self) -> float | None:
         """Share of the ratings asked for that have a score, in [0, 1]."""
-        asked = sum(each.result.ratings["asked"] for each in self.found)
-        return sum(each.result.ratings["scored"] for each in self.found) / asked if asked else None
+        asked = sum(each.ratings["asked"] for each in self.results)
+        return sum(each.ratings["scored"] for each in self.results) / asked if asked else None
 
     @property
     def cost_per_1000(self) -> float | None:
         """Cost of a thousand ratings, in the currency of the prices; None without prices."""
-        priced = [each.result for each in self.found if each.result.cost is not None]
+        priced = [each for each in self.results if each.cost is not None]
         ratings = sum(result.ratings["asked"] for result in priced)
         return sum(result.cost or 0.0 for result in priced) / ratings * 1000 if ratings else None
 
     def steadiness(self, name: str) -> float | None:
         """The mean of a figure on single answers over metrics and datasets; None without several samples."""
-        values = [f[name] for each in self.found for f in each.result.repeats.values() if name in f]
+        values = [f[name] for each in self.results for f in each.repeats.values() if name in f]
         there = [value for value in values if value is not None]
         return fmean(there) if there else None
 
@@ -126,15 +126,15 @@ class JudgeCard:
                     "doses": curve.doses,
                     "t75": None if curve.t75 is None else asdict(curve.t75),
                 }
-                for each in self.found
-                for curve in each.result.curves
+                for each in self.results
+                for curve in each.curves
             ],
             "style": self.style,
             "steadiness": {name: self.steadiness(name) for name in ("identical", "icc")},
             "parse_rate": self.parse_rate,
             "cost_per_1000": self.cost_per_1000,
-            "examples": {each.dataset: each.result.n for each in self.found},
-            "signatures": {each.dataset: each.result.signature for each in self.found},
+            "examples": {each.dataset: each.n for each in self.results},
+            "signatures": {each.dataset: each.signature for each in self.results},
         }
 
 
@@ -147,15 +147,15 @@ def pages(results: Iterable[Result]) -> tuple[list[str], dict[str, str]]:
 
 def judge_cards(results: Iterable[Result]) -> list[JudgeCard]:
     """A card for each (model, protocol), in order of appearance."""
-    judges: dict[tuple[str, str], list[Findings]] = {}
+    judges: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        judges.setdefault((result.model, result.protocol), []).append(findings(result))
-    return [JudgeCard(tuple(found)) for found in judges.values()]
+        judges.setdefault((result.model, result.protocol), []).append(result)
+    return [JudgeCard(tuple(results)) for results in judges.values()]
 
 
 def card_json(cards: Sequence[JudgeCard]) -> str:
     """What `card.json` holds."""
-    return json.dumps([card.to_json() for card in cards], ensure_ascii=False, indent=1) + "\n"
+    return indented_json([card.to_json() for card in cards])
 
 
 def card_page(cards: Sequence[JudgeCard]) -> str:
@@ -180,7 +180,7 @@ def _plain(dataset: str, row: VariantResult) -> dict[str, Any]:
         "variant": row.variant,
         "kind": variant_name(row.variant),
         "level": row.level,
-        "verdict": state(row),
+        "verdict": row.state,
         "detection": row.detection,
         "detection_ci": row.detection_ci,
         "best_metric": row.best_metric,
@@ -211,12 +211,12 @@ def _limits(card: JudgeCard) -> Iterable[str]:
         yield f"{1 - card.parse_rate:.0%} of its answers have no score: figures are about the others."
     if any(words != PLAIN for words in card.style.values()):
         yield "Do not read its scores as absolute: its use of the scales is marked."
-    names = listed([each.dataset for each in card.found])
+    names = listed([each.dataset for each in card.results])
     yield f"Other kinds of text than {names}, other languages and other damage were not tested."
 
 
 def _named(rows: Sequence[tuple[str, VariantResult]], verdict: str) -> str:
-    names = list(dict.fromkeys(variant_name(row.variant) for _, row in rows if state(row) == verdict))
+    names = list(dict.fromkeys(variant_name(row.variant) for _, row in rows if row.state == verdict))
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
     return "; ".join([*names[:_NAMED], *more])
 
@@ -237,21 +237,21 @@ def _markdown(card: JudgeCard) -> str:
             markdown_table(("dataset", "kind", "doses", "T75"), cells, [2, 3]),
         ]
     blocks += ["## Figures", "\n".join(f"- {name}: {value}" for name, value in figures(card).items())]
-    blocks += ["## Signatures", "\n".join(f"- `{each.result.signature}`" for each in card.found)]
+    blocks += ["## Signatures", "\n".join(f"- `{each.signature}`" for each in card.results)]
     return "\n\n".join(blocks) + "\n"
 
 
 def _row(dataset: str, row: VariantResult) -> list[str]:
     name = variant_name(row.variant)
-    return [dataset, name, row.level, percent(row.detection), percents(row.detection_ci), state(row)]
+    return [dataset, name, row.level, percent(row.detection), percents(row.detection_ci), row.state]
 
 
 def threshold_rows(card: JudgeCard) -> list[list[str]]:
     """Dataset, kind of damage, doses, and T75 with its interval."""
     return [
         [each.dataset, kind_name(curve.perturber), f"{curve.doses[0]}–{curve.doses[-1]}", t75(curve)]
-        for each in card.found
-        for curve in each.result.curves
+        for each in card.results
+        for curve in each.curves
     ]
 
 
@@ -265,6 +265,6 @@ def figures(card: JudgeCard) -> Mapping[str, str]:
         "use of the scales": "; ".join(f"{dataset} {words}" for dataset, words in card.style.items()),
         "cost of 1,000 ratings": cost,
         "hash of the prompts": card.protocol.partition("@")[2] or "none: no prompt",
-        "examples": "; ".join(f"{each.dataset} {each.result.n}" for each in card.found),
+        "examples": "; ".join(f"{each.dataset} {each.n}" for each in card.results),
         "date": card.created[:10],
     }

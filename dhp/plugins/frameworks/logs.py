@@ -10,8 +10,7 @@ from typing import Any
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_json
-from dhp.core.keywords import near_keywords
-from dhp.core.language import declared_language
+from dhp.core.options import near_keywords
 from dhp.core.records import Example
 from dhp.core.specs import ANY_TASK, Task
 from dhp.core.tables import TABLE_SUFFIXES, Row, read_table
@@ -163,8 +162,8 @@ def log_dataset(
     known = task if isinstance(task, Task) else read_task(task or ("rag" if with_context else "instruction"))
     examples = tuple(_example(entry, known) for entry in entries)
     chosen = read_suite(suite or GENERAL_SUITE)
-    code = declared_language(language)
-    return Dataset(file.name, examples, known, chosen, examples, language=code, notes=(PRODUCTION,))
+    found = Dataset(file.name, examples, known, chosen, examples, notes=(PRODUCTION,))
+    return found.in_languages(None, language)
 
 
 def is_inspect_log(path: str | Path) -> bool:

@@ -14,13 +14,11 @@ from dhp.core.records import ORIGINAL, Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
-from dhp.judge.check import checked_ratings, readable
-from dhp.judge.rate_texts import judge_estimates
+from dhp.judge.ratings import checked_ratings, judge_estimates, readable
 from dhp.llm.cached_model import RequestContext, taken
 from dhp.llm.estimate import Estimate
 from dhp.llm.limits import Usage
-from dhp.perturb.builder import Builder
-from dhp.perturb.choice import Data, found_datasets, with_own_task
+from dhp.perturb.builder import Builder, Data, found_datasets, with_own_task
 from dhp.perturb.llm.model import open_perturb_model, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.registry import find_perturbers

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.specs import Scale
-from dhp.judge.extraction.prob import expected_score, letter_masses, normal, score_tokens
+from dhp.judge.extraction.rating import expected_score, letter_masses, normal, score_tokens
 from dhp.judge.extraction.rules import Extracted
 from dhp.llm.records import Position
 
@@ -76,6 +76,7 @@ def test_one_text_may_stand_twice() -> None:
         (["4", "分"], "score-only", 0),
         (["4", ".", "0"], "score-only", 0),
         (["<think>", "Is", " it", " ", "3", "?", "</think>", "\n", "4"], "score-only", 8),
+        (["<think>", "Is", " it", " ", "3", "?", "</think>", "4"], "score-only", 7),
         (["4", "<think>", "Is", " it", "?", "</think>"], "score-only", 0),
         (["From", " ", "1", " to", " ", "5", ",", " I", " give", " a", " ", "1", "."], "free-text", 11),
         (["It", " names", " ", "4", " people", ".", "\n", "Rating", ":", " ", "4"], "analyze-rate", 10),

@@ -12,7 +12,7 @@ from dhp.core.protocol_spec import POINTWISE_FORMS, AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.specs import LANGUAGES, Scale
 from dhp.judge.extraction.rating import answer_scale, read_rating
-from dhp.judge.prompts import Prompts
+from dhp.judge.requests import Prompts
 
 FIVE = Scale(min=1.0, max=5.0)
 FORMS = [form for form in POINTWISE_FORMS if form not in ("mix", "json")]

@@ -16,7 +16,7 @@ from dhp.judge.factory import find_judge, find_pairwise_judge, request_builder
 from dhp.judge.judges.llm import LlmPairwiseJudge
 from dhp.judge.pairs import OVERALL, AlwaysFirst, ComparedRatings, PairVerdict, majority
 from dhp.judge.prompt_files import PairPromptFile
-from dhp.judge.prompts import Prompts
+from dhp.judge.requests import Prompts
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.estimate import estimate_requests

@@ -9,7 +9,7 @@ from dhp.analysis.results import Result
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, parse_variant
 from dhp.plugins.adaptive.threshold_search import AT_ONCE
-from dhp.report.findings import findings, sentences
+from dhp.report.findings import sentences
 from tests.judges import ByRule
 
 UNIFORM = dhp.AnalysisConfig(weights="uniform")
@@ -18,7 +18,7 @@ FIND = {"schedule": "find_threshold", "analysis": UNIFORM}
 
 def said(result: Result) -> str:
     """The sentence on a result in doses."""
-    (sentence,) = sentences([findings(result)])
+    (sentence,) = sentences([result])
     return sentence.said
 
 

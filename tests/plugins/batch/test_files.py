@@ -11,7 +11,7 @@ import pytest
 import dhp
 from dhp.core.errors import DiskFull, InputError, StoppedEarly
 from dhp.core.records import Candidate
-from dhp.judge import rate_texts
+from dhp.judge import ratings as judge_ratings
 from dhp.llm.records import Failure, Reply
 from dhp.plugins.batch import files
 from dhp.plugins.batch.files import BatchResults, BatchWriter, read_result_line, same_model
@@ -81,7 +81,7 @@ def test_a_run_in_parts_writes_and_reads_what_one_as_a_whole_does(
     (tmp_path / "b").mkdir()
     whole = lacking(tmp_path / "a", "r.jsonl")
     results = write_answers(tmp_path / "a" / "r.jsonl", tmp_path / "res.jsonl")
-    monkeypatch.setattr(rate_texts, "PART_RATINGS", 10)
+    monkeypatch.setattr(judge_ratings, "PART_RATINGS", 10)
     assert lacking(tmp_path / "b", "r.jsonl") == whole
     late = write(tmp_path / "late.jsonl", [expired(line) for line in whole[1::2]])
     done = {line["custom_id"] for line in whole[::2]}
@@ -97,7 +97,7 @@ def test_a_run_in_parts_writes_and_reads_what_one_as_a_whole_does(
 def test_results_of_the_last_texts_alone_are_those_of_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rate_texts, "PART_RATINGS", 10)
+    monkeypatch.setattr(judge_ratings, "PART_RATINGS", 10)
     with scripted_server(lambda call: reply(*["3"] * call.body.get("n", 1))) as server:
         url = f"{server.url}/v1"
         lines = lacking(tmp_path, "r.jsonl", base_url=url)

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.analysis.results import Results
+from dhp.analysis.results import WORST_FIRST, Results
 from dhp.plugins.card.card import card_json, card_markdown, card_page, judge_cards, threshold_rows
-from dhp.report.findings import WORST_FIRST
 from dhp.report.printout import markdown_cell
 from tests.report.made import control, dose_response, row
 from tests.report.made import result as made
@@ -64,7 +63,7 @@ def test_two_judges_have_a_card_each_and_datasets_share_one() -> None:
         for result in dhp.run(judge, ["mini/story_cloze", "mini/answer_equivalence"])
     ]
     ideal, blind = judge_cards(several)
-    assert [each.dataset for each in ideal.found] == ["mini/story_cloze", "mini/answer_equivalence"]
+    assert [each.dataset for each in ideal.results] == ["mini/story_cloze", "mini/answer_equivalence"]
     seen = [sum(row.verdict == "noticed" for _, row in card.damage) for card in (ideal, blind)]
     assert seen[0] > seen[1] == 0
 

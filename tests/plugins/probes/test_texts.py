@@ -136,10 +136,10 @@ def test_a_series_in_another_language_stays() -> None:
 
 def made_of(*outputs: str, seed: int = 0) -> dict[tuple[str, str], str | None]:
     """(example, variant) -> text, of all probes without a language model."""
-    examples = [Example(str(i), "A source.", output) for i, output in enumerate(outputs)]
+    examples = [Example(str(i), "A source.", output, language="en") for i, output in enumerate(outputs)]
     suite = probe_suite(PROBES, "word_deletions")
     task = read_task("summarization")
-    data = Dataset("own", examples, task, suite, examples, language="en")
+    data = Dataset("own", examples, task, suite, examples)
     own = (layout, item_order)
     registry = find_perturbers(own, [suite])
     build = Builder(own, registry, seed, None, {}, None, False, None, ModelSettings().context().executor)

@@ -1,0 +1,515 @@
+"""Perturbers by rule: for characters, words and sentences.
+
+Typographical errors of nine kinds are those of the package `typo`, drawn in the same way, so that the same
+seed gives the same errors. The package finds every place where an error may be made anew for each error; here
+the places are kept. Which keys lie side by side, and which characters look alike, is still the package's to
+say.
+"""
+
+import functools
+import re
+import string
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from itertools import compress, islice, pairwise
+from random import Random
+from typing import Any
+
+from rapidfuzz.distance import OSA
+
+from dhp.core.errors import InputError, NotApplicable
+from dhp.core.language import sentence_spans, sentences, word_spans
+from dhp.core.records import Example
+from dhp.core.seeding import drawn, drawn_at_once, shuffled
+from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
+from dhp.perturb.apply import other_texts
+
+Edit = tuple[int, int, str]
+"""(start, end, replacement)."""
+_TURNED = bytes([1, 0, *range(2, 256)])
+"""Turns 0 into 1 and 1 into 0."""
+_DOUBLED = re.compile(r"(.)\1")
+
+
+@functools.cache
+def _keyboard() -> Any:
+    """The package's English keyboard."""
+    from typo.keyboardlayouts import en_default
+
+    return en_default
+
+
+def _neighbour(char: str, rng: Random) -> str:
+    """What a key next to that of a character types; KeyError for a digit that is on no keyboard."""
+    keyboard = _keyboard()
+    if char.isdecimal():
+        if rng.choice([True, False]):
+            return str(rng.choice(keyboard.NEIGHBORINGNUMPADDIGITS[char]))
+        return {"0": "9", "1": "2"}.get(char) or str(int(char) + (-1) ** rng.randint(0, 1))
+    if char.lower() not in keyboard.NEIGHBORINGLETTERS:
+        return char
+    near: str = rng.choice(keyboard.NEIGHBORINGLETTERS[char.lower()])
+    return near.upper() if char.isupper() else near
+
+
+class TypedText:
+    """A text in which errors are made, with the places where letters, digits and other marks stand."""
+
+    __slots__ = ("_inked", "_words", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._words, self._inked = _positions(text)
+
+    def change(self, edit: Edit) -> None:
+        """Make an edit."""
+        start, end, new = edit
+        self.text = self.text[:start] + new + self.text[end:]
+        self._words[start:end], self._inked[start:end] = _positions(new)
+
+    def changed(self, edit: Edit) -> str:
+        """The text with an edit."""
+        start, end, new = edit
+        return self.text[:start] + new + self.text[end:]
+
+    def word_character(self, rng: Random, at_least: int = 1) -> int | None:
+        """A place of a letter, digit or `_`; None where there are fewer than so many."""
+        return _drawn(self._words, rng) if self._words.count(1) >= at_least else None
+
+    def inked(self, rng: Random) -> int | None:
+        """A place of anything but white space."""
+        return _drawn(self._inked, rng) if self._inked.count(1) else None
+
+    def pair(self, rng: Random) -> int | None:
+        """A place of a letter, digit or `_` before another one."""
+        both = int.from_bytes(self._words, "little") & int.from_bytes(self._words[1:], "little")
+        return _drawn(bytearray(both.to_bytes(len(self._words), "little")), rng) if both else None
+
+    def space(self, rng: Random) -> int | None:
+        """A place of a space."""
+        if not (count := self.text.count(" ")):
+            return None
+        return len(self.text) - len(self.text.split(" ", rng.choice(range(count)) + 1)[-1]) - 1
+
+    def doubled(self, rng: Random) -> int | None:
+        """A place of a character before the same one."""
+        found = [m.start() for m in _DOUBLED.finditer(self.text)]
+        return rng.choice(found) if found else None
+
+
+def _positions(text: str) -> tuple[bytearray, bytearray]:
+    """Two masks of the characters: letters, digits and `_`; and all that is not white space."""
+    words = bytearray(map(str.isalnum, text))
+    for i, c in enumerate(text) if "_" in text else ():
+        words[i] |= c == "_"
+    return words, bytearray(map(str.isspace, text)).translate(_TURNED)
+
+
+def _drawn(positions: bytearray, rng: Random) -> int:
+    """The position of a random 1, come up to from the left by as many places as 1s are missing."""
+    wanted = rng.randint(0, positions.count(1) - 1) + 1
+    i = wanted - 1
+    while missing := wanted - positions.count(1, 0, i + 1):
+        i += missing
+    return i
+
+
+def _char_swap(typed: TypedText, rng: Random) -> Edit | None:
+    if (i := typed.pair(rng)) is None:
+        return None
+    one, two = typed.text[i], typed.text[i + 1]
+    first = one.upper() if two.isupper() else one.lower()
+    second = two.upper() if one.isupper() else two.lower()
+    return i, i + 2, second + first
+
+
+def _missing_char(typed: TypedText, rng: Random) -> Edit | None:
+    i = typed.word_character(rng, at_least=2)
+    return None if i is None else (i, i + 1, "")
+
+
+def _extra_char(typed: TypedText, rng: Random) -> Edit | None:
+    i = typed.word_character(rng)
+    return None if i is None else (i, i, _neighbour(typed.text[i], rng))
+
+
+def _nearby_char(typed: TypedText, rng: Random) -> Edit | None:
+    if (edit := _extra_char(typed, rng)) is None:
+        return None
+    i, _, new = edit
+    return i, i + 1, new.upper() if typed.text[i].isupper() else new.lower()
+
+
+def _similar_char(typed: TypedText, rng: Random) -> Edit | None:
+    if (i := typed.word_character(rng)) is None:
+        return None
+    char, alike = typed.text[i], _keyboard().VISUALLYSIMILARCHARS
+    return i, i + 1, rng.choice(alike[char]) if char in alike else char
+
+
+def _skipped_space(typed: TypedText, rng: Random) -> Edit | None:
+    i = typed.space(rng)
+    return None if i is None else (i, i + 1, "")
+
+
+def _random_space(typed: TypedText, rng: Random) -> Edit | None:
+    i = typed.inked(rng)
+    return None if i is None else (i, i, " ")
+
+
+def _repeated_char(typed: TypedText, rng: Random) -> Edit | None:
+    i = typed.word_character(rng)
+    return None if i is None else (i, i, typed.text[i])
+
+
+def _unichar(typed: TypedText, rng: Random) -> Edit | None:
+    i = typed.doubled(rng)
+    return None if i is None else (i, i + 1, "")
+
+
+TYPOS: dict[str, tuple[Callable[[TypedText, Random], Edit | None], int]] = {
+    "char_swap": (_char_swap, 0),
+    "missing_char": (_missing_char, -1),
+    "extra_char": (_extra_char, 1),
+    "nearby_char": (_nearby_char, 0),
+    "similar_char": (_similar_char, 0),
+    "skipped_space": (_skipped_space, -1),
+    "random_space": (_random_space, 1),
+    "repeated_char": (_repeated_char, 1),
+    "unichar": (_unichar, -1),
+}
+"""The kinds of the package, and how each must change the length of a text."""
+ON_A_KEYBOARD = ("extra_char", "nearby_char")
+"""Errors that depend on neighbouring keys; the package knows only the English keyboard."""
+
+
+def _dose(text: str, k: int | None, share: float | None) -> tuple[int, int]:
+    """Edits asked for and to be made, which are at most half of the text's letters and digits."""
+    letters = sum(map(str.isalnum, text))
+    asked = asked_edits(k, share, letters)
+    dose = min(asked, letters // 2)
+    if dose == 0:
+        raise NotApplicable("fewer than two letters or digits")
+    return asked, dose
+
+
+@perturber(name="random_deletions", level="character", degrees={"minor": {"k": 10}, "major": {"k": 50}})
+def random_deletions(text: str, rng: Random, *, k: int | None = None, share: float | None = None) -> Edited:
+    """Delete `k` letters or digits, or a `share` of them, at distinct random positions.
+
+    The positions of a smaller dose are among those of a larger one. At most half of them go.
+    """
+    asked, dose = _dose(text, k, share)
+    positions = list(compress(range(len(text)), map(str.isalnum, text)))
+    gone = sorted(islice(drawn(positions, rng), dose))
+    kept = (text[a + 1 : b] for a, b in pairwise([-1, *gone, len(text)]))
+    return Edited("".join(kept), asked, dose)
+
+
+_LONG = 4_000
+"""Characters from which typographical errors are made, and their distance measured, in pieces of a text."""
+_PIECE = 60
+
+
+def _equal_pieces(text: str) -> list[str]:
+    """The text, or where it is long as many equal pieces as make them short."""
+    count = 1 if len(text) <= _LONG else -(-len(text) // _PIECE)
+    return [text[len(text) * i // count : len(text) * (i + 1) // count] for i in range(count)]
+
+
+@perturber(name="random_typos", level="character", degrees={"minor": {"k": 10}, "major": {"k": 50}})
+def random_typos(
+    text: str, rng: Random, *, language: str | None = None, k: int | None = None, share: float | None = None
+) -> Edited:
+    """Make `k` typographical errors as the `typo` package does, each of which takes the text further away.
+
+    With `share` there are as many as that share of the letters and digits, at most half of them. In languages
+    other than English no neighbouring key is hit, as the package knows no other keyboard; a text whose
+    language is not known is taken to be typed on that keyboard.
+
+    An error that changes nothing, undoes or merges with an earlier one (the optimal string alignment
+    distance to the original must grow), or is no typographical error ('9' to '10') is drawn again. The
+    errors of a smaller dose are the first of those of a larger one. In a text of over 4,000 characters each
+    error falls within one of equal pieces of at most 60, and counts by its distance there.
+    """
+    asked, dose = _dose(text, k, share)
+    kinds = [kind for name, kind in TYPOS.items() if language in (None, "en") or name not in ON_A_KEYBOARD]
+    made = 0
+    pieces = _equal_pieces(text)
+    results: dict[int, TypedText] = {}
+    distances = [0] * len(pieces)
+    errors = Random(rng.getrandbits(64))
+    for _ in range(20 * dose + 100):
+        draw, growth = kinds[int(rng.random() * len(kinds))]
+        i = int(rng.random() * len(pieces)) if len(pieces) > 1 else 0
+        if (typed := results.get(i)) is None:
+            typed = results[i] = TypedText(pieces[i])
+        try:
+            edit = draw(typed, errors)
+        except KeyError:  # a digit that is on no keyboard of the package
+            continue
+        if edit is None or len(edit[2]) - (edit[1] - edit[0]) != growth:
+            continue
+        after = typed.changed(edit)
+        further = OSA.distance(pieces[i], after) if after.strip() else 0
+        if further <= distances[i]:
+            continue
+        typed.change(edit)
+        distances[i] = further
+        made += 1
+        if made == dose:
+            break
+    if made == 0:
+        raise NotApplicable("no typographical error is possible in this text")
+    joined = "".join(results[i].text if i in results else piece for i, piece in enumerate(pieces))
+    return Edited(joined, asked, made)
+
+
+_PUNCTUATION = string.punctuation.replace("_", "") + "“”‘’„«»…—–¿¡、，。！？；：（）《》〈〉【】।॥؟،؛"
+"""Punctuation that stays where it is when words move."""
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+@perturber(
+    name="word_deletions", level="word", degrees={"minor": {"k": 5}, "major": {"k": 25}}, languages="words"
+)
+def word_deletions(
+    text: str, rng: Random, *, language: str | None = None, k: int | None = None, share: float | None = None
+) -> Edited:
+    """Delete `k` consecutive words, or a `share` of them.
+
+    Words are those of `word_spans`. At most half of the words go, and at most half of the text. The words
+    that a smaller dose deletes are among those of a larger one.
+    """
+    spans = word_spans(text, language)
+    asked = asked_edits(k, share, len(spans))
+    dose = min(asked, len(spans) // 2)
+    if dose == 0:
+        raise NotApplicable("fewer than two words")
+    place = rng.random()
+    most = length(text) // 2
+
+    def too_much(k: int) -> bool:
+        return length(text[slice(*_window(spans, k, place))]) > most
+
+    dose = bisect_left(range(1, dose + 1), True, key=too_much)
+    if dose == 0:
+        raise NotApplicable(TOO_MUCH)
+    start, end = _window(spans, dose, place)
+    head, tail = text[:start], text[end:]
+    gap = " " if head != head.rstrip() or tail != tail.lstrip() else ""
+    return Edited(f"{head.rstrip()}{gap}{tail.lstrip()}".strip(), asked, dose)
+
+
+def _window(spans: Sequence[tuple[int, int]], dose: int, position: float) -> tuple[int, int]:
+    """Start and end of `dose` words in a row, from a relative `position` in [0, 1).
+
+    A larger dose at the same position holds a smaller one.
+    """
+    first = int(position * (len(spans) - dose + 1))
+    return spans[first][0], spans[first + dose - 1][1]
+
+
+@perturber(
+    name="word_swaps", level="word", degrees={"minor": {"k": 3}, "major": {"k": 15}}, languages="words"
+)
+def word_swaps(
+    text: str, rng: Random, *, language: str | None = None, k: int | None = None, share: float | None = None
+) -> Edited:
+    """Exchange `k` pairs of neighbouring words, or as many as a `share` of the words.
+
+    Punctuation stays where it is, no word moves twice. The swaps of a smaller dose are among those of a
+    larger one.
+    """
+    tokens = [(start, text[start:end]) for start, end in word_spans(text, language)]
+    words = [token.strip(_PUNCTUATION) for _, token in tokens]
+    starts = [start + token.index(word) for (start, token), word in zip(tokens, words, strict=True)]
+    asked, chosen = asked_edits(k, share, len(words)), set[int]()
+    for i in drawn([i for i in range(len(words) - 1) if words[i] != words[i + 1]], rng):
+        if not chosen & {i - 1, i, i + 1}:
+            chosen.add(i)
+        if len(chosen) == asked:
+            break
+    if not chosen:
+        raise NotApplicable("no two neighbouring words differ")
+    pieces, end = list[str](), 0
+    for i in sorted(chosen):
+        one, two = words[i : i + 2]
+        pieces += [text[end : starts[i]], two, text[starts[i] + len(one) : starts[i + 1]], one]
+        end = starts[i + 1] + len(two)
+    return Edited("".join([*pieces, text[end:]]), asked, len(chosen))
+
+
+@perturber(name="number_changes", level="word", degrees={"minor": {"k": 1}, "major": {"share": 1.0}})
+def number_changes(text: str, rng: Random, *, k: int | None = None, share: float | None = None) -> Edited:
+    """Replace `k` of the numbers in digits, or a `share` of them, by others of the same length and script.
+
+    The first digit always differs, so that the value does. The changes of a smaller dose are among those of
+    a larger one.
+    """
+    numbers = shuffled(list(_NUMBER.finditer(text)), rng)
+    asked = asked_edits(k, share, len(numbers))
+    if not numbers:
+        raise NotApplicable("no digit")
+    letters = list(text)
+    for number in numbers[:asked]:
+        for i in filter(lambda i: letters[i].isdecimal(), range(*number.span())):
+            old = int(letters[i])
+            digits = [d for d in range(10) if i > number.start() or d not in (0, old)]
+            letters[i] = chr(ord(letters[i]) - old + digits[int(rng.random() * len(digits))])
+    return Edited("".join(letters), asked, min(asked, len(numbers)))
+
+
+@perturber(name="reordering", level="sentence", degrees={"minor": {"count": 2}, "major": {"count": "all"}})
+def reordering(
+    text: str,
+    rng: Random,
+    *,
+    language: str | None = None,
+    count: int | str | None = None,
+    share: float | None = None,
+) -> Edited:
+    """Shuffle `count` sentences (or "all", or a `share` of them) so that none of them stays where it was."""
+    if share is None and count != "all" and not (isinstance(count, int) and count >= 2):
+        raise InputError(
+            f"perturber 'reordering': count must be 'all' or an integer of at least 2, not {count!r}"
+        )
+    spans = sentence_spans(text, language)
+    parts = [text[start:end] for start, end in spans]
+    if len(set(parts)) < 2:
+        raise NotApplicable("fewer than two different sentences")
+    asked = count if isinstance(count, int) else len(parts)
+    if share is not None:
+        asked = max(2, asked_edits(None, share, len(parts)))
+    moved = min(asked, len(parts))
+    for _ in range(1000):
+        positions = sorted(rng.sample(range(len(parts)), moved))
+        order = _deranged(positions, rng)
+        reordered = parts.copy()
+        for position, origin in zip(positions, order, strict=True):
+            reordered[position] = parts[origin]
+        if reordered != parts:
+            break
+    else:
+        raise NotApplicable("no other order found")
+    pieces, end = [], 0
+    for (start, following), part in zip(spans, reordered, strict=True):
+        pieces += [text[end:start], part]
+        end = following
+    return Edited("".join([*pieces, text[end:]]), asked, moved)
+
+
+def _deranged(positions: Sequence[int], rng: Random) -> list[int]:
+    """A uniformly random order of at least two items in which none stays in its position."""
+    order = list(positions)
+    while any(a == b for a, b in zip(order, positions, strict=True)):
+        rng.shuffle(order)
+    return order
+
+
+@perturber(name="sentence_deletion", level="sentence", degrees={"minor": {"k": 1}, "major": {"share": 0.5}})
+def sentence_deletion(
+    text: str, rng: Random, *, language: str | None = None, k: int | None = None, share: float | None = None
+) -> Edited:
+    """Delete `k` sentences, or a `share` of them, as long as half of the text is left.
+
+    A sentence that would take more is skipped. Those of a smaller dose are among those of a larger one.
+    """
+    starts = [start for start, _ in sentence_spans(text, language)]
+    asked = asked_edits(k, share, len(starts))
+    if len(starts) < 2:
+        raise NotApplicable("fewer than two sentences")
+    pieces = [text[a:b] for a, b in pairwise([*starts, len(text)])]
+    gone, left = set[int](), length(text) / 2
+    for i in drawn(range(len(starts)), rng):
+        if (size := length(pieces[i])) <= left:
+            gone.add(i)
+            left -= size
+        if len(gone) == asked:
+            break
+    if not gone:
+        raise NotApplicable(TOO_MUCH)
+    kept = text[: starts[0]] + "".join(piece for i, piece in enumerate(pieces) if i not in gone)
+    return Edited(kept.rstrip() if len(starts) - 1 in gone else kept, asked, len(gone))
+
+
+@perturber(name="sentence_repetition", level="sentence", degrees={"minor": {"k": 1}, "major": {"k": 3}})
+def sentence_repetition(
+    text: str, rng: Random, *, language: str | None = None, k: int | None = None, share: float | None = None
+) -> Edited:
+    """Say `k` sentences, or a `share` of them, twice in a row.
+
+    Those of a smaller dose are among those of a larger one.
+    """
+    spans = sentence_spans(text, language)
+    asked = asked_edits(k, share, len(spans))
+    chosen = list(islice(drawn(spans, rng), asked))
+    if not chosen:
+        raise NotApplicable("no sentence")
+    return Edited(_inserted(text, [(end, text[start:end]) for start, end in chosen]), asked, len(chosen))
+
+
+@perturber(name="sentence_insertion", level="sentence", degrees={"minor": {"k": 1}, "major": {"k": 3}})
+def sentence_insertion(
+    text: str,
+    rng: Random,
+    *,
+    language: str | None = None,
+    others: Sequence[Example],
+    k: int | None = None,
+    share: float | None = None,
+) -> Edited:
+    """Put `k` sentences of `others`, or a `share` of the text's number, behind random sentences.
+
+    Each is of another example. Those of a smaller dose, and their positions, are among those of a larger one.
+    """
+    own, ends = set(sentences(text, language)), [end for _, end in sentence_spans(text, language)]
+    asked, added = asked_edits(k, share, len(ends)), list[tuple[int, str]]()
+    for other in drawn_at_once(others, rng) if ends else []:
+        if len(added) == asked:
+            break
+        position, which = ends[int(rng.random() * len(ends))], rng.random()
+        if known := sorted({*sentences(other.output, language)} - own):
+            added.append((position, known[int(which * len(known))]))
+            own.add(added[-1][1])
+    if not added:
+        raise NotApplicable("no other example with another sentence")
+    return Edited(_inserted(text, added), asked, len(added))
+
+
+def _inserted(text: str, added: Sequence[tuple[int, str]]) -> str:
+    """The text with sentences at positions right behind one of its own."""
+    for position, sentence in sorted(added, key=lambda one: one[0], reverse=True):
+        gap = "" if text[:position].rstrip("”’」』）").endswith(("。", "！", "？")) else " "
+        text = f"{text[:position]}{gap}{sentence}{text[position:]}"
+    return text
+
+
+def _text_of_another(text: str, rng: Random, others: Sequence[Example]) -> str:
+    candidates = other_texts(others, text)
+    if not candidates:
+        raise NotApplicable("no other example with another text")
+    return candidates[int(rng.random() * len(candidates))]
+
+
+@perturber(name="random_ending", level="sentence")
+def random_ending(text: str, rng: Random, *, others: Sequence[Example]) -> str:
+    """The ending of another story."""
+    return _text_of_another(text, rng, others)
+
+
+@perturber(name="random_answer", level="sentence")
+def random_answer(text: str, rng: Random, *, others: Sequence[Example]) -> str:
+    """The answer to another question."""
+    return _text_of_another(text, rng, others)
+
+
+@perturber(name="wrong_ending", level="sentence")
+def wrong_ending(text: str, rng: Random, *, example: Example) -> str:
+    """The wrong ending that the dataset gives (field `wrong_ending`)."""
+    wrong = example.fields.get("wrong_ending")
+    if not wrong:
+        raise NotApplicable("the example has no field 'wrong_ending'")
+    if wrong == text:
+        raise NotApplicable("the wrong ending equals the right one")
+    return wrong

@@ -1,1 +1,0 @@
-"""Perturbers by rule: for characters, words and sentences."""
