@@ -226,7 +226,7 @@ def correlate(
         print_out(made, csv=output.csv, markdown=output.markdown)
         return
     found = correlated(rated, people, coefficients=coefficients, resamples=resamples, seed=seed)
-    parts = [*_agreement_parts(found, human), *_bias_parts(rated, people, control, family, resamples)]
+    parts = [*_agreement_parts(found, human), *_bias_parts(rated, people, control, family, resamples, seed)]
     if runs or page:
         parts += _of_runs(found, runs, page, variant)
     print_out(Printout(parts, found.to_dict()), json=output.json)
@@ -273,12 +273,14 @@ def _bias_parts(
     control: str | None,
     family: str | None,
     resamples: int,
+    seed: int,
 ) -> Iterator[Part]:
     """Agreement with the scores of a judge held constant, and self-preference, where they are asked for."""
     if control:
-        yield _partial_table(partial_correlations(rated, people, control, resamples=resamples), control)
+        found = partial_correlations(rated, people, control, resamples=resamples, seed=seed)
+        yield _partial_table(found, control)
     if family:
-        yield _preference_table(self_preference(rated, people, family, resamples=resamples))
+        yield _preference_table(self_preference(rated, people, family, resamples=resamples, seed=seed))
 
 
 def _partial_table(correlations: list[PartialCorrelation], control: str) -> TextTable:

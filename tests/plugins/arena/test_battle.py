@@ -1,5 +1,6 @@
 """Battles: what verdicts in both orders say together, and what a battle does not depend on."""
 
+import math
 from collections import Counter
 
 import pytest
@@ -16,7 +17,6 @@ from dhp.plugins.arena.statistics import (
     PairOutcome,
     pair_figures,
     pair_outcome,
-    sign_flip_log_p,
     verdicts_by_pair,
 )
 from dhp.stats.discernment import discernment
@@ -85,7 +85,7 @@ def test_hand_worked_figures() -> None:
         tuple(binomtest(5, 6).proportion_ci(method="wilson"))
     )
     assert figures.p == pytest.approx(binomtest(5, 6).pvalue)
-    assert figures.d == pytest.approx(discernment(sign_flip_log_p([1] * 5 + [-1])))
+    assert figures.d == pytest.approx(discernment(math.log(binomtest(5, 6, alternative="greater").pvalue)))
     assert (figures.bias.flips, figures.bias.n, figures.bias.toward_first) == (1, 8, 1.0)
 
 
