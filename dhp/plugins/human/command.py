@@ -12,6 +12,7 @@ from dhp.cli.options import Command, refuse_surplus, settings
 from dhp.cli.output import OutputOptions, print_out
 from dhp.cli.protocol_options import SEED
 from dhp.core.errors import InputError
+from dhp.core.files import write_lines
 from dhp.core.options import option
 from dhp.plugins.human.agreement import Agreement, JudgeAgreement
 from dhp.plugins.human.agreement import correlate as correlated
@@ -347,8 +348,6 @@ def _of_runs(
         headings = ("judge", "dataset", "correlation", "detection", "lowest kind", "style")
         yield TextTable(f"damage noticed, and {_MEASURE}", headings, rows, ("correlation", "detection"))
     if page:
-        from dhp.core.files import write_lines
-
         compared = before_and_after([r for run in runs for r in run.rated], variant) if variant else None
         text = both_views_page(views, _MEASURE, compared, variant or "", correlation_by_samples(agreement))
         write_lines(Path(page), [text])
