@@ -339,7 +339,7 @@ class Builder:
         for (start, _), texts in self.executor.each(work, self._parts(dataset)):
             for name, own in groupby(texts, key=lambda text: text.variant):
                 whole = self.doses and parse_variant(name).dose
-                made.put((name, start), (_fully_dosed(text) if whole else text for text in own))
+                made.put((name, start), (fully_dosed(text) if whole else text for text in own))
 
     def _parts(self, dataset: Dataset) -> Iterator[tuple[int, Sequence[Example]]]:
         """The examples, in at least four parts a worker."""
@@ -360,7 +360,7 @@ def _in_order(made: Made, variants: Sequence[Variant]) -> Sequence[PerturbedText
     return made.read(sorted(made.groups, key=lambda group: (order[group[0]], group[1])))
 
 
-def _fully_dosed(text: PerturbedText) -> PerturbedText:
+def fully_dosed(text: PerturbedText) -> PerturbedText:
     """The text itself if it got the whole dose: a smaller one under its name would falsify the curve."""
     if text.audit is None or text.audit.asked == text.audit.made:
         return text
