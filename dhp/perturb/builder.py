@@ -7,8 +7,7 @@ from itertools import chain, groupby
 from pathlib import Path
 
 from dhp.content.catalog import DATASETS, Metrics, metric_list, own_task, read_authored, read_suite
-from dhp.core.errors import InputError, Waiting, one_of, suggest, unique
-from dhp.core.language import NAMES, declared_language
+from dhp.core.errors import InputError, Waiting, suggest, unique
 from dhp.core.options import as_list, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_variant
@@ -63,18 +62,10 @@ def found_datasets(
         suite=read_suite(suite) if suite is not None else None,
         with_llm=choice.perturb_model is not None,
         only={name: [e.id for e in part.dataset.examples] for name, part in (given or {}).items()},
-        text_language=_known_language(choice.text_language),
+        text_language=choice.text_language,
         judge_part=choice.judge_part,
     )
     return sets, given
-
-
-def _known_language(name: str | None) -> str | None:
-    """The code of a language that is given; raises `InputError` for one that has no name here."""
-    code = declared_language(name)
-    if code is not None:
-        one_of("language", code, NAMES, "`text_language`")
-    return code
 
 
 def with_own_task(dataset: object, choice: Choice, metrics: Metrics) -> Choice:
