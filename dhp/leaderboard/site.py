@@ -12,7 +12,7 @@ from dhp.analysis.results import results_schema
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.core.files import indented_json, replacing, unwritable
-from dhp.core.keywords import as_list, near_keywords
+from dhp.core.options import as_list, near_keywords
 from dhp.core.progress import Progress, counted, progress_of
 from dhp.core.text import printable
 from dhp.leaderboard import FOLDER

@@ -7,8 +7,8 @@ from statistics import fmean
 
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
 from dhp.core.errors import InputError, unique
-from dhp.core.keywords import near_keywords
 from dhp.core.language import declared_language, text_language
+from dhp.core.options import near_keywords
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import key_digest
 from dhp.core.specs import ANY_TASK, Figures, Suite, Task

@@ -18,7 +18,7 @@ import numpy as np
 from dhp.analysis.results import Ends, Result, Results, VariantResult
 from dhp.content.catalog import named_kinds, variant_name
 from dhp.core.errors import InputError
-from dhp.core.keywords import as_list, keywords_of
+from dhp.core.options import as_list, keywords_of
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import allowing, check_alike, differences, same_judge
 from dhp.runs.compare import judge_scores

@@ -10,7 +10,7 @@ from typing import Any
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_json
-from dhp.core.keywords import near_keywords
+from dhp.core.options import near_keywords
 from dhp.core.records import Example
 from dhp.core.specs import ANY_TASK, Task
 from dhp.core.tables import TABLE_SUFFIXES, Row, read_table
