@@ -59,7 +59,6 @@ def compare(
     """
     from dhp.core.files import write_lines
     from dhp.core.progress import counted, progress_of
-    from dhp.loaders.released import read_recorded_scores
     from dhp.report.compared import compared_page
     from dhp.report.printout import Printout
     from dhp.runs.comparable import rated_by_dataset
@@ -73,6 +72,8 @@ def compare(
             runs = [read_run(folder) for folder in run]
             rated = rated_by_dataset(counted(show, "reading runs", runs, attrgetter("name")))
         else:
+            from dhp.loaders.released import read_recorded_scores
+
             rated = recorded_results(read_recorded_scores(form, *map(Path, run)))
         found = compare_rated(rated, allow=allow, resamples=resamples, quantities=quantities, progress=show)
     parts = _parts(found)

@@ -163,7 +163,7 @@ def _ranked(
         if set(run.ratings.examples) != set(rated[0].ratings.examples):
             raise InputError(f"{run.place}: its ratings are of other examples than those of {rated[0].place}")
     if paired and unpaired(rated) is None:
-        found = compare_results(rated, {"protocol", *allow}, ("detection",), progress)
+        found = compare_results(rated, {"protocol", *allow}, progress)
         by_average = found.scores["detection"]
         if np.isfinite(by_average.point).all():
             return "paired", group_ranks(by_average.point.tolist(), by_average.groups), found
