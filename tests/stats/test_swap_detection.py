@@ -75,7 +75,8 @@ def test_the_pairs_of_several_judges_are_those_of_every_two() -> None:
     x = [judged(20, drop, seed) for drop, seed in ((0.8, 1), (0.3, 2), (0.5, 3))]
     for found, two in zip(detection_pairs(x, LEVELS), combinations(x, 2), strict=True):
         for each, alone in zip(found, detection_pair(*two, LEVELS), strict=True):
-            assert (each.value == alone.value).all() and (each.influence == alone.influence).all()
+            assert (each.value == alone.value).all()
+            assert (each.influence == alone.influence).all()
 
 
 def test_one_metric_needs_no_widening() -> None:
