@@ -13,16 +13,16 @@ from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.ratings import RatingsArray, merged_ratings
 from dhp.analysis.results import Result, Results
 from dhp.analysis.schedules import ALL, find_schedule
-from dhp.content.catalog import Metrics, with_metrics
+from dhp.content.catalog import Metrics, own_metric, with_metrics
 from dhp.core.errors import InputError, Waiting
-from dhp.core.keywords import as_list, check_whole, keywords_of
+from dhp.core.options import as_list, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.protocol_spec import Protocols
 from dhp.core.records import PROBES, Candidate, Variant
 from dhp.core.specs import Task
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge
-from dhp.judge.factory import any_recorded, find_judges
+from dhp.judge.factory import all_own, any_recorded, find_judges
 from dhp.judge.pairs import FLIP
 from dhp.judge.prompt_files import PromptFiles
 from dhp.judge.ratings import COLUMNS, judge_estimates, rate_texts
@@ -117,11 +117,13 @@ class RunSpec(Choice, JudgesSpec):
     def choice(self) -> Choice:
         """The choice of texts, with the doses and the task that follow from the other settings.
 
-        Harmless edits are left out where a judge reads recorded scores and nobody asks for them.
+        Harmless edits are left out where a judge reads recorded scores and nobody asks for them. Texts that
+        only functions and scorers judge, which bring their metrics, need no task.
         """
         doses = self.doses or find_schedule(self.schedule).doses or None
         controls = False if self.controls is None and any_recorded(self.model) else self.controls
-        return with_own_task(self.dataset, replace(self, doses=doses, controls=controls), self.metrics)
+        metrics = own_metric("score") if all_own(self.model) else self.metrics
+        return with_own_task(self.dataset, replace(self, doses=doses, controls=controls), metrics)
 
 
 @keywords_of(RunSpec)

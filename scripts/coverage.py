@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from dhp.plugins.adaptive.staircase import searched, staircase
+from dhp.plugins.adaptive.threshold_search import searched, staircase
 from dhp.stats.arrays import level_shares
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.compare import QUANTITIES, JudgeScores

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,6 @@ import pandas as pd
 import dhp
 from dhp.analysis.ratings_table import read_ratings
 from dhp.content.catalog import read_card, read_suite
-from dhp.core.keywords import Registry
 from dhp.loaders.published import read_published
 from dhp.perturb.apply import Others, RulesApplied
 from dhp.perturb.registry import find_perturbers
@@ -75,7 +74,7 @@ def ratings_table() -> pd.DataFrame:
 
 
 def degraded(
-    examples: list[dhp.Example], variant: dhp.Variant, perturbers: Registry[dhp.Perturber]
+    examples: list[dhp.Example], variant: dhp.Variant, perturbers: Mapping[str, dhp.Perturber]
 ) -> object:
     """All texts of a variant."""
     rules = RulesApplied((variant,), perturbers, "x", 0, Others(examples, 0, "x"))

@@ -13,7 +13,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from dhp.plugins.adaptive.staircase import staircase
+from dhp.plugins.adaptive.threshold_search import staircase
 from dhp.stats.psychometric import fit
 
 Floats = npt.NDArray[np.float64]

@@ -179,7 +179,7 @@ PLUGIN_WORDS = {
 ON_THE_WAY = """
 Row Table Example Dataset
 Edited Audit PerturbedText PerturbedDataset
-Candidate Request Job Reply Extracted Rating
+Candidate Request Reply Extracted Rating
 RatingsArray Influences Detection Cell VariantResult RunDetection Result
 Run RunResult
 """

@@ -11,7 +11,7 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.core.keywords import scale_ends
+from dhp.core.options import scale_ends
 from dhp.perturb.builder import with_own_task
 
 ROWS: list[Mapping[str, object]] = [
@@ -74,6 +74,15 @@ def test_a_run_on_rows_with_a_metric_of_ones_own(suite: str) -> None:
     assert (result.dataset, result.n, set(result.scales)) == ("table", 8, {"usefulness"})
     (kept,) = dhp.perturb_datasets(ROWS, fields=FIELDS, task=TASK, suite=suite, where={"floor": "3"})
     assert [e.source for e in kept.dataset.examples] == ["Printer 3 is broken."]
+
+
+def test_a_function_needs_no_task_for_data_of_ones_own() -> None:
+    settings = dhp.JudgeSettings(scale=(0, 10))
+    asked = {"fields": FIELDS, "judge_settings": settings, "controls": False, "progress": None}
+    result = dhp.run(lambda output: len(output) / 20, ROWS, **asked)
+    assert (result.dataset, set(result.scales)) == ("table", {"score"})
+    with pytest.raises(InputError, match=r"usefulness.*allowed: score"):
+        dhp.run(lambda output: len(output) / 20, ROWS, metrics="usefulness", **asked)
 
 
 def test_rows_are_rated_without_being_degraded() -> None:

@@ -24,7 +24,7 @@ from dhp.analysis.results import (
 )
 from dhp.content.catalog import read_suite, read_task
 from dhp.core.errors import InputError
-from dhp.core.keywords import near_keywords
+from dhp.core.options import near_keywords
 from dhp.core.records import IDENTITY, ORIGINAL, PROBES, Signature, Variant, methods, parse_variant
 from dhp.core.seeding import key_digest, text_hash
 from dhp.core.specs import ANY_TASK, Scale, Suite
@@ -190,6 +190,7 @@ def _finite(value: float) -> float | None:
 
 
 _MANY_MISSING = 0.05
+_NO_REASON = ("asked", "scored", "stopped")
 _REASONS_KEPT = 5
 
 
@@ -346,9 +347,8 @@ def _all_tested(
     controls = sorted((*same, *harmless), key=lambda row: order.index(row.variant))
     responses = dose_responses(ratings, names, config, false_alarms(controls), characters)
     dosed = {response.perturber for response in responses}
-    edits = [row.variant for row in harmless]
-    rows, found = judged_kinds(ratings, [v for v in perturbed if v.perturber not in dosed], config, edits)
-    further, _ = judged_kinds(ratings, [v for v in perturbed if v.perturber in dosed], config, edits)
+    rows, found = judged_kinds(ratings, [v for v in perturbed if v.perturber not in dosed], config, harmless)
+    further, _ = judged_kinds(ratings, [v for v in perturbed if v.perturber in dosed], config, harmless)
     ordered = sorted((*rows, *further), key=lambda row: order.index(row.variant))
     return ordered, controls, attacks, responses, found
 
@@ -379,7 +379,9 @@ def _warnings(ratings: RatingsArray) -> tuple[str, ...]:
     asked, scored = ratings.counts["asked"], ratings.counts["scored"]
     share = 1 - scored / asked
     if share > _MANY_MISSING:
-        found.append(f"{share:.1%} of the ratings have no score (more than {_MANY_MISSING:.0%})")
+        reasons = {name: n for name, n in ratings.counts.items() if n and name not in _NO_REASON}
+        said = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in reasons.items())
+        found.append(f"{share:.1%} of the ratings have no score ({said})")
     texts, different = ratings.repeated
     if texts and "sample" not in ratings.columns:
         found.append(

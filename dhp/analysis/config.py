@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from dhp.analysis.schedules import ALL, Schedule
 from dhp.core.errors import InputError, suggest
-from dhp.core.keywords import near_keywords
-from dhp.core.options import check_numbers, option
+from dhp.core.options import check_numbers, near_keywords, option
 from dhp.stats.defaults import FLOOR
 
 if TYPE_CHECKING:

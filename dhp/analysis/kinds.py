@@ -11,7 +11,7 @@ import numpy as np
 from dhp.analysis.config import ResolvedConfig
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import NOTHING, Cell, Ends, RunDetection, VariantResult
-from dhp.content.catalog import read_probes
+from dhp.content.catalog import read_probes, variant_name
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.specs import Suite
@@ -24,6 +24,7 @@ from dhp.stats.detection import (
     control_state,
     detection,
     examples_to_decide,
+    examples_to_separate,
     verdict,
 )
 from dhp.stats.discernment import LOG_ALPHA, discern, holm
@@ -33,6 +34,7 @@ from dhp.stats.wilcoxon import Alternative
 
 _ONE_LEVEL = "all"
 _SMALLEST_LOG = -690.0  # below it p underflows
+_UNEVEN = 3  # kinds that a warning names
 
 
 def rated_variants(ratings: RatingsArray, suite: Suite | None) -> tuple[list[Variant], list[str], str]:
@@ -71,16 +73,22 @@ def _probes() -> list[Variant]:
 
 
 def judged_kinds(
-    ratings: RatingsArray, variants: Sequence[Variant], config: ResolvedConfig, harmless: Sequence[str] = ()
+    ratings: RatingsArray,
+    variants: Sequence[Variant],
+    config: ResolvedConfig,
+    harmless: Sequence[VariantResult] = (),
 ) -> tuple[list[VariantResult], RunDetection]:
     """Kinds of damage that are judged together, and the detection of all of them.
 
-    `harmless` are the rated controls that damage is compared with.
+    `harmless` are the controls that damage is compared with.
     """
     if not variants:
         return [], NOTHING
     names = [variant.name for variant in variants]
-    controls = ratings.difference_table(harmless, ratings.metrics) if harmless else None
+    edits = [row.variant for row in harmless]
+    controls = ratings.difference_table(edits, ratings.metrics) if edits else None
+    alarmed = any(row.verdict == "false alarm" for row in harmless)
+    edits_end = max((row.detection_ci[1] for row in harmless if row.detection_ci), default=math.inf)
     alpha, together = ALPHA, None
     if ratings.course.analyses is not None:
         # The same at each analysis, so that a kind that was decided stays so.
@@ -93,14 +101,16 @@ def judged_kinds(
     rows = []
     for v, row in enumerate(_rows(ratings, variants, config, differences, found)):
         value, low, high = _kind(found, v)
-        above = float(found.above_controls[v])
-        said = verdict(value, low, high, row.n, floor=config.floor_share, above_controls=above)
+        above, floor = max(float(found.above_controls[v]), low - edits_end), config.floor_share
+        said = verdict(value, low, high, row.n, floor=floor, above_controls=above, false_alarm=alarmed)
         more = None
-        if said == "undecided":
+        if said == "undecided" and verdict(value, low, high, row.n, floor=floor) == "noticed":
+            apart = float(found.more_than_controls[v])
+            deviates = found.deviates[1], found.deviates[1]  # of nearly the same error
+            more = examples_to_separate(len(ratings.examples), apart, above, 1.0, 0.0, deviates)
+        elif said == "undecided":
             deviates = float(found.deviates[0][v]), found.deviates[1]
-            more = examples_to_decide(
-                len(ratings.examples), value, low, high, deviates, floor=config.floor_share
-            )
+            more = examples_to_decide(len(ratings.examples), value, low, high, deviates, floor=floor)
         rows.append(replace(row, verdict=said, n_to_decide=more))
     return rows, _of_run(found, names)
 
@@ -258,18 +268,25 @@ def _mirrored(found: Detection) -> Detection:
 
 
 def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> list[str]:
-    """Variants of which more, or fewer, ratings have no score than of the originals (Holm over variants)."""
+    """A line on kinds of which more, or fewer, ratings lack a score than of originals (Holm over kinds)."""
     found = {}
     for row in rows:
         failed = ratings.failed(row.variant)
         if failed is not None and failed.any():
             found[row.variant] = (failed.mean(axis=1), math.log(float(failure_p(*failed))))
     adjusted = holm(np.array([log_p for _, log_p in found.values()]))
-    return [
-        f"{name}: {after:.0%} of the degraded texts lack a score, but {before:.0%} of the originals: "
-        "failures depend on the damage, and detection leaves these examples out"
+    uneven = [
+        (abs(after - before), f"{variant_name(name)} ({after:.0%}, of the originals {before:.0%})")
         for (name, ((before, after), _)), log_p in zip(found.items(), adjusted.tolist(), strict=True)
         if log_p <= math.log(0.05)
+    ]
+    if not uneven:
+        return []
+    named = [text for _, text in sorted(uneven, key=lambda each: -each[0])[:_UNEVEN]]
+    more = f" and {len(uneven) - _UNEVEN} more kinds" if len(uneven) > _UNEVEN else ""
+    return [
+        f"degraded texts lack scores as originals do not: {', '.join(named)}{more}; failures depend on the "
+        "damage, and detection leaves these examples out"
     ]
 
 

@@ -1,4 +1,4 @@
-"""`dhp judge`: rate given texts without degrading them."""
+"""`dhp judge` and `dhp analyze`: rate given texts, and analyse given ratings."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dhp.analysis.config import AnalysisConfig
 from dhp.cli.language_models import estimates_shown, until_answered, with_deferral
 from dhp.cli.options import Command, setting, settings
-from dhp.cli.output import say
-from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, Criteria, ProtocolChanges, model_option
+from dhp.cli.output import OutputOptions, say
+from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, RELEASED, Criteria, ProtocolChanges, model_option
 from dhp.core.errors import InputError
 from dhp.core.files import Lock, replacing
 from dhp.core.text import spreadsheet_safe
@@ -105,3 +106,37 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> Counter[str]:
             else:
                 frame.to_json(new, mode="a", orient="records", lines=True, force_ascii=False)
     return counts
+
+
+@click.command(cls=Command)
+@click.argument("file", nargs=-1, required=True)
+@RELEASED
+@setting(Choice, "suite")
+@settings("analysis", AnalysisConfig, only=("statistics", "combination", "weights", "floor"))
+@settings("output", OutputOptions)
+def analyze(
+    file: tuple[str, ...],
+    form: str | None,
+    suite: str | None,
+    analysis: AnalysisConfig,
+    output: OutputOptions,
+) -> None:
+    """Compute discernment scores from your own ratings.
+
+    FILE (.csv, .jsonl or .parquet) has the columns example, variant, metric, score and optionally sample,
+    level, status, model, protocol, dataset. With --format it holds released scores; several may hold several
+    judges.
+
+    Example: dhp analyze ratings.csv --suite summeval
+    """
+    from dhp.analysis.analyze import analyze as analyse
+    from dhp.core.progress import stage
+    from dhp.loaders.released import read_recorded_scores
+
+    output.check()
+    if form is None and len(file) > 1:
+        raise InputError(f"{file[1]}: a second file; allowed: one, or several with --format")
+    with output.working() as show, stage(show, f"analysing {', '.join(file)}"):
+        table = file[0] if form is None else read_recorded_scores(form, *map(Path, file))
+        results = analyse(table, suite=suite, analysis=analysis)
+    output.show(results)

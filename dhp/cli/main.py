@@ -11,8 +11,7 @@ from typing import NoReturn
 import click
 
 from dhp._version import __version__
-from dhp.cli.messages import Messages
-from dhp.cli.options import help_all, is_whole_help, option_names
+from dhp.cli.options import Messages, help_all, is_whole_help, option_names
 from dhp.core.errors import DhpError, InputError
 from dhp.core.plugins import load_target, offered
 
@@ -26,23 +25,23 @@ _GARBAGE = (100_000, 20, 20)
 COMMANDS = {
     "init": ("init:init", "Write a dhp.yaml for your own data, prompt and model."),
     "benchmark": ("benchmark:benchmark", "Degrade texts, let a judge rate them, test whether it noticed."),
-    "report": ("report:report", "Rebuild the report of a finished run."),
-    "compare": ("compare:compare", "Compare judges that rated the same texts."),
-    "gate": ("gate:gate", "Exit with 1 unless every result of a run is good enough."),
+    "report": ("finished:report", "Rebuild the report of a finished run."),
+    "compare": ("finished:compare", "Compare judges that rated the same texts."),
+    "gate": ("finished:gate", "Exit with 1 unless every result of a run is good enough."),
     "leaderboard": (
-        "leaderboard:leaderboard",
+        "finished:leaderboard",
         "Write a static site of many runs, or add results.",
     ),
     "judge": ("judge:judge", "Rate given texts without degrading them."),
-    "analyze": ("analyze:analyze", "Compute discernment scores from your own ratings."),
+    "analyze": ("judge:analyze", "Compute discernment scores from your own ratings."),
     "perturb": ("perturb:perturb", "Write, freeze, show or audit degraded texts."),
     "list": ("show:list_names", "List datasets, protocols, perturbers, judges and weights."),
     "show": ("show:show", "Show one dataset, protocol, perturber, judge or weights file."),
-    "doctor": ("doctor:doctor", "Check which features work here and what the others need."),
+    "doctor": ("installation:doctor", "Check which features work here and what the others need."),
 }
 """The commands that most people need, in the order of their use: module and object, what it does."""
 MORE = {
-    "data": ("data:data", "Datasets: prepare published ones, check the bundled ones."),
+    "data": ("installation:data", "Datasets: prepare published ones, check the bundled ones."),
 }
 """The other commands of the core; plug-ins add theirs."""
 

@@ -1,5 +1,8 @@
-"""Options of commands, made from the fields of settings records or read from a file by `--config`."""
+"""Options of commands, from the fields of settings records or from a file, and messages that name them."""
 
+import logging
+import re
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
@@ -9,7 +12,6 @@ from typing import Any, get_args
 import click
 from click.core import ParameterSource
 
-from dhp.cli.messages import Messages
 from dhp.core.errors import InputError, suggest
 from dhp.core.options import Option, option_of
 from dhp.core.plugins import load_target, offered
@@ -311,3 +313,46 @@ def _value(parameter: click.Parameter, value: object, place: str) -> object:
     if len(values) != 1:
         raise InputError(f"{place}: several values; allowed: one")
     return values[0] if isinstance(values[0], bool) else str(values[0])
+
+
+_PARAMETER = re.compile(r"`([a-z_]+(?:\.[a-z_]+)*)(=None|=False)?`")
+"""How the library names a parameter in a message."""
+
+
+class Messages(logging.Handler):
+    """Prints errors, warnings and what the package logs, one line each."""
+
+    def __init__(self, names: Callable[[click.Command | None], Mapping[str, str]]) -> None:
+        """`names` gives the options that parameters have in a command."""
+        super().__init__()
+        self._names = names
+        self.command: click.Command | None = None
+        """The command that runs."""
+
+    def say(self, message: str) -> None:
+        """Print a message."""
+        from dhp.core.text import printable
+
+        if _PARAMETER.search(message):
+            names = self._names(self.command)
+            message = _PARAMETER.sub(lambda found: _option(found, names), message)
+        print(f"dhp: {printable(' '.join(message.split()))}", file=sys.stderr)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print what is logged."""
+        self.say(record.getMessage())
+
+    def show_warning(self, message: Warning | str, *_: object) -> None:
+        """Replacement of `warnings.showwarning`."""
+        self.say(str(message))
+
+
+def _option(match: re.Match[str], names: Mapping[str, str]) -> str:
+    """The option of a parameter; other names are left unchanged."""
+    name, value = match[1], match[2] or ""
+    group, _, rest = name.partition(".")
+    if name not in names and group in names:
+        name = rest
+    if value == "=None":
+        return f"{names[name]} default" if name in names else match[0]
+    return names.get(name + value, match[0])

@@ -17,12 +17,12 @@ from dhp.core.text import printable
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.set_audit import Spread, VariantAudit, audited
 from dhp.perturb.settings import Choice, PerturbModel
+from dhp.report.printout import FirstThatFits, Part, TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dhp.perturb.perturbed_dataset import PerturbedDataset
-    from dhp.report.printout import Part, TextTable
 
 
 _TOKENS = ("prompt_tokens", "completion_tokens")
@@ -153,7 +153,7 @@ def _write(made: "Sequence[PerturbedDataset]", output: PerturbOutput) -> None:
         say(f"{count} texts frozen in {output.freeze}{also}")
 
 
-def _before_and_after(part: "PerturbedDataset", count: int) -> "Iterator[Part]":
+def _before_and_after(part: "PerturbedDataset", count: int) -> Iterator[Part]:
     """The first examples, each with its degraded texts."""
     from rich.text import Text
 
@@ -198,9 +198,8 @@ _DROPPED_FIRST = ("from – to %", "from – to", "same", "unchanged", "edits")
 """Columns that a narrow terminal goes without, in this order; what is wrong in them is also said below."""
 
 
-def audit_shown(parts: "Sequence[PerturbedDataset]") -> "list[Part]":
+def audit_shown(parts: "Sequence[PerturbedDataset]") -> list[Part]:
     """A table for each dataset, and below it what to look at."""
-    from dhp.report.printout import FirstThatFits
 
     shown: list[Part] = []
     for part in parts:
@@ -213,8 +212,7 @@ def audit_shown(parts: "Sequence[PerturbedDataset]") -> "list[Part]":
     return shown
 
 
-def _table(part: "PerturbedDataset", audits: Sequence[VariantAudit], dropped: Collection[str]) -> "TextTable":
-    from dhp.report.printout import TextTable
+def _table(part: "PerturbedDataset", audits: Sequence[VariantAudit], dropped: Collection[str]) -> TextTable:
 
     name, n = part.dataset.name, len(part.dataset.examples)
     title = f"{name}  ·  suite {part.suite}  ·  seed {part.seed}  ·  n = {n}"

@@ -50,7 +50,7 @@ def _audit(
     ignore_controls: bool = False,
     **options: Any,
 ) -> "Results":
-    from dhp.core.keywords import as_list, check_keywords
+    from dhp.core.options import as_list, check_keywords
     from dhp.run import run
     from dhp.runs.conditions import Gate
     from dhp.runs.gate import check_run

@@ -17,6 +17,7 @@ from dhp.core.errors import InputError, one_of
 from dhp.core.plugins import offered
 from dhp.core.text import printable
 from dhp.perturb.settings import Choice
+from dhp.report.printout import Part, TextTable
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from dhp.core.protocol_spec import Protocol
     from dhp.core.records import Candidate
     from dhp.core.specs import Card, Metric, Task, Weights
-    from dhp.report.printout import Part
 
 
 class ShowRequest(NamedTuple):
@@ -41,7 +41,7 @@ class ShowRequest(NamedTuple):
     changes: ProtocolChanges
 
 
-def _dataset(asked: ShowRequest) -> "Iterator[Part]":
+def _dataset(asked: ShowRequest) -> Iterator[Part]:
     """The figures of the chosen examples beside the paper's, and the kinds of published pairs."""
     from dhp.content.catalog import mini_names, names_of, read_card
     from dhp.loaders.dataset import measure
@@ -103,7 +103,7 @@ _APART = ("parts", "published", "ours")
 """Settings that are not shown in the list."""
 
 
-def _protocol(asked: ShowRequest) -> "Iterator[Part]":
+def _protocol(asked: ShowRequest) -> Iterator[Part]:
     """A protocol and its prompts for one text; of several datasets that of the first."""
     protocol, metrics = asked.changes.changed(asked.name), asked.criteria.chosen(())
     task, texts = _candidates(asked, metrics)
@@ -123,7 +123,7 @@ def _protocol(asked: ShowRequest) -> "Iterator[Part]":
 
 def _pointwise_prompts(
     protocol: "Protocol", shown: "Sequence[Candidate]", task: "Task", prompt_files: Sequence[str]
-) -> "Iterator[Part]":
+) -> Iterator[Part]:
     from dhp.judge.factory import request_builder
 
     for key, said in (("the paper's", protocol.published), ("ours", protocol.ours)):
@@ -178,7 +178,7 @@ def _pairwise_prompts(
     other: "Candidate",
     task: "Task",
     metrics: Sequence[str],
-) -> "Iterator[Part]":
+) -> Iterator[Part]:
     """The prompts that show a text behind its original; they are sent in the other order, too."""
     from dhp.content.protocols import read_wording
     from dhp.judge.pairs import OVERALL, Pair
@@ -296,7 +296,6 @@ def list_names(kind: str | None) -> None:
 
     Example: dhp list protocols
     """
-    from dhp.report.printout import TextTable
 
     if kind is None:
         names = [(name, ", ".join(row[0] for row in rows())) for name, rows in KINDS.items()]
@@ -369,7 +368,7 @@ def _find(name: str) -> tuple[str, str]:
     return name, known[name]
 
 
-def _perturber(asked: ShowRequest) -> "Iterable[Part]":
+def _perturber(asked: ShowRequest) -> Iterable[Part]:
     from dhp.content.catalog import damage_names, descriptions, names_of, read_suite
     from dhp.perturb.registry import builtin_perturbers
 
@@ -383,7 +382,7 @@ def _perturber(asked: ShowRequest) -> "Iterable[Part]":
             yield f"  suite {suite}: {'; '.join(said)}"
 
 
-def _judge(asked: ShowRequest) -> "Iterable[Part]":
+def _judge(asked: ShowRequest) -> Iterable[Part]:
     from dhp.judge.factory import find_judge
     from dhp.judge.judges.mock import MockJudge
     from dhp.llm.api import providers
@@ -395,13 +394,13 @@ def _judge(asked: ShowRequest) -> "Iterable[Part]":
         yield f"  dials: {', '.join(f'{dial} {value}' for dial, value in asdict(judge.dials).items())}"
 
 
-def _weights(asked: ShowRequest) -> "Iterable[Part]":
+def _weights(asked: ShowRequest) -> Iterable[Part]:
     from dhp.content.catalog import read_weights
 
     return weights_shown(read_weights(asked.name), asked.chart)
 
 
-_SHOW: "Mapping[str, tuple[Callable[[ShowRequest], Iterable[Part]], tuple[str, ...] | None]]" = {
+_SHOW: Mapping[str, tuple[Callable[[ShowRequest], Iterable[Part]], tuple[str, ...] | None]] = {
     "datasets": (_dataset, ("--n", "--seed", "--data", "--min-characters")),
     "protocols": (_protocol, None),
     "perturbers": (_perturber, ()),
@@ -411,7 +410,7 @@ _SHOW: "Mapping[str, tuple[Callable[[ShowRequest], Iterable[Part]], tuple[str, .
 """Kind -> what shows one of it, and the options that it takes, where these are not all."""
 
 
-def weights_shown(read: "Weights", chart: str | None) -> "list[Part]":
+def weights_shown(read: "Weights", chart: str | None) -> list[Part]:
     """The matrix of each task, perturbers x metrics, and where it comes from; also drawn as a chart."""
     from dhp.core.files import write_lines
     from dhp.report.weights import about, weights_page, weights_table

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text, reason
-from dhp.core.keywords import as_list, near_keywords, scale_ends
+from dhp.core.options import as_list, near_keywords, scale_ends
 from dhp.core.records import parse_variant
 from dhp.core.specs import (
     ANY_TASK,

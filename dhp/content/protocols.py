@@ -18,7 +18,7 @@ from dhp.content.catalog import (
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text
 from dhp.core.protocol_spec import PAIRWISE_FORMS, POINTWISE_FORMS, Protocol, Wording, slot_fault
-from dhp.core.specs import LANGUAGES, EvaluationContent, Language
+from dhp.core.specs import EvaluationContent, Language
 from dhp.core.text import printable
 
 
@@ -36,19 +36,10 @@ def read_pairwise(name: str, **changes: object) -> Protocol:
     return override(found, **changes)
 
 
-def wording_languages(*, pairwise: bool) -> list[Language]:
-    """The languages of prompts."""
-    there = names_of(_wording(pairwise=pairwise))
-    return [language for language in LANGUAGES if language in there]
-
-
 def read_wording(language: Language, *, pairwise: bool = False) -> Wording:
     """What prompts in this language are made of."""
-    return load_spec(file_of(_wording(pairwise=pairwise), language), Wording)
-
-
-def _wording(*, pairwise: bool) -> str:
-    return "language of pairwise prompts" if pairwise else "language"
+    kind = "language of pairwise prompts" if pairwise else "language"
+    return load_spec(file_of(kind, language), Wording)
 
 
 def override(protocol: Protocol, /, **changes: object) -> Protocol:
@@ -124,12 +115,6 @@ def _steps(place: str, data: dict[object, object], metrics: Collection[str]) -> 
 
 
 # Answers by category
-
-
-def evaluation_languages() -> list[Language]:
-    """The languages that the content is in."""
-    there = names_of("language of evaluations")
-    return [language for language in LANGUAGES if language in there]
 
 
 def read_evaluation(language: Language) -> EvaluationContent:

@@ -218,6 +218,28 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
     write_whole(path, write)
 
 
+def indented_json(value: object) -> str:
+    """A value as the whole text of a JSON file."""
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+def json_line(value: object) -> str:
+    """A value as one line of a file of JSON lines."""
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def check_free_folder(folder: Path, own: str, what: str) -> None:
+    """Raise `InputError` unless a folder is new or empty, or holds the file `own` of an earlier `what`.
+
+    Hidden files do not count.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"`out` {folder}: is a file; allowed: a new folder or that of a {what}")
+    names = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    if own not in names and any(not name.startswith(".") for name in names):
+        raise InputError(f"`out` {folder}: holds other files and no {what}; allowed: a new or empty folder")
+
+
 fcntl: Any
 try:
     import fcntl

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from dhp.content.catalog import content_folder, names_of, read_task
 from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
-from dhp.core.errors import InputError, suggest
-from dhp.core.keywords import Registry, as_list, near_keywords
+from dhp.core.errors import InputError, one_of, suggest
+from dhp.core.options import as_list, near_keywords
 from dhp.core.plugins import load_target, offered
 from dhp.core.protocol_spec import Protocol, Protocols
 from dhp.core.records import Candidate, Rating
@@ -45,8 +45,14 @@ _BASELINES: dict[str, Callable[[int], Judge]] = {
     "baseline/surface": lambda seed: SurfaceJudge(),
 }
 
+
+def _baseline(model: str, seed: int) -> Judge:
+    one_of("model", model, _BASELINES)
+    return _BASELINES[model](seed)
+
+
 _FINDERS: dict[str, Callable[[str, int], Judge]] = {
-    "baseline": lambda model, seed: Registry("model", _BASELINES)[model](seed),
+    "baseline": _baseline,
     "column": column_judge,
     "mock": mock_judge,
     "replay": lambda model, seed: RecordedJudge(model),
@@ -138,12 +144,12 @@ def find_pairwise_judge(
     """
     if model == AlwaysFirst.model:
         return AlwaysFirst()
-    (judge,) = find_judges(model, "dhp", settings, context, seed=seed)
-    if judge.cached_model is None:
+    if not _asks_a_model(model):
+        (judge,) = _other_judges(model, seed, JudgeSettings(), context)
         return ComparedRatings(judge)
-    sent = seed if settings.send_seed else None
-    builder = replace(request_builder(protocol, seed=sent), pair_prompt_file=prompt_file)
-    return LlmPairwiseJudge(judge.cached_model, builder)
+    builder = request_builder(protocol, seed=seed if settings.send_seed else None)
+    builder = replace(builder, pair_prompt_file=prompt_file)
+    return LlmPairwiseJudge(_cached_model(model, settings, context), builder)
 
 
 def _check_judges(judges: Sequence[Judge]) -> None:
@@ -263,6 +269,14 @@ def request_builder(
         seed=seed,
         limit_given=limit_given,
         known_metrics=sorted({m for t in tasks for m in t.metric_names}),
+    )
+
+
+def all_own(model: object) -> bool:
+    """Whether all of these judges are functions or scorers, whose metrics are their own."""
+    judges = as_list(model)
+    return bool(judges) and all(
+        each.startswith(PREFIX) if isinstance(each, str) else not isinstance(each, Judge) for each in judges
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import inner_files, read_text
-from dhp.core.keywords import as_list
+from dhp.core.options import as_list
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.specs import Scale, Task

@@ -185,6 +185,8 @@ def _tag(label: str, otherwise: str) -> str:
 
 
 _STEPS_TOKENS = 1024
+_MIXED: tuple[AnswerForm, ...] = ("rate-explain", "analyze-rate")
+"""The forms of samples in turn, where the protocol mixes them."""
 
 TaskSteps = Mapping[str, Sequence[str]]
 """Metric -> evaluation steps."""
@@ -351,13 +353,14 @@ class RequestBuilder:
 
     def form(self, sample: int) -> AnswerForm:
         """The answer form in which a sample is asked for."""
-        return next(form for form, samples in self._forms() if sample % self.protocol.samples in samples)
+        answer = self.protocol.answer
+        return answer if answer != "mix" else _MIXED[sample % self.protocol.samples % len(_MIXED)]
 
     def _forms(self) -> list[tuple[AnswerForm, tuple[int, ...]]]:
         """The answer forms with the samples that are asked for in each."""
         samples = tuple(range(self.protocol.samples))
         if self.protocol.answer == "mix":
-            return [("rate-explain", samples[::2]), ("analyze-rate", samples[1::2])]
+            return [(form, samples[first :: len(_MIXED)]) for first, form in enumerate(_MIXED)]
         return [(self.protocol.answer, samples)]
 
     def _params(self) -> Params:

@@ -15,7 +15,7 @@ from dhp.analysis.ratings import RatingsArray, ratings_of_file
 from dhp.analysis.results import Ends, Result, Results
 from dhp.content.catalog import DATASETS, names_of, read_card, read_suite, read_task
 from dhp.core.errors import InputError
-from dhp.core.files import reason, write_lines
+from dhp.core.files import indented_json, reason, write_lines
 from dhp.core.progress import Progress, counted
 from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.seeding import text_hash
@@ -471,7 +471,7 @@ def add_results(
         path = folder / f"{safe_name(r.model, r.protocol, r.dataset, key=entry.kind)}.json"
         if path.exists() and entry not in newest([*read_entries([path]), entry]):
             continue  # which it says
-        write_lines(path, [json.dumps(r.to_dict(), ensure_ascii=False, indent=1) + "\n"])
+        write_lines(path, [indented_json(r.to_dict())])
         written.append(path)
     return written
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from dhp.analysis.results import results_schema
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
-from dhp.core.files import replacing, unwritable
-from dhp.core.keywords import as_list, near_keywords
+from dhp.core.files import indented_json, replacing, unwritable
+from dhp.core.options import as_list, near_keywords
 from dhp.core.progress import Progress, counted, progress_of
 from dhp.core.text import printable
 from dhp.leaderboard import FOLDER
@@ -167,7 +167,7 @@ def write_site(tables: Sequence[Table], out: str | Path, progress: Progress | No
         "leaderboard.csv": as_csv(tables),
         "leaderboard.md": as_markdown(tables),
         "leaderboard.tex": as_latex(tables),
-        "schema.json": json.dumps(results_schema(), ensure_ascii=False, indent=1) + "\n",
+        "schema.json": indented_json(results_schema()),
         **pages(tables, progress),
     }
     try:

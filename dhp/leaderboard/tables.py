@@ -1,6 +1,5 @@
 """Tables of comparable results, ranked with ties, and their exports."""
 
-import json
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from dhp.analysis.results import Ends
 from dhp.analysis.schedules import ALL
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
+from dhp.core.files import indented_json
 from dhp.core.progress import Progress, counted
 from dhp.core.text import printable, spreadsheet_safe
 from dhp.leaderboard.entries import Entry, judge_names, score
@@ -198,7 +198,7 @@ def as_json(tables: Sequence[Table]) -> str:
         }
         for table in tables
     ]
-    return json.dumps({"schema": SCHEMA, "tables": found}, ensure_ascii=False, indent=1) + "\n"
+    return indented_json({"schema": SCHEMA, "tables": found})
 
 
 def as_csv(tables: Sequence[Table]) -> str:

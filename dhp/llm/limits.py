@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field, fields
 
 from dhp.core.errors import InputError, StoppedEarly
-from dhp.core.keywords import near_keywords
-from dhp.core.options import check_numbers, option
+from dhp.core.options import check_numbers, near_keywords, option
 from dhp.llm.records import Reply
 
 _PER = 1_000_000

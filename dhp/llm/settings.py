@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError, one_of
-from dhp.core.keywords import near_keywords
-from dhp.core.options import check_numbers, option
+from dhp.core.options import check_numbers, near_keywords, option
 from dhp.llm.limits import TIMEOUT, Limits, Prices, RateLimits
 
 if TYPE_CHECKING:

@@ -418,9 +418,9 @@ class Claims:
     def end(self, keys: Collection[bytes], *, stored: bool) -> None:
         """End the claims on a call; where its replies are stored they have ended with that."""
         self._active = time.monotonic()
-        ended = [(key, _owner()) for key in keys]
         self._keys.difference_update(keys)
-        if ended and self._store and not stored:
+        if keys and self._store and not stored:
+            ended = [(key, _owner()) for key in keys]
             with self._store.transaction() as connection:
                 connection.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", ended)
 

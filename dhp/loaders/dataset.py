@@ -1,14 +1,14 @@
 """A dataset: examples with their task and the suite that degrades them."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from statistics import fmean
 
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
 from dhp.core.errors import InputError, unique
-from dhp.core.keywords import near_keywords
 from dhp.core.language import declared_language, text_language
+from dhp.core.options import near_keywords
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import key_digest
 from dhp.core.specs import ANY_TASK, Figures, Suite, Task
@@ -96,11 +96,22 @@ class Dataset:
 
         `language` is that of the outputs, where a field `language` of an example does not say it.
         """
-        known = read_task(task)
-        spoken, own = language or known.output_language, read_suite(suite or GENERAL_SUITE)
-        task_of_data = naming(known, examples, output=spoken)
-        kept = in_language(examples, spoken)
-        return cls(name, kept, task_of_data, own, kept)
+        known, kept = read_task(task), spooled(examples)
+        made = cls(name, kept, known, read_suite(suite or GENERAL_SUITE), kept)
+        return made.in_languages(None, language or known.output_language)
+
+    def in_languages(self, source: str | None, output: str | None) -> "Dataset":
+        """The dataset as it was read, with the language of each output and both languages in its task.
+
+        The field `language` of an example comes before `output`, the language that is declared for all; else
+        the only language of a script is that of a text in it.
+        """
+        examples = spooled(
+            replace(e, language=text_language(e.output, e.fields.get("language") or output))
+            for e in self.examples
+        )
+        task = _naming(self.task, examples, source, output)
+        return replace(self, examples=examples, pool=examples, task=task)
 
     @property
     def clusters(self) -> dict[str, str]:
@@ -135,14 +146,6 @@ class Dataset:
         return replace(self, examples=examples, pairs=pairs)
 
 
-def in_language(examples: Iterable[Example], declared: str | None) -> Sequence[Example]:
-    """The examples, each with its language: that of its field `language`, else the one declared for all of
-    them, else the only one of its script."""
-    return spooled(
-        replace(e, language=text_language(e.output, e.fields.get("language") or declared)) for e in examples
-    )
-
-
 def select(examples: Sequence[Example], n: int, *, seed: int, dataset: str) -> Sequence[Example]:
     """`n` examples by the rank of sha256 of (seed, dataset, id), in the order in which they came.
 
@@ -170,9 +173,7 @@ def measure(examples: Sequence[Example]) -> Figures:
     )
 
 
-def naming(
-    task: Task, examples: Sequence[Example], source: str | None = None, output: str | None = None
-) -> Task:
+def _naming(task: Task, examples: Sequence[Example], source: str | None, output: str | None) -> Task:
     """The task with the languages of the data, where its instruction names them."""
     if not task.names_languages:
         return task

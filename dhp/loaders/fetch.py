@@ -2,7 +2,6 @@
 
 import hashlib
 import http.client
-import json
 import shutil
 import stat
 import tarfile
@@ -19,7 +18,16 @@ from urllib.parse import urlsplit
 
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, require
-from dhp.core.files import BROKEN_DATA, cache_folder, reason, replacing, unwritable, write_lines, write_whole
+from dhp.core.files import (
+    BROKEN_DATA,
+    cache_folder,
+    json_line,
+    reason,
+    replacing,
+    unwritable,
+    write_lines,
+    write_whole,
+)
 from dhp.core.records import PerturbedText
 from dhp.core.specs import Card, Download
 from dhp.loaders.dataset import Dataset
@@ -296,7 +304,7 @@ def prepare(
     if source is None:
         source = fetch(card, cache_folder() / "downloads" / card.dataset, progress)
     rows, path = _rows(read_set(card, source, fields)), prepared_file(card)
-    write_lines(path, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    write_lines(path, map(json_line, rows))
     return path
 
 

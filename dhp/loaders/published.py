@@ -9,9 +9,8 @@ from itertools import groupby
 from pathlib import Path
 
 from dhp.content.catalog import read_task
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, one_of
 from dhp.core.files import inner_file, inner_files, read_lines, read_text, reason
-from dhp.core.keywords import Registry
 from dhp.core.records import Example
 from dhp.core.specs import Card
 from dhp.core.tables import Row, read_table, read_tables
@@ -329,17 +328,14 @@ def _id(text: list[Segment]) -> str:
 
 Reader = Callable[[Card, Path], Iterator[tuple[str, Example]]]
 
-READERS: Registry[Reader] = Registry(
-    "published dataset",
-    {
-        "summeval": read_summeval,
-        "sumpubmed": read_sumpubmed,
-        "story_cloze": read_story_cloze,
-        "answer_equivalence": read_answer_equivalence,
-        "wmt22_deen": read_wmt,
-        "wmt22_zhen": read_wmt,
-    },
-)
+READERS: Mapping[str, Reader] = {
+    "summeval": read_summeval,
+    "sumpubmed": read_sumpubmed,
+    "story_cloze": read_story_cloze,
+    "answer_equivalence": read_answer_equivalence,
+    "wmt22_deen": read_wmt,
+    "wmt22_zhen": read_wmt,
+}
 """Dataset -> its reader, which yields (place, example) of the eligible examples."""
 
 
@@ -364,6 +360,7 @@ def read_published(card: Card, path: Path) -> list[Example]:
     choice of N is not made here. Raises `InputError` for a missing, empty, broken or wrong file, for a
     missing column, a duplicate id, and where no example is eligible.
     """
+    one_of("published dataset", card.dataset, READERS)
     first_places: dict[str, str] = {}
     examples: list[Example] = []
     for place, example in READERS[card.dataset](card, path):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, one_of
 from dhp.core.files import read_lines, read_text, reason
-from dhp.core.keywords import near_keywords
+from dhp.core.options import near_keywords
 from dhp.core.records import Candidate
 from dhp.core.seeding import key_digest, text_hash
 from dhp.core.specs import Task

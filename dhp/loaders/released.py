@@ -25,7 +25,7 @@ from dhp.core.tables import (
     has_tables,
     read_tables,
 )
-from dhp.loaders.dataset import Dataset, in_language, naming
+from dhp.loaders.dataset import Dataset
 from dhp.loaders.user import HUB_PREFIX, hub_folder, plain_examples
 
 if TYPE_CHECKING:
@@ -108,15 +108,15 @@ def _released(card: Card, table: Table, suite: Suite, columns: Mapping[str, str]
     variants = {v.name for v in suite.variants}
     used = {*columns, *columns.values(), FILE, FOLDER, KEY}
     texts = {ours: theirs for ours, theirs in columns.items() if ours not in variants}
-    read = plain_examples(table, texts | {c: c for c in table.columns if c not in used})
-    originals = in_language(read, card.output_language)
+    originals = plain_examples(table, texts | {c: c for c in table.columns if c not in used})
     made = tuple(
         _text(row, columns[v.name], example, v.name)
         for v in suite.variants
         for row, example in zip(table.rows, originals, strict=True)
     )
-    task = naming(read_task(card.task), originals, card.source_language, card.output_language)
-    return Dataset(card.dataset, originals, task, None, originals, suite.variants, made)
+    task = read_task(card.task)
+    found = Dataset(card.dataset, originals, task, None, originals, suite.variants, made)
+    return found.in_languages(card.source_language, card.output_language)
 
 
 def _text(row: Row, column: str, example: Example, variant: str) -> PerturbedText:

@@ -14,11 +14,12 @@ from dhp.content.catalog import (
     read_suite,
     read_task,
 )
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
+from dhp.core.language import NAMES, declared_language
 from dhp.core.plugins import load_target, offered
 from dhp.core.specs import ANY_TASK, Card, Suite, Task
 from dhp.core.tables import TABLE_SUFFIXES
-from dhp.loaders.dataset import Dataset, in_language, naming
+from dhp.loaders.dataset import Dataset
 from dhp.loaders.fetch import is_prepared, load_prepared
 from dhp.loaders.published import read_set
 from dhp.loaders.user import (
@@ -68,7 +69,7 @@ def resolve_datasets(
     for option, value in own.items():
         if value and not any(is_own(entry) for entry in sources):
             raise InputError(f"`{option}` is for data of your own; the benchmark's datasets bring theirs")
-    resolved: list[Dataset] = []
+    language, resolved = _known_language(text_language), list[Dataset]()
     for entry in sources:
         if isinstance(entry, Dataset):
             whole = _with_suite(entry, suite)
@@ -76,7 +77,7 @@ def resolve_datasets(
             continue
         for each in _expanded(entry) if isinstance(entry, str) else [entry]:
             name = parts_name(each) if isinstance(each, str) else NAME
-            asked = Request(each, name, task, fields or {}, where or {}, text_language, judge_part, suite)
+            asked = Request(each, name, task, fields or {}, where or {}, language, judge_part, suite)
             if is_own(each):
                 whole = _of_plugin(asked) or _user_data(asked, with_llm)
             else:
@@ -96,6 +97,14 @@ def resolve_datasets(
             f"two datasets are called '{min(repeated)}'; give each one once, under its own file name"
         )
     return resolved
+
+
+def _known_language(name: str | None) -> str | None:
+    """The code of a language that is given; raises `InputError` for one that has no name here."""
+    code = declared_language(name)
+    if code is not None:
+        one_of("language", code, NAMES, "`text_language`")
+    return code
 
 
 def unprepared(dataset: str) -> str:
@@ -170,7 +179,7 @@ def _user_data(asked: Request, with_llm: bool) -> Dataset:
     short = name if name.startswith("hf:") or name == NAME else parts_name(name)
     found = from_table(short, table, known.with_columns(meanings(columns)), columns, asked.where)
     own = None if found.pair_variants else suite or own_suite(known, with_llm)
-    return _complete(found, own, None, asked.language or known.output_language)
+    return replace(found, suite=own).in_languages(None, asked.language or known.output_language)
 
 
 def published(
@@ -190,13 +199,14 @@ def published(
             return bundled
         card = read_card(base)
         found = read_texts(file, read_task(card.task), name=name)
-        return _complete(found, read_suite(base), card.source_language, card.output_language)
-    card = with_minimum(read_card(base), min_characters)
-    kept = read_set(card, data) if data is not None else load_prepared(card)
-    if kept is None:
-        raise InputError(unprepared(base))
-    suite = None if kept.pair_variants else read_suite(base)
-    return _complete(kept, suite, card.source_language, card.output_language)
+    else:
+        card = with_minimum(read_card(base), min_characters)
+        kept = read_set(card, data) if data is not None else load_prepared(card)
+        if kept is None:
+            raise InputError(unprepared(base))
+        found = kept
+    suite = None if found.pair_variants else read_suite(base)
+    return replace(found, suite=suite).in_languages(card.source_language, card.output_language)
 
 
 def check_minimum(min_characters: int | None, data: Path | None) -> None:
@@ -215,15 +225,6 @@ def with_minimum(card: Card, min_characters: int | None) -> Card:
         allowed = ", ".join(name for name in DATASETS if read_card(name).min_characters is not None)
         raise InputError(f"`min_characters`: '{card.dataset}' has no such condition; allowed with {allowed}")
     return card.model_copy(update={"min_characters": min_characters})
-
-
-def _complete(
-    read: Dataset, suite: Suite | None, source_language: str | None, language: str | None
-) -> Dataset:
-    """The dataset with its suite and its languages."""
-    task = naming(read.task, read.examples, source_language, language)
-    examples = in_language(read.examples, language)
-    return replace(read, examples=examples, pool=examples, task=task, suite=suite)
 
 
 def _default_n(dataset: Dataset) -> int:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, Union
 
 from dhp.core.errors import InputError, listed, one_of, require
 from dhp.core.files import BROKEN_DATA, opened, parse_json, reason, unpacked
-from dhp.core.keywords import as_list
+from dhp.core.options import as_list
 from dhp.core.records import Example
 from dhp.core.specs import PairMap, Suite, Task
 from dhp.core.tables import (

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dhp.core.errors import InputError, one_of
-from dhp.core.keywords import near_keywords
 from dhp.core.language import NAMES, SEGMENTED, WITHOUT_SPACES, language_name
+from dhp.core.options import near_keywords
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Variant
 
 

@@ -2,13 +2,12 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dhp.content.catalog import read_list
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, NotApplicable
-from dhp.core.keywords import Registry
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import stream, text_hash
 from dhp.core.specs import AuthoredEdits, Insertion
@@ -73,7 +72,7 @@ class RulesApplied:
 
     variants: tuple[Variant, ...]
     """Variants, all of method `rule`."""
-    perturbers: Registry[Perturber]
+    perturbers: Mapping[str, Perturber]
     dataset: str
     """Name of the dataset; with the seed, the example and the perturber it is the key of the random
     streams."""

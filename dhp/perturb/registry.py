@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from dhp.core.errors import InputError, imported, imported_module, suggest
-from dhp.core.keywords import Registry, as_list
 from dhp.core.language import language_name
+from dhp.core.options import as_list
 from dhp.core.plugins import load_target, offered
 from dhp.core.records import Variant
 from dhp.core.specs import PerturberUse, Spec, Suite
@@ -24,14 +24,14 @@ _RULES = tuple(
 _LLM = {"fictional_named_entities": "word", "grammatical_errors": "word", "rewriting_insertion": "sentence"}
 
 
-def builtin_perturbers() -> Registry[Perturber]:
+def builtin_perturbers() -> dict[str, Perturber]:
     """The perturbers of this package and its plug-ins; those of a language model have no function."""
     declared = [
         Perturber(name, level, {"minor": {"count": 1}, "major": {"count": "all"}}, function=None)
         for name, level in _LLM.items()
     ]
     of_plugins = [load_target(target) for target in offered("perturbers").values()]
-    return Registry("perturber", {p.name: p for p in (*_RULES, *declared, *of_plugins)})
+    return {p.name: p for p in (*_RULES, *declared, *of_plugins)}
 
 
 LISTS: Mapping[str, type[Spec]] = {"harmless": HarmlessLists}
@@ -40,7 +40,7 @@ LISTS: Mapping[str, type[Spec]] = {"harmless": HarmlessLists}
 
 def find_perturbers(
     perturbers: Iterable[Perturber] = (), suites: Iterable[Suite] = ()
-) -> Registry[Perturber]:
+) -> Mapping[str, Perturber]:
     """The perturbers that a run may use, by name.
 
     What suites name is also looked for in installed packages, in the entry-point group `dhp.perturbers`. One
@@ -49,19 +49,25 @@ def find_perturbers(
     """
     suites = list(suites)
     given = [_checked(p, f"perturber {p!r}") for p in perturbers]
-    registry = builtin_perturbers()
+    found = builtin_perturbers()
     for perturber in given:
-        registry = registry.extended({perturber.name: perturber})
-    wanted = {name for suite in suites for name in suite.perturbers} - set(registry)
+        _add(found, perturber.name, perturber)
+    wanted = {name for suite in suites for name in suite.perturbers} - set(found)
     for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
         if entry.name in wanted:
             place = f"entry point '{entry.name} = {entry.value}'"
-            registry = registry.extended({entry.name: _checked(imported(entry.load, place), place)})
+            _add(found, entry.name, _checked(imported(entry.load, place), place))
     for suite in suites:
         for name, use in suite.perturbers.items():
-            if use.method == "llm" and name not in registry:
-                registry = registry.extended({name: Perturber(name, use.level, {None: {}}, function=None)})
-    return registry
+            if use.method == "llm" and name not in found:
+                found[name] = Perturber(name, use.level, {None: {}}, function=None)
+    return found
+
+
+def _add(found: dict[str, Perturber], name: str, perturber: Perturber) -> None:
+    if name in found:
+        raise InputError(f"perturber '{name}' exists already; choose another name")
+    found[name] = perturber
 
 
 def load_perturber(reference: str) -> Perturber:
@@ -89,7 +95,7 @@ def _checked(value: object, place: str) -> Perturber:
     return value
 
 
-def check_suite(suite: Suite, perturbers: Registry[Perturber]) -> None:
+def check_suite(suite: Suite, perturbers: Mapping[str, Perturber]) -> None:
     """Raise `InputError` where a suite disagrees with the perturbers it names."""
     for name, use in suite.perturbers.items():
         place = f"{suite.origin or suite.suite}: perturbers.{name}"
@@ -110,7 +116,7 @@ Doses = Sequence[int] | Mapping[str, Sequence[int]]
 """The doses k of all perturbers that take one, or of those named."""
 
 
-def dosed(suite: Suite, doses: Doses, perturbers: Registry[Perturber]) -> Suite:
+def dosed(suite: Suite, doses: Doses, perturbers: Mapping[str, Perturber]) -> Suite:
     """A suite with one variant a dose, `<perturber>.k<dose>`.
 
     It is called `<suite>_doses` and has the perturbers with a parameter `k`; their other parameters are those
@@ -139,7 +145,7 @@ def dosed(suite: Suite, doses: Doses, perturbers: Registry[Perturber]) -> Suite:
 
 
 def language_note(
-    dataset: Dataset, variants: Sequence[Variant], perturbers: Registry[Perturber]
+    dataset: Dataset, variants: Sequence[Variant], perturbers: Mapping[str, Perturber]
 ) -> str | None:
     """Which variants are lost to the languages of the texts and what is left; None where nothing is lost.
 

@@ -14,7 +14,7 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from dhp._version import __version__
 from dhp.core.errors import InputError, suggest, unique
-from dhp.core.files import parse_json, read_lines, read_text, replacing, unwritable
+from dhp.core.files import json_line, parse_json, read_lines, read_text, replacing, unwritable
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Audit, Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Number, S, Spec, Task
@@ -472,7 +472,7 @@ def _part_written(part: PerturbedDataset, stem: str, contents: dict[str, bytes])
     texts_of = part.by_variant
 
     def filed(name: str, rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        lines = "".join(map(json_line, rows))
         try:
             contents[name] = lines.encode()
         except UnicodeEncodeError:

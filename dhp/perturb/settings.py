@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dhp.core.errors import one_of, suggest
-from dhp.core.keywords import near_keywords
-from dhp.core.options import check_numbers, option, pairs_like
+from dhp.core.options import check_numbers, near_keywords, option, pairs_like
 
 if TYPE_CHECKING:
     from dhp.core.specs import Task

@@ -13,8 +13,6 @@ from dhp.report.labels import listed, percent, shortened, style_words, without_s
 
 _WEAK = ("preferred", "missed", "faint")
 """Verdicts against which a prompt or a second judge can do something."""
-_READ = 0.95
-"""Share of answers read below which the reader is warned."""
 _MISSING = 0.5
 """Probability that fell on no score from which the reader is warned."""
 _TIED = 0.5
@@ -68,7 +66,7 @@ def on(some: Sequence[Result], every: Sequence[Result]) -> str:
     if total == 1:
         return ""
     if len(names) == total:
-        return f" on all {total} sets"
+        return " on both sets" if total == 2 else f" on all {total} sets"
     return f" on {listed(names)}" if len(names) < 3 else f" on {len(names)} of {total} sets"
 
 
@@ -88,8 +86,8 @@ def _about_reading(results: Sequence[Result]) -> Iterable[Advice]:
     for each in results:
         ratings.update(each.ratings)
     if said := _unscored(ratings):
-        few = ratings["scored"] < _READ * ratings["asked"]
-        yield Advice(f"Make all answers readable: {said}.", few)
+        failed = 2 * ratings["failed"] > ratings["asked"] - ratings["scored"]
+        yield Advice(f"{'See why calls fail' if failed else 'Make all answers readable'}: {said}.")
     unsure = [each for each in results if (each.missing_mass or 0.0) > _MISSING]
     if unsure:
         worst = max(each.missing_mass or 0.0 for each in unsure)
@@ -119,13 +117,11 @@ def _about_controls(results: Sequence[Result]) -> Iterable[Advice]:
         names = listed(list(dict.fromkeys(raised)))
         yield Advice(f"Do not use it where writers know of it: its scores rise with {names}.")
     if unknown := [each for each in results if each.control is None]:
-        text = f"Judge harmless edits, too{on(unknown, results)}: without them false alarms stay unseen."
+        text = f"Harmless edits were not judged{on(unknown, results)}: false alarms stay unseen."
         yield Advice(text, warns=True)
-    unsure = [each for each in results if _unsure(each)]
-    if unsure:
-        alike = _degreed(row for each in unsure for row in each.damage if row.state == "as harmless edits")
-        text = f"those are undecided, and {_shortened(alike)} cannot be told from them"
-        yield Advice(f"Rate more texts with harmless edits{on(unsure, results)}: {text}.")
+    if alike := _kinds(row for each in results for row in each.damage if _alike(row)):
+        text = f"{_shortened(alike)} cannot be told from harmless edits yet"
+        yield Advice(f"Rate more texts: {text}.", warns=True)
     untested = [each for each in results if _untested(each)]
     if untested:
         counts = listed([str(each.control.n) for each in untested if each.control is not None])
@@ -133,13 +129,14 @@ def _about_controls(results: Sequence[Result]) -> Iterable[Advice]:
         yield Advice(f"Rate more texts{on(untested, results)}: {text}.")
 
 
+def _alike(row: VariantResult) -> bool:
+    """Whether damage is undecided only because harmless edits may be noticed as often."""
+    above = row.detection_ci is not None and row.detection_ci[0] > 0.5
+    return above and row.state == "undecided" and row.n >= FEWEST_PAIRS
+
+
 def _untested(result: Result) -> bool:
     return result.control is not None and result.control.state == "not tested"
-
-
-def _unsure(result: Result) -> bool:
-    alike = any(row.state == "as harmless edits" for row in result.damage)
-    return alike and result.control is not None and result.control.state == "undecided"
 
 
 def _about_weak_kinds(results: Sequence[Result]) -> Iterable[Advice]:
@@ -183,7 +180,9 @@ def _about_number(results: Sequence[Result]) -> Iterable[Advice]:
     for each in results:
         if each.pairs:
             low, high = each.pairs
-            text = f"Read the average{on([each], results)} with care: its kinds have {low} to {high} pairs."
+            text = (
+                f"Read the average{on([each], results)} with care: its kinds have {low:,} to {high:,} pairs."
+            )
             yield Advice(text, warns=True)
 
 
@@ -203,14 +202,6 @@ def _about_harder_damage(results: Sequence[Result]) -> Iterable[Advice]:
     if rows and all(row.state == "noticed" for row in rows):
         attacks = "" if any(each.attacks for each in results) else " and attacks (`--attacks`)"
         yield Advice(f"Try smaller damage (`--doses`){attacks}: all that was tried is noticed.")
-
-
-def _degreed(rows: Iterable[VariantResult]) -> list[str]:
-    """Kinds of damage, each with its degree where it is of one only: `typos (minor)`."""
-    degrees: dict[str, set[str]] = {}
-    for row in rows:
-        degrees.setdefault(kind_name(row.variant), set()).add(parse_variant(row.variant).degree or "")
-    return [f"{kind} ({min(of)})" if len(of) == 1 and all(of) else kind for kind, of in degrees.items()]
 
 
 def _kinds(rows: Iterable[VariantResult]) -> list[str]:
@@ -273,14 +264,14 @@ def _notes_on_pairs(result: Result) -> list[str]:
         name = variant_name(row.variant)
         if row.not_applicable:
             of = row.stopped_at or result.n
-            found.append(f"{name}: not applicable to {row.not_applicable} of {of} examples")
+            found.append(f"{name}: not applicable to {row.not_applicable:,} of {of:,} examples")
         if row.d is None and row.not_applicable < result.n:
             found.append(f"{name}: a metric has no pair left, so D is undefined; averages leave it out")
     few = [variant_name(row.variant) for row in result.variants if row.n < FEWEST_PAIRS]
     if few:
         found.append(f"fewer than {FEWEST_PAIRS} pairs, in no average: {'; '.join(few)}")
     if pairs := result.pairs:
-        found.append(f"the kinds of damage have {pairs[0]} to {pairs[1]} pairs")
+        found.append(f"the kinds of damage have {pairs[0]:,} to {pairs[1]:,} pairs")
     if result.clusters is not None and result.statistics == "paper":
         found.append(f"p and D take the examples of {result.clusters} clusters for independent, as published")
     elif result.clusters is not None:

@@ -13,7 +13,7 @@ from dhp.analysis.results import FEWEST_PAIRS, DoseThreshold, Result, VariantRes
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import Operation, diff, snippet
 from dhp.core.records import parse_variant
-from dhp.report.labels import listed, percent, shared_folder, shortened
+from dhp.report.labels import dose_interval, listed, percent, shared_folder, shortened
 from dhp.runs.reader import RunResult
 
 _WEIGHTIEST = ("preferred", "missed", "noticed", "as harmless edits", "faint", "undecided")
@@ -195,7 +195,7 @@ def _of_doses(result: Result) -> list[Statement]:
     curves = result.curves
     known = [(kind_name(c.perturber), c.doses, c.t75) for c in curves if c.t75 is not None]
     seen = [_seen(kind, doses, t75) for kind, doses, t75 in known if t75.value is not None]
-    unseen = [f"{doses[-1]} {kind}{_ends(t75)}" for kind, doses, t75 in known if t75.value is None]
+    unseen = [f"{doses[-1]} {kind}{_interval(t75, doses)}" for kind, doses, t75 in known if t75.value is None]
     unknown = [kind_name(c.perturber) for c in curves if c.t75 is None]
     lengths = {c.characters for c in curves}
     where = f" in {lengths.pop()} characters" if len(lengths) == 1 and None not in lengths else ""
@@ -208,14 +208,13 @@ def _of_doses(result: Result) -> list[Statement]:
 
 
 def _seen(kind: str, doses: Sequence[int], t75: DoseThreshold) -> str:
-    return f"{math.ceil(t75.value)} {kind}{_ends(t75)}" if t75.value else f"{kind} from {doses[0]} on"
+    if not t75.value:
+        return f"{kind} from {doses[0]} on"
+    return f"{math.ceil(t75.value)} {kind}{_interval(t75, doses)}"
 
 
-def _ends(t75: DoseThreshold) -> str:
-    """The interval in whole doses, after a space; empty without one."""
-    if t75.low is None:
-        return ""
-    return f" [{math.ceil(t75.low)} {'or more' if t75.high is None else f'to {math.ceil(t75.high)}'}]"
+def _interval(t75: DoseThreshold, doses: Sequence[int]) -> str:
+    return dose_interval(t75, doses, lambda dose: str(math.ceil(dose)))
 
 
 def _rows(columns: Sequence[Sequence[VariantResult]]) -> tuple[MatrixRow, ...]:

@@ -1,6 +1,6 @@
 """Labels of figures, shared by terminal, page and commands."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from dhp.analysis.results import DoseResponse, DoseThreshold, Result
 
@@ -96,13 +96,20 @@ def _dose(threshold: DoseThreshold | None, doses: Sequence[int]) -> str:
         return "–"
 
     def shown(dose: float) -> str:
-        return f"{dose:.3g}" if dose else f"< {doses[0]}"
+        return f"{dose:.3g}" if dose else f"under {doses[0]}"
 
     value = "not reached" if threshold.value is None else shown(threshold.value)
-    if threshold.low is None:
-        return value
-    high = " or more" if threshold.high is None else f", {shown(threshold.high)}"
-    return f"{value} [{shown(threshold.low)}{high}]"
+    return f"{value}{dose_interval(threshold, doses, shown)}"
+
+
+def dose_interval(threshold: DoseThreshold, doses: Sequence[int], shown: Callable[[float], str]) -> str:
+    """The interval of T75, after a space: ` [5 to 10]`, ` [under 1 to over 64]`; empty without one."""
+    low, high = threshold.low, threshold.high
+    if low is None:
+        return ""
+    start = shown(low) if low else f"under {doses[0]}"
+    end = f"over {doses[-1]}" if high is None else shown(high) if high else f"under {doses[0]}"
+    return f" [{start} to {end}]"
 
 
 def style_words(result: Result) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from dhp.analysis.results import WORST_FIRST, Result, VariantResult
 from dhp.content.catalog import descriptions, variant_name
 from dhp.core.errors import InputError
 from dhp.core.files import write_lines
-from dhp.core.keywords import near_keywords
+from dhp.core.options import near_keywords
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import parse_variant
 from dhp.core.text import printable

@@ -1,11 +1,11 @@
 """What a command prints: lines and tables for people, plain values for programs; and the one printer."""
 
-import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from dhp.core.files import indented_json
 from dhp.core.text import printable, spreadsheet_safe
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def text_for_programs(printout: Printout, form: str) -> str:
     if form == "csv":
         assert printout.frame is not None
         return str(printout.frame().map(spreadsheet_safe).to_csv(index=False, lineterminator="\n"))
-    return json.dumps(printout.data, ensure_ascii=False, indent=1) + "\n"
+    return indented_json(printout.data)
 
 
 def _markdown(part: Part) -> str:

@@ -15,7 +15,7 @@ from dhp.analysis.ratings import split_ratings
 from dhp.analysis.results import VariantResult
 from dhp.analysis.schedules import ALL
 from dhp.core.errors import InputError, unique
-from dhp.core.keywords import as_list, near_keywords
+from dhp.core.options import as_list, near_keywords
 from dhp.core.progress import Progress, counted, numbered, progress_of
 from dhp.core.seeding import key_digest, text_hash
 from dhp.runs.comparable import (

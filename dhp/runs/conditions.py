@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError
-from dhp.core.keywords import as_list, near_keywords
-from dhp.core.options import check_numbers, option
+from dhp.core.options import as_list, check_numbers, near_keywords, option
 
 if TYPE_CHECKING:
     from dhp.runs.reader import RunSource

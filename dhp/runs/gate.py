@@ -18,7 +18,7 @@ import numpy as np
 from dhp.analysis.results import Ends, Result, Results, VariantResult
 from dhp.content.catalog import named_kinds, variant_name
 from dhp.core.errors import InputError
-from dhp.core.keywords import as_list, keywords_of
+from dhp.core.options import as_list, keywords_of
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import allowing, check_alike, differences, same_judge
 from dhp.runs.compare import judge_scores
@@ -28,7 +28,7 @@ from dhp.stats.arrays import Floats, Ints
 from dhp.stats.compare import in_common
 from dhp.stats.detection import examples_to_separate
 from dhp.stats.discernment import holm
-from dhp.stats.influences import Influences, student_interval
+from dhp.stats.influences import mean_influences, student_interval
 from dhp.stats.swap import NonInferiority, detection_pairs, noninferiority
 
 
@@ -70,16 +70,12 @@ def level_shifts(new: RunResult, old: RunResult, intervals: int) -> list[LevelSh
 def _shift_of(metric: str, change: Floats, clusters: Ints | None, intervals: int) -> LevelShift:
     """From changes of shape (examples, texts), NaN where a text lacks a score."""
     texts = (~np.isnan(change)).sum(axis=1)
-    there = texts > 0
-    n = int(there.sum())
+    mean = mean_influences(np.where(texts > 0, np.nansum(change, axis=1) / np.maximum(texts, 1), np.nan))
+    n = int(mean.there.sum())
     if not n:
         return LevelShift(metric, None, None, 0)
-    mean = np.where(there, np.nansum(change, axis=1) / np.maximum(texts, 1), 0.0)
-    value = float(mean[there].mean())
-    influence = np.where(there, mean - value, 0.0) / n
-    figure = Influences(np.array(value), influence, there, np.array(1.0))
-    low, high = (float(end) for end in student_interval(figure, clusters, 1 - 0.05 / intervals))
-    return LevelShift(metric, value, None if np.isnan(low) else (low, high), n)
+    low, high = map(float, student_interval(mean, clusters, 1 - 0.05 / intervals))
+    return LevelShift(metric, float(mean.value), None if np.isnan(low) else (low, high), n)
 
 
 State = Literal["met", "undecided", "not met"]

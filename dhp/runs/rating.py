@@ -7,12 +7,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from dhp.analysis.config import ResolvedConfig
-from dhp.analysis.kinds import judged_kinds
+from dhp.analysis.kinds import judged_kinds, judged_probes
 from dhp.analysis.ratings import split_ratings
 from dhp.analysis.schedules import Plan
 from dhp.core.errors import InputError, Waiting
 from dhp.core.progress import Progress
-from dhp.core.records import PROBES, STOPPED, Candidate, Rating, Variant, parse_variant
+from dhp.core.records import IDENTITY, PROBES, STOPPED, Candidate, Rating, Variant, parse_variant
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.ratings import checked_ratings, readable, texts_at_a_time
@@ -135,14 +135,17 @@ class _Session:
 
     def decided(self) -> set[str]:
         """The kinds of damage whose verdict is decided, were the rating to end now."""
-        levels = {c.variant: c.level for c in self.candidates if c.level and c.level not in PROBES}
-        if not levels:
-            return set()
+        levels = {c.variant: c.level for c in self.candidates if c.level}
         variants = [
             Variant(name, parse_variant(name).perturber, level, "", None) for name, level in levels.items()
         ]
+        damage = [variant for variant in variants if variant.level not in PROBES]
+        if not damage:
+            return set()
+        edits = [v for v in variants if v.level == "control" and v.perturber != IDENTITY]
         (ratings,) = split_ratings(self.table(self.candidates))
-        rows, _ = judged_kinds(ratings, variants, self._config)
+        harmless = judged_probes(ratings, edits, self._config)
+        rows, _ = judged_kinds(ratings, damage, self._config, harmless)
         return {row.variant for row in rows if row.verdict != "undecided"}
 
     def table(self, texts: Sequence[Candidate]) -> "pd.DataFrame":

@@ -14,7 +14,7 @@ from typing import Any
 from dhp._version import __version__
 from dhp.analysis.results import Results
 from dhp.core.errors import InputError
-from dhp.core.files import Lock, write_lines
+from dhp.core.files import Lock, check_free_folder, indented_json, json_line, write_lines
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
 from dhp.runs.comparable import protocol_name
@@ -50,7 +50,7 @@ def perturbed_lines(sets: Sequence[PerturbedSet]) -> Iterator[str]:
                 "text": t.text,
                 "audit": t.audit and {name: getattr(t.audit, name) for name in t.audit.__slots__},
             }
-            yield json.dumps(row, ensure_ascii=False) + "\n"
+            yield json_line(row)
 
 
 class RunFolder:
@@ -70,10 +70,8 @@ class RunFolder:
         self._identity: Mapping[str, object] = {}
         self._usage: Mapping[str, Mapping[str, int]] = {}
         self._lock: Lock | None = None
-        if path.exists() and not path.is_dir():
-            raise InputError(f"`out` {path}: is a file; allowed: a new folder or that of the same run")
-        if not own:
-            self._check_free()
+        if not own or path.is_file():
+            check_free_folder(path, MANIFEST, "run")
 
     def __enter__(self) -> "RunFolder":
         return self
@@ -114,26 +112,17 @@ class RunFolder:
             if there == json.loads(json.dumps(identity)):
                 self._created = created or self._created
         else:
-            self._check_free()
+            check_free_folder(self.path, MANIFEST, "run")
         self._identity, self._usage = identity, usage
-        self._text(MANIFEST, _json(self._manifest()))
+        self._text(MANIFEST, indented_json(self._manifest()))
 
     def _take(self) -> None:
         self._lock = self._lock or Lock(self.path / ".lock", f"`out` {self.path}")
         self._lock.take()
 
-    def _visible(self) -> set[str]:
-        names = {p.name for p in self.path.iterdir()} if self.path.exists() else set()
-        return {name for name in names if not name.startswith(".")}
-
     def _holds_more(self) -> bool:
-        return bool(self._visible() - {MANIFEST})
-
-    def _check_free(self) -> None:
-        if (holds := self._visible()) and MANIFEST not in holds:
-            raise InputError(
-                f"`out` {self.path}: holds other files and no run; allowed: a new or empty folder"
-            )
+        names = {p.name for p in self.path.iterdir()} if self.path.exists() else set()
+        return any(not name.startswith(".") for name in names - {MANIFEST})
 
     def _written(self, manifest: Path) -> tuple[dict[str, object], str | None]:
         """The identity of the run that is there, and when it was begun, if its manifest says so."""
@@ -168,7 +157,7 @@ class RunFolder:
         """Write texts, ratings and results; each file appears whole or not at all, the results last."""
         write_lines(self.path / "perturbed.jsonl", perturbed_lines(perturbed))
         self.ratings.finish()
-        self._text("results.json", _json(results.to_dict()))
+        self._text("results.json", indented_json(results.to_dict()))
 
     def write_report(self, page: str) -> None:
         """Write `report.html`."""
@@ -177,7 +166,7 @@ class RunFolder:
     def write_examples(self, datasets: Mapping[str, Sequence[Example]]) -> None:
         """Write the undamaged texts with what the writers were given: JSONL, one line per example."""
         lines = (
-            json.dumps({"dataset": name, **example.to_dict()}, ensure_ascii=False) + "\n"
+            json_line({"dataset": name, **example.to_dict()})
             for name, examples in datasets.items()
             for example in examples
         )
@@ -185,7 +174,7 @@ class RunFolder:
 
     def write_prompts(self, prompts: Sequence[Mapping[str, str]]) -> None:
         """Write the prompts by which language models were asked, each for one text of the dataset."""
-        self._text("prompts.json", _json(list(prompts)))
+        self._text("prompts.json", indented_json(list(prompts)))
 
     def write_steps(self, judge: str, steps: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
         """Write the steps that a model wrote, if it did; evaluation steps as `--steps` takes them."""
@@ -262,10 +251,6 @@ def _judges(identity: Mapping[str, Any]) -> list[tuple[tuple[str, str], dict[str
         settings.pop("settings", None)
         found.append((name, settings))
     return found
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
 
 
 def _without_room(identity: Mapping[str, object]) -> dict[str, Any]:

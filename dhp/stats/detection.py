@@ -79,6 +79,8 @@ class Detection:
     above_controls: Floats
     """Lower limit of how much more often the damage lowered a score than harmless edits did, in [-1, 1]: the
     smallest over the controls, shape (V,); NaN where no control can be compared."""
+    more_than_controls: Floats
+    """The difference that `above_controls` is the lower limit of."""
 
 
 def detection(
@@ -90,9 +92,7 @@ def detection(
     alpha: float = ALPHA,
     together: int | None = None,
 ) -> Detection:
-    """Detection of each kind of damage with an interval that holds for all of them together.
-
-    How it is computed: see the module.
+    """Detection of each kind of damage, with intervals that hold together, computed as the module says.
 
     Parameters
     ----------
@@ -123,6 +123,7 @@ def detection(
     low, high, deviates = _limits(tests, pairs, clusters, alpha, shared_by)
     chosen = _metric_weights(x, cluster_index(clusters, len(x)))
     seen = _of_kinds(x, chosen)
+    more, above = _above_controls(x, controls, chosen, clusters, 1 - alpha / shared_by)
     kinds = _by_best(tests.value, low, high, seen)
     return Detection(
         fell,
@@ -139,7 +140,8 @@ def detection(
         average=_average(x, kinds[0], seen, levels, counted, clusters, alpha),
         lowest=int(np.where(counted, kinds[0], np.inf).argmin()) if counted.any() else -1,
         deviates=deviates,
-        above_controls=_above_controls(x, controls, chosen, clusters, 1 - alpha / shared_by),
+        above_controls=above,
+        more_than_controls=more,
     )
 
 
@@ -301,11 +303,11 @@ def _above_controls(
     clusters: npt.ArrayLike | None,
     level: float,
 ) -> Floats:
-    """See `Detection.above_controls`; the metrics are those that the damage chose."""
+    """`Detection.more_than_controls` and `above_controls`; the metrics are those that the damage chose."""
     if controls is None:
-        return np.full(x.shape[1], np.nan)
+        return np.full((2, x.shape[1]), np.nan)
     edits = checked_table(controls)
-    found = np.full((edits.shape[1], x.shape[1]), np.nan)
+    found = np.full((2, edits.shape[1], x.shape[1]), np.nan)
     for c in range(edits.shape[1]):
         for v in range(x.shape[1]):
             apart = np.sign(x[:, v]) / 2 - np.sign(edits[:, c]) / 2
@@ -313,8 +315,10 @@ def _above_controls(
             apart = _read(apart, mine)
             if (~np.isnan(apart)).sum() >= FEWEST_PAIRS:
                 figure = _figures((1 + apart) / 2)
-                found[c, v] = 2 * float(bonett_price_interval(figure, clusters, level)[0]) - 1
-    return np.asarray(np.fmin.reduce(found, axis=0))
+                low = bonett_price_interval(figure, clusters, level)[0]
+                found[:, c, v] = 2 * figure.value.item() - 1, 2 * low.item() - 1
+    least = np.where(np.isnan(found[1]), np.inf, found[1]).argmin(axis=0)
+    return np.asarray(found[:, least, np.arange(x.shape[1])])
 
 
 Verdict = Literal["noticed", "faint", "missed", "preferred", "as harmless edits", "undecided"]
@@ -335,13 +339,15 @@ def verdict(
     *,
     floor: float = FLOOR,
     above_controls: float = math.nan,
+    false_alarm: bool = True,
 ) -> Verdict:
     """What detection and its interval say of a kind of damage.
 
     `preferred`: the whole interval lies below 50 %. `missed`: the upper limit lies below the floor and the
     lower one at 50 % or less. `faint`: the lower limit lies above 50 %, the value below the floor. `noticed`:
     the lower limit lies above 50 %, the value at the floor or above. `as harmless edits`: as noticed, but
-    harmless edits lowered scores about as often. `undecided`: none of these, or fewer than five pairs.
+    harmless edits are noticed too, and no less often as far as is known. `undecided`: none of these, or fewer
+    than five pairs.
 
     Parameters
     ----------
@@ -352,7 +358,10 @@ def verdict(
     floor
         In (0.5, 1].
     above_controls
-        Lower limit of the paired difference to harmless edits, in [-1, 1]; NaN where there is none.
+        Lower limit of the difference to harmless edits, in [-1, 1]: of the paired one, or the lower limit of
+        the damage less their upper one, whichever is larger; NaN where there is none.
+    false_alarm
+        Whether harmless edits are noticed. If not, damage that may be noticed no more often is undecided.
     """
     if pairs < FEWEST_PAIRS or math.isnan(value) or math.isnan(low) or math.isnan(high):
         return "undecided"
@@ -361,7 +370,9 @@ def verdict(
     if low > _BLIND:
         if value < floor:
             return "faint"
-        return "as harmless edits" if above_controls <= 0 else "noticed"
+        if above_controls <= 0:
+            return "as harmless edits" if false_alarm else "undecided"
+        return "noticed"
     return "missed" if high < floor else "undecided"
 
 

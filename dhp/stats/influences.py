@@ -44,6 +44,22 @@ class Influences:
         return squares * scale, groups
 
 
+def mean_influences(values: npt.ArrayLike) -> Influences:
+    """The mean of all values of all examples, with each example's influence on it, of shape ().
+
+    `values` has shape (n, ...), NaN where there is none; the values of an example may depend on each other.
+    """
+    x = np.asarray(values, dtype=np.float64)
+    x = x.reshape(len(x), -1)
+    present = ~np.isnan(x)
+    sizes, sums = present.sum(axis=1), np.nansum(x, axis=1)
+    total = sizes.sum()
+    value = sums.sum() / total if total else np.nan
+    influence = (sums - value * sizes) / total if total else np.zeros(len(x))
+    tests = max(1, int(present.any(axis=0).sum()))
+    return Influences(np.asarray(value), influence, sizes > 0, np.asarray(float(tests)))
+
+
 def weighted(influences: Influences, coefficients: npt.ArrayLike) -> Influences:
     """Weighted sums of figures.
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Bools, Floats, Ints, metric_row
-from dhp.stats.influences import Influences, wilson_interval
+from dhp.stats.influences import mean_influences, wilson_interval
 
 _LENIENT = 2 / 3
 _HARSH = 1 / 2
@@ -319,10 +319,6 @@ def flip_rate(scores: Floats, passes: float, clusters: Ints) -> FlipRate | None:
     m, k = size[several], (scores[several] >= passes).sum(axis=1)
     if len(np.unique(clusters[several])) < 2:
         return None
-    differ = 2 * k * (m - k) / (m * (m - 1))
-    value = float(differ.mean())
-    influence = ((differ - value) / len(differ))[:, None]
-    everywhere = np.ones(influence.shape, dtype=np.bool_)
-    figure = Influences(np.array([value]), influence, everywhere, np.ones(1))
-    low, high = (float(end[0]) for end in wilson_interval(figure, clusters[several]))
-    return FlipRate(value, (low, high), len(differ))
+    differ = mean_influences(2 * k * (m - k) / (m * (m - 1)))
+    low, high = map(float, wilson_interval(differ, clusters[several]))
+    return FlipRate(float(differ.value), (low, high), len(m))

@@ -12,8 +12,7 @@ from dhp.analysis.results import Result
 from dhp.core.records import ORIGINAL
 from dhp.core.tables import read_table
 from dhp.loaders.released import read_recorded_scores
-from dhp.plugins.arena.labelled_pairs import read_judgebench_verdicts
-from dhp.plugins.arena.recorded_verdicts import RecordedCell, recorded_cells
+from dhp.plugins.arena.recorded_verdicts import RecordedCell, read_judgebench_verdicts, recorded_cells
 
 KINDS = ("knowledge", "reasoning", "math", "code")
 PUBLISHED = {

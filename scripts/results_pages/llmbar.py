@@ -10,8 +10,13 @@ import dhp
 from dhp.core.records import ORIGINAL
 from dhp.core.tables import read_table
 from dhp.loaders.released import read_recorded_scores
-from dhp.plugins.arena.labelled_pairs import read_llmbar_answers, read_llmbar_pairs
-from dhp.plugins.arena.recorded_verdicts import RecordedCell, compared_ways, recorded_cells
+from dhp.plugins.arena.recorded_verdicts import (
+    RecordedCell,
+    compared_ways,
+    read_llmbar_answers,
+    read_llmbar_pairs,
+    recorded_cells,
+)
 from dhp.report.labels import percent, percents
 
 RATES, COMPARES = "Rating", "Vanilla"

@@ -161,6 +161,36 @@ def test_a_control_has_one_state_and_damage_is_held_against_it() -> None:
     assert result.warnings == ()
 
 
+def test_damage_with_few_common_pairs_is_not_called_as_harmless_edits() -> None:
+    """Every score of damage fell, none of harmless edits did; on either side a third failed."""
+    rows = [
+        (f"{e}", variant, "m", None if e % 3 == skipped else 4 - (variant == "reordering.major"))
+        for e in range(18)
+        for variant, skipped in (("original", None), ("harmless", 0), ("reordering.major", 1))
+    ]
+    result = dhp.analyze(pd.DataFrame(rows, columns=["example", "variant", "metric", "score"]))[0]
+    (kind,) = result.variants
+    assert (kind.detection, result.controls[0].detection) == (1.0, 0.5)
+    assert kind.verdict == "noticed"
+
+
+def test_damage_is_undecided_where_quiet_harmless_edits_may_be_noticed_as_often() -> None:
+    """Six in ten scores of damage fell, four in ten of harmless edits, which are no false alarm yet."""
+    rows = [
+        (f"{e}", variant, "m", 4 - (e * step % 10 < fell))
+        for e in range(20)
+        for variant, fell, step in (("original", 0, 1), ("harmless", 4, 3), ("reordering.major", 6, 1))
+    ]
+    result = dhp.analyze(pd.DataFrame(rows, columns=["example", "variant", "metric", "score"]))[0]
+    (kind,), (edits,) = result.variants, result.controls
+    assert edits.verdict == "undecided"
+    assert kind.verdict == "undecided"
+    assert kind.detection_ci is not None
+    assert kind.detection_ci[0] > 0.5
+    assert kind.n_to_decide is not None
+    assert kind.n_to_decide > 20
+
+
 def test_an_attack_is_judged_by_the_metric_that_it_raised_most() -> None:
     rows = [
         (f"{e}", variant, metric, 3 + (variant == "flattery" and metric == "a" and e % 10 > 0))

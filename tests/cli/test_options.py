@@ -8,8 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from dhp.cli.messages import Messages
-from dhp.cli.options import Command, option_names, settings, stated
+from dhp.cli.options import Command, Messages, option_names, settings, stated
 from dhp.core.errors import InputError
 from dhp.core.options import option
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import parse_json
-from dhp.core.keywords import Registry
 from dhp.core.records import MUST_AGREE, Signature, parse_variant
 from dhp.core.seeding import key_digest, stream
 from dhp.core.text import (
@@ -74,16 +73,6 @@ def test_streams_depend_on_the_key_alone() -> None:
 def test_the_numbers_of_a_stream_never_change() -> None:
     # Frozen: a change here changes every perturbed text that was ever published.
     assert stream(0, "summeval", "id-1", "random_typos").getrandbits(32) == 1752855776
-
-
-def test_registry_names_the_near_thing() -> None:
-    registry = Registry("fruit", {"apple": 1, "pear": 2})
-    assert (registry["pear"], len(registry), "fig" in registry) == (2, 2, False)
-    with pytest.raises(InputError, match=r"unknown fruit 'aple'; did you mean 'apple'\? allowed: apple"):
-        registry["aple"]
-    with pytest.raises(InputError, match="fruit 'pear' exists already"):
-        registry.extended({"pear": 3})
-    assert registry.extended({"fig": 3})["fig"] == 3
 
 
 def test_near_says_what_is_allowed_when_nothing_is_near() -> None:

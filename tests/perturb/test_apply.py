@@ -2,7 +2,7 @@
 
 import random
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import dhp
 from dhp.content.catalog import read_suite
 from dhp.core.errors import InputError
-from dhp.core.keywords import Registry
 from dhp.core.records import PerturbedText, Variant
 from dhp.core.specs import Suite
 from dhp.perturb.apply import Others, RulesApplied, other_texts
@@ -30,7 +29,7 @@ VARIANTS = [v for v in read_suite("summeval").variants if v.method == "rule"]
 def perturb(
     examples: Sequence[dhp.Example],
     variants: Sequence[Variant],
-    perturbers: Registry[dhp.Perturber],
+    perturbers: Mapping[str, dhp.Perturber],
     seed: int = 0,
 ) -> Iterator[PerturbedText]:
     rules = RulesApplied(tuple(variants), perturbers, "d", seed, Others(examples, seed, "d"))

@@ -24,7 +24,7 @@ def texts(*results: Result) -> list[str]:
             {"controls": (control("false alarm", 0.7),)},
             "Do not let it decide alone: harmless edits lower its score.",
         ),
-        ({"controls": ()}, "Judge harmless edits, too: without them false alarms stay unseen."),
+        ({"controls": ()}, "Harmless edits were not judged: false alarms stay unseen."),
         (
             {"controls": (control("not tested", n=7),)},
             "Rate more texts: a test of harmless edits takes 20 pairs, there are 7.",
@@ -67,12 +67,11 @@ def test_nothing_about_prompts_where_there_is_none() -> None:
     assert "Describe each point of the scale in the prompt" in asked
 
 
-def test_kinds_like_undecided_harmless_edits_need_more_texts() -> None:
-    alike = row(TYPOS, "as harmless edits", 0.7), row("random_typos.major")
-    said = texts(result(*alike, controls=(control("undecided", 0.5),)))
-    assert len(said) == 1
-    assert said[0].endswith(": those are undecided, and typos (minor) cannot be told from them.")
-    assert not any("cannot be told" in text for text in texts(result(*alike, controls=(control(),))))
+def test_damage_that_is_undecided_beside_a_high_figure_says_why() -> None:
+    alike = row(TYPOS, "undecided", 0.9, detection_ci=(0.7, 1.0), n=30)
+    said = texts(result(alike, controls=(control("undecided", 0.5),)))
+    assert said == ["Rate more texts: typos cannot be told from harmless edits yet."]
+    assert not texts(result(row(TYPOS, "undecided", 0.9, detection_ci=(0.4, 1.0), n=30)))
 
 
 def test_a_judge_that_notices_nothing_is_to_be_replaced() -> None:
@@ -82,13 +81,19 @@ def test_a_judge_that_notices_nothing_is_to_be_replaced() -> None:
 
 
 def test_undecided_kinds_name_the_examples_that_would_decide() -> None:
-    shown = result(row(TYPOS, "undecided", n_to_decide=321), row("b", "undecided", n_to_decide=None))
+    shown = result(
+        row(TYPOS, "undecided", 0.55, n_to_decide=321), row("b", "undecided", 0.55, n_to_decide=None)
+    )
     assert texts(shown) == ["Rate about 321 examples to decide on typos."]
     two = texts(shown, replace(result(row(TYPOS)), dataset="other"))
     assert two == ["Rate about 321 examples a set to decide on typos on set."]
-    names = replace(result(row(TYPOS, "undecided", n_to_decide=9), row("b", "undecided", n_to_decide=8)))
-    apart = texts(replace(names, dataset="other"), result(row(TYPOS), row("b", "undecided", n_to_decide=7)))
-    assert apart[0] == "Rate about 9 examples a set to decide on typos on other and b on all 2 sets."
+    names = replace(
+        result(row(TYPOS, "undecided", 0.55, n_to_decide=9), row("b", "undecided", 0.55, n_to_decide=8))
+    )
+    apart = texts(
+        replace(names, dataset="other"), result(row(TYPOS), row("b", "undecided", 0.55, n_to_decide=7))
+    )
+    assert apart[0] == "Rate about 9 examples a set to decide on typos on other and b on both sets."
 
 
 def test_where_all_is_noticed_harder_tests_are_advised() -> None:
@@ -123,6 +128,6 @@ def test_warnings_are_few_and_name_the_judge_where_there_are_several() -> None:
     assert warnings([one, other]) == [
         "beware [own/judge on set]",
         "own/judge: Read the average with care: its kinds have 10 to 50 pairs.",
-        "own/other: Judge harmless edits, too: without them false alarms stay unseen.",
+        "own/other: Harmless edits were not judged: false alarms stay unseen.",
     ]
     assert warnings([result(row(TYPOS), n=2, controls=())]) == []

@@ -13,9 +13,9 @@ def test_curves_of_judges_stand_in_one_chart_with_their_thresholds() -> None:
     blind = result(model="b", curves=(replace(dose_response(None), detection=(0.5, 0.52, 0.5)),))
     assert judges_chart([seeing]) is None
     chart = unescape(judges_chart([seeing, blind]) or "")
-    assert "a T75 3 [2 or more], b T75 not reached [2 or more]" in chart
+    assert "a T75 3 [2 to over 16], b T75 not reached [2 to over 16]" in chart
     assert all(f">{name}</text>" in chart for name in ("a", "b", "typos"))
-    assert "dose 1 55%, dose 4 80%, dose 16 98%, T75 3 [2 or more]" in unescape(
+    assert "dose 1 55%, dose 4 80%, dose 16 98%, T75 3 [2 to over 16]" in unescape(
         detection_chart(seeing.curves)
     )
 

@@ -133,17 +133,18 @@ NO_LETTERS = replace(LETTERS, t75=None)
     ("curves", "words"),
     [
         ([dose_response(3.2, 2.1, 4.9)], "notices 4 typos [3 to 5] in 80 characters"),
-        ([dose_response(3.2)], "notices 4 typos [2 or more] in 80 characters"),
+        ([dose_response(3.2)], "notices 4 typos [2 to over 16] in 80 characters"),
+        ([dose_response(4.0, 0.0)], "notices 4 typos [under 1 to over 16] in 80 characters"),
         ([dose_response(0.0, 0.0, 2.0)], "notices typos from 1 on in 80 characters"),
-        ([dose_response(None)], "T75 not reached with 16 typos [2 or more] in 80 characters"),
+        ([dose_response(None)], "T75 not reached with 16 typos [2 to over 16] in 80 characters"),
         ([dose_response(None, None)], "T75 not reached with 16 typos in 80 characters"),
         (
             [dose_response(3.2), LETTERS],
-            "notices 4 typos [2 or more] and missing letters from 1 on in 80 characters",
+            "notices 4 typos [2 to over 16] and missing letters from 1 on in 80 characters",
         ),
         (
             [dose_response(3.2), NO_LETTERS],
-            "notices 4 typos [2 or more] in 80 characters; no T75 of missing letters",
+            "notices 4 typos [2 to over 16] in 80 characters; no T75 of missing letters",
         ),
     ],
 )

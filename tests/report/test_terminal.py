@@ -102,8 +102,8 @@ def test_no_line_is_wider_than_the_terminal_and_every_figure_is_there(width: int
 def test_doses_show_detection_by_dose_and_the_threshold() -> None:
     dosed = result(row("random_typos.k4"), curves=(dose_response(3.0),))
     text = printed(dosed)
-    assert "detection  55%  80%  98%  3 [2 or more]" in text
-    assert "own/judge on set: notices 3 typos [2 or more] in 80 characters." in text
+    assert "detection  55%  80%  98%  3 [2 to over 16]" in text
+    assert "own/judge on set: notices 3 typos [2 to over 16] in 80 characters." in text
     assert "noticed  detection" not in text
 
 
@@ -123,11 +123,11 @@ def test_markup_in_names_shows_as_text() -> None:
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (DoseThreshold(4.2, 2.0, 8.0), "4.2 [2, 8]"),
-        (DoseThreshold(4.0, 0.0, None), "4 [< 1 or more]"),
-        (DoseThreshold(0.0, 0.0, 2.5), "< 1 [< 1, 2.5]"),
+        (DoseThreshold(4.2, 2.0, 8.0), "4.2 [2 to 8]"),
+        (DoseThreshold(4.0, 0.0, None), "4 [under 1 to over 50]"),
+        (DoseThreshold(0.0, 0.0, 2.5), "under 1 [under 1 to 2.5]"),
         (DoseThreshold(4.0, None, None), "4"),
-        (DoseThreshold(None, 20.0, None), "not reached [20 or more]"),
+        (DoseThreshold(None, 20.0, None), "not reached [20 to over 50]"),
         (DoseThreshold(None, None, None), "not reached"),
         (None, "–"),
     ],

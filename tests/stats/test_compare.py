@@ -160,3 +160,10 @@ def test_one_judge_and_unlike_shapes_are_refused() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="resamples"):
         compare(judges(0.5, 0.1), LEVELS, rng(), resamples=0)
+
+
+def test_more_judges_get_more_swaps_of_d() -> None:
+    """40 for each of 66 pairs, more than 2,000: the smallest p that is possible says how many."""
+    planted = judges(*np.linspace(0, 4, 12), n=20)
+    (found,) = compare(planted, LEVELS, rng(), quantities=["d_avg"], resamples=5000).values()
+    assert min(pair.p for pair in found.pairs) == pytest.approx(1 / 2641)

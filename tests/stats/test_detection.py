@@ -168,6 +168,7 @@ def test_above_controls_has_bonett_and_prices_limit(kinds: int) -> None:
     several = np.repeat(damage[:, None, None], kinds, axis=1)
     found = detection(several, ["a"] * kinds, controls=control[:, None, None])
     assert found.above_controls == pytest.approx([augmented.mean() - half] * kinds)
+    assert found.more_than_controls == pytest.approx([apart.mean()] * kinds)
 
 
 def test_clusters_widen_where_they_agree() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from dhp.stats.arrays import cluster_draws
-from dhp.stats.psychometric import crossing, curve, fit, monotone, psychometric, threshold_grid
+from dhp.stats.psychometric import _threshold, crossing, curve, fit, monotone, psychometric, threshold_grid
 
 DOSES = np.array([1.0, 2, 4, 8, 16, 32])
 Floats = npt.NDArray[np.float64]
@@ -254,3 +254,13 @@ def test_bad_input(change: dict[str, npt.ArrayLike], message: str) -> None:
     given_: dict[str, object] = {"doses": DOSES, "differences": judged(20, 5.0), "rng": rng(), **change}
     with pytest.raises(ValueError, match=message):
         psychometric(**given_)  # type: ignore[arg-type]
+
+
+def test_the_interval_of_a_threshold_is_by_rank_of_the_resamples_alone() -> None:
+    """The second of 99 from either end with very many clusters; 0 below the doses, infinite above."""
+    resamples = np.arange(2.0, 101)
+    found = np.append(1.5, resamples)
+    assert _threshold(found, np.array([1.0, 200]), 10**6, 0.95) == (1.5, 3.0, 99.0)
+    assert _threshold(found, np.array([3.5, 98.5]), 10**6, 0.95) == (0.0, 0.0, math.inf)
+    assert _threshold(found, np.array([1.0, 200]), 1, 0.95)[0] == 1.5
+    assert np.isnan(_threshold(found, np.array([1.0, 200]), 1, 0.95)[1:]).all()

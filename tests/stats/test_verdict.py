@@ -44,6 +44,8 @@ def test_damage_must_be_told_from_harmless_edits() -> None:
     said = [verdict(0.9, 0.7, 1.0, 50, above_controls=more) for more in (-0.1, 0.0, 0.1, math.nan)]
     assert said == ["as harmless edits", "as harmless edits", "noticed", "noticed"]
     assert verdict(0.55, 0.51, 0.59, 50, above_controls=-0.1) == "faint"
+    quiet = [verdict(0.9, 0.7, 1.0, 50, above_controls=more, false_alarm=False) for more in (-0.1, 0.1)]
+    assert quiet == ["undecided", "noticed"]
 
 
 @pytest.mark.parametrize(

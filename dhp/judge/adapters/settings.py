@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dhp.core.errors import InputError
-from dhp.core.keywords import near_keywords, scale_ends
-from dhp.core.options import check_numbers, option, pairs_like
+from dhp.core.options import check_numbers, near_keywords, option, pairs_like, scale_ends
 
 
 @near_keywords

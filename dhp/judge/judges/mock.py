@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dhp.core.errors import InputError, one_of, suggest
-from dhp.core.keywords import Registry
 from dhp.core.records import ORIGINAL, PROBES, Candidate, Rating, parse_variant
 from dhp.core.seeding import stream
 from dhp.core.specs import Metric, Scale, Task
@@ -161,7 +160,9 @@ def mock_judge(name: str, seed: int = 0) -> MockJudge:
     `InputError` for an unknown kind, a dial that is nearly the name of one, and a value out of range.
     """
     base, settings = split_settings(name)
-    dials = Registry("mock judge", KINDS)[base.removeprefix("mock/")]
+    kind = base.removeprefix("mock/")
+    one_of("mock judge", kind, KINDS)
+    dials = KINDS[kind]
     changes: dict[str, Any] = {}
     own: dict[str, float] = {}
     names = ("style", *_NUMBERS)

@@ -89,10 +89,12 @@ class Connection:
 
     def without_secrets(self, reply: Reply) -> Reply:
         """A reply in which no secret is repeated, neither in its text nor piece by piece in its tokens."""
+        if not self.secrets:
+            return reply
         positions = reply.positions
         tokens = [token for position in positions or () for token, _ in position.alternatives]
         pieces = [reply.text, reply.finish, "".join(p.chosen for p in positions or ()), *tokens]
-        if not self.secrets or all(self.hidden(piece) == piece for piece in pieces):
+        if all(self.hidden(piece) == piece for piece in pieces):
             return reply
         if positions is not None:
             positions = tuple(Position("***", ()) for _ in positions)

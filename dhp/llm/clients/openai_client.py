@@ -147,8 +147,6 @@ class SdkTransport:
             self._client = openai.AsyncOpenAI(
                 base_url=connection.urls[0],
                 api_key=connection.key or "none",
-                organization=connection.headers.get("openai-organization"),
-                project=connection.headers.get("openai-project"),
                 default_headers=connection.headers,
                 **settings,
             )

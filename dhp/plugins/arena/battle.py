@@ -13,7 +13,7 @@ import numpy as np
 from dhp.cli.language_models import estimates_shown
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, Waiting, one_of
-from dhp.core.files import write_lines
+from dhp.core.files import indented_json, json_line, write_lines
 from dhp.core.progress import Progress, progress_shown
 from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate
@@ -371,18 +371,6 @@ def read_systems(entries: Sequence[str]) -> Systems:
     return {name: sorted(answers, key=lambda a: order[a.id]) for name, answers in found.items()}
 
 
-def output_folder(given: str | None, own: str) -> Path | None:
-    """The folder of `--out`: new, empty, or one that holds the file `own` of an earlier run."""
-    if given is None:
-        return None
-    path = Path(given)
-    if path.exists() and not path.is_dir():
-        raise InputError(f"--out {path}: is a file; allowed: a new or empty folder, or one of an earlier run")
-    if path.exists() and any(path.iterdir()) and not (path / own).exists():
-        raise InputError(f"--out {path}: holds other files and no {own}; allowed: a new or empty folder")
-    return path
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BattleSpec:
     """What a battle is asked."""
@@ -448,16 +436,9 @@ def battle_estimate(spec: BattleSpec, context: RequestContext) -> list[Part]:
 
 def write_battle(battle: Battle, folder: Path) -> None:
     """Write `battle.json`, `verdicts.jsonl` and `report.html`, each whole or not at all."""
-
-    files = {
-        "verdicts.jsonl": "".join(
-            json.dumps(row, ensure_ascii=False) + "\n" for row in battle.verdict_lines()
-        ),
-        "report.html": battle_page(battle),
-        "battle.json": json.dumps(battle.to_json(), ensure_ascii=False, indent=1) + "\n",
-    }
-    for name, text in files.items():
-        write_lines(folder / name, [text])
+    write_lines(folder / "verdicts.jsonl", map(json_line, battle.verdict_lines()))
+    write_lines(folder / "report.html", [battle_page(battle)])
+    write_lines(folder / "battle.json", [indented_json(battle.to_json())])
 
 
 def battle_printout(spec: BattleSpec, folder: Path | None) -> Printout:

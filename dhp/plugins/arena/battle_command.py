@@ -2,23 +2,70 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, setting, settings
 from dhp.cli.output import JSON, print_out, say
-from dhp.cli.protocol_options import DRY_RUN, RELEASED, SEED, Criteria, model_option
+from dhp.cli.protocol_options import DRY_RUN, RELEASED, SEED, AnswerChanges, Criteria, model_option
 from dhp.core.errors import InputError, one_of
+from dhp.core.files import check_free_folder
+from dhp.core.options import option
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice
-from dhp.plugins.arena.labelled_pairs import read_judgebench_verdicts, read_llmbar_answers, read_llmbar_pairs
-from dhp.plugins.arena.options import BATTLE_PROMPTS, PairwiseChanges, RecordedOptions
-from dhp.plugins.arena.recorded_verdicts import RecordedCell, compared_ways, recorded_cells
+from dhp.plugins.arena.recorded_verdicts import (
+    RecordedCell,
+    compared_ways,
+    read_judgebench_verdicts,
+    read_llmbar_answers,
+    read_llmbar_pairs,
+    recorded_cells,
+)
 from dhp.report.labels import between
 from dhp.report.printout import Part, Printout, TextTable
+
+if TYPE_CHECKING:
+    from dhp.core.protocol_spec import Protocol
+
+
+@dataclass(frozen=True)
+class PairwiseChanges(AnswerChanges):
+    """How a judge is asked about two texts; otherwise as the protocol says."""
+
+    protocol: str = field(
+        default="battle",
+        metadata=option("battle, choose or swap, see dhp list protocols.", metavar="NAME|FILE.yaml"),
+    )
+    ties: bool | None = field(
+        default=None, metadata=option("The judge may call a tie.", name="--ties/--no-ties")
+    )
+
+    def chosen(self) -> "Protocol":
+        """The protocol with these changes."""
+        from dhp.content.protocols import read_pairwise
+
+        return read_pairwise(self.protocol, **self.given({"ties": self.ties}))
+
+
+@dataclass(frozen=True)
+class RecordedOptions:
+    """Verdicts that are recorded; no judge is asked."""
+
+    recorded: tuple[str, ...] = field(
+        default=(), metadata=option("Recorded verdicts; may be repeated.", metavar="FILE", many=True)
+    )
+    pairs: str | None = field(
+        default=None, metadata=option("The pairs that the verdicts are about (llmbar).", metavar="FILE")
+    )
+
+
+BATTLE_PROMPTS = click.option(
+    "--battle-prompts", metavar="FILE", help="A battle prompt file of ColossalEval, used as it is."
+)
 
 
 @click.command(
@@ -74,11 +121,12 @@ def battle(
         BattleSpec,
         battle_estimate,
         battle_printout,
-        output_folder,
         read_systems,
     )
 
-    folder = output_folder(out, "battle.json")
+    folder = None if out is None else Path(out)
+    if folder:
+        check_free_folder(folder, "battle.json", "battle")
     spec = BattleSpec(
         systems=read_systems(answers),
         model=model,

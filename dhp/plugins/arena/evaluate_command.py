@@ -1,6 +1,5 @@
 """`dhp evaluate`: score answers by category and metric, from ColossalEval's files."""
 
-import json as json_
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,28 +13,30 @@ from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, SEED, ProtocolChanges, model_option
 from dhp.core.errors import InputError, Waiting, one_of
-from dhp.core.files import write_lines
+from dhp.core.files import check_free_folder, indented_json, json_line, write_lines
 from dhp.core.progress import progress_shown
 from dhp.core.records import Example, Rating
 from dhp.core.seeding import text_hash
-from dhp.core.text import spreadsheet_safe
 from dhp.judge.factory import find_judge
 from dhp.judge.ratings import checked_ratings, readable
 from dhp.llm.cached_model import taken
 from dhp.llm.settings import ModelSettings
-from dhp.plugins.arena.battle import Battle, battle_parts, output_folder, write_battle
-from dhp.plugins.arena.evaluation import EvaluatedCell, Evaluation, Work, evaluated_cells
-from dhp.plugins.arena.input import CategoryPlan
-from dhp.plugins.arena.options import (
-    BATTLE_PROMPTS,
+from dhp.plugins.arena.battle import Battle, battle_parts, write_battle
+from dhp.plugins.arena.battle_command import BATTLE_PROMPTS
+from dhp.plugins.arena.evaluation import (
     REFERENCES,
     STEPS,
+    EvaluatedCell,
+    Evaluation,
     EvaluationFiles,
     EvaluationOptions,
+    Work,
     content_language,
+    evaluated_cells,
 )
+from dhp.plugins.arena.input import CategoryPlan
 from dhp.report.labels import between, figure
-from dhp.report.printout import Part, Printout, TextTable
+from dhp.report.printout import Part, Printout, TextTable, text_for_programs
 
 
 @click.command(
@@ -108,7 +109,10 @@ def evaluate(
     elif dry_run:
         say(*prepared().estimate())
     else:
-        shown(*until_answered(lambda: evaluated(prepared())), out=out, json=json)
+        folder = None if out is None else Path(out)
+        if folder:
+            check_free_folder(folder, "evaluation.json", "evaluation")
+        shown(*until_answered(lambda: evaluated(prepared())), folder=folder, json=json)
 
 
 _CLASSICAL: Mapping[str, tuple[str, ...]] = {
@@ -180,11 +184,10 @@ def shown(
     ratings: Sequence[Rating],
     battle: Battle | None,
     *,
-    out: str | None,
+    folder: Path | None,
     json: bool,
 ) -> None:
-    """Print the results, and write them where `out` says."""
-    folder = output_folder(out, "evaluation.json")
+    """Print the results, and write them to the folder if there is one."""
     if folder:
         _write(work, evaluation, ratings, battle, folder)
     title = f"{evaluation.judge}  ·  {evaluation.protocol}  ·  answers by category and metric"
@@ -206,32 +209,23 @@ def shown(
 def _write(
     work: Work, evaluation: Evaluation, ratings: Sequence[Rating], battle: Battle | None, folder: Path
 ) -> None:
-    import csv
-    import io
+    import pandas as pd
 
     from dhp.plugins.arena.evaluation import evaluation_page
 
     if battle:
         write_battle(battle, folder / "battle")
     texts = {(t.example, t.variant): t for c in work.plan.categories for t in work.texts(c.name)}
-    lines = io.StringIO()
-    writer = csv.DictWriter(lines, list(evaluation.rows()[0]), lineterminator="\n")
-    writer.writeheader()
-    for row in evaluation.rows():
-        writer.writerow({k: spreadsheet_safe(v) for k, v in row.items()})
+    table = Printout((), frame=lambda: pd.DataFrame(evaluation.rows()))
     rated = (
         {"example": r.example, "model": r.variant, "metric": r.metric, "sample": r.sample, "score": r.score}
         | {"status": r.status, "answer": r.raw}
         for r in ratings
     )
-    files = {
-        "ratings.jsonl": "".join(json_.dumps(row, ensure_ascii=False) + "\n" for row in rated),
-        "evaluation.csv": lines.getvalue(),
-        "report.html": evaluation_page(evaluation, texts, battle),
-        "evaluation.json": json_.dumps(evaluation.to_json(), ensure_ascii=False, indent=1) + "\n",
-    }
-    for name, text in files.items():
-        write_lines(folder / name, [text])
+    write_lines(folder / "ratings.jsonl", map(json_line, rated))
+    write_lines(folder / "evaluation.csv", [text_for_programs(table, "csv")])
+    write_lines(folder / "report.html", [evaluation_page(evaluation, texts, battle)])
+    write_lines(folder / "evaluation.json", [indented_json(evaluation.to_json())])
 
 
 def discern(work: Work, *, json: bool, out: str | None) -> None:

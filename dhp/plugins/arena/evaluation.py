@@ -2,20 +2,20 @@
 
 import json
 import logging
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from dhp.cli.language_models import estimates_shown
-from dhp.cli.protocol_options import ProtocolChanges
+from dhp.cli.protocol_options import AnswerChanges, ProtocolChanges
 from dhp.content.protocols import evaluation_protocol, override, read_pairwise, read_wording
 from dhp.core.errors import InputError, Waiting
+from dhp.core.options import option
 from dhp.core.records import Candidate, Rating
-from dhp.core.specs import Scale, Task
+from dhp.core.specs import Language, Scale, Task
 from dhp.judge.api import Judge
 from dhp.judge.factory import find_judges
 from dhp.llm.cached_model import RequestContext
@@ -41,15 +41,62 @@ from dhp.plugins.arena.input import (
     read_answers,
     read_plan,
 )
-from dhp.plugins.arena.options import STEPS, EvaluationFiles, EvaluationOptions, content_language
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import figure
 from dhp.report.printout import Part
 from dhp.report.web import page
+from dhp.stats.influences import mean_influences, student_interval
 
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
+
+REFERENCES = ("one-prompt", "second-turn")
+STEPS = ("written", "auto")
+"""Evaluation steps: those written down, which is the default, or by the model for metrics that lack them."""
+
+
+@dataclass(frozen=True)
+class EvaluationFiles:
+    """What is evaluated; files in ColossalEval's form."""
+
+    config: str | None = field(
+        default=None, metadata=option("Categories and metrics; default: all bundled ones.", metavar="FILE")
+    )
+    prompts: str | None = field(
+        default=None, metadata=option("Evaluation prompts; default: the bundled ones.", metavar="FILE")
+    )
+    targets: str | None = field(
+        default=None, metadata=option("Questions, and good answers to them.", metavar="FILE")
+    )
+    answers: tuple[str, ...] = field(
+        default=(),
+        metadata=option("Answers of one model; may be repeated.", metavar="[MODEL=]FILE", many=True),
+    )
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """How answers are judged."""
+
+    with_reference: str | None = field(
+        default=None,
+        metadata=option(
+            "Show the judge the target answer, at once or after its first answer.",
+            metavar="|".join(REFERENCES),
+        ),
+    )
+    all_metrics: bool = field(default=False, metadata=option("Also metrics that the config leaves out."))
+
+
+def content_language(changes: AnswerChanges) -> Language:
+    """The language of bundled content; raises `InputError` where there is none in it."""
+    match changes.language:
+        case None | "en":
+            return "en"
+        case "zh":
+            return "zh"
+    raise InputError(f"--language '{changes.language}': allowed: en, zh")
 
 
 SCHEMA = "dhp.evaluation/1"
@@ -182,12 +229,9 @@ def _cell(
 
 def mean_interval(scores: Sequence[float], scale: Scale | None = None) -> tuple[float, float] | None:
     """The 95 % interval of a mean by Student's t, within any scale; None with fewer than two scores."""
-    from scipy.stats import t
-
     if len(scores) < 2:
         return None
-    half = float(t.ppf(0.975, len(scores) - 1)) * stdev(scores) / math.sqrt(len(scores))
-    low, high = fmean(scores) - half, fmean(scores) + half
+    low, high = map(float, student_interval(mean_influences(scores)))
     return (low, high) if scale is None else (max(scale.min, low), min(scale.max, high))
 
 

@@ -3,17 +3,151 @@
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
+from dhp.core.errors import InputError
 from dhp.core.specs import Scale
+from dhp.core.tables import Row, read_table
 from dhp.core.text import without_reasoning
 from dhp.judge.extraction.rating import read_rating
 from dhp.plugins.arena.evaluation import mean_interval
-from dhp.plugins.arena.labelled_pairs import AnswerForm, LabelledPair, RecordedAnswer
 from dhp.plugins.arena.statistics import PairFigures, PairOutcome, pair_figures, sign_flip_log_p
+
+AnswerForm = Literal["rating", "llmbar", "llmbar-cot", "choice"]
+_CHOICES = {"A>>B": 1, "A>B": 1, "A=B": 0, "B>A": -1, "B>>A": -1}
+"""Verdict of JudgeBench -> 1 where the output shown first wins, A, -1 for the second, 0 for a tie."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPair:
+    """A pair of outputs and which of them is better."""
+
+    id: str
+    subset: str
+    """Kind of the pair."""
+    label: int
+    """Number of the better output, 1 or 2."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAnswer:
+    """What a judge answered about one pair."""
+
+    id: str
+    model: str
+    protocol: str
+    form: AnswerForm
+    """What `answers` are: a `rating` of output 1 and one of output 2; else verdicts on the pair as given and
+    with output 2 shown first, either a `choice` (as JudgeBench has it, or empty for none) or an answer in the
+    words of LLMBar's protocols, without or with a reason before it."""
+    answers: tuple[str, str]
+    place: str
+    """File and line of the answer."""
+
+
+def read_llmbar_pairs(path: Path) -> dict[str, LabelledPair]:
+    """Id -> pair, from a table with the columns `id, subset, label`.
+
+    Raises `InputError` for a file of another form, a label other than 1 or 2, and a duplicate id.
+    """
+    table = read_table(path)
+    table.need(["id", "subset", "label"])
+    found: dict[str, LabelledPair] = {}
+    for row in table.rows:
+        if row.text("label") not in ("1", "2"):
+            raise row.fault(f"column 'label' is '{row.text('label')}'; allowed: 1 or 2")
+        if (name := row.text("id")) in found:
+            raise row.fault(f"duplicate id '{name}'")
+        found[name] = LabelledPair(name, row.text("subset"), int(row.text("label")))
+    return found
+
+
+def read_llmbar_answers(paths: Sequence[Path], pairs: Mapping[str, LabelledPair]) -> list[RecordedAnswer]:
+    """Answers: `id, model, protocol` and either `answer_as_given, answer_swapped` or `score_1, score_2`.
+
+    Raises `InputError` for a file of another form, an id that is not a pair, and a duplicate answer.
+    """
+    return _once(_llmbar_answers(paths, pairs))
+
+
+def read_judgebench_verdicts(paths: Sequence[Path]) -> tuple[list[RecordedAnswer], dict[str, LabelledPair]]:
+    """Verdicts on the pairs of JudgeBench, and the pairs: id -> pair.
+
+    Tables have the columns `pair_id, kind, judge, better` (A or B) and `verdict_as_given, verdict_swapped`:
+    A>>B, A>B, A=B, B>A, B>>A, where A is the output shown first, or nothing where no verdict was read. In
+    `verdict_swapped` output B was shown first. Raises `InputError` for a file of another form, a pair with
+    another kind or label than before, and a second verdict of a judge on a pair.
+    """
+    pairs: dict[str, LabelledPair] = {}
+    return _once(_judgebench_verdicts(paths, pairs)), pairs
+
+
+def _once(answers: Iterator[RecordedAnswer]) -> list[RecordedAnswer]:
+    found: dict[tuple[str, str, str], RecordedAnswer] = {}
+    for answer in answers:
+        key = (answer.id, answer.model, answer.protocol)
+        if key in found:
+            raise InputError(
+                f"{answer.place}: a second answer of {key[1]}, {key[2]}, about '{key[0]}'; allowed: one"
+            )
+        found[key] = answer
+    return list(found.values())
+
+
+def _llmbar_answers(paths: Sequence[Path], pairs: Mapping[str, LabelledPair]) -> Iterator[RecordedAnswer]:
+    for path in paths:
+        table = read_table(path)
+        table.need(["id", "model", "protocol"])
+        for row in table.rows:
+            answer = _llmbar_answer(row)
+            if answer.id not in pairs:
+                raise row.fault(
+                    f"id '{answer.id}' is not one of the {len(pairs)} pairs; allowed: those of `pairs`"
+                )
+            yield answer
+
+
+def _llmbar_answer(row: Row) -> RecordedAnswer:
+    columns = (("answer_as_given", "answer_swapped"), ("score_1", "score_2"))
+    for pointwise, (one, two) in enumerate(columns):
+        texts = [row.value(one), row.value(two)]
+        if all(isinstance(text, str | int | float) for text in texts):
+            model, protocol = row.text("model"), row.text("protocol")
+            reasoned = any(word in protocol for word in ("CoT", "Swap"))
+            form: AnswerForm = "rating" if pointwise else "llmbar-cot" if reasoned else "llmbar"
+            said = (str(texts[0]), str(texts[1]))
+            return RecordedAnswer(row.text("id"), model, protocol, form, said, row.place)
+    raise InputError(f"{row.place}: holds no answers; allowed: {' or '.join(map(' and '.join, columns))}")
+
+
+def _judgebench_verdicts(paths: Sequence[Path], pairs: dict[str, LabelledPair]) -> Iterator[RecordedAnswer]:
+    for path in paths:
+        table = read_table(path)
+        table.need(["pair_id", "kind", "judge", "better", "verdict_as_given", "verdict_swapped"])
+        for row in table.rows:
+            if row.text("better") not in ("A", "B"):
+                raise row.fault(f"column 'better' is '{row.text('better')}'; allowed: A or B")
+            name = row.text("pair_id")
+            pair = LabelledPair(name, row.text("kind"), 1 if row.text("better") == "A" else 2)
+            if pairs.setdefault(name, pair) != pair:
+                raise row.fault(f"pair '{name}' has another kind or label than before; allowed: the same")
+            said = (_choice(row, "verdict_as_given"), _choice(row, "verdict_swapped"))
+            yield RecordedAnswer(name, row.text("judge"), "none", "choice", said, row.place)
+
+
+def _choice(row: Row, column: str) -> str:
+    """The verdict; empty where none was read."""
+    if not row.has(column):
+        return ""
+    if (verdict := row.text(column)) not in _CHOICES:
+        raise row.fault(f"column '{column}' is '{verdict}'; allowed: {', '.join(_CHOICES)}")
+    return verdict
+
 
 _SCALE = Scale(min=0.0, max=10.0)
 """Scale of recorded ratings: 1 to 10 was asked for, and some are 0."""
@@ -21,7 +155,6 @@ _VERDICTS = {
     "llmbar": r"(?:^|\n) ?Output \(%s\)",
     "llmbar-cot": r"(?:^|\n) ?Output \(%s\)$|Output \(%s\) is better",
 }
-_CHOICES = {"first": 1, "second": -1, "tie": 0}
 
 
 @dataclass(frozen=True, slots=True)

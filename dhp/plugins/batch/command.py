@@ -7,6 +7,7 @@ import click
 from dhp.cli.options import Command, setting
 from dhp.cli.output import say
 from dhp.llm.settings import ModelSettings
+from dhp.report.printout import TextTable
 
 _CACHE = setting(ModelSettings, "cache")
 
@@ -25,7 +26,6 @@ def list_batches(cache: str | None) -> None:
     """
     from dhp.core.files import cache_folder
     from dhp.plugins.batch.jobs import RemoteBatches
-    from dhp.report.printout import TextTable
 
     jobs = RemoteBatches(Path(cache or cache_folder())).jobs()
     rows = [

@@ -1,14 +1,16 @@
-"""The interface of batch providers, and the providers by name."""
+"""Batches at OpenAI, Anthropic and Gemini through their packages, which are imported when used."""
 
+import itertools
+import json
 import os
-from collections.abc import Collection, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from dhp.core.errors import InputError, one_of, require
-from dhp.core.plugins import load_target
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +53,301 @@ class Provider(Protocol):
         ...
 
 
+_OPENAI_ENDED = ("completed", "expired", "cancelled", "failed")
+_OPENAI_TAG = "dhp"
+_OPENAI_LATEST = 1000
+"""Batches that are looked through for a lost one."""
+
+
+class OpenAIBatches:
+    """See `Provider`; a batch has its tag in its metadata."""
+
+    def __init__(self, endpoint: str) -> None:
+        import openai
+
+        self._client = openai.OpenAI(base_url=endpoint)
+
+    def submit(self, path: Path, tag: str) -> str:
+        with path.open("rb") as file:
+            sent = self._client.files.create(file=file, purpose="batch")
+        once = self._client.with_options(max_retries=0)  # a lost answer does not mean a lost batch
+        batch = once.batches.create(
+            input_file_id=sent.id,
+            endpoint="/v1/chat/completions",
+            completion_window="24h",
+            metadata={_OPENAI_TAG: tag},
+        )
+        return batch.id
+
+    def find(self, tag: str, count: int, since: float, known: Collection[str]) -> str | None:
+        for batch in itertools.islice(self._client.batches.list(limit=100), _OPENAI_LATEST):
+            if (batch.metadata or {}).get(_OPENAI_TAG) == tag:
+                return batch.id
+        return None
+
+    def state(self, batch: str) -> State:
+        found = self._client.batches.retrieve(batch)
+        counts = found.request_counts
+        said = f"{found.status}, {counts.completed} of {counts.total} answered" if counts else found.status
+        errors = found.errors.data if found.errors and found.errors.data else []
+        failed = "; ".join(error.message or error.code or "" for error in errors[:3]) or "no reason given"
+        return State(said, found.status in _OPENAI_ENDED, failed if found.status == "failed" else "")
+
+    def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
+        found = self._client.batches.retrieve(batch)
+        for file in (found.output_file_id, found.error_file_id):
+            if file:
+                with self._client.files.with_streaming_response.content(file) as answer:
+                    yield from _json_lines(answer.iter_bytes())
+
+    def cancel(self, batch: str) -> None:
+        self._client.batches.cancel(batch)
+
+
+def _json_lines(pieces: Iterable[bytes]) -> Iterator[Any]:
+    """The values of lines that end by a line feed alone, from pieces of any size."""
+    rest = b""
+    for piece in itertools.chain(pieces, [b"\n"]):
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from (json.loads(line) for line in whole if line.strip())
+
+
+_ANTHROPIC_FINISH = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "refusal": "content_filter",
+}
+_ANTHROPIC_STATUS = {"invalid_request_error": 400, "authentication_error": 401, "not_found_error": 404}
+"""Kinds of errors with the status that means the same; others may pass."""
+_ANTHROPIC_LATEST = 100
+_SKEW = 60.0
+"""Seconds by which the clock here may be ahead of that there."""
+
+
+class AnthropicBatches:
+    """See `Provider`. A request has one sample; a batch has no tag: a lost one is known by size and age."""
+
+    def __init__(self, endpoint: str) -> None:
+        import anthropic
+
+        self._client = anthropic.Anthropic()  # address and key from the environment
+
+    def submit(self, path: Path, tag: str) -> str:
+        with path.open("rb") as lines:
+            requests: list[Any] = [_anthropic_request(json.loads(line)) for line in lines]
+        once = self._client.with_options(max_retries=0)  # a lost answer does not mean a lost batch
+        return str(once.messages.batches.create(requests=requests).id)
+
+    def find(self, tag: str, count: int, since: float, known: Collection[str]) -> str | None:
+        for batch in itertools.islice(self._client.messages.batches.list(limit=100), _ANTHROPIC_LATEST):
+            numbers = batch.request_counts
+            total = sum(getattr(numbers, name) for name in _ANTHROPIC_COUNTS)
+            if since - _SKEW <= batch.created_at.timestamp() and total == count and batch.id not in known:
+                return str(batch.id)
+        return None
+
+    def state(self, batch: str) -> State:
+        found = self._client.messages.batches.retrieve(batch)
+        total = sum(getattr(found.request_counts, name) for name in _ANTHROPIC_COUNTS)
+        said = f"{found.processing_status}, {found.request_counts.succeeded} of {total} answered"
+        return State(said, found.processing_status == "ended")
+
+    def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
+        for line in self._client.messages.batches.results(batch):
+            yield _anthropic_result(line.model_dump(mode="json"))
+
+    def cancel(self, batch: str) -> None:
+        self._client.messages.batches.cancel(batch)
+
+
+_ANTHROPIC_COUNTS = ("processing", "succeeded", "errored", "canceled", "expired")
+
+
+def _anthropic_request(line: Mapping[str, Any]) -> dict[str, Any]:
+    """A line in OpenAI's form as a request of Anthropic's."""
+    body = line["body"]
+    if "logprobs" in body:
+        raise InputError(
+            "`batch` anthropic: gives no log-probabilities; allowed: `extraction` parse or another provider"
+        )
+    params: dict[str, Any] = {
+        "model": body["model"],
+        "max_tokens": body.get("max_tokens") or body.get("max_completion_tokens"),
+        "messages": [m for m in body["messages"] if m["role"] != "system"],
+    }
+    if system := "\n\n".join(m["content"] for m in body["messages"] if m["role"] == "system"):
+        params["system"] = system
+    params |= {name: body[name] for name in ("temperature", "top_p") if name in body}
+    return {"custom_id": line["custom_id"], "params": params}
+
+
+def _anthropic_result(line: Mapping[str, Any]) -> dict[str, Any]:
+    """A result of Anthropic's as a line in OpenAI's form."""
+    result, name = line["result"], line["custom_id"]
+    if result["type"] == "succeeded":
+        message = result["message"]
+        text = "".join(part.get("text") or "" for part in message["content"] if part["type"] == "text")
+        finish = _ANTHROPIC_FINISH.get(message["stop_reason"], message["stop_reason"])
+        usage = message["usage"]
+        body = {
+            "model": message["model"],
+            "choices": [{"index": 0, "message": {"content": text}, "finish_reason": finish}],
+            "usage": {"prompt_tokens": usage["input_tokens"], "completion_tokens": usage["output_tokens"]},
+        }
+        return {"custom_id": name, "response": {"status_code": 200, "body": body}, "error": None}
+    if result["type"] == "errored":
+        error = result["error"].get("error") or result["error"]
+        response = {"status_code": _ANTHROPIC_STATUS.get(error.get("type"), 500), "body": {"error": error}}
+        return {"custom_id": name, "response": response, "error": None}
+    return {"custom_id": name, "response": None, "error": {"code": f"batch_{result['type']}"}}
+
+
+_GEMINI_RUNNING = ("QUEUED", "PENDING", "RUNNING", "CANCELLING", "PAUSED", "UPDATING", "UNSPECIFIED")
+_GEMINI_FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
+_GEMINI_LATEST = 1000
+_GEMINI_NAMES = {
+    "temperature": "temperature",
+    "top_p": "topP",
+    "max_tokens": "maxOutputTokens",
+    "max_completion_tokens": "maxOutputTokens",
+    "n": "candidateCount",
+    "seed": "seed",
+    "logprobs": "responseLogprobs",
+    "top_logprobs": "logprobs",
+}
+"""Parameter of a chat completion -> that of Gemini's."""
+
+
+class GeminiBatches:
+    """See `Provider`; a batch has its tag as its display name."""
+
+    def __init__(self, endpoint: str) -> None:
+        from google import genai
+
+        self._client = genai.Client()  # address and key from the environment
+
+    def submit(self, path: Path, tag: str) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            converted, model = Path(folder) / f"{tag}.jsonl", ""
+            with path.open("rb") as lines, converted.open("w", encoding="utf-8") as out:
+                for line in lines:
+                    data = json.loads(line)
+                    model = data["body"]["model"]
+                    out.write(
+                        json.dumps({"key": data["custom_id"], "request": _gemini_request(data["body"])})
+                        + "\n"
+                    )
+            file = self._client.files.upload(
+                file=str(converted), config={"display_name": tag, "mime_type": "application/jsonl"}
+            )
+        return str(
+            self._client.batches.create(model=model, src=file.name or "", config={"display_name": tag}).name
+        )
+
+    def find(self, tag: str, count: int, since: float, known: Collection[str]) -> str | None:
+        for batch in itertools.islice(self._client.batches.list(), _GEMINI_LATEST):
+            if batch.display_name == tag:
+                return str(batch.name)
+        return None
+
+    def state(self, batch: str) -> State:
+        found = self._client.batches.get(name=batch)
+        word = (found.state.value if found.state else "").removeprefix("JOB_STATE_")
+        failed = (found.error and found.error.message) or "no reason given"
+        return State(word.lower(), word not in _GEMINI_RUNNING, failed if word == "FAILED" else "")
+
+    def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
+        found = self._client.batches.get(name=batch)
+        if found.dest is None or not found.dest.file_name:
+            return
+        data = self._client.files.download(file=found.dest.file_name)
+        for line in data.decode().split("\n"):
+            if line.strip():
+                yield _gemini_result(json.loads(line))
+
+    def cancel(self, batch: str) -> None:
+        self._client.batches.cancel(name=batch)
+
+
+def _gemini_request(body: Mapping[str, Any]) -> dict[str, Any]:
+    """A chat completion as a request of Gemini's."""
+    system = [m["content"] for m in body["messages"] if m["role"] == "system"]
+    contents = [
+        {"role": "model" if m["role"] == "assistant" else "user", "parts": [{"text": m["content"]}]}
+        for m in body["messages"]
+        if m["role"] != "system"
+    ]
+    request: dict[str, Any] = {
+        "contents": contents,
+        "generationConfig": {_GEMINI_NAMES[name]: body[name] for name in _GEMINI_NAMES if name in body},
+    }
+    if system:
+        request["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
+    return request
+
+
+def _gemini_result(line: Mapping[str, Any]) -> dict[str, Any]:
+    """A result of Gemini's as a line in OpenAI's form."""
+    response, error = line.get("response"), line.get("error")
+    if not isinstance(response, dict):
+        error = error if isinstance(error, dict) else {}
+        said = {"message": error.get("message", ""), "code": error.get("status", "")}
+        status = {400: 400, 3: 400, 401: 401, 403: 403, 404: 404, 5: 404}.get(error.get("code", 500), 500)
+        answer = {"status_code": status, "body": {"error": said}}
+        return {"custom_id": line["key"], "response": answer, "error": None}
+    usage = response.get("usageMetadata", {})
+    body = {
+        "model": response.get("modelVersion", ""),
+        "choices": [
+            _gemini_choice(i, candidate) for i, candidate in enumerate(response.get("candidates", []))
+        ],
+        "usage": {
+            "prompt_tokens": usage.get("promptTokenCount", 0),
+            "completion_tokens": usage.get("candidatesTokenCount", 0) + usage.get("thoughtsTokenCount", 0),
+        },
+    }
+    if not body["choices"] and response.get("promptFeedback"):
+        body["choices"] = [{"index": 0, "message": {"content": ""}, "finish_reason": "content_filter"}]
+    return {"custom_id": line["key"], "response": {"status_code": 200, "body": body}, "error": None}
+
+
+def _gemini_choice(index: int, candidate: Mapping[str, Any]) -> dict[str, Any]:
+    parts = (candidate.get("content") or {}).get("parts", [])
+    text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
+    finish = candidate.get("finishReason", "STOP")
+    choice = {
+        "index": candidate.get("index", index),
+        "message": {"content": text},
+        "finish_reason": _GEMINI_FINISH.get(finish, "content_filter"),
+    }
+    if logprobs := candidate.get("logprobsResult"):
+        choice["logprobs"] = {"content": _gemini_positions(logprobs)}
+    return choice
+
+
+def _gemini_positions(logprobs: Mapping[str, Any]) -> list[dict[str, Any]]:
+    tops = logprobs.get("topCandidates", [])
+    chosen = logprobs.get("chosenCandidates", [])
+
+    def token(found: Mapping[str, Any]) -> dict[str, Any]:
+        return {"token": found.get("token", ""), "logprob": found.get("logProbability", 0.0)}
+
+    return [
+        {
+            **token(one),
+            "top_logprobs": [token(t) for t in (tops[i] if i < len(tops) else {}).get("candidates", [])],
+        }
+        for i, one in enumerate(chosen)
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class _Known:
     """What is known of a provider without its package."""
 
-    target: str
+    open: Callable[[str], Provider]
+    """Called with the address of the model, which OpenAI's package takes."""
     package: str
     keys: tuple[str, ...]
     """Variables of the environment; one of them holds the key."""
@@ -68,9 +360,9 @@ class _Known:
 
 
 _PROVIDERS = {
-    "openai": _Known("openai_batches:OpenAIBatches", "openai", ("OPENAI_API_KEY",)),
+    "openai": _Known(OpenAIBatches, "openai", ("OPENAI_API_KEY",)),
     "anthropic": _Known(
-        "anthropic_batches:AnthropicBatches",
+        AnthropicBatches,
         "anthropic",
         ("ANTHROPIC_API_KEY",),
         "https://api.anthropic.com/v1",
@@ -78,7 +370,7 @@ _PROVIDERS = {
         many=False,
     ),
     "gemini": _Known(
-        "gemini_batches:GeminiBatches",
+        GeminiBatches,
         "google-genai",
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         "https://generativelanguage.googleapis.com/v1beta/openai",
@@ -129,5 +421,4 @@ def open_provider(name: str, endpoint: str) -> Provider:
     """
     check_provider(name)
     check_key(name)
-    provider: Provider = load_target(f"dhp.plugins.batch.{_PROVIDERS[name].target}")(endpoint)
-    return provider
+    return _PROVIDERS[name].open(endpoint)

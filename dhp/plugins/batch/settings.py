@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError
-from dhp.core.keywords import near_keywords
-from dhp.core.options import option
+from dhp.core.options import near_keywords, option
 from dhp.plugins.batch.providers import check_key, check_provider
 
 if TYPE_CHECKING:

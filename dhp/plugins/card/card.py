@@ -1,6 +1,5 @@
 """Judge cards: what a judge notices and misses, and what it should not be used for."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 from dhp.analysis.results import WORST_FIRST, Result, VariantResult
 from dhp.content.catalog import kind_name, variant_name
+from dhp.core.files import indented_json
 from dhp.report.findings import sentences
 from dhp.report.labels import SIGNS, figure, listed, percent, percents, style_words, t75
 from dhp.report.printout import markdown_cell, markdown_table
@@ -155,7 +155,7 @@ def judge_cards(results: Iterable[Result]) -> list[JudgeCard]:
 
 def card_json(cards: Sequence[JudgeCard]) -> str:
     """What `card.json` holds."""
-    return json.dumps([card.to_json() for card in cards], ensure_ascii=False, indent=1) + "\n"
+    return indented_json([card.to_json() for card in cards])
 
 
 def card_page(cards: Sequence[JudgeCard]) -> str:

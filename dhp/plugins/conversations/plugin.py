@@ -2,19 +2,16 @@
 
 from dhp.core.plugins import Plugin
 
-_HERE = "dhp.plugins.conversations"
-_PERTURBERS = {
-    "faults": "turn_deletion turn_swap answer_repetition foreign_answer question_unanswered result_ignored "
-    "call_argument call_claimed argument_spacing argument_order renamed_ids",
-    "constraints": "constraint_broken",
-}
+_FAULTS = "dhp.plugins.conversations.faults"
+_PERTURBERS = (
+    "turn_deletion turn_swap answer_repetition foreign_answer question_unanswered result_ignored "
+    "call_argument call_claimed argument_spacing argument_order renamed_ids constraint_broken"
+)
 
 PLUGIN = Plugin(
     "conversations",
     "conversations and transcripts of agents",
-    datasets={"conversations": f"{_HERE}.load:conversations"},
-    perturbers={
-        name: f"{_HERE}.{file}:{name}" for file, names in _PERTURBERS.items() for name in names.split()
-    },
-    notes={"faults": f"{_HERE}.outcome:notes"},
+    datasets={"conversations": "dhp.plugins.conversations.readers:conversations"},
+    perturbers={name: f"{_FAULTS}:{name}" for name in _PERTURBERS.split()},
+    notes={"faults": f"{_FAULTS}:notes"},
 )

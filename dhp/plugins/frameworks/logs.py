@@ -10,11 +10,11 @@ from typing import Any
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_json
-from dhp.core.keywords import near_keywords
+from dhp.core.options import near_keywords
 from dhp.core.records import Example
 from dhp.core.specs import ANY_TASK, Task
 from dhp.core.tables import TABLE_SUFFIXES, Row, read_table
-from dhp.loaders.dataset import Dataset, in_language
+from dhp.loaders.dataset import Dataset
 from dhp.loaders.user import LOG_SUFFIX, Request, read_eval_file
 
 PRODUCTION = (
@@ -160,9 +160,10 @@ def log_dataset(
     entries = list(_entries(file, kind, rows, {**paths, **{k: (v,) for k, v in fields.items()}}, set(fields)))
     with_context = all("context" in entry for entry in entries)
     known = task if isinstance(task, Task) else read_task(task or ("rag" if with_context else "instruction"))
-    examples = in_language((_example(entry, known) for entry in entries), language)
+    examples = tuple(_example(entry, known) for entry in entries)
     chosen = read_suite(suite or GENERAL_SUITE)
-    return Dataset(file.name, examples, known, chosen, examples, notes=(PRODUCTION,))
+    found = Dataset(file.name, examples, known, chosen, examples, notes=(PRODUCTION,))
+    return found.in_languages(None, language)
 
 
 def is_inspect_log(path: str | Path) -> bool:

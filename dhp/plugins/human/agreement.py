@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dhp.core.errors import one_of
-from dhp.core.keywords import near_keywords
+from dhp.core.options import near_keywords
 from dhp.plugins.human.comparison import (
     PairAccuracy,
     Swap,

@@ -1,6 +1,8 @@
 """`dhp correlate`: correlation of judges' scores with human scores."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,16 +12,107 @@ from dhp.cli.options import Command, refuse_surplus, settings
 from dhp.cli.output import OutputOptions, print_out
 from dhp.cli.protocol_options import SEED
 from dhp.core.errors import InputError
-from dhp.plugins.human.correlation import RESAMPLES
-from dhp.plugins.human.table import TableOptions, agreement_in_table
+from dhp.core.options import option
+from dhp.plugins.human.agreement import Agreement, JudgeAgreement
+from dhp.plugins.human.agreement import correlate as correlated
+from dhp.plugins.human.comparison import (
+    PartialCorrelation,
+    SelfPreference,
+    partial_correlations,
+    self_preference,
+)
+from dhp.plugins.human.correlation import LEVELS, RESAMPLES, Coefficient, Correlation, Level
+from dhp.report.labels import figure
+from dhp.report.printout import Part, Printout, TextTable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dhp.plugins.human.agreement import Agreement, JudgeAgreement
-    from dhp.plugins.human.comparison import PartialCorrelation, SelfPreference
-    from dhp.plugins.human.correlation import Correlation
-    from dhp.report.printout import Part, TextTable
+LEVEL_NAMES: Mapping[Level, str] = {
+    "per_source": "within sources",
+    "pooled": "all items",
+    "system": "systems",
+}
+"""Level -> what is correlated, as tables call it."""
+
+
+SYMBOLS: Mapping[str, str] = {"pearson": "r", "spearman": "ρ", "kendall": "τ", "kendall-c": "τ-c"}
+
+
+def agreement_table(agreement: Agreement) -> TextTable:
+    """A row a level and judge, a column a metric and coefficient; to three decimals, a dash for undefined.
+
+    A metric is named over the first of its columns alone; a level that is the only one in the title alone.
+    """
+    frame = agreement.to_frame()
+    title = "correlation with human scores: Pearson's r, Spearman's ρ, Kendall's τ"
+    levels = frame.pop("level").map(LEVEL_NAMES)
+    if levels.nunique() == 1:
+        title = f"{title}; {levels[0]}"
+    else:
+        frame.insert(0, "level", levels)
+    names = [column for column in frame.columns if column in ("level", "judge")]
+    rows = [
+        tuple(cell if isinstance(cell, str) else _figure(cell) for cell in row)
+        for row in frame.itertuples(index=False, name=None)
+    ]
+    headings, last = list(names), ""
+    for column in frame.columns[len(names) :]:
+        metric, _, coefficient = column.rpartition(".")
+        symbol = SYMBOLS[coefficient]
+        headings.append(symbol if metric == last else f"{metric} {symbol}")
+        last = metric
+    return TextTable(title, headings, rows, headings[len(names) :])
+
+
+def _figure(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:z.3f}"
+
+
+_IN_TABLE = ("--table", "--csv", "--markdown", "--level", "--human", "--tau-c")
+"""The options that --table takes."""
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """One table of all judges, without intervals and tests."""
+
+    table: bool = field(
+        default=False,
+        metadata=option("Print one table instead: judges, and their correlation by metric and coefficient."),
+    )
+    level: tuple[Level, ...] = field(
+        default=(),
+        metadata=option(
+            "Only this level of that table, or with --csv or --markdown; may be repeated.",
+            metavar="per_source|pooled|system",
+            many=True,
+        ),
+    )
+
+    def wanted(self, output: OutputOptions) -> bool:
+        """Whether it is; raises `InputError` for options that contradict it or each other."""
+        output.check()
+        if output.json and self.table:
+            raise InputError("--table and --json: contradict each other; give at most one")
+        if not (self.table or output.csv or output.markdown):
+            if self.level:
+                raise InputError("--level: needs --table, --csv or --markdown")
+            return False
+        refuse_surplus("--table", _IN_TABLE)
+        return True
+
+
+def agreement_in_table(
+    ratings: "str | pd.DataFrame",
+    human: "str | pd.DataFrame",
+    coefficients: Sequence[Coefficient],
+    levels: Sequence[Level],
+) -> Printout:
+    """The table of these levels, or of all; errors as of `dhp.plugins.human.agreement.correlate`."""
+    found = correlated(ratings, human, levels=levels or LEVELS, coefficients=coefficients, resamples=0)
+    return Printout([agreement_table(found)], frame=found.to_frame)
+
 
 _MEASURE = "Spearman's correlation with human scores within sources"
 _CORRECTING = ("--correct", "--human", "--runs", "--passes", "--json")
@@ -108,11 +201,8 @@ def correlate(
 
     Example: dhp correlate ratings.csv --human summeval=summeval.jsonl
     """
-    from dhp.plugins.human.agreement import correlate as correlated
     from dhp.plugins.human.corrected import corrected_printout
-    from dhp.plugins.human.correlation import Coefficient
     from dhp.plugins.human.labels import has_labels, label_printout
-    from dhp.report.printout import Printout
 
     if correct:
         refuse_surplus("--correct", _CORRECTING)
@@ -149,7 +239,7 @@ def _check_options(resamples: int, variant: str | None, page: str | None, runs: 
         raise InputError("--variant needs --page and --runs")
 
 
-def _agreement_parts(agreement: "Agreement", human: str) -> "list[Part]":
+def _agreement_parts(agreement: Agreement, human: str) -> list[Part]:
     """Each judge, and once for all of them what is a matter of the data."""
     parts = [part for judge in agreement.judges for part in (*_judge_parts(judge), "")]
     numbers = [metric.single for judge in agreement.judges for metric in judge.metrics]
@@ -161,7 +251,7 @@ def _agreement_parts(agreement: "Agreement", human: str) -> "list[Part]":
     return [*parts, *_rater_lines(agreement), *_set_notes(human)]
 
 
-def _rater_lines(agreement: "Agreement") -> "Iterator[str]":
+def _rater_lines(agreement: Agreement) -> Iterator[str]:
     for metric, agreed in agreement.raters.items():
         if agreed:
             alpha = "undefined" if agreed.alpha is None else f"{agreed.alpha:.2f}"
@@ -169,7 +259,7 @@ def _rater_lines(agreement: "Agreement") -> "Iterator[str]":
             yield f"{metric}: {agreed.raters} raters, Krippendorff's alpha {alpha}{ceiling}"
 
 
-def _set_notes(human: str) -> "Iterator[str]":
+def _set_notes(human: str) -> Iterator[str]:
     from dhp.loaders.rated import FROM_REFERENCE
 
     name = human.partition("=")[0]
@@ -183,20 +273,15 @@ def _bias_parts(
     control: str | None,
     family: str | None,
     resamples: int,
-) -> "Iterator[Part]":
+) -> Iterator[Part]:
     """Agreement with the scores of a judge held constant, and self-preference, where they are asked for."""
-    from dhp.plugins.human.comparison import partial_correlations, self_preference
-
     if control:
         yield _partial_table(partial_correlations(rated, people, control, resamples=resamples), control)
     if family:
         yield _preference_table(self_preference(rated, people, family, resamples=resamples))
 
 
-def _partial_table(correlations: "list[PartialCorrelation]", control: str) -> "TextTable":
-    from dhp.report.labels import figure
-    from dhp.report.printout import TextTable
-
+def _partial_table(correlations: list[PartialCorrelation], control: str) -> TextTable:
     figures = ("items", "plain", "held constant")
     title = f"Pearson over all items, and with {control} held constant"
     rows = [
@@ -206,9 +291,7 @@ def _partial_table(correlations: "list[PartialCorrelation]", control: str) -> "T
     return TextTable(title, ("judge", "metric", *figures), rows, figures)
 
 
-def _preference_table(preferences: "list[SelfPreference]") -> "TextTable":
-    from dhp.report.printout import TextTable
-
+def _preference_table(preferences: list[SelfPreference]) -> TextTable:
     title = "self-preference: judge less human, own texts less others, in standard deviations"
     figures = ("own", "others", "preference")
     rows = [
@@ -237,8 +320,8 @@ def ratings_table(files: tuple[str, ...]) -> "str | pd.DataFrame":
 
 
 def _of_runs(
-    agreement: "Agreement", folders: tuple[str, ...], page: str | None, variant: str | None
-) -> "Iterator[Part]":
+    agreement: Agreement, folders: tuple[str, ...], page: str | None, variant: str | None
+) -> Iterator[Part]:
     """Correlation beside detection in runs; also written as a page."""
     from dhp.content.catalog import variant_name
     from dhp.plugins.human.both_views import (
@@ -247,8 +330,6 @@ def _of_runs(
         both_views_page,
         correlation_by_samples,
     )
-    from dhp.report.labels import figure
-    from dhp.report.printout import TextTable
     from dhp.runs.reader import read_run
 
     runs = [read_run(folder) for folder in folders]
@@ -279,10 +360,7 @@ def human_table(source: str) -> "str | pd.DataFrame":
     return read_human_scores(source) if source.partition("=")[0] in RATED_SETS else source
 
 
-def _judge_parts(judge: "JudgeAgreement") -> "Iterator[Part]":
-    from dhp.plugins.human.table import LEVEL_NAMES
-    from dhp.report.printout import TextTable
-
+def _judge_parts(judge: JudgeAgreement) -> Iterator[Part]:
     figures = (*(metric.metric for metric in judge.metrics), "mean")
     rows = []
     for row, one in enumerate(judge.metrics[0].correlations):
@@ -307,7 +385,7 @@ def _judge_parts(judge: "JudgeAgreement") -> "Iterator[Part]":
             yield f"  {m.metric}: Pearson over all items of the mean of 1, 2, ... samples: {curve}"
 
 
-def _cell(correlation: "Correlation") -> str:
+def _cell(correlation: Correlation) -> str:
     if correlation.value is None:
         return "undefined"
     return f"{correlation.value:.3f}{_ends(correlation.ci)}"
@@ -317,9 +395,7 @@ def _ends(ci: tuple[float, float] | None) -> str:
     return "" if ci is None else f" [{ci[0]:.2f}, {ci[1]:.2f}]"
 
 
-def _pair_table(agreement: "Agreement") -> "TextTable":
-    from dhp.report.printout import TextTable
-
+def _pair_table(agreement: Agreement) -> TextTable:
     rows = []
     for pair in agreement.pairs:
         swap = test = ("–", "–")

@@ -1,4 +1,4 @@
-"""`dhp correlate --correct`: means and shares of systems, corrected by human scores or error rates."""
+"""`dhp correlate --correct`: means and shares of systems, corrected by human scores or known errors."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,13 +12,92 @@ from dhp.core.errors import InputError
 from dhp.plugins.human.labels import Z, flip_words
 from dhp.plugins.human.scores import human_scores, mean_over, scores_by_judge, shared_metrics
 from dhp.report.printout import Part, Printout, TextTable
+from dhp.runs.reader import Run, RunResult
 from dhp.stats.arrays import Bools, Floats
-from dhp.stats.judge_habits import ErrorRates, FlipRate
+from dhp.stats.judge_habits import ErrorRates, FlipRate, error_rates, flip_rate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+
+
+def judge_errors(run: Run, passes: float) -> dict[str, dict[str, ErrorRates]]:
+    """How often each judge of a run passes good texts and fails bad ones.
+
+    Judge (its model, and `model (protocol)`) -> metric -> its errors over all datasets of the run; a metric
+    without scores of good or bad texts is left out. `passes` is the lowest score that passes, on the scale of
+    the metric. Raises `InputError` for a run of pairwise judges, whose scores are no grades.
+    """
+    groups: dict[tuple[str, str], dict[str, list[tuple[Floats, Floats]]]] = {}
+    for each in run.rated:
+        if each.result.statistics == "sign-flip":
+            raise InputError(
+                f"{run.folder}: its judges compare texts; allowed: a run of judges that rate them"
+            )
+        metrics = groups.setdefault((each.result.model, each.result.protocol), {})
+        for metric, sides in _sides(each).items():
+            metrics.setdefault(metric, []).append(sides)
+    found: dict[str, dict[str, ErrorRates]] = {}
+    for (model, protocol), metrics in groups.items():
+        rates = {m: known for m, parts in metrics.items() if (known := _pooled(parts, passes))}
+        found[f"{model} ({protocol})"] = rates
+        found.setdefault(model, rates)
+    return found
+
+
+def _sides(each: RunResult) -> dict[str, tuple[Floats, Floats]]:
+    """Metric -> scores of good and of bad texts, shape (texts, examples)."""
+    names = each.ratings.variants
+    controls = {v.variant for v in each.result.controls if v.level == "control"}
+    damage = {v.variant for v in each.result.variants}
+    good = [0, *(1 + i for i, name in enumerate(names) if name in controls)]
+    bad = [1 + i for i, name in enumerate(names) if name in damage]
+    means = each.ratings.means
+    return {m: (means[good, k], means[bad, k]) for k, m in enumerate(each.ratings.metrics)}
+
+
+def _pooled(parts: list[tuple[Floats, Floats]], passes: float) -> ErrorRates | None:
+    """Over datasets, whose numbers of variants may differ."""
+    sides = []
+    for which in (0, 1):
+        most = max(len(part[which]) for part in parts)
+        gaps = [np.full((most - len(p[which]), p[which].shape[1]), np.nan) for p in parts]
+        sides.append(np.hstack([np.vstack([p[which], gap]) for p, gap in zip(parts, gaps, strict=True)]))
+    good, bad = sides
+    return error_rates(good, bad, passes)
+
+
+def flip_rates(run: Run, passes: float) -> dict[str, dict[str, FlipRate]]:
+    """How often a verdict changes from one sample of a run to another, over all its texts.
+
+    Judge (its model, and `model (protocol)`) -> metric -> its flip rate; a metric without several samples of
+    a text is left out. `passes` is the lowest score that passes, on the scale of the metric.
+    """
+    found: dict[str, dict[str, FlipRate]] = {}
+    for (model, protocol), rows in run.ratings.groupby(["model", "protocol"], sort=False):
+        rates = {
+            str(metric): rate
+            for metric, part in rows.groupby("metric", sort=False)
+            if (rate := _rate(part, passes)) is not None
+        }
+        found[f"{model} ({protocol})"] = rates
+        found.setdefault(str(model), rates)
+    return found
+
+
+def _rate(rows: "pd.DataFrame", passes: float) -> FlipRate | None:
+    """From the ratings of one judge by one metric."""
+    scored = rows.dropna(subset=["score"])
+    text = scored.groupby(["dataset", "example", "variant"], sort=False)
+    number, sample = text.ngroup().to_numpy(), text.cumcount().to_numpy()
+    if not len(scored):
+        return None
+    scores = np.full((number.max() + 1, sample.max() + 1), np.nan)
+    scores[number, sample] = scored["score"]
+    clusters = np.zeros(len(scores), dtype=np.intp)
+    clusters[number] = scored.groupby(["dataset", "example"], sort=False).ngroup()
+    return flip_rate(scores, passes, clusters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +224,8 @@ def corrected_shares(
     """The share of good texts of each system, corrected for a judge's known errors (Rogan and Gladen 1978).
 
     A text counts as good from the score `passes` on; `errors` has judge -> metric -> its error rates at that
-    score (`dhp.plugins.human.errors.judge_errors`). Raises `InputError` for a broken table, and where a judge
-    has no known errors by any of its metrics.
+    score (`judge_errors`). Raises `InputError` for a broken table, and where a judge has no known errors by
+    any of its metrics.
     """
     found = []
     for name, metrics in scores_by_judge(ratings).items():
@@ -203,7 +282,6 @@ def corrected_printout(
     Human scores are of some of the texts. In the runs, of the same judge, originals are good texts and
     degraded ones bad, from the score `passes` on.
     """
-    from dhp.plugins.human.errors import flip_rates, judge_errors
     from dhp.runs.reader import read_run
 
     if human is None and not runs:

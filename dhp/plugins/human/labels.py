@@ -23,7 +23,7 @@ from dhp.plugins.human.scores import (
 from dhp.report.printout import Part, Printout, TextTable
 from dhp.stats.arrays import Bools, Floats, Ints, cluster_sums
 from dhp.stats.detection import examples_to_separate
-from dhp.stats.influences import Influences, wilson_interval
+from dhp.stats.influences import mean_influences, wilson_interval
 from dhp.stats.judge_habits import FlipRate, flip_rate
 
 if TYPE_CHECKING:
@@ -229,14 +229,11 @@ def flip_words(judge: str, metric: str, flips: FlipRate) -> str:
 
 def _share(right: Bools, of: Bools, clusters: Ints) -> Share | None:
     """The share of the texts `of` that are `right`."""
-    n = int(of.sum())
-    if not n:
+    if not of.any():
         return None
-    value = float(right[of].mean())
-    influence = np.where(of, right - value, 0.0) / n
-    figure = Influences(np.array([value]), influence[:, None], of[:, None], np.ones(1))
-    low, high = (float(end[0]) for end in wilson_interval(figure, clusters))
-    return Share(value, (0.0, 1.0) if math.isnan(low) else (low, high), n)
+    mean = mean_influences(np.where(of, right, np.nan))
+    low, high = map(float, wilson_interval(mean, clusters))
+    return Share(float(mean.value), (0.0, 1.0) if math.isnan(low) else (low, high), int(of.sum()))
 
 
 def label_printout(files: Sequence[str], human: "str | pd.DataFrame", passes: float | None) -> Printout:

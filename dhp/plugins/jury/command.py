@@ -9,6 +9,7 @@ from dhp.analysis.config import AnalysisConfig
 from dhp.cli.options import Command, setting
 from dhp.cli.output import JSON, print_out
 from dhp.content.catalog import variant_name
+from dhp.report.printout import Printout
 
 if TYPE_CHECKING:
     from dhp.plugins.jury.juries import Jury, JuryMember
@@ -27,7 +28,6 @@ def jury(runs: Sequence[str], floor: float, json: bool) -> None:
     Example: dhp jury runs/one runs/two
     """
     from dhp.plugins.jury.juries import jury_of_runs
-    from dhp.report.printout import Printout
 
     found = jury_of_runs(runs, floor=floor)
     lines = [line for each in found for line in _lines(each)]

@@ -104,15 +104,19 @@ def jury_figures(texts: JudgedTexts, members: Sequence[int], floor: float = FLOO
     found = detection(damage, texts.levels, texts.clusters, controls=harmless)
     pairs = found.pairs.max(axis=1).tolist()
     figures = list(zip(found.value.tolist(), found.low.tolist(), found.high.tolist(), pairs, strict=True))
-    above = found.above_controls.tolist()
+    above = found.above_controls
     states: list[ControlState] = []
     if harmless is not None:
         seen = detection(harmless, ["control"] * harmless.shape[1], texts.clusters)
         rows = (seen.value, seen.low, seen.high, seen.pairs.max(axis=1))
         states = [control_state(*row, floor=floor) for row in zip(*(r.tolist() for r in rows), strict=True)]
+        above = np.maximum(above, found.low - np.fmax.reduce(seen.high))
     return JuryFigures(
         found.value,
-        tuple(verdict(*f, floor=floor, above_controls=a) for f, a in zip(figures, above, strict=True)),
+        tuple(
+            verdict(*f, floor=floor, above_controls=a, false_alarm="false alarm" in states)
+            for f, a in zip(figures, above.tolist(), strict=True)
+        ),
         tuple(states),
         tuple(n >= FEWEST_PAIRS for n in pairs),
     )

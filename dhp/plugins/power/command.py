@@ -12,12 +12,12 @@ from dhp.cli.protocol_options import SEED
 from dhp.core.errors import InputError
 from dhp.core.text import printable
 from dhp.plugins.power.question import Question
+from dhp.report.printout import Part, Printout, TextTable
 
 if TYPE_CHECKING:
     from dhp.core.progress import Progress
     from dhp.plugins.power.power import PowerAnalysis, VariantPower
     from dhp.plugins.power.simulation import NeededExamples
-    from dhp.report.printout import Part, TextTable
 
 _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
 
@@ -63,7 +63,6 @@ def power(
     Example: dhp power --detection 75 --tied 40
     """
     from dhp.core.progress import progress_of
-    from dhp.report.printout import Printout
 
     question = replace(question, seed=seed)
     given = {"metrics": metrics, "correlation": correlation, "tied": tied}
@@ -103,7 +102,7 @@ def _analyses(
     return power(*runs, question=question, progress=progress)
 
 
-def _parts(analyses: "list[PowerAnalysis]") -> "list[Part]":
+def _parts(analyses: "list[PowerAnalysis]") -> list[Part]:
     from rich.text import Text
 
     parts: list[Part] = []
@@ -116,10 +115,9 @@ def _parts(analyses: "list[PowerAnalysis]") -> "list[Part]":
     return [*parts, f"after each figure: its 95 % interval, from {analyses[0].runs:,} simulated runs"]
 
 
-def _table(analysis: "PowerAnalysis") -> "TextTable":
+def _table(analysis: "PowerAnalysis") -> TextTable:
     from dhp.content.catalog import variant_name
     from dhp.report.labels import percent
-    from dhp.report.printout import TextTable
 
     figures = ("detection", f"miss at {analysis.n}", "N for 80 %", "N for 90 %")
     pilot = analysis.pilot is not None

@@ -10,8 +10,7 @@ import numpy as np
 from dhp.analysis.ratings import RatingsArray, split_ratings
 from dhp.content.catalog import read_task, variant_name
 from dhp.core.errors import InputError
-from dhp.core.keywords import near_keywords
-from dhp.core.options import check_percent
+from dhp.core.options import check_percent, near_keywords
 from dhp.core.progress import Progress, counted, numbered, progress_of
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import key_digest

@@ -16,12 +16,12 @@ from dhp.cli.protocol_options import (
     ProtocolChanges,
     model_option,
 )
-from dhp.core.errors import InputError
-from dhp.core.files import Lock
+from dhp.core.files import Lock, check_free_folder
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice, PerturbModel
 from dhp.plugins.probes.options import ProbeChoice
+from dhp.report.printout import Printout
 
 _TEXTS = (
     "data",
@@ -83,7 +83,6 @@ def probe(
     """
     from dhp.plugins.probes.output import probe_parts, write_probes
     from dhp.plugins.probes.probing import ProbeSpec, estimates, probed
-    from dhp.report.printout import Printout
 
     perturb_model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
     refuse_unused(model, protocol, perturb_model=perturb_model is not None)
@@ -105,7 +104,8 @@ def probe(
     if out is None:
         found = until_answered(lambda: probed(spec))
     else:
-        folder = _folder(out)
+        folder = Path(out)
+        check_free_folder(folder, "probes.json", "probe")
         with Lock(folder / ".lock", f"`out` {folder}"):
             found = until_answered(lambda: probed(spec))
             write_probes(found, folder)
@@ -113,14 +113,3 @@ def probe(
     if out is not None:
         parts.append(f"written to {out}: probes.json, report.html, examples, texts, ratings")
     print_out(Printout(parts, found.to_json()), json=json)
-
-
-def _folder(out: str) -> Path:
-    """The folder to write to: new, empty, or that of a probe."""
-    folder = Path(out)
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"`out` {folder}: is a file; allowed: a new folder or that of a probe")
-    there = [p.name for p in folder.iterdir()] if folder.exists() else []
-    if "probes.json" not in there and any(not name.startswith(".") for name in there):
-        raise InputError(f"`out` {folder}: holds other files and no probe; allowed: a new or empty folder")
-    return folder

@@ -1,12 +1,11 @@
 """Lines of the probes for people: terminal, page, files."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from dhp.content.catalog import kind_name
-from dhp.core.files import write_lines, write_whole
+from dhp.core.files import indented_json, json_line, write_lines, write_whole
 from dhp.plugins.probes.options import STABILITY_DOSE
 from dhp.plugins.probes.probing import Probed, ProbeResult
 from dhp.plugins.probes.statistics import Calibration, Dose, Figure, Moves, Rise, Stability
@@ -217,7 +216,7 @@ def _cells(dose: Dose) -> tuple[str, ...]:
 def write_probes(probed: Probed, folder: Path) -> None:
     """Write examples, texts, ratings and `report.html`, each whole or not at all, and last `probes.json`."""
     examples = (
-        json.dumps({"dataset": part.dataset.name, **example.to_dict()}, ensure_ascii=False) + "\n"
+        json_line({"dataset": part.dataset.name, **example.to_dict()})
         for part in probed.parts
         for example in part.dataset.examples
     )
@@ -229,4 +228,4 @@ def write_probes(probed: Probed, folder: Path) -> None:
     content = {**probed.to_json()}
     for written, result in zip(content["results"], probed.results, strict=True):
         written["lines"] = [asdict(line) for line in lines_of(result)]
-    write_lines(folder / "probes.json", [json.dumps(content, ensure_ascii=False, indent=1) + "\n"])
+    write_lines(folder / "probes.json", [indented_json(content)])

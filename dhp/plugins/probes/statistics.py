@@ -11,7 +11,13 @@ import numpy.typing as npt
 from dhp.stats.arrays import Floats
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import FEWEST_PAIRS
-from dhp.stats.influences import Influences, difference, student_interval, wilson_interval
+from dhp.stats.influences import (
+    Influences,
+    difference,
+    mean_influences,
+    student_interval,
+    wilson_interval,
+)
 
 MARGIN = 2 * FLOOR - 1
 """Net share of scores that move below which a change counts for little: detection at the floor."""
@@ -31,22 +37,6 @@ class Figure:
     """95 % interval, unless another level is said; None with fewer than two examples."""
     n: int
     """Examples with a part in it."""
-
-
-def pooled(values: npt.ArrayLike) -> Influences:
-    """The mean of all values of all examples, with each example's influence on it.
-
-    `values` has shape (n, ...), NaN where there is none; the values of an example may depend on each other.
-    """
-    x = np.asarray(values, dtype=np.float64)
-    x = x.reshape(len(x), -1)
-    present = ~np.isnan(x)
-    sizes, sums = present.sum(axis=1), np.nansum(x, axis=1)
-    total = sizes.sum()
-    value = sums.sum() / total if total else math.nan
-    influence = (sums - value * sizes) / total if total else np.zeros(len(x))
-    tests = max(1, int(present.any(axis=0).sum()))
-    return Influences(np.asarray(value), influence, sizes > 0, np.asarray(float(tests)))
 
 
 def with_interval(
@@ -128,12 +118,12 @@ def moves(originals: Floats, changed: Floats, spans: Floats, clusters: npt.Array
         np.where(there[:, None], x, np.nan)
         for x in (_against(originals, changed, spans), _noise(originals, spans))
     )
-    shares = [pooled(_moved(x)) for x in (by_change, by_noise)]
-    sizes = [pooled(np.abs(x)) for x in (by_change, by_noise)]
+    shares = [mean_influences(_moved(x)) for x in (by_change, by_noise)]
+    sizes = [mean_influences(np.abs(x)) for x in (by_change, by_noise)]
     more = with_interval(difference(*shares), clusters, bounds=_DIFFERENCE)
     both = 1 - 0.05 / 2  # Bonferroni
     excess = with_interval(difference(*sizes), clusters, bounds=None, level=both)
-    change = with_interval(pooled(by_change), clusters, bounds=None, level=both)
+    change = with_interval(mean_influences(by_change), clusters, bounds=None, level=both)
     return Moves(
         with_interval(shares[0], clusters),
         with_interval(shares[1], clusters),
@@ -224,7 +214,7 @@ def rise(
     """Dose-response of padding; `padded` maps numbers of sentences to scores, the rest is as for `moves`."""
     steps = {k: _against(originals, scores, spans) for k, scores in padded.items()}
     every = np.stack([*steps.values()], axis=1)
-    net = with_interval(pooled(np.sign(every)), clusters, bounds=_DIFFERENCE)
+    net = with_interval(mean_influences(np.sign(every)), clusters, bounds=_DIFFERENCE)
     return Rise(
         tuple(_dose(k, own, clusters) for k, own in steps.items()),
         net,
@@ -235,10 +225,9 @@ def rise(
 
 def _dose(k: int, steps: Floats, clusters: npt.ArrayLike | None, level: float = 0.95) -> Dose:
     rose, fell = (np.where(np.isnan(steps), np.nan, sign * steps > 0) for sign in (1, -1))
-    net = with_interval(pooled(np.sign(steps)), clusters, bounds=_DIFFERENCE, level=level)
-    return Dose(
-        k, with_interval(pooled(rose), clusters), with_interval(pooled(fell), clusters), net, _mean(steps)
-    )
+    net = with_interval(mean_influences(np.sign(steps)), clusters, bounds=_DIFFERENCE, level=level)
+    up, down = (with_interval(mean_influences(moved), clusters) for moved in (rose, fell))
+    return Dose(k, up, down, net, _mean(steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +272,7 @@ def calibration(
         for k, before, after in zip(doses[1:], scores[:-1], scores[1:], strict=True)
     )
     rises_at = tuple(s.k for s in steps if compared_with_zero(s.net, ("rise",) * 2 + ("",)) == "rise")
-    fell = with_interval(pooled(-np.sign(pairs)), clusters, bounds=_DIFFERENCE)
+    fell = with_interval(mean_influences(-np.sign(pairs)), clusters, bounds=_DIFFERENCE)
     state = compared_with_zero(fell, ("falls", "falls", "flat"))
     if rises_at or (state == "flat" and fell.ci is not None and fell.ci[1] < 0):
         state = "not monotone"
@@ -291,9 +280,9 @@ def calibration(
     noise = _noise(originals, spans)
     return Calibration(
         {k: _mean((own - lows) / spans) for k, own in zip(doses, scores, strict=True)},
-        with_interval(pooled((1 - np.sign(pairs)) / 2), clusters),
-        with_interval(pooled(higher), clusters),
-        with_interval(pooled(np.where(np.isnan(noise), np.nan, noise > 0)), clusters),
+        with_interval(mean_influences((1 - np.sign(pairs)) / 2), clusters),
+        with_interval(mean_influences(higher), clusters),
+        with_interval(mean_influences(np.where(np.isnan(noise), np.nan, noise > 0)), clusters),
         steps,
         rises_at,
         state,
@@ -350,7 +339,7 @@ def stability(
     pairs = [*combinations(range(len(orders)), 2)]
     product = np.stack([orders[r] * orders[s] for r, s in pairs], axis=1)
     apart = np.stack([_moved(orders[r] - orders[s]) for r, s in pairs], axis=1)
-    flips = with_interval(pooled(np.where(np.isnan(product), np.nan, product < 0)), clusters)
+    flips = with_interval(mean_influences(np.where(np.isnan(product), np.nan, product < 0)), clusters)
     both = np.concatenate([original, damaged], axis=2)
     widths = np.concatenate([spans, spans])
     between = np.stack([_steps(both[r], both[s], widths) for r, s in pairs], axis=1)
@@ -362,8 +351,8 @@ def stability(
         state = "stable" if high < MARGIN else "unstable" if low >= MARGIN else "undecided"
     return Stability(
         flips,
-        with_interval(pooled(apart), clusters),
-        with_interval(pooled(same), clusters),
+        with_interval(mean_influences(apart), clusters),
+        with_interval(mean_influences(same), clusters),
         _mean(np.abs(between)),
         state,
     )

@@ -10,8 +10,7 @@ from dhp.core.errors import InputError, require
 from dhp.core.files import reason
 from dhp.llm.engine import Engine, Work
 from dhp.plugins.ray.calls import RayCalls
-from dhp.plugins.ray.pool import SECONDS, SECONDS_BY_MODEL, Pool, WorkerGroup, first_line
-from dhp.plugins.ray.worker import Worker
+from dhp.plugins.ray.pool import SECONDS, SECONDS_BY_MODEL, Pool, Worker, WorkerGroup, first_line
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -1,5 +1,6 @@
 """`dhp review`: write the page on which people review a set, or make a set of their reviews."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,13 +10,11 @@ from dhp.cli.options import Command, setting
 from dhp.cli.output import say
 from dhp.cli.perturb import PerturbOutput
 from dhp.cli.protocol_options import DATASET
+from dhp.report.printout import Part, TextTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from dhp.perturb.sets import SetReview
     from dhp.plugins.review.reviews import ReviewableSet
-    from dhp.report.printout import Part
 
 
 @click.command(cls=Command)
@@ -55,9 +54,9 @@ def review(
         _use_reviews(reviewable, reviewed, freeze)
 
 
-def _write_page(reviewable: "ReviewableSet", page: str, dataset: "Sequence[str]") -> None:
+def _write_page(reviewable: "ReviewableSet", page: str, dataset: Sequence[str]) -> None:
     from dhp.core.files import check_writable, write_lines
-    from dhp.plugins.review.page import examples_with_sources, review_page
+    from dhp.plugins.review.reviews import examples_with_sources, review_page
 
     check_writable(Path(page))
     examples = examples_with_sources(reviewable, dataset) if dataset else {}
@@ -65,7 +64,7 @@ def _write_page(reviewable: "ReviewableSet", page: str, dataset: "Sequence[str]"
     say(f"{page}: {len(reviewable.pairs)} texts to review, set {reviewable.hash[:12]}")
 
 
-def _use_reviews(reviewable: "ReviewableSet", files: "Sequence[str]", freeze: str | None) -> None:
+def _use_reviews(reviewable: "ReviewableSet", files: Sequence[str], freeze: str | None) -> None:
     from dhp.perturb.sets import check_free, write_set
     from dhp.plugins.review.reviews import read_reviews, reviewed_parts, summary
 
@@ -81,10 +80,9 @@ def _use_reviews(reviewable: "ReviewableSet", files: "Sequence[str]", freeze: st
         say(f"{count} texts frozen in {freeze}")
 
 
-def _summary_parts(found: "SetReview") -> "Iterator[Part]":
+def _summary_parts(found: "SetReview") -> Iterator[Part]:
     from dhp.content.catalog import variant_name
     from dhp.report.labels import percent, percents
-    from dhp.report.printout import TextTable
 
     for name, count in found.reviewers.items():
         open_texts = found.texts - count

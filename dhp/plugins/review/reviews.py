@@ -5,24 +5,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from dhp.core.diff import audit
+from dhp.content.catalog import descriptions, variant_name
+from dhp.core.diff import audit, diff
 from dhp.core.errors import InputError
-from dhp.core.records import PerturbedText, Variant
+from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import shuffled, stream
 from dhp.core.specs import Spec
 from dhp.core.text import printable
+from dhp.perturb.builder import found_datasets, part_of
 from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.set_audit import audited
 from dhp.perturb.sets import ReviewedKind, SetReview, read_card, read_form, read_set
+from dhp.perturb.settings import Choice
+from dhp.report.web import page
 from dhp.stats.agreement import krippendorff_alpha
 from dhp.stats.arrays import Floats
-from dhp.stats.influences import Influences, wilson_interval
+from dhp.stats.influences import mean_influences, wilson_interval
 
 Key = tuple[str, str, str]
 """Dataset, variant, example."""
@@ -286,12 +290,8 @@ def _kind(dataset: str, variant: str, shares: Sequence[Mapping[Worse, float]]) -
 
 def share_interval(values: Floats) -> tuple[float | None, float | None]:
     """Wilson's 95 % interval of the mean of texts' shares; None with fewer than two texts."""
-    n = len(values)
-    mean = values.mean()
-    there = np.ones((n, 1), dtype=bool)
-    influences = Influences(np.array([mean]), ((values - mean) / n)[:, None], there, np.ones(1))
-    low, high = wilson_interval(influences)
-    return (None, None) if np.isnan(low[0]) else (float(low[0]), float(high[0]))
+    low, high = map(float, wilson_interval(mean_influences(values)))
+    return (None, None) if np.isnan(low) else (low, high)
 
 
 def reviewed_parts(reviewable: ReviewableSet, reviews: Reviews) -> list[PerturbedDataset]:
@@ -336,3 +336,91 @@ def _origins(part: PerturbedDataset, texts: Sequence[PerturbedText]) -> dict[str
             before = re.sub(r", \d+ by hand$", "", part.origins.get(perturber, perturber))
             made_by[perturber] = f"{before}, {count} by hand"
     return made_by
+
+
+_ASSETS = Path(__file__).parent / "assets"
+
+
+def examples_with_sources(
+    reviewable: ReviewableSet, dataset: Sequence[str]
+) -> dict[tuple[str, str], Mapping[str, str]]:
+    """(dataset, example) -> label -> what its writer had.
+
+    Raises `InputError` for data that the set was not made of.
+    """
+    found: dict[tuple[str, str], Mapping[str, str]] = {}
+    datasets, _ = found_datasets(list(dataset), Choice(perturbed=reviewable.folder), 0)
+    for each in datasets:
+        part_of(reviewable.parts, each)
+        labels = {"": each.task.source_label or "source", **each.task.shown_fields}
+        for example in each.examples:
+            found[each.name, example.id] = _shown(example, labels)
+    return found
+
+
+def _shown(example: Example, labels: Mapping[str, str]) -> dict[str, str]:
+    texts = {"": example.source, **example.fields}
+    return {label: texts[name] for name, label in labels.items() if texts.get(name)}
+
+
+def review_page(reviewable: ReviewableSet, sources: Mapping[tuple[str, str], Mapping[str, str]] = {}) -> str:
+    """The page: pair by pair, first blind, then with kind, edits and checks.
+
+    It asks nothing of any network and runs no script but its own (content security policy). Progress is kept
+    in the browser under the hash of the set. The same set gives the same page. `sources` has (dataset,
+    example) -> label -> text that the writer had, shown beside the pairs.
+    """
+    return page(
+        _ASSETS / "review.html",
+        styles=(_ASSETS / "review.css",),
+        scripts=(_ASSETS / "review.js",),
+        count=len(reviewable.pairs),
+        name_length=NAME_LENGTH,
+        data=_data(reviewable, sources),
+    )
+
+
+def _data(reviewable: ReviewableSet, sources: Mapping[tuple[str, str], Mapping[str, str]]) -> dict[str, Any]:
+    """What the script shows; texts of an example and descriptions of a variant are there once."""
+    checked, known = checks(reviewable), descriptions()
+    examples: dict[tuple[str, str], int] = {}
+    variants: dict[tuple[str, str], int] = {}
+    shown: list[dict[str, Any]] = []
+    pairs = []
+    for pair in reviewable.pairs.values():
+        key = pair.dataset, pair.degraded.example
+        if key not in examples:
+            examples[key] = len(shown)
+            source = sources.get(key, {})
+            shown.append({"dataset": key[0], "id": key[1], "original": pair.original, "source": source})
+        variant = variants.setdefault((pair.variant.name, pair.variant.level), len(variants))
+        pairs.append(_pair(pair, examples[key], variant, checked[pair.key]))
+    kinds = [
+        {
+            "name": name,
+            "words": variant_name(name),
+            "level": level,
+            "description": known.get(name.partition(".")[0], ""),
+        }
+        for name, level in variants
+    ]
+    return {
+        "schema": SCHEMA,
+        "set": reviewable.hash,
+        "note_length": NOTE_LENGTH,
+        "examples": shown,
+        "kinds": kinds,
+        "pairs": pairs,
+    }
+
+
+def _pair(pair: Pair, example: int, variant: int, checked: Sequence[Check]) -> dict[str, Any]:
+    """Without what is deleted the pieces are the degraded text, beside which stands the original."""
+    pieces = diff(pair.original, pair.degraded.text or "", pair.variant.level)
+    return {
+        "example": example,
+        "kind": variant,
+        "left": pair.degraded_is_left,
+        "pieces": [operation + piece for operation, piece in pieces],
+        "checks": [list(check) for check in checked],
+    }

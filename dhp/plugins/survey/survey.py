@@ -53,7 +53,8 @@ class Survey:
     @property
     def hash(self) -> str:
         """Tells surveys apart: task, metrics, issues and examples."""
-        return text_hash(json.dumps([self.task.model_dump(), [asdict(issue) for issue in self.issues]]))
+        issues = [{**asdict(issue), "example": issue.example.to_dict()} for issue in self.issues]
+        return text_hash(json.dumps([self.task.model_dump(), issues]))
 
 
 def task_perturbers(task: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from dhp.plugins.adaptive.alpha_spending import SHARES, boundaries, interim_sizes, repeated_log_p, spent
+from dhp.plugins.adaptive.early_stopping import SHARES, boundaries, interim_sizes, repeated_log_p, spent
 from dhp.stats.discernment import combined
 from dhp.stats.wilcoxon import signed_rank
 

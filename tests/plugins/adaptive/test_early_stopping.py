@@ -140,6 +140,13 @@ def test_ratings_are_those_of_a_full_run(tmp_path: Path, model: str) -> None:
     assert (every.loc[asked.index, "score"] == asked["score"]).all()
 
 
+def test_no_kind_is_stopped_while_harmless_edits_may_be_noticed_as_often() -> None:
+    result = dhp.run("mock/noisy", "mini/story_cloze", schedule=STOP)
+    assert result.controls[0].verdict == "undecided"
+    stopped = {v.variant: v.verdict for v in result.variants if v.stopped_at is not None}
+    assert "undecided" not in stopped.values()
+
+
 def test_a_reader_is_told(watched: tuple[dhp.Result, Path]) -> None:
     said = "\n".join([*notes(watched[0]), *warnings([watched[0]])])
     asked, stopped = (watched[0].ratings[name] for name in ("asked", "stopped"))

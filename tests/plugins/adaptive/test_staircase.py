@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from dhp.plugins.adaptive.staircase import Staircase, searched, staircase
+from dhp.plugins.adaptive.threshold_search import Staircase, searched, staircase
 from dhp.stats.psychometric import curve
 
 DOSES = np.array([1.0, 2, 3, 4, 6, 8, 12, 16, 24, 32])

@@ -118,7 +118,7 @@ FAULTS = [
     (("new.jsonl", "--answer", "letter"), "protocol 'battle': answer:"),
     (("new.jsonl", "--battle-prompts", "slot.json"), "unknown slot '{anser_1}'; did you mean 'answer_1'?"),
     (("new.jsonl", "--battle-prompts", "lack.json"), "lacks the slot '{answer_2}'"),
-    (("new.jsonl", "--out", "other"), "--out other: holds other files and no battle.json"),
+    (("new.jsonl", "--out", "other"), "--out other: holds other files and no battle"),
     (("--recorded", "x.jsonl"), "--recorded: asks no judge"),
 ]
 

@@ -322,6 +322,15 @@ def test_faults_between_files_and_options(dhp: Run, files: tuple[str, ...]) -> N
         assert done.code == 2
 
 
+def test_a_folder_of_others_is_refused_before_anything_is_asked(dhp: Run, files: tuple[str, ...]) -> None:
+    Path("full").mkdir()
+    (Path("full") / "thesis.txt").write_text("years of work")
+    with stub_server() as url:
+        done = dhp("evaluate", *files, *server(url), "--out", "full")
+        assert (done.code, stats(url)["calls"]) == (2, 0)
+    assert "--out full: holds other files and no evaluation" in done.err
+
+
 @pytest.mark.realdata
 def test_the_english_files_run_unchanged(dhp: Run, real: Path) -> None:
     folder = real / "prompt_files" / "colossaleval"

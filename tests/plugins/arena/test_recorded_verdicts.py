@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from dhp.core.errors import InputError
-from dhp.plugins.arena.labelled_pairs import read_judgebench_verdicts, read_llmbar_answers, read_llmbar_pairs
 from dhp.plugins.arena.recorded_verdicts import (
     RecordedCell,
     compared_ways,
     llmbar_choice,
+    read_judgebench_verdicts,
+    read_llmbar_answers,
+    read_llmbar_pairs,
     recorded_cells,
 )
 

@@ -16,11 +16,11 @@ from dhp.plugins.probes.statistics import (
     compared_with_zero,
     moves,
     points_used,
-    pooled,
     rise,
     stability,
     with_interval,
 )
+from dhp.stats.influences import mean_influences
 
 NAN = np.nan
 FOUR = np.array([4.0])
@@ -166,13 +166,13 @@ def test_words(low: float, high: float, word: str) -> None:
 
 
 def test_shares_without_scores_are_undefined() -> None:
-    assert with_interval(pooled(column(NAN, NAN))) == Figure(None, None, 0)
-    assert with_interval(pooled(column(1.0, NAN))) == Figure(1.0, None, 1)
+    assert with_interval(mean_influences(column(NAN, NAN))) == Figure(None, None, 0)
+    assert with_interval(mean_influences(column(1.0, NAN))) == Figure(1.0, None, 1)
 
 
 def test_examples_of_one_cluster_count_as_fewer() -> None:
     values = column(*[0.0, 1.0] * 10)
-    alone, together = with_interval(pooled(values)), with_interval(pooled(values), np.arange(20) % 2)
+    alone, together = (with_interval(mean_influences(values), c) for c in (None, np.arange(20) % 2))
     assert together.ci[1] - together.ci[0] > alone.ci[1] - alone.ci[0]
 
 

@@ -22,8 +22,7 @@ import dhp
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.engine import open_executor
 from dhp.plugins.ray.cluster import RayExecutor
-from dhp.plugins.ray.pool import Pool, WorkerGroup
-from dhp.plugins.ray.worker import Worker, packed
+from dhp.plugins.ray.pool import Pool, Worker, WorkerGroup, packed
 from tests.llm.stub import stats, stub_server
 
 pytest.importorskip("ray", reason="the extra ray is not installed")

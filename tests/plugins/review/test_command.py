@@ -98,6 +98,17 @@ def test_two_reviewers(dhp: Run, tmp_path: Path, reviewable: ReviewableSet) -> N
     assert review.kinds[0].worse == pytest.approx(0.85), "the mean of 1 and 0.7, by text"
 
 
+def test_reviewers_of_one_name_or_none_are_told_apart(
+    dhp: Run, tmp_path: Path, reviewable: ReviewableSet
+) -> None:
+    for file, reviewer in (("a", "Ann"), ("b", " Ann "), ("c", ""), ("d", "Ann")):
+        write_review(tmp_path / f"{file}.json", reviewable, [said("typos", 0)], reviewer=reviewer)
+    files = [part for file in "abcd" for part in ("--reviewed", f"{file}.json")]
+    assert dhp("review", "set", *files, "--freeze", "new").code == 0
+    names = ["Ann", "Ann (2)", "reviewer 3", "Ann (4)"]
+    assert read_card(tmp_path / "new").review.reviewers == dict.fromkeys(names, 1)
+
+
 def test_a_reviewed_set_is_judged_and_reviewed_again(
     dhp: Run, tmp_path: Path, reviewable: ReviewableSet
 ) -> None:

@@ -7,8 +7,7 @@ import pytest
 
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.perturb.sets import read_set, write_set
-from dhp.plugins.review.page import review_page
-from dhp.plugins.review.reviews import Pair, read_reviewable
+from dhp.plugins.review.reviews import Pair, read_reviewable, review_page
 from tests.browser import Page, in_browser, needs_chromium
 from tests.cli.conftest import Run
 from tests.plugins.review.sets import one_text, set_of, words

@@ -1,26 +1,73 @@
-"""`dhp compare`: compare judges on the same examples."""
+"""`dhp report`, `compare`, `gate` and `leaderboard`: what is made of finished runs."""
 
 import math
+import sys
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.options import Command
-from dhp.cli.output import JSON, print_out
+from dhp.cli.options import Command, plugin_flags, settings
+from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import ALLOW, RELEASED
+from dhp.core.errors import InputError
+from dhp.core.plugins import load_target, offered
+from dhp.core.text import printable
+from dhp.leaderboard import FOLDER
+from dhp.report.printout import FirstThatFits, Part, Printout, TextTable
+from dhp.runs.conditions import Gate
 from dhp.stats.defaults import RESAMPLES
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from dhp.analysis.results import VariantResult
-    from dhp.report.printout import Part
     from dhp.runs.compare import DatasetComparison
 
     Rows = list[tuple[str | Text, ...]]
+
+
+@click.command(cls=Command)
+@click.argument("run")
+@click.option("--out", metavar="PATH", help="File of the report, or folder of pages; default: in the run.")
+@plugin_flags("pages", "pages")
+def report(run: str, out: str | None, pages: str | None) -> None:
+    """Rebuild the report of a finished run.
+
+    RUN is the folder of the run.
+
+    Example: dhp report runs/one
+    """
+    if pages is not None:
+        _write_pages(pages, run, out)
+        return
+    from dhp.core.progress import progress_shown
+    from dhp.report.page import write_report
+
+    with progress_shown("done") as show:
+        path = write_report(run, out, show)
+    say(f"written to {path}")
+
+
+def _write_pages(pages: str, run: str, out: str | None) -> None:
+    """Write what a plug-in makes of the results."""
+    from dhp.core.files import write_lines
+    from dhp.runs.reader import read_run
+
+    found = read_run(run)
+    lines, files = load_target(offered("pages")[pages][0])(found.results)
+    folder = found.folder if out is None else Path(out)
+    if folder.is_file():
+        raise InputError(f"--out {out}: is a file; allowed with --{pages.replace('_', '-')}: a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        write_lines(folder / name, [text])
+    say(*lines, f"written to {folder}: {', '.join(files)}")
+
 
 _LONGEST = 24  # characters of a judge's name in a column
 _MOST_KINDS = 12
@@ -60,7 +107,6 @@ def compare(
     from dhp.core.files import write_lines
     from dhp.core.progress import counted, progress_of
     from dhp.report.compared import compared_page
-    from dhp.report.printout import Printout
     from dhp.runs.comparable import rated_by_dataset
     from dhp.runs.compare import compare_rated, recorded_results
     from dhp.runs.reader import Run, read_run
@@ -76,16 +122,15 @@ def compare(
 
             rated = recorded_results(read_recorded_scores(form, *map(Path, run)))
         found = compare_rated(rated, allow=allow, resamples=resamples, quantities=quantities, progress=show)
-    parts = _parts(found)
+    parts = _compared(found)
     if html is not None:
         write_lines(Path(html), [compared_page(rated, found, runs)])
         parts += ["", f"page  {html}"]
     print_out(Printout(parts, [each.to_json() for each in found]), json=json)
 
 
-def _parts(comparisons: "Sequence[DatasetComparison]") -> "list[Part]":
+def _compared(comparisons: "Sequence[DatasetComparison]") -> list[Part]:
     from dhp.report.compared import comparison_sentence
-    from dhp.report.printout import FirstThatFits
 
     judges = list(dict.fromkeys(judge for each in comparisons for judge in each.judges))
     short = [f"J{index}" for index in range(1, len(judges) + 1)]
@@ -101,9 +146,8 @@ def _parts(comparisons: "Sequence[DatasetComparison]") -> "list[Part]":
 
 def _tables(
     comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], names: Sequence[str]
-) -> "list[Part]":
+) -> list[Part]:
     """Detection by data and by kind, under these names of the judges; without limits where it is narrow."""
-    from dhp.report.printout import FirstThatFits, TextTable
 
     two = len(comparisons) == 1 and len(judges) == 2
     order = _OF_TWO if two else _OF_ONE if len(comparisons) == 1 else _OF_SEVERAL
@@ -197,3 +241,114 @@ def _seen(rows: "Sequence[VariantResult]", *, several: bool, narrow: bool) -> "T
     said = verdicts[0] if not several else "" if narrow else f"{verdicts.count('noticed')}/{len(rows)}"
     style = STATE_COLOURS.get(verdicts[0], "") if len({*verdicts}) == 1 else ""
     return Text(f"{100 * mean:.0f} {said}".rstrip(), style=style)
+
+
+@click.command(cls=Command)
+@click.argument("run")
+@ALLOW
+@click.option(
+    "--junit", metavar="FILE", help="Write the outcome of each condition to this file as JUnit XML."
+)
+@click.option(
+    "--history",
+    metavar="FILE.jsonl",
+    help="Add the outcome to this file, and draw all that it holds on FILE.html.",
+)
+@settings("conditions", Gate)
+def gate(run: str, allow: tuple[str, ...], junit: str | None, history: str | None, conditions: Gate) -> None:
+    """Exit with 1 unless every result of a run is good enough.
+
+    One line says why. RUN is the folder of a finished run.
+
+    A limit is met where the lower end of the interval reaches it, not met where the upper end lies below.
+    What is undecided passes, and the line says how many texts would decide.
+
+    Example: dhp gate runs/new --min-detection 80 --against runs/old --max-drop 5
+    """
+    from rich.text import Text
+
+    from dhp.core.files import write_lines
+    from dhp.report.gates import add_to_history, junit_xml
+    from dhp.runs.gate import check_run
+
+    start = time.perf_counter()
+    outcome = check_run(run, replace(conditions, allow=allow))
+    seconds = time.perf_counter() - start
+    for doubt in outcome.doubts:
+        print(f"dhp: warning: {printable(doubt)}", file=sys.stderr)
+    if junit:
+        write_lines(Path(junit), [junit_xml(outcome, seconds, require_proof=conditions.require_proof)])
+    if history:
+        against = None if conditions.against is None else str(conditions.against)
+        add_to_history(Path(history), run, against, outcome)
+    say(Text(printable(outcome.line), no_wrap=True))
+    if not outcome.passed:
+        raise click.exceptions.Exit(1)
+
+
+class _SiteUnlessNamed(click.Group):
+    """Runs `site` where no command is named, so that runs can follow directly."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        named = bool(args) and (args[0] in self.commands or args[0] == "--help")
+        return super().parse_args(ctx, args if named else ["site", *args])
+
+
+@click.group(cls=_SiteUnlessNamed)
+def leaderboard() -> None:
+    """Write a static site of many runs, or add results.
+
+    dhp leaderboard RUN... --out DIR; dhp leaderboard add FILE --to BOARD.
+    """
+
+
+@leaderboard.command(cls=Command)
+@click.argument("run", nargs=-1)
+@click.option("--out", default=FOLDER, metavar="DIR", help="Folder of the site.")
+@ALLOW
+def site(run: tuple[str, ...], out: str, allow: tuple[str, ...]) -> None:
+    """Write a leaderboard as a static site.
+
+    The site holds pages, the tables as JSON, CSV, Markdown and LaTeX, and the JSON Schema of results files,
+    schema.json. Each RUN is a run folder, a results file, or a folder of results files. Results of unlike
+    data, texts, method, weights, statistics or size stand in separate tables. A run is refused whose figures
+    do not follow from its ratings; intervals are not computed anew.
+
+    Example: dhp leaderboard runs/one runs/two --out site/
+    """
+    from dhp.core.progress import progress_of
+    from dhp.leaderboard.entries import read_entries
+    from dhp.leaderboard.site import write_site
+    from dhp.leaderboard.tables import make_tables
+
+    with progress_of(True) as show:
+        tables = make_tables(read_entries(run, show), allow, show)
+        write_site(tables, out, show)
+    count = sum(len(table.rows) for table in tables)
+    page = f"{out.rstrip('/')}/index.html"
+    say(f"{page}: {_number(count, 'result')} in {_number(len(tables), 'table')}")
+
+
+@leaderboard.command(cls=Command)
+@click.argument("file")
+@click.option("--to", "board", required=True, metavar="BOARD", help="Folder of results files to add it to.")
+@click.option(
+    "--ratings", metavar="FILE", help="Ratings of these results; all figures are recomputed from them."
+)
+@click.option("--weights", metavar="FILE", help="Expert weights of these results, unless bundled with dhp.")
+def add(file: str, board: str, ratings: str | None, weights: str | None) -> None:
+    """Check a results file and add it to a board.
+
+    FILE is a run folder or a results.json; the schema is schema.json in every site. With --ratings, and for a
+    run folder, a file is refused whose figures do not follow from its ratings.
+
+    Example: dhp leaderboard add results.json --to board --ratings ratings.parquet
+    """
+    from dhp.leaderboard.entries import add_results
+
+    for path in add_results(file, board, ratings=ratings, weights=weights):
+        say(f"written: {path}")
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
