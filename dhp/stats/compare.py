@@ -107,10 +107,8 @@ def compare(
         Of the same examples, variants and metrics.
     levels : V names
         The level of each variant.
-    rng
-        The only source of randomness.
-    clusters
-        As for `dhp.stats.detection.detection`.
+    rng, clusters
+        The only source of randomness; and as for `dhp.stats.detection.detection`.
     quantities, combination
         Some of `QUANTITIES`, and for D_avg the combination of the metrics' p-values.
     resamples
@@ -138,8 +136,7 @@ def compare(
     compared = {}
     for name in quantities:
         if name == "detection":
-            known = pairs or _detected(common, levels, clusters)
-            compared[name] = _by_detection(common, known, levels, rng, clusters, resamples, on_pair)
+            compared[name] = _by_detection(common, pairs, levels, rng, clusters, resamples, on_pair)
         elif name == "d_avg":
             compared[name] = _by_discernment(common, levels, rng, clusters, combination, of_d, on_pair)
         else:
@@ -155,7 +152,7 @@ def _detected(
 
 def _by_detection(
     judges: Sequence[JudgeScores],
-    pairs: Iterable[tuple[Influences, Influences]],
+    pairs: Iterable[tuple[Influences, Influences]] | None,
     levels: Sequence[str],
     rng: np.random.Generator,
     clusters: npt.ArrayLike | None,
@@ -164,7 +161,7 @@ def _by_detection(
 ) -> Comparison:
     found = [detection(judge.differences, levels, clusters).average for judge in judges]
     swapped = []
-    for both in pairs:
+    for both in pairs or _detected(judges, levels, clusters):
         swapped.append(swap(*both, rng, clusters, resamples=resamples))
         on_pair()
     return _compared(np.array(found), swapped)
