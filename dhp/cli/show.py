@@ -14,6 +14,7 @@ from dhp.cli.options import Command, refuse_surplus, settings
 from dhp.cli.output import say
 from dhp.cli.protocol_options import CHART, DATASET, OWN, SEED, Criteria, ProtocolChanges
 from dhp.core.errors import InputError, one_of
+from dhp.core.files import write_lines
 from dhp.core.plugins import offered
 from dhp.core.text import printable
 from dhp.perturb.settings import Choice
@@ -411,7 +412,6 @@ _SHOW: Mapping[str, tuple[Callable[[ShowRequest], Iterable[Part]], tuple[str, ..
 
 def weights_shown(read: "Weights", chart: str | None) -> list[Part]:
     """The matrix of each task, perturbers x metrics, and where it comes from; also drawn as a chart."""
-    from dhp.core.files import write_lines
     from dhp.report.weights import about, weights_page, weights_table
 
     if chart is not None:
