@@ -104,7 +104,6 @@ def compare(
 
     Example: dhp compare runs/one runs/two
     """
-    from dhp.loaders.released import read_recorded_scores
     from dhp.report.compared import compared_page
     from dhp.runs.comparable import rated_by_dataset
     from dhp.runs.compare import compare_rated, recorded_results
@@ -117,6 +116,8 @@ def compare(
             runs = [read_run(folder) for folder in run]
             rated = rated_by_dataset(counted(show, "reading runs", runs, attrgetter("name")))
         else:
+            from dhp.loaders.released import read_recorded_scores
+
             rated = recorded_results(read_recorded_scores(form, *map(Path, run)))
         found = compare_rated(rated, allow=allow, resamples=resamples, quantities=quantities, progress=show)
     parts = _compared(found)
