@@ -47,7 +47,7 @@ class PairwiseChanges(AnswerChanges):
 
     def chosen(self) -> "Protocol":
         """The protocol with these changes."""
-        from dhp.content.protocols import read_pairwise
+        from dhp.content.catalog import read_pairwise
 
         return read_pairwise(self.protocol, **self.given({"ties": self.ties}))
 

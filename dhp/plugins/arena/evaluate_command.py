@@ -84,7 +84,7 @@ def evaluate(
     """
     language = content_language(changes)
     if save_questions:
-        from dhp.content.protocols import questions_file
+        from dhp.content.catalog import questions_file
         from dhp.core.files import read_text, write_lines
 
         text = read_text(questions_file(language))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dhp.content.protocols import read_evaluation
+from dhp.content.catalog import read_evaluation
 from dhp.core.files import Lock
 from tests.cli.conftest import Run
 from tests.llm.stub import stats, stub_server
