@@ -179,7 +179,7 @@ PLUGIN_WORDS = {
 ON_THE_WAY = """
 Row Table Example Dataset
 Edited Audit PerturbedText PerturbedDataset
-Candidate Request Job Reply Extracted Rating
+Candidate Request Reply Extracted Rating
 RatingsArray Influences Detection Cell VariantResult RunDetection Result
 Run RunResult
 """
@@ -187,7 +187,7 @@ Run RunResult
 BESIDE_THE_WAY = """
 RunSpec JudgeSettings Perturber Request Builder RulesApplied RequestBuilder _Template Params
 Variant VariantName ResolvedConfig RequestContext Connection Engine Usage Signature
-Part Mention SampleConsistency Spread ResponseStyle Statement Sentence Advice Pair Miss Cut
+Mention SampleConsistency Spread ResponseStyle Statement Sentence Advice Pair Miss Cut
 """
 """Settings and machinery; parts of one step; further figures and sentences."""
 

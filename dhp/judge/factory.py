@@ -5,8 +5,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from dhp.content.catalog import content_folder, names_of, read_task
-from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
+from dhp.content.catalog import (
+    content_folder,
+    names_of,
+    override,
+    read_persona,
+    read_protocol,
+    read_steps,
+    read_task,
+    read_wording,
+)
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.options import as_list, near_keywords
 from dhp.core.plugins import load_target, offered
@@ -144,12 +152,12 @@ def find_pairwise_judge(
     """
     if model == AlwaysFirst.model:
         return AlwaysFirst()
-    (judge,) = find_judges(model, "dhp", settings, context, seed=seed)
-    if judge.cached_model is None:
+    if not _asks_a_model(model):
+        (judge,) = _other_judges(model, seed, JudgeSettings(), context)
         return ComparedRatings(judge)
-    sent = seed if settings.send_seed else None
-    builder = replace(request_builder(protocol, seed=sent), pair_prompt_file=prompt_file)
-    return LlmPairwiseJudge(judge.cached_model, builder)
+    builder = request_builder(protocol, seed=seed if settings.send_seed else None)
+    builder = replace(builder, pair_prompt_file=prompt_file)
+    return LlmPairwiseJudge(_cached_model(model, settings, context), builder)
 
 
 def _check_judges(judges: Sequence[Judge]) -> None:

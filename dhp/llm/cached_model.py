@@ -10,7 +10,7 @@ from dhp.core.errors import InputError, Waiting
 from dhp.core.text import numbered_steps
 from dhp.llm.api import Client, Deferral, LocalModel
 from dhp.llm.clients.responses import shortened
-from dhp.llm.engine import LOCAL, Calls, Engine, Executor, Job
+from dhp.llm.engine import LOCAL, Calls, Engine, Executor
 from dhp.llm.limits import Budget, PromptLengths, RateLimits, Usage
 from dhp.llm.records import FINISHES, Answer, Failure, Outcomes, Reply, Request
 from dhp.llm.store import Claims, Store, keys, rows
@@ -88,25 +88,25 @@ class CachedModel:
 
     def _ask_undeferred(self, deferral: Deferral, requests: Iterable[Request]) -> Iterator[Answer]:
         """What is known or has come; then, without the requests that are answered later, what has not."""
-        left: list[Request] = []
+        now: list[Request] = []
         deferred = 0
         for request in requests:
-            job = self._job(request)
-            if not job.keys:
-                yield self._answer(job, {})
-            elif self._defers(job):
+            found, left = self._looked_up(request)
+            if not left.samples:
+                yield request, found
+            elif self._defers(request, left):
                 deferred += 1
             else:
-                left.append(request)
-        if left:
+                now.append(request)
+        if now:
             deferral.before_asking(self.model.model, self.context.opened)
-            yield from self._ask_model(left)
+            yield from self._ask_model(now)
         self._stop_if(deferred)
 
-    def _defers(self, job: Job) -> bool:
+    def _defers(self, request: Request, left: Request) -> bool:
         """Whether a request is answered later."""
         deferral = self.deferral
-        return deferral is not None and deferral.defers(self.model, job.request, job.keys, job.prompt_tokens)
+        return deferral is not None and deferral.defers(self.model, request, left.keys, left.tokens)
 
     def _stop_if(self, deferred: int) -> None:
         """Raise `Waiting` where so many requests are answered later."""
@@ -152,24 +152,22 @@ class CachedModel:
             return {}
         return self.context.store.find(wanted, place)
 
-    def _job(self, request: Request) -> Job:
-        """A request with what is known of it: stored, or come later and stored now."""
+    def _looked_up(self, request: Request) -> tuple[Outcomes, Request]:
+        """What is known of a request (stored, or come later and stored now), and the request for the rest."""
         missing = keys(self.model.model, self.model.endpoint, request)
         wanted = dict(missing)
         found: dict[int, Reply | Failure] = {}
         for sample, (reply, run) in self._stored(missing, request.place).items():
             found[sample] = reply
             self._count(missing.pop(sample), reply, own=run == self.run)
-        job = Job(request, found, missing, estimated_tokens(request.text))
         deferral = self.deferral
         received = {} if deferral is None else deferral.received(self.model, request, wanted, missing)
-        if not received:
-            return job
-        came = {sample: outcome for sample, outcome in received.items() if sample in missing}
-        self._keep(job, came)
-        found = dict(self._answer(job, came)[1])
-        left = {sample: key for sample, key in missing.items() if sample not in came}
-        return Job(request, found, left, job.prompt_tokens)
+        known: Outcomes = found
+        if came := {sample: outcome for sample, outcome in received.items() if sample in missing}:
+            self._keep(missing, came)
+            _, known = self._answer(request, found, missing, came)
+            missing = {sample: key for sample, key in missing.items() if sample not in came}
+        return known, replace(request, samples=tuple(missing), keys=missing)
 
     def _count(self, key: bytes, reply: Reply, *, own: bool) -> bool:
         """Count a reply, unless it was counted; says whether it was not."""
@@ -179,15 +177,18 @@ class CachedModel:
         self.usage.add(reply, own=own)
         return True
 
-    def _answer(self, job: Job, outcomes: Outcomes) -> Answer:
+    def _answer(
+        self, request: Request, found: Outcomes, keys: Mapping[int, bytes], outcomes: Outcomes
+    ) -> Answer:
+        """What was found and what has come now, which is counted by its keys."""
         for sample, outcome in outcomes.items():
             if isinstance(outcome, Reply):
-                if self._count(job.keys[sample], outcome, own=True):
+                if self._count(keys[sample], outcome, own=True):
                     self.session_usage.add(outcome, own=True)
             else:
                 self.session_usage.failed += 1
-        both = {**job.found, **outcomes}
-        return job.request, {sample: both[sample] for sample in job.request.samples if sample in both}
+        both = {**found, **outcomes}
+        return request, {sample: both[sample] for sample in request.samples if sample in both}
 
     def _ask_server(self, client: Client, requests: Iterable[Request]) -> Iterator[Answer]:
         """First what no other command is asking, then what the others did not get."""
@@ -210,45 +211,45 @@ class CachedModel:
         """Returns what another command is asking; what is answered later is added to `deferred`."""
         claimed: list[Request] = []
         known = False
-        twins: dict[tuple[bytes, ...], list[Job]] = {}  # the same prompt again while it is being asked
+        # A prompt that comes again while it is being asked waits with the first.
+        waiting: dict[tuple[bytes, ...], list[tuple[Request, Outcomes]]] = {}
 
-        def answers(asked: Job, outcomes: Outcomes) -> list[Answer]:
+        def answers(asked: Request, outcomes: Outcomes) -> list[Answer]:
             self.session_usage.retries = engine.retries
             while engine.client.notes:
                 logging.getLogger("dhp").warning("%s: %s", engine.client.model, engine.client.notes.pop(0))
             keys = tuple(asked.keys.values())
             claims.end(keys, stored=all(isinstance(o, Reply) for o in outcomes.values()))
-            return [self._answer(job, outcomes) for job in (asked, *twins.pop(keys))]
+            return [self._answer(each, found, asked.keys, outcomes) for each, found in waiting.pop(keys)]
 
         with ExitStack() as stack:
             calls: Calls | None = None  # a finished run opens no connection
             requests = iter(requests)
             while block := list(islice(requests, max(1, engine.rate_limits.concurrency // 4))):
-                jobs: list[Job] = []
+                asked: dict[tuple[bytes, ...], Request] = {}
                 for request in block:
-                    job, after_answer = self._job(request), known
-                    known = not job.keys
-                    if job.found:
+                    (found, left), after_answer = self._looked_up(request), known
+                    known = not left.samples
+                    if found:
                         engine.proven = True
                         self._lengths.fitting += 1
                     if known:
-                        yield self._answer(job, {})
-                    elif (missing := tuple(job.keys.values())) in twins:
-                        twins[missing].append(job)
-                    elif self._defers(job):
+                        yield request, found
+                    elif (missing := tuple(left.keys.values())) in waiting:
+                        waiting[missing].append((request, found))
+                    elif self._defers(request, left):
                         deferred.append(request)
                     else:
-                        twins[missing] = []
-                        jobs.append(replace(job, after_answer=True) if after_answer else job)
-                for job, own in zip(jobs, claims.take([[*job.keys.values()] for job in jobs]), strict=True):
+                        waiting[missing] = [(request, found)]
+                        asked[missing] = replace(left, after_answer=True) if after_answer else left
+                for (missing, left), own in zip(asked.items(), claims.take([*asked]), strict=True):
                     if own:
                         calls = calls or stack.enter_context(
                             self.context.executor.calls(engine, self.on_wait)
                         )
-                        calls.submit(job)
+                        calls.submit(left)
                     else:
-                        same = [job, *twins.pop(tuple(job.keys.values()))]
-                        claimed += [each.request for each in same]
+                        claimed += [each for each, _ in waiting.pop(missing)]
                 while calls and calls.full:
                     yield from answers(*calls.wait())
                 for done in calls.ready() if calls else ():
@@ -267,45 +268,40 @@ class CachedModel:
         return self._engine
 
     def _ask_local(self, model: LocalModel, requests: Iterable[Request]) -> Iterator[Answer]:
-        jobs: dict[int, tuple[Request, Job, tuple[float, float]]] = {}
+        asked: dict[int, tuple[Request, Outcomes, tuple[float, float]]] = {}
         known: list[Answer] = []  # without the model
 
         def missing() -> Iterator[Request]:
             for request in requests:
-                job = self._job(request)
-                if job.keys and (misfit := model.misfit(request)):
+                found, left = self._looked_up(request)
+                if left.samples and (misfit := model.misfit(request)):
                     self._lengths.count_too_long(misfit)
-                    known.append(self._answer(job, dict.fromkeys(job.keys, Failure(misfit))))
+                    failed = dict.fromkeys(left.samples, Failure(misfit))
+                    known.append(self._answer(request, found, left.keys, failed))
                     continue
                 self._lengths.fitting += 1
-                if not job.keys:
-                    known.append(self._answer(job, {}))
+                if not left.samples:
+                    known.append((request, found))
                     continue
-                most = request.params.max_tokens * len(job.keys)
-                left = replace(request, samples=tuple(job.keys))
-                jobs[id(left)] = left, job, self.context.budget.reserve(job.prompt_tokens, most)
+                most = request.params.max_tokens * len(left.samples)
+                asked[id(left)] = request, found, self.context.budget.reserve(left.tokens, most)
                 yield left
 
         executor = self.context.executor
-        for request, outcomes in executor.each(model.answer, missing(), on_wait=self.on_wait, by_model=True):
-            _, job, reserved = jobs.pop(id(request))
+        for left, outcomes in executor.each(model.answer, missing(), on_wait=self.on_wait, by_model=True):
+            request, found, reserved = asked.pop(id(left))
             self.context.budget.settle(reserved, [o for o in outcomes.values() if isinstance(o, Reply)])
-            self._keep(job, outcomes)
-            yield self._answer(job, outcomes)
+            self._keep(left.keys, outcomes)
+            yield self._answer(request, found, left.keys, outcomes)
             yield from known
             known.clear()
         yield from known
         self._lengths.check()
 
-    def _keep(self, job: Job, outcomes: Outcomes) -> None:
+    def _keep(self, keys: Mapping[int, bytes], outcomes: Outcomes) -> None:
         if self.context.store is not None:
-            came = rows(job.keys, self.model.model, self.model.endpoint, outcomes, self.run)
+            came = rows(keys, self.model.model, self.model.endpoint, outcomes, self.run)
             self.context.store.add(came, replace=self.context.refresh)
-
-
-def estimated_tokens(text: str) -> float:
-    """About how many tokens a text has: a quarter of its bytes."""
-    return len(text.encode(errors="replace")) / 4
 
 
 def taken(model: CachedModel | None, before: Usage | None = None) -> tuple[dict[str, int], float | None]:

@@ -7,7 +7,7 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Protocol, TypeVar
@@ -16,7 +16,7 @@ from dhp.core.errors import DhpError, InputError, StoppedEarly
 from dhp.core.plugins import load_target, offered
 from dhp.llm.api import Client, Garbled, Refused, Rejected, Retry, TooLong, Unreachable
 from dhp.llm.limits import Budget, PromptLengths, RateLimits
-from dhp.llm.records import Failure, Outcomes, Reply, Request
+from dhp.llm.records import Answer, Failure, Outcomes, Reply, Request
 from dhp.llm.store import Store, rows
 
 
@@ -44,26 +44,9 @@ class Engine:
     proven: bool = field(default=False, init=False)
     """Whether the server has answered anything, now or in an earlier run."""
 
-    def rows(self, job: "Job", outcomes: Outcomes) -> list[tuple[object, ...]]:
-        """The replies among what came of a job, as the store takes them."""
-        return rows(job.keys, self.client.model, self.client.endpoint, outcomes, self.run)
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A request, what of it is stored, and the keys of what is not."""
-
-    request: Request
-    found: Outcomes
-    keys: Mapping[int, bytes]
-    prompt_tokens: float
-    """Estimated number of prompt tokens."""
-    after_answer: bool = False
-    """Whether the request before it is one whose replies were known."""
-
-
-Done = tuple[Job, Outcomes]
-"""A job with what came of it."""
+    def rows(self, request: Request, outcomes: Outcomes) -> list[tuple[object, ...]]:
+        """The replies among what came of a request, as the store takes them."""
+        return rows(request.keys, self.client.model, self.client.endpoint, outcomes, self.run)
 
 
 _FIRST_WAIT = 0.5
@@ -157,7 +140,7 @@ _REFUSED_IN_A_ROW = 10
 
 
 class Workers:
-    """Make the calls of jobs, under one set of limits."""
+    """Make the calls of requests, under one set of limits."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -171,19 +154,21 @@ class Workers:
         self._failed_in_a_row = 0
         self._refused_in_a_row = 0
 
-    async def work(self, jobs: "asyncio.Queue[Job]", done: Callable[[Job, Outcomes], None]) -> None:
-        """Take jobs until cancelled and hand over what comes of them.
+    async def work(
+        self, requests: "asyncio.Queue[Request]", done: Callable[[Request, Outcomes], None]
+    ) -> None:
+        """Take requests until cancelled and hand over what comes of them.
 
         An error that makes going on pointless ends it.
         """
         while True:
-            job = await jobs.get()
+            request = await requests.get()
             try:
-                outcomes = await self.outcomes(job)
+                outcomes = await self.outcomes(request)
             except DhpError:
                 self._closing = True
                 raise
-            done(job, outcomes)
+            done(request, outcomes)
 
     async def finish(self) -> None:
         """Wait for the calls in flight, whose replies are worth storing; no further call starts."""
@@ -192,25 +177,25 @@ class Workers:
         while self._in_flight and time.monotonic() < end:
             await asyncio.sleep(0.01)
 
-    async def outcomes(self, job: Job) -> dict[int, Reply | Failure]:
-        """What comes of one job; raises a `DhpError` that makes going on pointless."""
+    async def outcomes(self, request: Request) -> dict[int, Reply | Failure]:
+        """What comes of one request; raises a `DhpError` that makes going on pointless."""
         outcomes: dict[int, Reply | Failure] = {}
-        left = tuple(job.keys)
+        left = request.samples
         while left:
-            came = await self._ask(job, left)
+            came = await self._ask(request, left)
             outcomes.update(zip(left, came, strict=False))
             left = left[len(came) :]
         return outcomes
 
-    async def _ask(self, job: Job, left: tuple[int, ...]) -> Sequence[Reply | Failure]:
+    async def _ask(self, request: Request, left: tuple[int, ...]) -> Sequence[Reply | Failure]:
         """The first call goes alone: what it finds wrong, or learns of the server, holds for all."""
         if not self._engine.proven:
             async with self._first:
                 if not self._engine.proven:
-                    return await self._persist(job, left)
-        return await self._persist(job, left)
+                    return await self._persist(request, left)
+        return await self._persist(request, left)
 
-    async def _persist(self, job: Job, left: tuple[int, ...]) -> Sequence[Reply | Failure]:
+    async def _persist(self, request: Request, left: tuple[int, ...]) -> Sequence[Reply | Failure]:
         """Call, and call again while that may help; outcomes of the first one or more samples of `left`."""
         engine = self._engine
         wanted = left if engine.client.many else left[:1]
@@ -218,12 +203,12 @@ class Workers:
         while True:
             tries += 1
             try:
-                return await self._call(job, wanted)
+                return await self._call(request, wanted)
             except TooLong as e:
                 self._engine.lengths.count_too_long(str(e))
                 return [Failure(str(e))] * len(wanted)
             except Refused as e:
-                return [self._refused(str(e), job)] * len(wanted)
+                return [self._refused(str(e), request)] * len(wanted)
             except Rejected as e:
                 return [self._rejected(str(e))] * len(wanted)
             except Retry as e:
@@ -265,12 +250,12 @@ class Workers:
             raise InputError(f"{self._engine.client.model}: every call is rejected ({reason})")
         return Failure(reason)
 
-    def _refused(self, reason: str, job: Job) -> Failure:
+    def _refused(self, reason: str, request: Request) -> Failure:
         """A fault of this request alone, unless no other was answered or several in a row are refused."""
-        model, place = self._engine.client.model, job.request.place
+        model, place = self._engine.client.model, request.place
         if not self._engine.proven:
             raise InputError(f"{model}: {reason}")
-        self._refused_in_a_row = 1 if job.after_answer else self._refused_in_a_row + 1
+        self._refused_in_a_row = 1 if request.after_answer else self._refused_in_a_row + 1
         if self._refused_in_a_row >= _REFUSED_IN_A_ROW:
             raise InputError(f"{model}: {reason}, {_REFUSED_IN_A_ROW} times in a row; the last is {place}")
         if not self._engine.refusal_said:
@@ -288,23 +273,23 @@ class Workers:
             )
         return Failure(reason, passing=True)
 
-    async def _call(self, job: Job, wanted: tuple[int, ...]) -> list[Reply]:
+    async def _call(self, request: Request, wanted: tuple[int, ...]) -> list[Reply]:
         """One call, its replies stored when it returns."""
-        request, budget = job.request, self._engine.budget
+        budget, prompt_tokens = self._engine.budget, request.tokens
         most = request.params.max_tokens * len(wanted)
         started = await self._limit.start()
         replies: list[Reply] = []
         overload = False
         try:
             await self._calls.take()
-            await self._tokens.take(job.prompt_tokens + most)
+            await self._tokens.take(prompt_tokens + most)
             if self._closing:
                 raise asyncio.CancelledError
-            reserved = budget.reserve(job.prompt_tokens, most)
+            reserved = budget.reserve(prompt_tokens, most)
             self._in_flight += 1
             try:
                 replies = await self._engine.client.complete(request, wanted)
-                await self._store(job, wanted, replies)
+                await self._store(request, wanted, replies)
             finally:
                 self._in_flight -= 1
                 budget.settle(reserved, replies)
@@ -318,7 +303,7 @@ class Workers:
             self._limit.end(started, good=bool(replies), overload=overload)
         return replies
 
-    async def _store(self, job: Job, wanted: tuple[int, ...], replies: Sequence[Reply]) -> None:
+    async def _store(self, request: Request, wanted: tuple[int, ...], replies: Sequence[Reply]) -> None:
         engine = self._engine
         if engine.store is None or not replies:
             return
@@ -326,7 +311,7 @@ class Workers:
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if not self._waiting:
             written.get_loop().call_soon(self._write)
-        self._waiting.append((engine.rows(job, came), written))
+        self._waiting.append((engine.rows(request, came), written))
         await written
 
     def _write(self) -> None:
@@ -350,28 +335,28 @@ class Workers:
 
 _SECONDS_A_WAIT = 1.0
 _WAITING_PER_PLACE = 2
-"""Jobs that wait for each place in flight, so that none falls idle."""
+"""Requests that wait for each place in flight, so that none falls idle."""
 
 
 class EngineThread:
     """A pool of workers at work; use it as a context manager.
 
-    Jobs go in by `submit`, what came of them comes out by `wait` and `ready`, in any order. The first error
-    that makes going on pointless is raised there, after what came before it.
+    Requests go in by `submit`, what came of them comes out by `wait` and `ready`, in any order. The first
+    error that makes going on pointless is raised there, after what came before it.
     """
 
     def __init__(self, engine: Engine, on_wait: Callable[[], None]) -> None:
         self._engine = engine
         self._on_wait = on_wait
-        self._results: queue.SimpleQueue[list[Done] | BaseException] = queue.SimpleQueue()
-        self._came: list[Done] = []  # in one turn of the loop: each waking of a thread has its price
-        self._next: deque[Done] = deque()
+        self._results: queue.SimpleQueue[list[Answer] | BaseException] = queue.SimpleQueue()
+        self._came: list[Answer] = []  # in one turn of the loop: each waking of a thread has its price
+        self._next: deque[Answer] = deque()
         self._thread = threading.Thread(target=self._run, name="dhp-engine", daemon=True)
         self._opened = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._handed: list[Job] = []  # gathered: each waking of the loop has its price
+        self._handed: list[Request] = []  # gathered: each waking of the loop has its price
         self.pending = 0
-        """Jobs of which nothing came yet."""
+        """Requests of which nothing came yet."""
 
     def __enter__(self) -> "EngineThread":
         self._thread.start()
@@ -386,22 +371,22 @@ class EngineThread:
 
     @property
     def full(self) -> bool:
-        """Whether enough jobs wait for now."""
+        """Whether enough requests wait for now."""
         return self.pending >= self._engine.rate_limits.concurrency * (1 + _WAITING_PER_PLACE)
 
-    def submit(self, job: Job) -> None:
-        """Hand a job over."""
+    def submit(self, request: Request) -> None:
+        """Hand a request over."""
         self.pending += 1
-        self._handed.append(job)
+        self._handed.append(request)
         if len(self._handed) >= self._engine.rate_limits.concurrency / 4:
             self._hand_over()
 
-    def ready(self) -> Iterator[Done]:
+    def ready(self) -> Iterator[Answer]:
         """What is there already."""
         while self._next or not self._results.empty():
             yield self.wait()
 
-    def wait(self) -> Done:
+    def wait(self) -> Answer:
         """The next that comes; meanwhile `on_wait` is called every second."""
         if self._handed:
             self._hand_over()
@@ -418,19 +403,19 @@ class EngineThread:
         return self._next.popleft()
 
     def _hand_over(self) -> None:
-        jobs, self._handed = self._handed, []
+        requests, self._handed = self._handed, []
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):  # the loop has ended: `wait` says why
-                self._loop.call_soon_threadsafe(self._take, jobs)
+                self._loop.call_soon_threadsafe(self._take, requests)
 
-    def _take(self, jobs: list[Job]) -> None:
-        for job in jobs:
-            self._jobs.put_nowait(job)
+    def _take(self, requests: list[Request]) -> None:
+        for request in requests:
+            self._requests.put_nowait(request)
 
-    def _done(self, job: Job, outcomes: Outcomes) -> None:
+    def _done(self, request: Request, outcomes: Outcomes) -> None:
         if not self._came:
             asyncio.get_running_loop().call_soon(self._pass_on)
-        self._came.append((job, outcomes))
+        self._came.append((request, outcomes))
 
     def _pass_on(self) -> None:
         """Hand over, as one list, all that came within one turn of the loop."""
@@ -449,13 +434,13 @@ class EngineThread:
                 self._engine.store.release()
 
     async def _main(self) -> None:
-        self._jobs: asyncio.Queue[Job] = asyncio.Queue()
+        self._requests: asyncio.Queue[Request] = asyncio.Queue()
         self._stop = asyncio.Event()
         engine = self._engine
         await engine.client.open()
         workers = Workers(engine)
         tasks = [
-            asyncio.create_task(workers.work(self._jobs, self._done))
+            asyncio.create_task(workers.work(self._requests, self._done))
             for _ in range(engine.rate_limits.concurrency)
         ]
         stopping = asyncio.create_task(self._stop.wait())
@@ -485,24 +470,24 @@ class Calls(Protocol):
     """Calls to a server that are being made; a context manager."""
 
     pending: int
-    """Jobs of which nothing came yet."""
+    """Requests of which nothing came yet."""
 
     @property
     def full(self) -> bool:
-        """Whether enough jobs wait for now."""
+        """Whether enough requests wait for now."""
 
     def __enter__(self) -> "Calls": ...
 
     def __exit__(self, *error: object) -> None: ...
 
-    def submit(self, job: Job) -> None:
-        """Hand a job over."""
+    def submit(self, request: Request) -> None:
+        """Hand a request over."""
 
-    def ready(self) -> Iterator[Done]:
+    def ready(self) -> Iterator[Answer]:
         """What is there already."""
         ...
 
-    def wait(self) -> Done:
+    def wait(self) -> Answer:
         """The next that comes; its replies are stored."""
         ...
 

@@ -11,9 +11,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from dhp.llm.api import Client, LocalModel
-from dhp.llm.cached_model import CachedModel, estimated_tokens
+from dhp.llm.cached_model import CachedModel
 from dhp.llm.limits import Prices
-from dhp.llm.records import Request
+from dhp.llm.records import Request, estimated_tokens
 
 _TABLE = "litellm/model_prices_and_context_window_backup.json"
 _PER = 1_000_000

@@ -43,6 +43,10 @@ class Request:
     """Data of the caller; nobody else reads it."""
     before: tuple[tuple[str, str], ...] = ()
     """Messages before the prompt, each (role, text) with the role `system`, `user` or `assistant`."""
+    keys: Mapping[int, bytes] = field(default_factory=dict, compare=False)
+    """Sample -> its key in the store; there once it is known that no reply to these samples is stored."""
+    after_answer: bool = field(default=False, compare=False)
+    """Whether it is asked behind a request whose replies were known."""
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -56,6 +60,16 @@ class Request:
     def text(self) -> str:
         """All that is sent, as one text; for counting."""
         return "\n\n".join([*(text for _, text in self.before), self.prompt])
+
+    @property
+    def tokens(self) -> float:
+        """Estimated number of prompt tokens."""
+        return estimated_tokens(self.text)
+
+
+def estimated_tokens(text: str) -> float:
+    """About how many tokens a text has: a quarter of its bytes."""
+    return len(text.encode(errors="replace")) / 4
 
 
 @dataclass(frozen=True, slots=True)

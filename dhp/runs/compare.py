@@ -4,7 +4,7 @@ import logging
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import count
+from itertools import count, tee
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +27,18 @@ from dhp.runs.comparable import (
 )
 from dhp.runs.reader import RunResult, RunSource, open_run
 from dhp.stats.arrays import Floats, Ints
-from dhp.stats.compare import QUANTITIES, SWAPS_PER_PAIR, Comparison, JudgeScores, Pair, compare_variants
+from dhp.stats.compare import (
+    QUANTITIES,
+    SWAPS_PER_PAIR,
+    Comparison,
+    JudgeScores,
+    Pair,
+    compare_variants,
+    in_common,
+)
 from dhp.stats.compare import compare as compare_scores
 from dhp.stats.defaults import RESAMPLES
+from dhp.stats.swap import detection_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,28 +170,21 @@ def compare_rated(
                 "test that another has"
             )
         show = numbered(progress, place, len(by_dataset))
-        compared = _compared(entries, judges, resamples, quantities, show)
-        found.append(replace(compared, by_variant=_by_variant(entries, resamples)))
+        found.append(_compared(entries, judges, resamples, quantities, show, by_variant=True))
     return found
-
-
-def _by_variant(entries: Sequence[RunResult], resamples: int) -> tuple[tuple[Pair, ...], ...]:
-    scores, clusters = judge_scores(entries, [v.variant for v in entries[0].result.variants])
-    rng = np.random.default_rng(int.from_bytes(key_digest("variants", *(e.ratings.digest for e in entries))))
-    return tuple(compare_variants(scores, rng, clusters=clusters, resamples=resamples))
 
 
 def compare_results(
     entries: Sequence[RunResult],
     allow: Collection[str] = (),
-    quantities: Collection[str] = QUANTITIES,
     progress: Progress | None = None,
 ) -> DatasetComparison:
-    """Compare the judges of one dataset by some of the figures; else as `compare`.
+    """Compare the judges of one dataset by detection; else as `compare`.
 
     A test in which a judge is `unpaired` is left out for all.
     """
-    return _compared(entries, _judges(entries, allow), RESAMPLES, quantities, progress)
+    judges = _judges(entries, allow)
+    return _compared(entries, judges, RESAMPLES, ("detection",), progress, by_variant=False)
 
 
 def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
@@ -229,8 +231,10 @@ def _compared(
     entries: Sequence[RunResult],
     judges: tuple[str, ...],
     resamples: int,
-    quantities: Collection[str] = QUANTITIES,
-    progress: Progress | None = None,
+    quantities: Collection[str],
+    progress: Progress | None,
+    *,
+    by_variant: bool,
 ) -> DatasetComparison:
     first, pairs = entries[0], math.comb(len(entries), 2)
     dataset = first.result.dataset
@@ -246,11 +250,15 @@ def _compared(
         logging.getLogger("dhp").warning(
             "dataset '%s': compared by the %d examples that all runs have", dataset, len(scores[0].original)
         )
+    digests = [e.ratings.digest for e in entries]
+    common = [judge.differences for judge in in_common(scores)]
+    detected, again = tee(detection_pairs(common, list(levels.values()), clusters))
     found = compare_scores(
         scores,
         list(levels.values()),
-        np.random.default_rng(int.from_bytes(key_digest(*(e.ratings.digest for e in entries)))),
+        _random(*digests),
         clusters=clusters,
+        pairs=detected,
         quantities=quantities,
         combination=first.result.combination,
         resamples=max(resamples, SWAPS_PER_PAIR * pairs),
@@ -260,7 +268,17 @@ def _compared(
     seen = [{row.variant: row for row in e.result.variants} for e in entries]
     damage = tuple(tuple(rows[variant] for rows in seen) for variant in levels)
     alarms = tuple(tuple(row.variant for row in e.result.alarms) for e in entries)
-    return DatasetComparison(dataset, len(scores[0].original), judges, damage, alarms, found, shared)
+    variants: Sequence[tuple[Pair, ...]] = ()
+    if by_variant:
+        rng = _random("variants", *digests)
+        variants = compare_variants(scores, rng, clusters=clusters, resamples=resamples, pairs=again)
+    return DatasetComparison(
+        dataset, len(scores[0].original), judges, damage, alarms, found, shared, tuple(variants)
+    )
+
+
+def _random(*key: str) -> np.random.Generator:
+    return np.random.default_rng(int.from_bytes(key_digest(*key)))
 
 
 def judge_scores(

@@ -29,7 +29,7 @@ from dhp.stats.compare import in_common
 from dhp.stats.detection import examples_to_separate
 from dhp.stats.discernment import holm
 from dhp.stats.influences import mean_influences, student_interval
-from dhp.stats.swap import NonInferiority, detection_pair, noninferiority
+from dhp.stats.swap import NonInferiority, detection_pairs, noninferiority
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,7 +422,7 @@ def _tested(new: RunResult, old: RunResult, margin: float) -> tuple[list[str], N
     scores, clusters = judge_scores([new, old], list(levels))
     rng = np.random.default_rng(int.from_bytes(key_digest(new.ratings.digest, old.ratings.digest, "gate")))
     mine, theirs = (judge.differences for judge in in_common(scores))
-    both = detection_pair(mine, theirs, list(levels.values()), clusters)
+    both = next(detection_pairs([mine, theirs], list(levels.values()), clusters))
     return ["detection", *map(variant_name, levels)], noninferiority(*both, margin, rng, clusters)
 
 

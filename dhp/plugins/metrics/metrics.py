@@ -17,7 +17,7 @@ from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale, Task
 from dhp.core.text import sentences, words
 from dhp.judge.api import WIDE, Judge, computed_task, metric_name, split_settings
-from dhp.plugins.metrics.plugin import NAMES
+from dhp.plugins.metrics import NAMES
 
 Score = Callable[[str, str], float]
 """(text, reference) -> figure."""

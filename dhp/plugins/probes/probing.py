@@ -35,7 +35,7 @@ from dhp.plugins.probes.statistics import (
     rise,
     stability,
 )
-from dhp.plugins.probes.texts import DOSES, fully_dosed, item_order, layout, probe_suite
+from dhp.plugins.probes.texts import DOSES, item_order, layout, probe_suite, without_lower_doses
 from dhp.run import JudgesSpec
 from dhp.stats.arrays import Floats
 
@@ -163,7 +163,7 @@ def _texts(
     registry = find_perturbers(own, [suite])
     build = Builder(own, registry, spec.seed, model, {}, None, dry, progress, context.executor)
     build.check(datasets, None)
-    made = [fully_dosed(part).judged_by(spec.metrics) for part in build.all(datasets)]
+    made = [without_lower_doses(part).judged_by(spec.metrics) for part in build.all(datasets)]
     context.stop_if_waiting(whole=False)
     return made
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from dhp.core.errors import DhpError, StoppedEarly
 from dhp.llm.api import Client
-from dhp.llm.engine import Done, Engine, Job, Workers
+from dhp.llm.engine import Engine, Workers
 from dhp.llm.limits import Budget, PromptLengths, RateLimits
-from dhp.llm.records import Outcomes, Reply
+from dhp.llm.records import Answer, Outcomes, Reply, Request
 from dhp.plugins.ray.pool import Pool, WorkerGroup
 
 _LAST_SECONDS = 10.0
@@ -21,7 +21,7 @@ _LAST_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What came of a job."""
+    """What came of a request."""
 
     outcomes: Outcomes | None
     """Outcome of each sample; None where the request was not sent."""
@@ -79,12 +79,12 @@ class CallWork:
         self._opening = asyncio.ensure_future(self._client.open())
         return self._workers
 
-    async def __call__(self, sent: Sequence[tuple[bool, Job]]) -> list[CallOutcome]:
-        """What came of each job; the flag says whether the server has answered anything before."""
+    async def __call__(self, sent: Sequence[tuple[bool, Request]]) -> list[CallOutcome]:
+        """What came of each request; the flag says whether the server has answered anything before."""
         workers = self._workers or await self._open()
         await self._opening
         self._engine.proven |= any(proven for proven, _ in sent)
-        tasks = [asyncio.ensure_future(self._tried(workers, job)) for _, job in sent]
+        tasks = [asyncio.ensure_future(self._tried(workers, request)) for _, request in sent]
         self._tasks.update(tasks)
         found = await asyncio.gather(*tasks, return_exceptions=True)
         self._tasks.difference_update(tasks)
@@ -105,9 +105,9 @@ class CallWork:
         for task in self._tasks - {asyncio.current_task()}:
             task.cancel()
 
-    async def _tried(self, workers: Workers, job: Job) -> Outcomes:
+    async def _tried(self, workers: Workers, request: Request) -> Outcomes:
         try:
-            return await workers.outcomes(job)
+            return await workers.outcomes(request)
         except DhpError:
             await self.finish()
             raise
@@ -134,16 +134,16 @@ class RayCalls:
         most = min(len(crew.workers), limits.concurrency)
         share = limits.concurrency // most
         work = CallWork(engine.client, limits, most)
-        self._pool: Pool[Job, CallOutcome] = Pool(
+        self._pool: Pool[Request, CallOutcome] = Pool(
             ray, crew, work, on_wait, size=max(1, share // 4), blocks=min(8, 2 * share), most=most
         )
         self._engine = engine
         self._noted = noted
         self._reserved: dict[int, tuple[float, float]] = {}
-        self._held: deque[Job] = deque()
-        self._came: deque[Done] = deque()
+        self._held: deque[Request] = deque()
+        self._came: deque[Answer] = deque()
         self.pending = 0
-        """Jobs of which nothing came yet."""
+        """Requests of which nothing came yet."""
 
     def __enter__(self) -> "RayCalls":
         return self
@@ -158,44 +158,43 @@ class RayCalls:
 
     @property
     def full(self) -> bool:
-        """Whether enough jobs wait for now."""
+        """Whether enough requests wait for now."""
         return self._pool.full or len(self._held) >= self._engine.rate_limits.concurrency
 
-    def submit(self, job: Job) -> None:
-        """Hand a job over."""
+    def submit(self, request: Request) -> None:
+        """Hand a request over."""
         self.pending += 1
-        self._held.append(job)
+        self._held.append(request)
         self._hand_over()
 
-    def ready(self) -> Iterator[Done]:
+    def ready(self) -> Iterator[Answer]:
         """What is there already."""
         if self._pool.ready():
             self._take()
         while self._came:
             yield self._next()
 
-    def wait(self) -> Done:
+    def wait(self) -> Answer:
         """The next that comes; its replies are stored."""
         while not self._came:
             self._hand_over()
             self._take()
         return self._next()
 
-    def _next(self) -> Done:
+    def _next(self) -> Answer:
         self.pending -= 1
         return self._came.popleft()
 
     def _hand_over(self) -> None:
         engine = self._engine
         while self._held and (engine.proven or not self._pool.pending):
-            job = self._held.popleft()
-            most = job.request.params.max_tokens * len(job.keys)
+            request = self._held.popleft()
+            most = request.params.max_tokens * len(request.samples)
             try:
-                self._reserved[id(job)] = engine.budget.reserve(job.prompt_tokens, most)
+                self._reserved[id(request)] = engine.budget.reserve(request.tokens, most)
             except StoppedEarly as e:
                 self._end(e)
-            lean = replace(job, request=replace(job.request, tag=None), found={})
-            self._pool.submit(job, (engine.proven, lean))
+            self._pool.submit(request, (engine.proven, replace(request, tag=None)))
 
     def _take(self) -> None:
         """Take over a block."""
@@ -211,20 +210,20 @@ class RayCalls:
                     self._pool.finish()
         raise error
 
-    def _store_block(self, block: Sequence[tuple[Job, CallOutcome]]) -> Exception | None:
+    def _store_block(self, block: Sequence[tuple[Request, CallOutcome]]) -> Exception | None:
         """Store the replies of a block; returns why going on is pointless, if it is."""
         engine = self._engine
         rows: list[tuple[object, ...]] = []
         error = None
-        for job, asked in block:
+        for request, asked in block:
             outcomes = asked.outcomes or {}
             replies = [reply for reply in outcomes.values() if isinstance(reply, Reply)]
-            engine.budget.settle(self._reserved.pop(id(job)), replies)
-            rows += engine.rows(job, outcomes)
+            engine.budget.settle(self._reserved.pop(id(request)), replies)
+            rows += engine.rows(request, outcomes)
             engine.proven |= bool(replies)
             error = error or asked.error
             if asked.outcomes is not None:
-                self._came.append((job, asked.outcomes))
+                self._came.append((request, asked.outcomes))
         if rows and engine.store:
             engine.store.add(rows, replace=engine.refresh)
         for _, asked in block:
