@@ -181,7 +181,7 @@ def _pairwise_prompts(
     metrics: Sequence[str],
 ) -> Iterator[Part]:
     """The prompts that show a text behind its original; they are sent in the other order, too."""
-    from dhp.content.protocols import read_wording
+    from dhp.content.catalog import read_wording
     from dhp.judge.pairs import OVERALL, Pair
     from dhp.judge.requests import Prompts
 
@@ -247,8 +247,7 @@ def datasets() -> list[Row]:
 
 def protocols() -> list[Row]:
     """The protocols; those that compare two texts are for dhp battle, too."""
-    from dhp.content.catalog import names_of
-    from dhp.content.protocols import read_protocol
+    from dhp.content.catalog import names_of, read_protocol
 
     pointwise = [(name, " ".join(read_protocol(name).description.split())) for name in names_of("protocol")]
     pairwise = [

@@ -2,11 +2,16 @@
 
 from collections.abc import Iterator
 
-from dhp.content.catalog import descriptions, names_of, read_card, read_suite, read_task, read_weights
-from dhp.content.protocols import (
+from dhp.content.catalog import (
+    descriptions,
     evaluation_protocol,
+    names_of,
+    read_card,
     read_evaluation,
     read_protocol,
+    read_suite,
+    read_task,
+    read_weights,
     read_wording,
 )
 from dhp.core.errors import InputError

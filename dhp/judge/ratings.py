@@ -269,13 +269,23 @@ def _rated(
     """Ratings of some texts; `before` of all `total` have come before."""
     import pandas as pd
 
-    rows, found = [], checked_ratings(judge, texts, task)
+    ratings, found = [], checked_ratings(judge, texts, task)
     for done, r in enumerate(found if before else readable(found, judge, task, "the texts"), before + 1):
-        place = (r.example, r.variant, r.metric, r.sample)
-        rows.append((*place, r.score, r.status, r.raw, judge.model, judge.protocol))
+        ratings.append(r)
         if progress:
             progress(judge.model, done, total, "")
+    rows = [
+        (r.example, r.variant, r.metric, r.sample, r.score, r.status, r.raw, judge.model, judge.protocol)
+        for r in in_order(ratings, texts, task)
+    ]
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def in_order(ratings: Iterable[Rating], texts: Sequence[Candidate], task: Task) -> list[Rating]:
+    """Ratings by text, metric and sample; they come in the order in which a server answers."""
+    order = {(text.example, text.variant): place for place, text in enumerate(texts)}
+    metrics = task.metric_names
+    return sorted(ratings, key=lambda r: (order[r.example, r.variant], metrics.index(r.metric), r.sample))
 
 
 def judge_estimates(

@@ -24,7 +24,7 @@ from dhp.core.records import (
 )
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
-from dhp.judge.ratings import checked_ratings, readable, texts_at_a_time
+from dhp.judge.ratings import checked_ratings, in_order, readable, texts_at_a_time
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,8 +175,7 @@ class _Session:
                 for metric in metrics
                 for sample in range(judge.samples)
             ]
-        order = {(c.example, c.variant): place for place, c in enumerate(texts)}
-        rows.sort(key=lambda r: (order[r.example, r.variant], metrics.index(r.metric), r.sample))
+        rows = in_order(rows, texts, self.task)
         levels = {c.variant: c.level for c in texts}
         # One column after the other: lists of a million texts are larger than the table made of them.
         columns = {f.name: pd.Series([getattr(r, f.name) for r in rows]) for f in fields(Rating)}
