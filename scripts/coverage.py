@@ -22,13 +22,19 @@ from scipy.special import ndtr
 
 from dhp.plugins.adaptive.threshold_search import searched, staircase
 from dhp.stats.arrays import level_shares
-from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.compare import QUANTITIES, JudgeScores
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import detection, verdict
-from dhp.stats.influences import Influences, difference, weighted, wilson_interval
+from dhp.stats.influences import (
+    Influences,
+    auroc_influences,
+    difference,
+    standardised_drop_influences,
+    weighted,
+    wilson_interval,
+)
 from dhp.stats.psychometric import TARGET, fallen, psychometric
-from dhp.stats.swap import detection_pair, noninferiority, swap, swap_discernment
+from dhp.stats.swap import detection_pairs, noninferiority, swap, swap_discernment
 
 Floats = npt.NDArray[np.float64]
 Judges = tuple[JudgeScores, JudgeScores]
@@ -187,7 +193,7 @@ def swaps(both: Judges, rng: np.random.Generator) -> dict[str, float]:
         "standardised_drop": [standardised_drop_influences(judge.original, judge.degraded) for judge in both],
     }
     differences = [judge.differences for judge in both]
-    found = {"detection": swap(*detection_pair(*differences, LEVELS), rng, resamples=499).p}
+    found = {"detection": swap(*next(detection_pairs(differences, LEVELS)), rng, resamples=499).p}
     for name, tests in of.items():
         one, other = (averaged(each) for each in tests)
         found[name] = swap(one, other, rng, resamples=499).p
@@ -248,7 +254,7 @@ def gates(runs: int, chosen: argparse.Namespace) -> None:
         for judges in made:
             losses, limits = Counter(), Counter()
             for old, new in judges:
-                both = detection_pair(new.differences, old.differences, LEVELS)
+                both = next(detection_pairs([new.differences, old.differences], LEVELS))
                 test = noninferiority(*both, 0.05, rng, resamples=999)
                 worse, fine = (p[0] <= 0.05 for p in (test.p_inferior, test.p_noninferior))
                 losses["not met" if worse else "met" if fine else "undecided"] += 1

@@ -16,8 +16,7 @@ from mkdocs.structure.files import File, Files
 import dhp
 from dhp.cli.main import app
 from dhp.cli.options import Command
-from dhp.content.catalog import names_of, read_suite
-from dhp.content.protocols import read_protocol
+from dhp.content.catalog import names_of, read_protocol, read_suite
 from dhp.core.options import option_of
 from dhp.core.plugins import offered
 from dhp.perturb.registry import find_perturbers

@@ -35,8 +35,7 @@ import pandas as pd
 import yaml
 
 import dhp
-from dhp.content.catalog import read_suite, read_task, read_weights
-from dhp.content.protocols import read_protocol
+from dhp.content.catalog import read_protocol, read_suite, read_task, read_weights
 from dhp.core.errors import DhpError
 from dhp.core.protocol_spec import PAIRWISE_FORMS, POINTWISE_FORMS
 from dhp.core.seeding import stream

@@ -187,7 +187,7 @@ Run RunResult
 BESIDE_THE_WAY = """
 RunSpec JudgeSettings Perturber Request Builder RulesApplied RequestBuilder _Template Params
 Variant VariantName ResolvedConfig RequestContext Connection Engine Usage Signature
-Part Mention SampleConsistency Spread ResponseStyle Statement Sentence Advice Pair Miss Cut
+Mention SampleConsistency Spread ResponseStyle Statement Sentence Advice Pair Miss Cut
 """
 """Settings and machinery; parts of one step; further figures and sentences."""
 

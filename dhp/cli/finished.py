@@ -15,7 +15,9 @@ from dhp.cli.options import Command, plugin_flags, settings
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import ALLOW, RELEASED
 from dhp.core.errors import InputError
+from dhp.core.files import write_lines
 from dhp.core.plugins import load_target, offered
+from dhp.core.progress import counted, progress_of, progress_shown
 from dhp.core.text import printable
 from dhp.leaderboard import FOLDER
 from dhp.report.printout import FirstThatFits, Part, Printout, TextTable
@@ -45,7 +47,6 @@ def report(run: str, out: str | None, pages: str | None) -> None:
     if pages is not None:
         _write_pages(pages, run, out)
         return
-    from dhp.core.progress import progress_shown
     from dhp.report.page import write_report
 
     with progress_shown("done") as show:
@@ -55,7 +56,6 @@ def report(run: str, out: str | None, pages: str | None) -> None:
 
 def _write_pages(pages: str, run: str, out: str | None) -> None:
     """Write what a plug-in makes of the results."""
-    from dhp.core.files import write_lines
     from dhp.runs.reader import read_run
 
     found = read_run(run)
@@ -104,12 +104,8 @@ def compare(
 
     Example: dhp compare runs/one runs/two
     """
-    from dhp.core.files import write_lines
-    from dhp.core.progress import counted, progress_of
-    from dhp.loaders.released import read_recorded_scores
     from dhp.report.compared import compared_page
-    from dhp.runs.comparable import rated_by_dataset
-    from dhp.runs.compare import compare_rated, recorded_results
+    from dhp.runs.compare import compare_rated, rated_by_dataset, recorded_results
     from dhp.runs.reader import Run, read_run
     from dhp.stats.compare import QUANTITIES
 
@@ -119,6 +115,8 @@ def compare(
             runs = [read_run(folder) for folder in run]
             rated = rated_by_dataset(counted(show, "reading runs", runs, attrgetter("name")))
         else:
+            from dhp.loaders.released import read_recorded_scores
+
             rated = recorded_results(read_recorded_scores(form, *map(Path, run)))
         found = compare_rated(rated, allow=allow, resamples=resamples, quantities=quantities, progress=show)
     parts = _compared(found)
@@ -266,7 +264,6 @@ def gate(run: str, allow: tuple[str, ...], junit: str | None, history: str | Non
     """
     from rich.text import Text
 
-    from dhp.core.files import write_lines
     from dhp.report.gates import add_to_history, junit_xml
     from dhp.runs.gate import check_run
 
@@ -315,7 +312,6 @@ def site(run: tuple[str, ...], out: str, allow: tuple[str, ...]) -> None:
 
     Example: dhp leaderboard runs/one runs/two --out site/
     """
-    from dhp.core.progress import progress_of
     from dhp.leaderboard.entries import read_entries
     from dhp.leaderboard.site import write_site
     from dhp.leaderboard.tables import make_tables

@@ -11,6 +11,7 @@ from dhp.cli.benchmark import COMMON, benchmark
 from dhp.cli.options import Command
 from dhp.cli.output import say
 from dhp.core.errors import InputError, listed, suggest
+from dhp.core.files import write_lines
 
 if TYPE_CHECKING:
     from dhp.core.specs import Metric
@@ -191,7 +192,6 @@ def _read(path: Path) -> dict[str, str]:
 
 def _write(path: Path, answers: Mapping[str, str]) -> None:
     """Write the answers and, as comments, the other options that most people need."""
-    from dhp.core.files import write_lines
 
     options = {each.opts[0]: each for each in benchmark.params if isinstance(each, click.Option)}
     lines = [
@@ -222,7 +222,6 @@ def _value(text: str) -> str:
 
 
 def _write_prompt(path: Path, answers: Mapping[str, str]) -> None:
-    from dhp.core.files import write_lines
 
     columns = {name: answers[name] for name in ("source", "output") if answers[name]}
     plain = {name: column if column.isidentifier() else name for name, column in columns.items()}

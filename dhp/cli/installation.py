@@ -6,6 +6,8 @@ import click
 
 from dhp.cli.options import Command, setting, settings
 from dhp.cli.output import JSON, print_out, say
+from dhp.core.errors import InputError
+from dhp.core.progress import progress_shown
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice
@@ -25,7 +27,6 @@ def check() -> None:
     """
     from dhp.content.catalog import DATASETS, names_of, read_authored, read_list, read_probes, read_suite
     from dhp.content.check import check as check_content
-    from dhp.core.errors import InputError
     from dhp.loaders.resolve import resolve_datasets
     from dhp.perturb.apply import authored_texts
     from dhp.perturb.llm.prompts import check_prompts
@@ -67,8 +68,6 @@ def prepare(name: str, choice: Choice) -> None:
     Example: dhp data prepare summeval --data summeval.jsonl
     """
     from dhp.content.catalog import read_card
-    from dhp.core.errors import InputError
-    from dhp.core.progress import progress_shown
     from dhp.loaders.fetch import load_prepared
     from dhp.loaders.fetch import prepare as prepare_data
     from dhp.loaders.resolve import with_minimum

@@ -15,6 +15,7 @@ from dhp.cli.output import OutputOptions, say
 from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, RELEASED, Criteria, ProtocolChanges, model_option
 from dhp.core.errors import InputError
 from dhp.core.files import Lock, replacing
+from dhp.core.progress import progress_shown, stage
 from dhp.core.text import spreadsheet_safe
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
@@ -59,7 +60,6 @@ def judge(
 
     Example: dhp judge summeval=summeval.jsonl --model baseline/surface --out ratings.csv
     """
-    from dhp.core.progress import progress_shown
     from dhp.loaders.rated import FROM_REFERENCE
     from dhp.run import RatingSpec, estimate_texts, rating_parts
 
@@ -130,7 +130,6 @@ def analyze(
     Example: dhp analyze ratings.csv --suite summeval
     """
     from dhp.analysis.analyze import analyze as analyse
-    from dhp.core.progress import stage
     from dhp.loaders.released import read_recorded_scores
 
     output.check()

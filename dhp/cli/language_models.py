@@ -44,7 +44,7 @@ def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_mo
     ask_none = (*_ASK_NO_MODEL, *offered("judges"))
     if not models or not all(model.partition("/")[0] in ask_none for model in models):
         return
-    from dhp.content.protocols import read_protocol
+    from dhp.content.catalog import read_protocol
 
     usual = tuple(protocols) == (DEFAULT_PROTOCOL,) or any(read_protocol(p).pairwise for p in protocols)
     given = [] if usual else ["--protocol"]  # any judge can compare

@@ -12,7 +12,9 @@ from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import say
 from dhp.cli.protocol_options import DATASET, DRY_RUN, SEED
 from dhp.core.errors import InputError
+from dhp.core.files import check_writable, write_lines
 from dhp.core.options import check_numbers, option
+from dhp.core.progress import progress_shown
 from dhp.core.text import printable
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.set_audit import Spread, VariantAudit, audited
@@ -52,7 +54,6 @@ class PerturbOutput:
 
     def check(self, dataset: "Sequence[str]", choice: Choice, *, dry_run: bool) -> None:
         """Raise `InputError` where the texts could not be written, before they are made."""
-        from dhp.core.files import check_writable
         from dhp.loaders.released import is_released
         from dhp.perturb.sets import check_free
 
@@ -98,7 +99,6 @@ def perturb(
         _audit(output.audit)
         return
     output.check(dataset, choice, dry_run=dry_run)
-    from dhp.core.progress import progress_shown
     from dhp.perturb.builder import build_texts
     from dhp.perturb.llm.model import perturbing_estimates
 
@@ -137,7 +137,6 @@ def _audit(folder: str) -> None:
 
 
 def _write(made: "Sequence[PerturbedDataset]", output: PerturbOutput) -> None:
-    from dhp.core.files import write_lines
     from dhp.perturb.sets import write_set
     from dhp.runs.writer import perturbed_lines
 

@@ -119,7 +119,7 @@ class ProtocolChanges(AnswerChanges):
 
     def changed(self, protocol: str) -> "Protocol":
         """The protocol of that name with these changes."""
-        from dhp.content.protocols import override, read_protocol
+        from dhp.content.catalog import override, read_protocol
 
         found = read_protocol(protocol)
         pointwise = {"steps": self.steps, "reference": self.reference, "persona": self.persona}

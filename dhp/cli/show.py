@@ -14,6 +14,7 @@ from dhp.cli.options import Command, refuse_surplus, settings
 from dhp.cli.output import say
 from dhp.cli.protocol_options import CHART, DATASET, OWN, SEED, Criteria, ProtocolChanges
 from dhp.core.errors import InputError, one_of
+from dhp.core.files import write_lines
 from dhp.core.plugins import offered
 from dhp.core.text import printable
 from dhp.perturb.settings import Choice
@@ -180,7 +181,7 @@ def _pairwise_prompts(
     metrics: Sequence[str],
 ) -> Iterator[Part]:
     """The prompts that show a text behind its original; they are sent in the other order, too."""
-    from dhp.content.protocols import read_wording
+    from dhp.content.catalog import read_wording
     from dhp.judge.pairs import OVERALL, Pair
     from dhp.judge.requests import Prompts
 
@@ -246,8 +247,7 @@ def datasets() -> list[Row]:
 
 def protocols() -> list[Row]:
     """The protocols; those that compare two texts are for dhp battle, too."""
-    from dhp.content.catalog import names_of
-    from dhp.content.protocols import read_protocol
+    from dhp.content.catalog import names_of, read_protocol
 
     pointwise = [(name, " ".join(read_protocol(name).description.split())) for name in names_of("protocol")]
     pairwise = [
@@ -412,7 +412,6 @@ _SHOW: Mapping[str, tuple[Callable[[ShowRequest], Iterable[Part]], tuple[str, ..
 
 def weights_shown(read: "Weights", chart: str | None) -> list[Part]:
     """The matrix of each task, perturbers x metrics, and where it comes from; also drawn as a chart."""
-    from dhp.core.files import write_lines
     from dhp.report.weights import about, weights_page, weights_table
 
     if chart is not None:

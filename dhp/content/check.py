@@ -2,16 +2,20 @@
 
 from collections.abc import Iterator
 
-from dhp.content.catalog import descriptions, names_of, read_card, read_suite, read_task, read_weights
-from dhp.content.protocols import (
-    evaluation_languages,
+from dhp.content.catalog import (
+    descriptions,
     evaluation_protocol,
+    names_of,
+    read_card,
     read_evaluation,
     read_protocol,
+    read_suite,
+    read_task,
+    read_weights,
     read_wording,
-    wording_languages,
 )
 from dhp.core.errors import InputError
+from dhp.core.specs import LANGUAGES
 
 
 def check() -> Iterator[str]:
@@ -40,7 +44,7 @@ def _check_name(file: str, key: str, wanted: str, found: str) -> None:
 
 def _protocols() -> Iterator[str]:
     for pairwise in (False, True):
-        for language in wording_languages(pairwise=pairwise):
+        for language in LANGUAGES:
             wording = read_wording(language, pairwise=pairwise)
             _check_name(wording.origin, "language", language, wording.language)
             personas = f"{language}: {len(wording.personas)} personas"
@@ -51,7 +55,7 @@ def _protocols() -> Iterator[str]:
             _check_name(protocol.origin, "protocol", name, protocol.protocol)
             count = "both orders" if pairwise else f"{protocol.samples} samples"
             yield f"{kind} {name}: {protocol.answer}, {count}"
-    for language in evaluation_languages():
+    for language in LANGUAGES:
         content = read_evaluation(language)
         yield f"evaluation {language}: {len(content.categories)} categories, {len(content.metrics)} metrics"
     yield f"protocol {evaluation_protocol().protocol}: {evaluation_protocol().answer}"

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from dhp.core.records import Audit
 from dhp.core.text import sentence_spans
@@ -20,16 +20,11 @@ _REACH = 600
 """Characters of both texts within which a change must be over."""
 
 
-class Part(NamedTuple):
-    """Items `old[old_start:old_end]` and `new[new_start:new_end]`, to be compared with each other alone."""
-
-    old_start: int
-    old_end: int
-    new_start: int
-    new_end: int
+Pair = tuple[Sequence[str], Sequence[str]]
+"""Items of the old and of the new sequence, to be compared with each other alone."""
 
 
-def parts(old: Sequence[str], new: Sequence[str]) -> list[Part]:
+def parts(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
     """Cut two sequences of strings into parts that belong together, in order and without a gap.
 
     Up to `LONG` items there is one part. Longer sequences are cut at items that stand once in both, in the
@@ -37,15 +32,14 @@ def parts(old: Sequence[str], new: Sequence[str]) -> list[Part]:
     is found by comparing part with part is a true way from one to the other, but it may be a longer one than
     the shortest.
     """
-    whole = Part(0, len(old), 0, len(new))
     if max(len(old), len(new)) <= LONG:
-        return [whole]
-    found, start = list[Part](), (0, 0)
+        yield old, new
+        return
+    start = 0, 0
     for i, j in [*_anchors(old, new), (len(old), len(new))]:
         if max(i - start[0], j - start[1]) >= _PART or i == len(old):
-            found += _shares(Part(start[0], i, start[1], j))
+            yield from _shares(old[start[0] : i], new[start[1] : j])
             start = i, j
-    return found
 
 
 def text_parts(old: str, new: str) -> Iterator[tuple[str, str]]:
@@ -126,16 +120,14 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     return chain[::-1] if 2 * len(chain) >= len(pairs) else []
 
 
-def _shares(part: Part) -> Iterator[Part]:
+def _shares(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
     """The part, or where it is long as many equal shares of both sides as make them short."""
-    old, new = part.old_end - part.old_start, part.new_end - part.new_start
-    count = 1 if max(old, new) <= LONG else -(-max(old, new) // _PART)
+    longest = max(len(old), len(new))
+    count = 1 if longest <= LONG else -(-longest // _PART)
     for k in range(count):
-        yield Part(
-            part.old_start + old * k // count,
-            part.old_start + old * (k + 1) // count,
-            part.new_start + new * k // count,
-            part.new_start + new * (k + 1) // count,
+        yield (
+            old[len(old) * k // count : len(old) * (k + 1) // count],
+            new[len(new) * k // count : len(new) * (k + 1) // count],
         )
 
 
@@ -176,7 +168,7 @@ def diff(before: str, after: str, level: str) -> list[tuple[Operation, str]]:
     return [(operation, piece) for operation, piece in found if piece]
 
 
-def _matched(before: str, after: str, level: str) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+def _matched(before: str, after: str, level: str) -> Iterator[Pair]:
     """The pieces of both texts, cut into parts that are compared with each other alone."""
     long = level != "sentence" and max(len(before), len(after)) > LONG
     for old, new in text_parts(before, after) if long else [(before, after)]:
@@ -184,15 +176,10 @@ def _matched(before: str, after: str, level: str) -> Iterator[tuple[Sequence[str
             yield [old], [new]
         elif level == "character" and max(len(old), len(new)) > LONG:
             # No character occurs only once, so the parts are found by words.
-            for words, others in _cut(_pieces(old, "word"), _pieces(new, "word")):
-                yield from _cut("".join(words), "".join(others))
+            for words, others in parts(_pieces(old, "word"), _pieces(new, "word")):
+                yield from parts("".join(words), "".join(others))
         else:
-            yield from _cut(_pieces(old, level), _pieces(new, level))
-
-
-def _cut(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-    for part in parts(old, new):
-        yield old[part.old_start : part.old_end], new[part.new_start : part.new_end]
+            yield from parts(_pieces(old, level), _pieces(new, level))
 
 
 def _edits(old: Sequence[str], new: Sequence[str], level: str) -> Iterator[tuple[bool, str, str]]:

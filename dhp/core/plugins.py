@@ -69,8 +69,8 @@ class Plugin:
 @cache
 def plugins() -> tuple[Plugin, ...]:
     """All plug-ins by name: the folders of `dhp/plugins`, then those that other packages register."""
-    folders = sorted(Path(__file__).parent.parent.joinpath("plugins").glob("*/plugin.py"))
-    found = [import_module(f"dhp.plugins.{path.parent.name}.plugin").PLUGIN for path in folders]
+    folders = sorted(Path(__file__).parent.parent.joinpath("plugins").glob("*/__init__.py"))
+    found = [import_module(f"dhp.plugins.{path.parent.name}").PLUGIN for path in folders]
     entries = sorted(importlib.metadata.entry_points(group=GROUP), key=lambda entry: entry.name)
     for entry in entries:
         plugin = entry.load()

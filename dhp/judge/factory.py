@@ -5,8 +5,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from dhp.content.catalog import content_folder, names_of, read_task
-from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
+from dhp.content.catalog import (
+    content_folder,
+    names_of,
+    override,
+    read_persona,
+    read_protocol,
+    read_steps,
+    read_task,
+    read_wording,
+)
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.options import as_list, near_keywords
 from dhp.core.plugins import load_target, offered

@@ -18,8 +18,7 @@ from dhp.core.text import printable, spreadsheet_safe
 from dhp.leaderboard.entries import Entry, judge_names, score
 from dhp.report.labels import group_letters, percent, percents
 from dhp.report.printout import markdown_cell, markdown_table
-from dhp.runs.comparable import check_allowed
-from dhp.runs.compare import DatasetComparison, compare_results, unpaired
+from dhp.runs.compare import DatasetComparison, check_allowed, compare_results, unpaired
 from dhp.runs.reader import RunResult
 
 Rule = Literal["paired", "intervals", "figures"]
@@ -101,7 +100,7 @@ def make_tables(
     """One table for each kind of result, by task and dataset, the fullest of a dataset first.
 
     `allow` names parts of the signature that may differ within a table, beside the protocol; see
-    `dhp.runs.comparable`. `progress` is called as `progress(what, done, total, cost)`.
+    `dhp.runs.compare`. `progress` is called as `progress(what, done, total, cost)`.
     """
     check_allowed(allow)
     kinds: dict[tuple[str, ...], list[Entry]] = {}
@@ -163,7 +162,7 @@ def _ranked(
         if set(run.ratings.examples) != set(rated[0].ratings.examples):
             raise InputError(f"{run.place}: its ratings are of other examples than those of {rated[0].place}")
     if paired and unpaired(rated) is None:
-        found = compare_results(rated, {"protocol", *allow}, ("detection",), progress)
+        found = compare_results(rated, {"protocol", *allow}, progress)
         by_average = found.scores["detection"]
         if np.isfinite(by_average.point).all():
             return "paired", group_ranks(by_average.point.tolist(), by_average.groups), found
@@ -234,21 +233,24 @@ def as_markdown(tables: Sequence[Table]) -> str:
 
 def as_latex(tables: Sequence[Table]) -> str:
     """A `table` each, for the package `booktabs`."""
-    import pandas as pd
-
-    parts = [r"% \usepackage{booktabs}"]
-    head = [*_SHORT, *_FIGURES]
+    lines = [r"% \usepackage{booktabs}"]
     for table in tables:
         shared = ", ".join(f"{name} {value}" for name, value in table.parts.items() if name != "dataset")
-        rows = [list(map(_latex, _cells(row)[:-1])) for row in table.rows]
-        parts.append(
-            pd.DataFrame(rows, columns=head).to_latex(
-                index=False,
-                column_format="lllrrrll",
-                caption=f"{_latex(table.dataset)}: {_latex(shared)}. 95\\,\\% intervals in brackets.",
-            )
-        )
-    return "\n".join(parts)
+        head, *rows = [[*_SHORT, *_FIGURES], *(map(_latex, _cells(row)[:-1]) for row in table.rows)]
+        lines += [
+            r"\begin{table}",
+            rf"\caption{{{_latex(table.dataset)}: {_latex(shared)}. 95\,\% intervals in brackets.}}",
+            r"\begin{tabular}{lllrrrll}",
+            r"\toprule",
+            rf"{' & '.join(head)} \\",
+            r"\midrule",
+            *(rf"{' & '.join(row)} \\" for row in rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    return "\n".join(lines)
 
 
 def shown_rank(row: Row) -> str:

@@ -14,7 +14,8 @@ from dhp.content.catalog import (
     read_suite,
     read_task,
 )
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, one_of, suggest
+from dhp.core.language import NAMES, declared_language
 from dhp.core.plugins import load_target, offered
 from dhp.core.specs import ANY_TASK, Card, Suite, Task
 from dhp.core.tables import TABLE_SUFFIXES
@@ -68,7 +69,7 @@ def resolve_datasets(
     for option, value in own.items():
         if value and not any(is_own(entry) for entry in sources):
             raise InputError(f"`{option}` is for data of your own; the benchmark's datasets bring theirs")
-    resolved: list[Dataset] = []
+    language, resolved = _known_language(text_language), list[Dataset]()
     for entry in sources:
         if isinstance(entry, Dataset):
             whole = _with_suite(entry, suite)
@@ -76,7 +77,7 @@ def resolve_datasets(
             continue
         for each in _expanded(entry) if isinstance(entry, str) else [entry]:
             name = parts_name(each) if isinstance(each, str) else NAME
-            asked = Request(each, name, task, fields or {}, where or {}, text_language, judge_part, suite)
+            asked = Request(each, name, task, fields or {}, where or {}, language, judge_part, suite)
             if is_own(each):
                 whole = _of_plugin(asked) or _user_data(asked, with_llm)
             else:
@@ -96,6 +97,14 @@ def resolve_datasets(
             f"two datasets are called '{min(repeated)}'; give each one once, under its own file name"
         )
     return resolved
+
+
+def _known_language(name: str | None) -> str | None:
+    """The code of a language that is given; raises `InputError` for one that has no name here."""
+    code = declared_language(name)
+    if code is not None:
+        one_of("language", code, NAMES, "`text_language`")
+    return code
 
 
 def unprepared(dataset: str) -> str:

@@ -7,8 +7,7 @@ from itertools import chain, groupby
 from pathlib import Path
 
 from dhp.content.catalog import DATASETS, Metrics, metric_list, own_task, read_authored, read_suite
-from dhp.core.errors import InputError, Waiting, one_of, suggest, unique
-from dhp.core.language import NAMES, declared_language
+from dhp.core.errors import InputError, Waiting, suggest, unique
 from dhp.core.options import as_list, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_variant
@@ -63,18 +62,10 @@ def found_datasets(
         suite=read_suite(suite) if suite is not None else None,
         with_llm=choice.perturb_model is not None,
         only={name: [e.id for e in part.dataset.examples] for name, part in (given or {}).items()},
-        text_language=_known_language(choice.text_language),
+        text_language=choice.text_language,
         judge_part=choice.judge_part,
     )
     return sets, given
-
-
-def _known_language(name: str | None) -> str | None:
-    """The code of a language that is given; raises `InputError` for one that has no name here."""
-    code = declared_language(name)
-    if code is not None:
-        one_of("language", code, NAMES, "`text_language`")
-    return code
 
 
 def with_own_task(dataset: object, choice: Choice, metrics: Metrics) -> Choice:
@@ -339,7 +330,7 @@ class Builder:
         for (start, _), texts in self.executor.each(work, self._parts(dataset)):
             for name, own in groupby(texts, key=lambda text: text.variant):
                 whole = self.doses and parse_variant(name).dose
-                made.put((name, start), (_fully_dosed(text) if whole else text for text in own))
+                made.put((name, start), (fully_dosed(text) if whole else text for text in own))
 
     def _parts(self, dataset: Dataset) -> Iterator[tuple[int, Sequence[Example]]]:
         """The examples, in at least four parts a worker."""
@@ -360,7 +351,7 @@ def _in_order(made: Made, variants: Sequence[Variant]) -> Sequence[PerturbedText
     return made.read(sorted(made.groups, key=lambda group: (order[group[0]], group[1])))
 
 
-def _fully_dosed(text: PerturbedText) -> PerturbedText:
+def fully_dosed(text: PerturbedText) -> PerturbedText:
     """The text itself if it got the whole dose: a smaller one under its name would falsify the curve."""
     if text.audit is None or text.audit.asked == text.audit.made:
         return text

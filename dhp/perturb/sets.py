@@ -2,9 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from html import escape
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 from urllib.parse import quote
@@ -31,10 +32,9 @@ def source_hash(example: Example) -> str:
     return kept or hashlib.sha256(example.source.encode(errors="surrogatepass")).hexdigest()
 
 
-def first_names(names: Iterable[str], count: int = 3) -> str:
-    """A few of many names, for messages."""
-    listed = list(names)
-    return ", ".join(listed[:count]) + (", ..." if len(listed) > count else "")
+def first_names(names: Collection[str]) -> str:
+    """The first three names, for messages."""
+    return ", ".join(islice(names, 3)) + (", ..." if len(names) > 3 else "")
 
 
 def in_order(

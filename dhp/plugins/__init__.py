@@ -1,1 +1,1 @@
-"""Plug-ins of this distribution: each folder adds what its `plugin.py` names; see `dhp.core.plugins`."""
+"""Plug-ins of this distribution: each folder adds what its `PLUGIN` names; see `dhp.core.plugins`."""

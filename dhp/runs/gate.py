@@ -20,8 +20,7 @@ from dhp.content.catalog import named_kinds, variant_name
 from dhp.core.errors import InputError
 from dhp.core.options import as_list, keywords_of
 from dhp.core.seeding import key_digest
-from dhp.runs.comparable import allowing, check_alike, differences, same_judge
-from dhp.runs.compare import judge_scores
+from dhp.runs.compare import allowing, check_alike, differences, judge_scores, same_judge
 from dhp.runs.conditions import Gate
 from dhp.runs.reader import Run, RunResult, RunSource, open_run, read_results
 from dhp.stats.arrays import Floats, Ints
@@ -29,7 +28,7 @@ from dhp.stats.compare import in_common
 from dhp.stats.detection import examples_to_separate
 from dhp.stats.discernment import holm
 from dhp.stats.influences import mean_influences, student_interval
-from dhp.stats.swap import NonInferiority, detection_pair, noninferiority
+from dhp.stats.swap import NonInferiority, detection_pairs, noninferiority
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,7 +421,7 @@ def _tested(new: RunResult, old: RunResult, margin: float) -> tuple[list[str], N
     scores, clusters = judge_scores([new, old], list(levels))
     rng = np.random.default_rng(int.from_bytes(key_digest(new.ratings.digest, old.ratings.digest, "gate")))
     mine, theirs = (judge.differences for judge in in_common(scores))
-    both = detection_pair(mine, theirs, list(levels.values()), clusters)
+    both = next(detection_pairs([mine, theirs], list(levels.values()), clusters))
     return ["detection", *map(variant_name, levels)], noninferiority(*both, margin, rng, clusters)
 
 

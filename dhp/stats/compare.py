@@ -1,7 +1,7 @@
 """Comparison of judges on the same examples, overall and by variant, by label swaps."""
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeVar
@@ -10,12 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Floats, checked_table, level_shares
-from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.defaults import RESAMPLES
 from dhp.stats.detection import FEWEST_PAIRS, detection
 from dhp.stats.discernment import DEFAULT_COMBINATION, Combination, discern, holm, level_average
-from dhp.stats.influences import Influences, student_interval, weighted, wilson_interval
-from dhp.stats.swap import Swapped, detection_pair, swap, swap_discernment
+from dhp.stats.influences import (
+    Influences,
+    auroc_influences,
+    standardised_drop_influences,
+    student_interval,
+    weighted,
+    wilson_interval,
+)
+from dhp.stats.swap import Swapped, detection_pairs, swap, swap_discernment
 from dhp.stats.wilcoxon import average_ranks
 
 T = TypeVar("T")
@@ -91,6 +97,7 @@ def compare(
     quantities: Collection[str] = QUANTITIES,
     combination: Combination = DEFAULT_COMBINATION,
     resamples: int = RESAMPLES,
+    pairs: Iterable[tuple[Influences, Influences]] | None = None,
     on_pair: Callable[[], object] = lambda: None,
 ) -> dict[str, Comparison]:
     """Compare two or more judges by detection, AUROC, standardised drop and D_avg.
@@ -106,14 +113,14 @@ def compare(
         Of the same examples, variants and metrics.
     levels : V names
         The level of each variant.
-    rng
-        The only source of randomness.
-    clusters
-        As for `dhp.stats.detection.detection`.
+    rng, clusters
+        The only source of randomness; and as for `dhp.stats.detection.detection`.
     quantities, combination
         Some of `QUANTITIES`, and for D_avg the combination of the metrics' p-values.
     resamples
         Random swaps; for D_avg 2,000 or `SWAPS_PER_PAIR` a pair of judges, if that is less.
+    pairs
+        `detection_pairs` of the judges on the pairs of scores that count, where these are known.
     on_pair
         Called after each pair of judges is compared by one of the quantities.
 
@@ -135,7 +142,7 @@ def compare(
     compared = {}
     for name in quantities:
         if name == "detection":
-            compared[name] = _by_detection(common, levels, rng, clusters, resamples, on_pair)
+            compared[name] = _by_detection(common, pairs, levels, rng, clusters, resamples, on_pair)
         elif name == "d_avg":
             compared[name] = _by_discernment(common, levels, rng, clusters, combination, of_d, on_pair)
         else:
@@ -143,8 +150,15 @@ def compare(
     return compared
 
 
+def _detected(
+    judges: Sequence[JudgeScores], levels: Sequence[str], clusters: npt.ArrayLike | None
+) -> Iterator[tuple[Influences, Influences]]:
+    return detection_pairs([judge.differences for judge in judges], levels, clusters)
+
+
 def _by_detection(
     judges: Sequence[JudgeScores],
+    pairs: Iterable[tuple[Influences, Influences]] | None,
     levels: Sequence[str],
     rng: np.random.Generator,
     clusters: npt.ArrayLike | None,
@@ -153,9 +167,9 @@ def _by_detection(
 ) -> Comparison:
     found = [detection(judge.differences, levels, clusters).average for judge in judges]
     swapped = []
-    for one, other in _pairs(judges, on_pair):
-        both = detection_pair(one.differences, other.differences, levels, clusters)
+    for both in pairs or _detected(judges, levels, clusters):
         swapped.append(swap(*both, rng, clusters, resamples=resamples))
+        on_pair()
     return _compared(np.array(found), swapped)
 
 
@@ -298,6 +312,7 @@ def compare_variants(
     *,
     clusters: npt.ArrayLike | None = None,
     resamples: int = RESAMPLES,
+    pairs: Iterable[tuple[Influences, Influences]] | None = None,
 ) -> list[tuple[Pair, ...]]:
     """Compare two or more judges by detection of each variant.
 
@@ -311,6 +326,8 @@ def compare_variants(
         As for `dhp.stats.detection.detection`.
     resamples
         Random swaps, at least 1; `SWAPS_PER_PAIR` for each variant and pair of judges, if that is more.
+    pairs
+        As for `compare`.
 
     Returns
     -------
@@ -322,14 +339,10 @@ def compare_variants(
     ValueError
         If shapes differ or a parameter is out of range.
     """
-    common = in_common(judges)
-    v = common[0].differences.shape[1]
-    indices = list(combinations(range(len(judges)), 2))
+    v, indices = judges[0].differences.shape[1], list(combinations(range(len(judges)), 2))
     most = max(resamples, SWAPS_PER_PAIR * v * len(indices))
-    swapped = []
-    for i, j in indices:
-        both = detection_pair(common[i].differences, common[j].differences, ["all"] * v, clusters)
-        swapped.append(swap(*both, rng, clusters, resamples=most))
+    known = pairs or _detected(in_common(judges), ["all"] * v, clusters)
+    swapped = [swap(*both, rng, clusters, resamples=most) for both in known]
     adjusted = np.exp(holm(np.log(np.ravel([each.p[1:] for each in swapped])))).reshape(len(indices), v)
     return [
         tuple(

@@ -14,8 +14,9 @@ by some swaps after which the figures are computed anew; what the examples add i
 that cheap sign flips of it hold their level.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -218,62 +219,66 @@ def _shares(
 
 _SWAPS = 256
 """After which the figures are computed anew, always the same: their standard deviation is known to 4 %."""
-_AT_ONCE = 1 << 15
+_AT_ONCE = 1 << 17
 """Weights of metrics, few enough for the cache of a processor."""
 
 
-def detection_pair(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
+def detection_pairs(
+    judges: Sequence[npt.ArrayLike],
     levels: Sequence[str],
     clusters: npt.ArrayLike | None = None,
-) -> tuple[Influences, Influences]:
-    """Detection of two judges over all kinds of damage, then of each kind: 1 + V figures.
+) -> Iterator[tuple[Influences, Influences]]:
+    """Detection of every pair of judges over all kinds of damage, then of each kind: 1 + V figures.
 
     Parameters
     ----------
-    first, second : shape (n, V, M)
-        Original minus degraded of the two judges, NaN where one of them lacks a score.
+    judges : each of shape (n, V, M)
+        Original minus degraded of two judges or more, NaN where one of them lacks a score.
     levels : V names
         The level of each kind of damage; those with five pairs or more count in the mean.
     clusters : shape (n,), optional
         Integers; examples with the same one belong together.
 
-    Returns
-    -------
-    Of each judge, shape (1 + V,), with influences that are widened as said above.
+    Yields
+    ------
+    Of each judge of a pair, shape (1 + V,), with influences that are widened as said above; pairs in order.
 
     Raises
     ------
     ValueError
         If the shapes differ, or a judge has a score that the other lacks.
     """
-    both = [checked_table(one) for one in (first, second)]
-    if both[0].shape != both[1].shape or (np.isnan(both[0]) != np.isnan(both[1])).any():
+    tables = [checked_table(judge) for judge in judges]
+    missing = np.isnan(tables[0])
+    if any(x.shape != missing.shape or (np.isnan(x) != missing).any() for x in tables):
         raise ValueError("the judges must have differences of one shape that are NaN in the same places")
-    found = [detection(x, levels, clusters) for x in both]
-    counted = np.asarray(found[0].pairs.max(axis=1) >= FEWEST_PAIRS)
-    one, other = (
-        replace(
-            averaged_kinds(each.seen, levels, counted, each=True),
-            value=np.append(each.average[0], each.value),
-        )
-        for each in found
-    )
-    if both[0].shape[2] == 1:
-        return one, other
-    index = cluster_index(clusters, len(both[0]))
+    counted = np.asarray((~missing).sum(axis=0).max(axis=1) >= FEWEST_PAIRS)
+    found = []
+    for x in tables:
+        own = detection(x, levels, clusters)
+        figures = averaged_kinds(own.seen, levels, counted, each=True)
+        found.append(replace(figures, value=np.append(own.average[0], own.value)))
+    index = cluster_index(clusters, len(missing))
     signs, _ = sign_flips(int(index.max()) + 1, _SWAPS, np.random.default_rng(0))
-    kinds = np.stack(
-        [_swapped(both[0][:, v], both[1][:, v], index, signs) for v in range(counted.size)], axis=1
-    )
     _, shares = level_shares(levels, counted)
-    overall = np.where(counted, kinds * shares[-1], 0.0).sum(axis=1, keepdims=True)
-    swapped = (np.concatenate([overall, kinds], axis=1) ** 2).mean(axis=0)
+    for (x, one), (y, other) in combinations(zip(tables, found, strict=True), 2):
+        if missing.shape[2] == 1:
+            yield one, other
+            continue
+        kinds = np.stack([_swapped(x[:, v], y[:, v], index, signs) for v in range(counted.size)], axis=1)
+        overall = np.where(counted, kinds * shares[-1], 0.0).sum(axis=1, keepdims=True)
+        yield _widened(one, other, np.concatenate([overall, kinds], axis=1), index)
+
+
+def _widened(
+    one: Influences, other: Influences, swapped: Floats, index: Ints
+) -> tuple[Influences, Influences]:
+    """Two judges whose influences vary as much as their difference under swaps, shape (R, 1 + V)."""
     apart = difference(one, other)
     part = cluster_sums(apart.there.astype(np.float64), index) / np.maximum(apart.there.sum(axis=0), 1)
     flipped = ((cluster_sums(apart.influence, index) + apart.value * part) ** 2).sum(axis=0)
-    wider = np.sqrt(np.where(flipped > 0, swapped / np.where(flipped > 0, flipped, 1.0), 1.0))
+    varied = (swapped**2).mean(axis=0)
+    wider = np.sqrt(np.where(flipped > 0, varied / np.where(flipped > 0, flipped, 1.0), 1.0))
     return replace(one, influence=one.influence * wider), replace(other, influence=other.influence * wider)
 
 
@@ -311,6 +316,8 @@ def _swapped(first: Floats, second: Floats, index: Ints, signs: npt.NDArray[np.i
 def _worth(distinct: Floats, totals: Floats, size: Floats) -> Floats:
     """The value of each distinct example (U, 5 M) under totals of signs and moves (R, 2 M); shape (R, U)."""
     m = size.shape[1]
+    # With the metrics, which are few, outermost in memory this takes half as long.
+    distinct, totals = np.asfortranarray(distinct), np.asfortranarray(totals)
     says, there, own, own_moved, own_size = (distinct[:, k * m : (k + 1) * m] for k in range(5))
     signs, moved = totals[:, None, :m], totals[:, None, m:]
     groups = max(int(size.any(axis=1).sum()), 1)

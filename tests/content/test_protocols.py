@@ -6,9 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content.catalog import content_folder, load_spec, names_of, read_task
+from dhp.content.catalog import (
+    content_folder,
+    load_spec,
+    names_of,
+    override,
+    read_persona,
+    read_protocol,
+    read_steps,
+    read_task,
+    read_wording,
+)
 from dhp.content.check import check
-from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import POINTWISE_FORMS, Protocol, Wording
 from dhp.core.specs import LANGUAGES, Task

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.content.catalog import names_of, read_task
-from dhp.content.protocols import override, read_persona, read_protocol, read_wording
+from dhp.content.catalog import names_of, override, read_persona, read_protocol, read_task, read_wording
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate

@@ -1,7 +1,7 @@
 """Detection of two judges compared: brute force over all swaps as truth, the printed figures, the level."""
 
 import math
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +10,18 @@ from scipy import stats
 
 from dhp.stats.arrays import cluster_sums
 from dhp.stats.detection import averaged_kinds, detection, detection_influences
-from dhp.stats.influences import difference
-from dhp.stats.swap import _swapped, detection_pair, noninferiority, swap
+from dhp.stats.influences import Influences, difference
+from dhp.stats.swap import _swapped, detection_pairs, noninferiority, swap
 
 Floats = npt.NDArray[np.float64]
 LEVELS = ["a", "b", "b"]
+
+
+def detection_pair(
+    one: Floats, other: Floats, levels: list[str], clusters: npt.NDArray[np.int64] | None = None
+) -> tuple[Influences, Influences]:
+    (pair,) = detection_pairs([one, other], levels, clusters)
+    return pair
 
 
 def rng(seed: int = 1) -> np.random.Generator:
@@ -62,6 +69,14 @@ def test_the_figures_are_those_that_are_printed() -> None:
     for each, differences in zip(detection_pair(x[0], x[1], LEVELS), x, strict=True):
         printed = detection(differences, LEVELS)
         assert each.value == pytest.approx([printed.average[0], *printed.value])
+
+
+def test_the_pairs_of_several_judges_are_those_of_every_two() -> None:
+    x = [judged(20, drop, seed) for drop, seed in ((0.8, 1), (0.3, 2), (0.5, 3))]
+    for found, two in zip(detection_pairs(x, LEVELS), combinations(x, 2), strict=True):
+        for each, alone in zip(found, detection_pair(*two, LEVELS), strict=True):
+            assert (each.value == alone.value).all()
+            assert (each.influence == alone.influence).all()
 
 
 def test_one_metric_needs_no_widening() -> None:

@@ -314,8 +314,8 @@ def fault(
     """Why a revised text is not the original with this kind of damage; None if it is.
 
     `count` is the number of changes asked for, or "all"; `others` are texts that the request showed beside
-    the original; `language` is the declared one, None where none was. A perturber that is not known here gets
-    the checks that hold for all. What needs a dictionary is checked in declared English alone.
+    the original; `language` is its language, None where it is not known. A perturber that is not known here
+    gets the checks that hold for all. What needs a dictionary is checked in declared English alone.
     """
     english = language == "en" and looks_english(original)
     if reason := _general_fault(perturber, original, revised, others, english):

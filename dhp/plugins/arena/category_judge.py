@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from dhp.content.protocols import override
+from dhp.content.catalog import override
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol, Wording
 from dhp.core.records import Candidate, Rating

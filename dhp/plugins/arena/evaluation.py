@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dhp.cli.language_models import estimates_shown
 from dhp.cli.protocol_options import AnswerChanges, ProtocolChanges
-from dhp.content.protocols import evaluation_protocol, override, read_pairwise, read_wording
+from dhp.content.catalog import evaluation_protocol, override, read_pairwise, read_wording
 from dhp.core.errors import InputError, Waiting
 from dhp.core.options import option
 from dhp.core.records import Candidate, Rating

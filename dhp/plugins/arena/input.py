@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dhp.content.protocols import read_evaluation
+from dhp.content.catalog import read_evaluation
 from dhp.core.errors import InputError, listed, one_of, suggest
 from dhp.core.files import read_json
 from dhp.core.seeding import text_hash

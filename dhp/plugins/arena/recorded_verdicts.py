@@ -16,7 +16,8 @@ from dhp.core.tables import Row, read_table
 from dhp.core.text import without_reasoning
 from dhp.judge.extraction.rating import read_rating
 from dhp.plugins.arena.evaluation import mean_interval
-from dhp.plugins.arena.statistics import PairFigures, PairOutcome, pair_figures, sign_flip_log_p
+from dhp.plugins.arena.statistics import PairFigures, PairOutcome, pair_figures
+from dhp.stats.wilcoxon import signed_rank
 
 AnswerForm = Literal["rating", "llmbar", "llmbar-cot", "choice"]
 _CHOICES = {"A>>B": 1, "A>B": 1, "A=B": 0, "B>A": -1, "B>>A": -1}
@@ -320,7 +321,6 @@ def _compared(cell: RecordedCell, twin: RecordedCell) -> ComparedWays:
     own = np.array([(np.sign(cell.scores[p]) + 1) / 2 for p in both])
     other = np.array([(np.sign(twin.scores[p]) + 1) / 2 for p in both])
     differences = own - other
-    log_p = min(sign_flip_log_p(differences), sign_flip_log_p(-differences))
     return ComparedWays(
         cell.protocol,
         twin.protocol,
@@ -329,5 +329,5 @@ def _compared(cell: RecordedCell, twin: RecordedCell) -> ComparedWays:
         (float(own.mean()), float(other.mean())),
         float(differences.mean()),
         mean_interval(differences.tolist()),
-        min(1.0, 2 * math.exp(log_p)),
+        math.exp(signed_rank(differences, "sign-flip", "two-sided")) if both else 1.0,
     )

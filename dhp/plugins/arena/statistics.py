@@ -14,6 +14,7 @@ from dhp.stats.arrays import Floats
 from dhp.stats.detection import detection_influences
 from dhp.stats.discernment import discernment
 from dhp.stats.influences import bonett_price_interval
+from dhp.stats.wilcoxon import signed_rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,31 +31,6 @@ class PositionBias:
     """Two-sided exact binomial test that flips prefer neither place; 1 where none flips."""
     flips: int
     n: int
-
-
-def sign_flip_log_p(scores: npt.ArrayLike, times: npt.ArrayLike = 1) -> float:
-    """One-sided exact sign-flip test that scores lie above zero.
-
-    Scores, shape (pairs,), are 1, 0.5, 0, -0.5 or -1, positive in favour of the alternative, else
-    `ValueError`; zeros carry no sign and change nothing. `times` is how often each occurs, or all of them.
-    Natural logarithm of P(sum of flipped scores >= observed sum); 0 where all are zero.
-    """
-    steps = np.round(2 * np.asarray(scores, dtype=float), 9)
-    if not np.isin(steps, (-2, -1, 0, 1, 2)).all():
-        raise ValueError("scores must be multiples of 1/2 in [-1, 1]")
-    counts = np.broadcast_to(times, steps.shape)
-    won, lost = ([int(counts[steps == side * size].sum()) for size in (1, 2)] for side in (1, -1))
-    halves, wholes = (_log_binomial(w + o) for w, o in zip(won, lost, strict=True))
-    # P(sum of positive sizes >= that observed), in units of 1/2: of the halves as many as the wholes leave.
-    tails = np.append(np.logaddexp.accumulate(halves[::-1])[::-1], -np.inf)
-    left = won[0] + 2 * won[1] - 2 * np.arange(wholes.size)
-    return min(0.0, float(np.logaddexp.reduce(wholes + tails[np.clip(left, 0, halves.size)])))
-
-
-def _log_binomial(n: int) -> Floats:
-    """log P(X = k) of X ~ Binomial(n, 1/2) for k = 0, ..., n."""
-    k = np.arange(1, n + 1)
-    return np.asarray(np.append(0.0, np.cumsum(np.log((n + 1 - k) / k))) - n * np.log(2))
 
 
 def position_bias(as_given: npt.ArrayLike, swapped: npt.ArrayLike) -> PositionBias | None:
@@ -206,8 +182,6 @@ def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:
     """The figures of the outcomes of one system, or one kind of text, against another."""
     scores = [o.score for o in outcomes if o.score is not None]
     counts = {r: sum(o.result == r for o in outcomes) for r in ("better", "worse", "tie", "invalid")}
-    log_p = sign_flip_log_p(scores)
-    both = min(log_p, sign_flip_log_p([-score for score in scores]))
     means = [o.scores for o in outcomes if o.scores is not None]
     return PairFigures(
         len(scores),
@@ -218,8 +192,8 @@ def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:
         win_rate(scores),
         _without_ties(counts["better"], counts["worse"]),
         (fmean(m[0] for m in means), fmean(m[1] for m in means)) if means else None,
-        log_p,
-        min(1.0, 2 * math.exp(both)),
+        signed_rank(scores, "sign-flip") if scores else 0.0,
+        math.exp(signed_rank(scores, "sign-flip", "two-sided")) if scores else 1.0,
         position_bias(_points(o.as_given for o in outcomes), _points(o.swapped for o in outcomes)),
     )
 

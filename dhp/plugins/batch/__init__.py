@@ -1,1 +1,12 @@
 """Batches: requests that are answered later and at a lower price, in files or by a provider."""
+
+from dhp.core.plugins import Plugin
+
+PLUGIN = Plugin(
+    "batch",
+    "batches: requests answered later, at a lower price, in files or by a provider",
+    commands={
+        "batch": ("dhp.plugins.batch.command:batch", "List or cancel batches sent to a provider by --batch.")
+    },
+    settings={"deferral": "dhp.plugins.batch.settings:BatchSettings"},
+)

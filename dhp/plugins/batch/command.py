@@ -6,6 +6,7 @@ import click
 
 from dhp.cli.options import Command, setting
 from dhp.cli.output import say
+from dhp.core.files import cache_folder
 from dhp.llm.settings import ModelSettings
 from dhp.report.printout import TextTable
 
@@ -24,7 +25,6 @@ def list_batches(cache: str | None) -> None:
 
     Example: dhp batch list
     """
-    from dhp.core.files import cache_folder
     from dhp.plugins.batch.jobs import RemoteBatches
 
     jobs = RemoteBatches(Path(cache or cache_folder())).jobs()
@@ -45,7 +45,6 @@ def cancel_batch(name: str, cache: str | None) -> None:
 
     Example: dhp batch cancel dhp-0123456789ab
     """
-    from dhp.core.files import cache_folder
     from dhp.plugins.batch.jobs import RemoteBatches
 
     job = RemoteBatches(Path(cache or cache_folder())).cancel(name)

@@ -12,6 +12,7 @@ from dhp.cli.options import Command, refuse_surplus, settings
 from dhp.cli.output import OutputOptions, print_out
 from dhp.cli.protocol_options import SEED
 from dhp.core.errors import InputError
+from dhp.core.files import write_lines
 from dhp.core.options import option
 from dhp.plugins.human.agreement import Agreement, JudgeAgreement
 from dhp.plugins.human.agreement import correlate as correlated
@@ -226,7 +227,7 @@ def correlate(
         print_out(made, csv=output.csv, markdown=output.markdown)
         return
     found = correlated(rated, people, coefficients=coefficients, resamples=resamples, seed=seed)
-    parts = [*_agreement_parts(found, human), *_bias_parts(rated, people, control, family, resamples)]
+    parts = [*_agreement_parts(found, human), *_bias_parts(rated, people, control, family, resamples, seed)]
     if runs or page:
         parts += _of_runs(found, runs, page, variant)
     print_out(Printout(parts, found.to_dict()), json=output.json)
@@ -273,12 +274,14 @@ def _bias_parts(
     control: str | None,
     family: str | None,
     resamples: int,
+    seed: int,
 ) -> Iterator[Part]:
     """Agreement with the scores of a judge held constant, and self-preference, where they are asked for."""
     if control:
-        yield _partial_table(partial_correlations(rated, people, control, resamples=resamples), control)
+        found = partial_correlations(rated, people, control, resamples=resamples, seed=seed)
+        yield _partial_table(found, control)
     if family:
-        yield _preference_table(self_preference(rated, people, family, resamples=resamples))
+        yield _preference_table(self_preference(rated, people, family, resamples=resamples, seed=seed))
 
 
 def _partial_table(correlations: list[PartialCorrelation], control: str) -> TextTable:
@@ -345,8 +348,6 @@ def _of_runs(
         headings = ("judge", "dataset", "correlation", "detection", "lowest kind", "style")
         yield TextTable(f"damage noticed, and {_MEASURE}", headings, rows, ("correlation", "detection"))
     if page:
-        from dhp.core.files import write_lines
-
         compared = before_and_after([r for run in runs for r in run.rated], variant) if variant else None
         text = both_views_page(views, _MEASURE, compared, variant or "", correlation_by_samples(agreement))
         write_lines(Path(page), [text])

@@ -10,12 +10,12 @@ from dhp.cli.options import Command, settings
 from dhp.cli.output import JSON, print_out
 from dhp.cli.protocol_options import SEED
 from dhp.core.errors import InputError
+from dhp.core.progress import Progress, progress_of, stage
 from dhp.core.text import printable
 from dhp.plugins.power.question import Question
 from dhp.report.printout import Part, Printout, TextTable
 
 if TYPE_CHECKING:
-    from dhp.core.progress import Progress
     from dhp.plugins.power.power import PowerAnalysis, VariantPower
     from dhp.plugins.power.simulation import NeededExamples
 
@@ -62,8 +62,6 @@ def power(
 
     Example: dhp power --detection 75 --tied 40
     """
-    from dhp.core.progress import progress_of
-
     question = replace(question, seed=seed)
     given = {"metrics": metrics, "correlation": correlation, "tied": tied}
     with progress_of(True) as show:
@@ -79,10 +77,9 @@ def _analyses(
     model: str | None,
     question: Question,
     settings: dict[str, int | float],
-    progress: "Progress | None",
+    progress: Progress | None,
 ) -> "list[PowerAnalysis]":
     """The analyses of the one source that is given."""
-    from dhp.core.progress import stage
     from dhp.plugins.power.power import power, power_of_detection, power_of_mock
 
     sources = {"RUN...": bool(runs), "--detection": detection is not None, "--model": model is not None}

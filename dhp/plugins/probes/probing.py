@@ -10,7 +10,7 @@ import numpy as np
 
 from dhp.core.errors import InputError, Waiting
 from dhp.core.progress import Progress, progress_of
-from dhp.core.records import ORIGINAL, Candidate
+from dhp.core.records import ORIGINAL, Candidate, protocol_name
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
@@ -35,7 +35,7 @@ from dhp.plugins.probes.statistics import (
     rise,
     stability,
 )
-from dhp.plugins.probes.texts import DOSES, fully_dosed, item_order, layout, probe_suite
+from dhp.plugins.probes.texts import DOSES, item_order, layout, probe_suite, without_lower_doses
 from dhp.run import JudgesSpec
 from dhp.stats.arrays import Floats
 
@@ -139,7 +139,7 @@ def estimates(spec: ProbeSpec) -> list[Estimate]:
 def _pointwise(judges: Sequence[Judge]) -> Sequence[Judge]:
     for judge in judges:
         if judge.pairwise:
-            name = judge.protocol.partition("@")[0]
+            name = protocol_name(judge.protocol)
             raise InputError(
                 f"`protocol` {name}: compares texts; allowed: a pointwise one, which scores them"
             )
@@ -163,7 +163,7 @@ def _texts(
     registry = find_perturbers(own, [suite])
     build = Builder(own, registry, spec.seed, model, {}, None, dry, progress, context.executor)
     build.check(datasets, None)
-    made = [fully_dosed(part).judged_by(spec.metrics) for part in build.all(datasets)]
+    made = [without_lower_doses(part).judged_by(spec.metrics) for part in build.all(datasets)]
     context.stop_if_waiting(whole=False)
     return made
 

@@ -9,10 +9,11 @@ from random import Random
 from dhp.content.catalog import read_probes
 from dhp.core.errors import InputError, NotApplicable, suggest
 from dhp.core.language import ARTICLES, FUNCTION_WORDS, looks_english, sentence_spans
-from dhp.core.records import PerturbedText, parse_variant
+from dhp.core.records import parse_variant
 from dhp.core.seeding import shuffled
 from dhp.core.specs import PerturberUse, Suite
 from dhp.perturb.api import Edited, perturber
+from dhp.perturb.builder import fully_dosed
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.registry import builtin_perturbers
 from dhp.plugins.probes.options import STABILITY_DOSE, Probe
@@ -183,13 +184,7 @@ def _damage_use(damage: str, doses: Sequence[int]) -> PerturberUse:
     )
 
 
-def fully_dosed(part: PerturbedDataset) -> PerturbedDataset:
+def without_lower_doses(part: PerturbedDataset) -> PerturbedDataset:
     """The dataset without texts that got less than their dose: under its name they would bend the curve."""
-    return replace(part, texts=tuple(map(_fully_dosed, part.texts)))
-
-
-def _fully_dosed(text: PerturbedText) -> PerturbedText:
-    dose = parse_variant(text.variant).dose
-    if dose is None or text.audit is None or text.audit.made == text.audit.asked:
-        return text
-    return PerturbedText(text.example, text.variant, None, reason="too short a text for this dose")
+    texts = (fully_dosed(text) if parse_variant(text.variant).dose else text for text in part.texts)
+    return replace(part, texts=tuple(texts))

@@ -10,6 +10,8 @@ from dhp.cli.options import Command, setting
 from dhp.cli.output import say
 from dhp.cli.perturb import PerturbOutput
 from dhp.cli.protocol_options import DATASET
+from dhp.core.errors import InputError
+from dhp.core.files import check_writable, write_lines
 from dhp.report.printout import Part, TextTable
 
 if TYPE_CHECKING:
@@ -39,7 +41,6 @@ def review(
 
     Example: dhp review my-set --page review.html
     """
-    from dhp.core.errors import InputError
     from dhp.plugins.review.reviews import read_reviewable
 
     if (page is None) == (not reviewed):
@@ -55,7 +56,6 @@ def review(
 
 
 def _write_page(reviewable: "ReviewableSet", page: str, dataset: Sequence[str]) -> None:
-    from dhp.core.files import check_writable, write_lines
     from dhp.plugins.review.reviews import examples_with_sources, review_page
 
     check_writable(Path(page))

@@ -1,1 +1,13 @@
 """Perturbers that read a text as spaCy parses it."""
+
+from dhp.core.plugins import Plugin
+
+PLUGIN = Plugin(
+    "spacy",
+    "the perturbers entity_swaps and inflection_errors",
+    perturbers={
+        "entity_swaps": "dhp.plugins.spacy.rules:entity_swaps",
+        "inflection_errors": "dhp.plugins.spacy.rules:inflection_errors",
+    },
+    extra="spacy",
+)

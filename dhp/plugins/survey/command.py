@@ -9,6 +9,7 @@ from dhp.cli.output import say
 from dhp.cli.protocol_options import CHART
 from dhp.core.diff import diff
 from dhp.core.errors import InputError
+from dhp.core.files import check_writable, write_lines
 from dhp.perturb.settings import Choice
 from dhp.plugins.survey.survey import ROLE_LENGTH, SCHEMA, Survey
 from dhp.report.web import page
@@ -29,7 +30,6 @@ def survey(task: str | None, dataset: str | None, suite: str | None, out: str) -
 
     Example: dhp weights survey --task summarization --out survey.html
     """
-    from dhp.core.files import check_writable, write_lines
     from dhp.plugins.survey.survey import make_survey
 
     if task is None:
@@ -51,7 +51,6 @@ def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
     """
     from dhp.cli.show import weights_shown
     from dhp.content.catalog import read_weights
-    from dhp.core.files import check_writable
     from dhp.plugins.survey.survey import aggregate as count
     from dhp.plugins.survey.survey import read_answers, write_weights
 

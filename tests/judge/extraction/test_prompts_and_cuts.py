@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.content.catalog import names_of, read_task
-from dhp.content.protocols import override, read_protocol, read_wording
+from dhp.content.catalog import names_of, override, read_protocol, read_task, read_wording
 from dhp.core.protocol_spec import POINTWISE_FORMS, AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.specs import LANGUAGES, Scale

@@ -1,16 +1,17 @@
 """Pairwise judges in the benchmark: what is asked, the sign-flip test, and judges that follow the order."""
 
+import itertools
 import json
+import math
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.plugins.arena.statistics import sign_flip_log_p
 from dhp.run import judge_texts
 from dhp.stats.discernment import discernment
 from dhp.stats.wilcoxon import signed_rank
@@ -20,15 +21,28 @@ from tests.judges import ByRule
 from tests.llm.stub import stats, stub_server
 
 command = dhp_command
-HALVES = st.lists(st.sampled_from([1, 0.5, 0, -0.5, -1]), min_size=1, max_size=40)
+HALVES = st.lists(st.sampled_from([1, 0.5, 0, -0.5, -1]), min_size=1, max_size=9)
 
 
 @given(HALVES)
-def test_the_sign_flip_method_is_the_exact_test_on_two_order_scores(scores: list[float]) -> None:
-    expected = sign_flip_log_p(scores)
-    assert signed_rank(scores, "sign-flip") == pytest.approx(expected, abs=1e-9)
-    both = min(0.0, np.log(2) + min(expected, sign_flip_log_p([-s for s in scores])))
-    assert signed_rank(scores, "sign-flip", "two-sided") == pytest.approx(both, abs=1e-9)
+def test_the_sign_flip_method_equals_enumeration(scores: list[float]) -> None:
+    sums = [
+        math.fsum(abs(s) * f for s, f in zip(scores, flips, strict=True))
+        for flips in itertools.product([-1, 1], repeat=len(scores))
+    ]
+    observed = sum(scores)
+    greater, less = (sum(side * s >= side * observed - 1e-9 for s in sums) / len(sums) for side in (1, -1))
+    assert math.exp(signed_rank(scores, "sign-flip")) == pytest.approx(greater)
+    both = min(1.0, 2 * min(greater, less))
+    assert math.exp(signed_rank(scores, "sign-flip", "two-sided")) == pytest.approx(both)
+
+
+def test_whole_scores_are_a_sign_test_and_never_underflow() -> None:
+    scores = [1] * 60 + [-1] * 20 + [0] * 20
+    expected = binomtest(60, 80, alternative="greater").pvalue
+    assert math.exp(signed_rank(scores, "sign-flip")) == pytest.approx(expected)
+    assert signed_rank([1] * 5000, "sign-flip") == pytest.approx(-5000 * math.log(2))
+    assert signed_rank([0] * 10, "sign-flip") == 0
 
 
 def test_other_values_are_no_two_order_scores() -> None:
@@ -59,7 +73,7 @@ def test_original_against_degraded_through_the_server(command: Run) -> None:
     typos = next(v for v in one["variants"] if v["variant"] == "random_typos")  # type: ignore[attr-defined]
     won = round(8 * typos["detection"])
     assert won >= 6
-    assert typos["d"] == pytest.approx(discernment(sign_flip_log_p([1] * won + [-1] * (8 - won))))
+    assert typos["d"] == pytest.approx(discernment(signed_rank([1] * won + [-1] * (8 - won), "sign-flip")))
     shown = json.loads(Path("one/prompts.json").read_text())
     assert [p["metric"] for p in shown] == ["overall"]
 

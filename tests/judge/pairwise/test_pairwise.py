@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content.catalog import names_of, read_task
-from dhp.content.protocols import read_pairwise, read_wording
+from dhp.content.catalog import names_of, read_pairwise, read_task, read_wording
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import PAIRWISE_FORMS
 from dhp.judge.factory import find_judge, find_pairwise_judge, request_builder

@@ -10,6 +10,7 @@ import dhp
 from dhp.analysis.results import WORST_FIRST, Results
 from dhp.plugins.card.card import card_json, card_markdown, card_page, judge_cards, threshold_rows
 from dhp.report.printout import markdown_cell
+from tests.cli.conftest import Run
 from tests.report.made import control, dose_response, row
 from tests.report.made import result as made
 
@@ -93,3 +94,22 @@ def test_the_hash_of_the_prompts_is_that_of_the_signature(results: Results) -> N
         results[0], signature=results[0].signature.replace("protocol:none", "protocol:mine@0123abcd")
     )
     assert "hash of the prompts: 0123abcd" in card_markdown(judge_cards([asked]))
+
+
+def test_a_card_in_three_forms(dhp: Run) -> None:
+    judge = ("--model", "mock/ideal", "--dataset", "mini/story_cloze", "--n", 12, "--controls")
+    assert dhp("benchmark", *judge, "--out", "one").code == 0
+    done = dhp("report", "one", "--card")
+    assert done.code == 0, done.err
+    assert "mock/ideal: notices missing letters" in done.out
+    assert json.loads(Path("one/card.json").read_text("utf-8"))[0]["judge"] == "mock/ideal"
+    assert dhp("report", "one", "--card", "--out", "apart").code == 0
+    for name in ("card.html", "card.md", "card.json"):
+        assert Path("apart", name).read_bytes() == Path("one", name).read_bytes()
+    for arguments, message in (
+        (("report", "nowhere", "--card"), "nowhere: holds no run"),
+        (("report", "one", "--card", "--out", "one/card.md"), "--out one/card.md: is a file; allowed with"),
+    ):
+        refused = dhp(*arguments)
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert message in refused.err

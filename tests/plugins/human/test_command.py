@@ -46,6 +46,19 @@ def test_two_tables_of_ratings_are_one(dhp: Run, tables: tuple[str, str], tmp_pa
     assert json.loads(one.out) == json.loads(two.out)
 
 
+@pytest.mark.parametrize(
+    ("option", "title"), [(("--control", "rest"), "held constant"), (("--family", "m0"), "self-preference")]
+)
+def test_the_seed_is_that_of_biases_too(
+    dhp: Run, tables: tuple[str, str], option: tuple[str, str], title: str
+) -> None:
+    frame = pd.read_csv(tables[0]).replace({"model": {"same": "m0", "other": "rest"}})
+    frame.assign(score=[i * i % 7 for i in frame.index]).to_csv("odd.csv", index=False)
+    asked = ("correlate", "odd.csv", "--human", tables[1], "--resamples", "20", *option)
+    once, again, other = (dhp(*asked, "--seed", seed).out.partition(title)[2] for seed in ("0", "0", "1"))
+    assert once == again != other
+
+
 @pytest.mark.slow
 def test_runs_beside(dhp: Run, tables: tuple[str, str], tmp_path: Path) -> None:
     ratings, human = tables

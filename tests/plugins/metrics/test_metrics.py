@@ -10,8 +10,8 @@ import pytest
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
+from dhp.plugins.metrics import NAMES
 from dhp.plugins.metrics.metrics import LIKELIHOODS, OVERLAPS, metric_judge
-from dhp.plugins.metrics.plugin import NAMES
 
 TEXT = "The councillors voted against the plan. The market stays open for two years."
 REFERENCE = "Councillors have voted against a plan. The market will stay open."

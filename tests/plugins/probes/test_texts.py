@@ -20,7 +20,7 @@ from dhp.perturb.builder import Builder
 from dhp.perturb.llm.acceptance import LOST_NAMES, NEW_NAMES, TOO_CLOSE, TOO_LONG, UNCHANGED, fault
 from dhp.perturb.registry import find_perturbers
 from dhp.plugins.probes.options import PROBES
-from dhp.plugins.probes.texts import DOSES, LABELS, fully_dosed, item_order, layout, probe_suite
+from dhp.plugins.probes.texts import DOSES, LABELS, item_order, layout, probe_suite, without_lower_doses
 
 WORDS = st.sampled_from(
     "The cat Ann Oslo sat ran 7 3.5 and or of with mats, dogs; - * 12. Mr. U.S. ».".split()
@@ -143,7 +143,7 @@ def made_of(*outputs: str, seed: int = 0) -> dict[tuple[str, str], str | None]:
     own = (layout, item_order)
     registry = find_perturbers(own, [suite])
     build = Builder(own, registry, seed, None, {}, None, False, None, ModelSettings().context().executor)
-    return {(t.example, t.variant): t.text for t in fully_dosed(build.perturbed(data)).texts}
+    return {(t.example, t.variant): t.text for t in without_lower_doses(build.perturbed(data)).texts}
 
 
 LONG = (

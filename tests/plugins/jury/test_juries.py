@@ -1,5 +1,6 @@
 """Several judges as one: ranks, figures together, the smallest set that passes, gains on held-out halves."""
 
+import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +16,7 @@ from dhp.plugins.jury.juries import (
     smallest_jury,
     text_ranks,
 )
+from tests.cli.conftest import Run
 
 
 def judge(falls: Sequence[int], n: int = 40) -> np.ndarray:
@@ -92,3 +94,26 @@ def test_copies_of_one_judge_are_that_judge(seed: int, copies: int) -> None:
     alone, together = (jury_figures(given, members) for members in ([0], range(copies)))
     assert together.detection == pytest.approx(alone.detection)
     assert together.verdicts == alone.verdicts
+
+
+ONE = ("--dataset", "mini/story_cloze", "--n", 12, "--controls")
+
+
+@pytest.fixture
+def runs(dhp: Run) -> tuple[str, str]:
+    for judge, out in (("mock/ideal", "one"), ("mock/noisy", "two")):
+        done = dhp("benchmark", "--model", judge, *ONE, "--out", out)
+        assert done.code == 0, done.err
+    return "one", "two"
+
+
+@pytest.mark.slow
+def test_a_jury_of_two_runs(dhp: Run, runs: tuple[str, str]) -> None:
+    said = dhp("jury", *runs)
+    assert said.code == 0, said.err
+    assert "smallest jury: mock/ideal: noticed 6 of 6" in said.out
+    (found,) = json.loads(dhp("jury", *runs, "--json").out)
+    assert found["floor"] == 0.6
+    assert found["chosen"]["judges"] == ["mock/ideal"]
+    assert found["chosen"]["verdicts"] == found["alone"][0]["verdicts"]
+    assert len(found["gains"]) == 2
