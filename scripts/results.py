@@ -12,13 +12,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from results_pages.agents import agents
 from results_pages.judgebench import judgebench
 from results_pages.llmbar import llmbar
 from results_pages.mini import mini
 from results_pages.pages import all_pages, readme_table
 from results_pages.parts import SetFigures
-from results_pages.released import bump, demetr
+from results_pages.released import agents, bump, demetr
 from results_pages.rewardbench2 import rewardbench2
 from results_pages.summeval import summeval
 

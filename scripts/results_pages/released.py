@@ -1,9 +1,9 @@
-"""BUMP and DEMETR: damage that others made, scored by released and by classical metrics."""
+"""BUMP, DEMETR and runs of agents: damage that others made, as released and classical metrics see it."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from results_pages.parts import Audit, Grid, SetFigures, audit_of
+from results_pages.parts import Audit, Grid, SetFigures, audit_of, differences
 
 import dhp
 from dhp.core.errors import InputError
@@ -66,3 +66,19 @@ def _missing(folder: Path) -> Iterator[str]:
     if lacking := [str(number) for number in range(1, 36) if number not in there]:
         numbers = ", ".join(lacking)
         yield f"{len(lacking)} of 35 files of demetr ({numbers}): dhp data prepare demetr fetches them"
+
+
+_FOLDER = "DATA/trajectory_judge --format trajectory"
+
+
+def agents(data: Path) -> SetFigures:
+    """Detection of each fault, silent and loud apart, and judges against each other."""
+    frame = read_recorded_scores("trajectory", data / "trajectory_judge")
+    grid = Grid(
+        "Faulty runs trusted less",
+        "The score is the confidence that a run is sound; a pair is a faulty run and the sound run of the "
+        "same instance. A fault is silent where the outcome is correct all the same.",
+        tuple(audit_of(r, r.model) for r in dhp.analyze(frame)),
+        (f"dhp analyze {_FOLDER} --details",),
+    )
+    return SetFigures("agents", (grid,), (differences(frame, f"dhp compare {_FOLDER}"),), (grid,))

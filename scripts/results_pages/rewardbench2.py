@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from results_pages.differences import differences
-from results_pages.parts import Grid, SetFigures, Table, audit_of
+from results_pages.parts import Grid, SetFigures, Table, audit_of, differences
 from scipy.stats import t
 
 import dhp
