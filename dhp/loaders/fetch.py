@@ -252,7 +252,7 @@ def _fetch_file(given: Download, name: str, folder: Path, progress: Progress | N
 
 def _fetch_wmt(card: Card, folder: Path, progress: Progress | None) -> Path:
     """Copy source, reference and document ids from sacrebleu, which downloads and checks them."""
-    require("sacrebleu", "lxml", purpose=f"fetching {card.dataset}")
+    require("sacrebleu", "lxml", purpose=f"fetching {card.dataset}", extra="data")
     from sacrebleu import DATASETS
 
     pair, again = card.sacrebleu, "delete its folder wmt22 and try again"

@@ -311,7 +311,7 @@ HUB_PREFIX = "hf:"
 
 def hub_table(name: str) -> Table:
     """The rows of `ORG/NAME[:SPLIT]`, or of a local folder `./FOLDER[:SPLIT]`; see `read_texts`."""
-    require("datasets", purpose=f"{HUB_PREFIX}{name}")
+    require("datasets", purpose=f"{HUB_PREFIX}{name}", extra="data")
     place = f"{HUB_PREFIX}{name}"
     address, _, split = (name, "", "") if Path(name).exists() else name.partition(":")
     if not address:

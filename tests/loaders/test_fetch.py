@@ -236,7 +236,7 @@ def test_wmt_without_sacrebleu_says_what_to_install(tmp_path: Path, monkeypatch:
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("importlib.metadata.version", absent)
-    assert "pip install sacrebleu lxml" in fault(read_card("wmt22_deen"), tmp_path)
+    assert 'pip install -e ".[data]"' in fault(read_card("wmt22_deen"), tmp_path)
 
 
 SACREBLEU = """
