@@ -1,6 +1,27 @@
-"""`python -m dhp`: the `dhp` command."""
+"""The `dhp` command, which is `python -m dhp`, too: Ctrl-C shows no traceback while it is loaded or ends."""
 
-from dhp.cli.main import main
+import signal
+from collections.abc import Sequence
+from typing import NoReturn
+
+
+def start(arguments: Sequence[str] | None = None, program: str = "dhp") -> NoReturn:
+    """See `dhp.cli.main.main`; outside of it Ctrl-C ends the process without a word."""
+    heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if heeded:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from dhp.cli.main import main
+
+    try:
+        if heeded:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        main(arguments, program=program)
+    except KeyboardInterrupt:  # another one, while the first is told
+        raise SystemExit(128 + signal.SIGINT) from None
+    finally:
+        if heeded:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 
 if __name__ == "__main__":
-    main(program="python -m dhp")
+    start(program="python -m dhp")

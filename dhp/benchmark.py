@@ -2,7 +2,7 @@
 
 import sys
 
-from dhp.cli.main import main
+from dhp.__main__ import start
 
 if __name__ == "__main__":
-    main(["benchmark", *sys.argv[1:]], program="python -m dhp")
+    start(["benchmark", *sys.argv[1:]], program="python -m dhp")

@@ -312,6 +312,12 @@ def _folder(store: Path) -> None:
     store.mkdir()
 
 
+def _claimed(store: Path) -> None:
+    with closing(sqlite3.connect(store, isolation_level=None)) as connection:
+        connection.execute("INSERT INTO claims SELECT key, 'process 1 on elsewhere', 1e12 FROM replies")
+        connection.execute("DELETE FROM replies")
+
+
 STORES = {
     "random bytes": _garbage,
     "cut off": _cut,
@@ -319,6 +325,7 @@ STORES = {
     "its table renamed": _table,
     "empty": _empty,
     "a folder in its place": _folder,
+    "claims that never end": _claimed,
 }
 
 

@@ -105,8 +105,7 @@ def compare(
     Example: dhp compare runs/one runs/two
     """
     from dhp.report.compared import compared_page
-    from dhp.runs.comparable import rated_by_dataset
-    from dhp.runs.compare import compare_rated, recorded_results
+    from dhp.runs.compare import compare_rated, rated_by_dataset, recorded_results
     from dhp.runs.reader import Run, read_run
     from dhp.stats.compare import QUANTITIES
 

@@ -148,7 +148,7 @@ def _run(arguments: Sequence[str], program: str) -> NoReturn:
         if "extra argument" in message and (option := _repeatable(e, arguments)):
             message += f"; {option} is repeated for each value"
         _fail(message, 2)
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         _fail("stopped; repeat the command to resume", 3)
     sys.exit(code if isinstance(code, int) else 0)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError, StoppedEarly, Waiting, one_of
 from dhp.core.progress import Progress
-from dhp.core.records import RATING_STATUSES, Candidate, Rating, grouped
+from dhp.core.records import RATING_STATUSES, Candidate, Rating, grouped, protocol_name
 from dhp.core.specs import Task
 from dhp.core.text import printable
 from dhp.judge.api import Judge
@@ -133,7 +133,7 @@ def _check_readable(judge: Judge, ratings: Sequence[Rating], task: Task, where: 
     read = sum(r.status == "scored" for r in answers)
     if 2 * read >= len(answers):
         return
-    name = f"{judge.model} ({judge.protocol.partition('@')[0]})"
+    name = f"{judge.model} ({protocol_name(judge.protocol)})"
     raise StoppedEarly(
         f"{name} on {where}: stopped, as {read or 'none'} of the first {len(answers)} answers can be read: "
         f"{judge.remedy(answers, task)}; `keep_going` asks for the rest anyway"
@@ -269,13 +269,23 @@ def _rated(
     """Ratings of some texts; `before` of all `total` have come before."""
     import pandas as pd
 
-    rows, found = [], checked_ratings(judge, texts, task)
+    ratings, found = [], checked_ratings(judge, texts, task)
     for done, r in enumerate(found if before else readable(found, judge, task, "the texts"), before + 1):
-        place = (r.example, r.variant, r.metric, r.sample)
-        rows.append((*place, r.score, r.status, r.raw, judge.model, judge.protocol))
+        ratings.append(r)
         if progress:
             progress(judge.model, done, total, "")
+    rows = [
+        (r.example, r.variant, r.metric, r.sample, r.score, r.status, r.raw, judge.model, judge.protocol)
+        for r in in_order(ratings, texts, task)
+    ]
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def in_order(ratings: Iterable[Rating], texts: Sequence[Candidate], task: Task) -> list[Rating]:
+    """Ratings by text, metric and sample; they come in the order in which a server answers."""
+    order = {(text.example, text.variant): place for place, text in enumerate(texts)}
+    metrics = task.metric_names
+    return sorted(ratings, key=lambda r: (order[r.example, r.variant], metrics.index(r.metric), r.sample))
 
 
 def judge_estimates(

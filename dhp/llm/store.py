@@ -303,7 +303,13 @@ def _stored(row: tuple[Any, ...]) -> tuple[Reply, str] | None:
             )
     except (ValueError, TypeError, RecursionError):
         return None
+    if not all(isinstance(token, str) for place in read or () for token in _tokens(place)):
+        return None
     return Reply(text, finish, prompt_tokens, completion_tokens, calls, read), run
+
+
+def _tokens(position: Position) -> list[object]:
+    return [position.chosen, *(token for token, _ in position.alternatives)]
 
 
 class StoredModel:
@@ -354,6 +360,8 @@ def open_store(path: Path) -> Store:
 LEASE = 15.0
 """Seconds for which a claim holds. It is renewed while its process works; one that was killed is waited for
 no longer than this."""
+_LONGEST_LEASE = 4 * LEASE
+"""Clocks differ; one that was set back, or a damaged claim, must stop nobody for good."""
 _LONGEST_PAUSE = 600.0
 """Seconds after which a process that takes no answer any more is waited for no longer."""
 _SECONDS_BETWEEN_LOOKS = 0.5
@@ -390,18 +398,19 @@ class Claims:
         """Claim the calls that will bring replies for these keys; returns which of them are now one's own.
 
         A call is another command's as long as that has claimed any of its keys, or when a reply to one has
-        come since they were looked up.
+        come since they were looked up. A claim that would hold for longer than any is made for is none.
         """
         self._active = time.monotonic()
         if self._store is None or not calls:
             return [True] * len(calls)
-        taken = "SELECT owner FROM claims WHERE key = ?1 AND owner <> ?2 AND expires > ?3"
+        taken = "SELECT owner FROM claims WHERE key = ?1 AND owner <> ?2 AND expires > ?3 AND expires < ?4"
         if not self._refresh:
             taken += " UNION ALL SELECT '' FROM replies WHERE key = ?1"
         own, claimed, now, owner = [], [], time.time(), _owner()
         with self._store.transaction() as connection:
             for keys in calls:
-                rows = (row for key in keys for row in connection.execute(taken, (key, owner, now)))
+                wanted = ((key, owner, now, now + _LONGEST_LEASE) for key in keys)
+                rows = (row for one in wanted for row in connection.execute(taken, one))
                 holder = next(rows, None)
                 own.append(holder is None)
                 if holder is None:

@@ -3,6 +3,9 @@
 import json
 import os
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -230,3 +233,39 @@ def test_stopped_while_writing(
     assert left == set(written[: written.index(where)])
     assert dhp(command).code == 0
     assert {p.name for p in (tmp_path / "r").iterdir()} == set(written)
+
+
+INTERRUPTED = """
+import atexit, os, runpy, signal, sys
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+class AtImport:
+    def find_spec(name, path=None, target=None):
+        if name == moment:
+            interrupt()
+
+moment = sys.argv[1]
+if moment == "exit":
+    atexit.register(interrupt)
+sys.meta_path.insert(0, AtImport)
+del sys.argv[:2]
+runpy.run_module(sys.argv[0], run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("module", ["dhp", "dhp.benchmark"])
+@pytest.mark.parametrize(
+    ("moment", "code", "said"),
+    [
+        ("dhp.cli.options", -signal.SIGINT, ""),
+        ("dhp.cli.benchmark", 3, "dhp: stopped; repeat the command to resume"),
+        ("exit", -signal.SIGINT, ""),
+    ],
+)
+def test_control_c_shows_no_traceback_at_any_moment(module: str, moment: str, code: int, said: str) -> None:
+    typed = [module, *(["benchmark"] if module == "dhp" else []), "--help"]
+    command = [sys.executable, "-c", INTERRUPTED, moment, *typed]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (code, said)

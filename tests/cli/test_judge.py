@@ -1,6 +1,8 @@
 """`dhp judge` rates given texts; its table goes to `dhp correlate`."""
 
+import itertools
 import json
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -8,6 +10,7 @@ import pytest
 
 import dhp as library
 from tests.cli.conftest import Run, write_rows
+from tests.server import Answer, Call, reply, scripted_server
 
 TEXTS = [
     {
@@ -44,6 +47,23 @@ def test_ratings_of_a_table_are_correlated(dhp: Run, table: Path) -> None:
     found = dhp("correlate", "ratings.jsonl", "--human", "human.csv", "--resamples", "0", "--json")
     (judge,) = json.loads(found.out)["judges"]
     assert judge["mean"]["system.spearman"] == pytest.approx(1)
+
+
+def test_rows_are_in_the_order_of_the_texts_whatever_is_answered_first(dhp: Run, table: Path) -> None:
+    numbers = itertools.count()
+
+    def says(call: Call) -> Answer:
+        time.sleep(0.05 * (5 - next(numbers) % 6))
+        return reply("4")
+
+    with scripted_server(says) as server:
+        more = ("--base-url", f"{server.url}/v1", "--cache", "cache", "--concurrency", "6", "--samples", "1")
+        dhp("judge", table, "--model", "openai/stub", *more, "--out", "ratings.csv")
+    rows = pd.read_csv("ratings.csv", dtype={"source": str})
+    keys = [tuple(row) for row in rows[["source", "system"]].drop_duplicates().to_numpy()]
+    assert keys == [(t["id"], t["system"]) for t in TEXTS]
+    metrics = [*rows["metric"].drop_duplicates()]
+    assert [*rows["metric"]] == metrics * len(TEXTS)
 
 
 def test_the_library_gives_the_same_table(dhp: Run, table: Path) -> None:

@@ -127,6 +127,22 @@ def test_a_killed_process_blocks_nobody(tmp_path: Path) -> None:
     assert LEASE <= 15, "the longest that a killed process is waited for"
 
 
+@pytest.mark.parametrize("expires", [1e12, "never"])
+def test_a_claim_that_lasts_longer_than_any_is_none(
+    expires: object, tmp_path: Path, as_process: Callable[[str], None]
+) -> None:
+    """As of a clock that was set back, or of a damaged store."""
+    store = Store(tmp_path / "s.sqlite")
+    as_process("one")
+    with Claims(store) as one:
+        one.take([KEYS])
+        with store.transaction() as connection:
+            connection.execute("UPDATE claims SET expires = ?", (expires,))
+        as_process("other")
+        with Claims(store) as other:
+            assert other.take([KEYS]) == [True]
+
+
 @pytest.mark.parametrize("samples", [1, 3])
 def test_two_commands_at_once_pay_once(
     samples: int, tmp_path: Path, as_process: Callable[[str], None], caplog: pytest.LogCaptureFixture

@@ -254,7 +254,17 @@ def test_no_flipped_bit_gives_another_reply(tmp_path: Path, caplog: pytest.LogCa
     assert ends["gone"] < ends["said"], "only where the key itself is another one"
 
 
-@pytest.mark.parametrize("change", ["text = '5'", "positions = '[['", "calls = 'one'", "run = x'ff'"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "text = '5'",
+        "positions = '[['",
+        "calls = 'one'",
+        "run = x'ff'",
+        "checksum = NULL, positions = '[[4, [[\"4\", -0.1]]]]'",
+        "checksum = NULL, positions = '[[\"4\", [[{}, -0.1]]]]'",
+    ],
+)
 def test_a_damaged_reply_is_named_set_aside_and_replaced(
     change: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

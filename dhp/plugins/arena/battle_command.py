@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from dhp.cli.options import Command, setting, settings
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, RELEASED, SEED, AnswerChanges, Criteria, model_option
 from dhp.core.errors import InputError, one_of
-from dhp.core.files import check_free_folder
+from dhp.core.files import Lock, check_free_folder
 from dhp.core.options import option
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice
@@ -25,7 +26,7 @@ from dhp.plugins.arena.recorded_verdicts import (
     read_llmbar_pairs,
     recorded_cells,
 )
-from dhp.report.labels import between
+from dhp.report.labels import percents
 from dhp.report.printout import Part, Printout, TextTable
 
 if TYPE_CHECKING:
@@ -141,7 +142,8 @@ def battle(
     if dry_run:
         say(*battle_estimate(spec, spec.settings.context()))
         return
-    made = until_answered(lambda: battle_printout(spec, folder))
+    with Lock(folder / ".lock", f"`out` {folder}") if folder else nullcontext():
+        made = until_answered(lambda: battle_printout(spec, folder))
     print_out(made, json=json)
 
 
@@ -210,7 +212,7 @@ def _row(cell: RecordedCell) -> tuple[str, ...]:
         str(cell.n),
         *(f"{correct / cell.n:.1%}" for correct in (*cell.correct, cell.correct_both, cell.correct_together)),
         "–" if bias is None else f"{bias.share:.1%}",
-        "–" if bias is None else between(bias.ci),
+        "–" if bias is None else percents(bias.ci),
         "–" if detection.value is None else f"{detection.value:.1%}",
-        between(detection.ci),
+        percents(detection.ci),
     )

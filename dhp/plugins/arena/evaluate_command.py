@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,12 +13,12 @@ from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, SEED, ProtocolChanges, model_option
 from dhp.core.errors import InputError, Waiting, one_of
-from dhp.core.files import check_free_folder, indented_json, json_line, write_lines
+from dhp.core.files import Lock, check_free_folder, indented_json, json_line, write_lines
 from dhp.core.progress import progress_shown
-from dhp.core.records import Example, Rating
+from dhp.core.records import Example, Rating, protocol_name
 from dhp.core.seeding import text_hash
 from dhp.judge.factory import find_judge
-from dhp.judge.ratings import checked_ratings, readable
+from dhp.judge.ratings import checked_ratings, in_order, readable
 from dhp.llm.cached_model import taken
 from dhp.llm.settings import ModelSettings
 from dhp.plugins.arena.battle import Battle, battle_parts, write_battle
@@ -112,7 +112,8 @@ def evaluate(
         folder = None if out is None else Path(out)
         if folder:
             check_free_folder(folder, "evaluation.json", "evaluation")
-        shown(*until_answered(lambda: evaluated(prepared())), folder=folder, json=json)
+        with Lock(folder / ".lock", f"`out` {folder}") if folder else nullcontext():
+            shown(*until_answered(lambda: evaluated(prepared())), folder=folder, json=json)
 
 
 _CLASSICAL: Mapping[str, tuple[str, ...]] = {
@@ -142,8 +143,9 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
             for rating in readable(found, judge, task, f"category '{plan.name}'"):
                 ratings.append(rating)
                 show(f"{judge.model} on {plan.name}", len(ratings), max(total, len(ratings)), "")
+        ratings = in_order(ratings, texts, task)
         kept += ratings
-        protocols.append(judge.protocol.partition("@")[0])
+        protocols.append(protocol_name(judge.protocol))
         settings.setdefault(plan.name, {"protocol": judge.protocol, **judge.settings})
         metrics = {m.name: (m.label, m.scale) for m in task.metrics}
         cells += evaluated_cells(ratings, plan.name, metrics, list(work.systems))

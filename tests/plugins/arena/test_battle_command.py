@@ -1,10 +1,12 @@
 """`dhp battle` as it is typed: answer files, faults in them, resuming, and recorded verdicts."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from dhp.core.files import Lock
 from tests.cli.conftest import Run
 from tests.llm.stub import stats, stub_server
 
@@ -65,7 +67,7 @@ def test_a_judge_that_always_says_first_is_seen_through(dhp: Run, files: tuple[s
                 0.0,
             )
     offline = dhp("battle", *files, "--model", "mock/first")
-    assert "100% [0.29–1.00], 100% to the first" in offline.out
+    assert "100% [29–100], 100% to the first" in offline.out
 
 
 def test_a_battle_prompt_of_colossaleval_is_sent_with_its_system_message(
@@ -165,3 +167,15 @@ def test_recorded_verdicts_are_printed_and_given_as_json(dhp: Run) -> None:
     ]
     assert "needs --pairs" in dhp("battle", "--recorded", "said.jsonl").err
     assert "allowed: judgebench, llmbar" in dhp("battle", "--recorded", "x", "--format", "bar").err
+
+
+def test_one_folder_has_one_writer(dhp: Run, files: tuple[str, str]) -> None:
+    with stub_server(*LONGER) as url:
+        with Lock(Path("out/.lock"), "it"):
+            refused = dhp("battle", *files, *server(url), "--out", "out")
+            assert (refused.code, stats(url)["calls"]) == (2, 0)
+            assert re.match(r"dhp: --out out: is being written by process \d+ on ", refused.err)
+        Path("out").mkdir()
+        Path("out/.lock").touch()  # left by one that was killed
+        assert dhp("battle", *files, *server(url), "--out", "out").code == 0
+    assert {p.name for p in Path("out").iterdir()} == {"battle.json", "verdicts.jsonl", "report.html"}

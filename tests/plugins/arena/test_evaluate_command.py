@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dhp.content.catalog import read_evaluation
+from dhp.core.files import Lock
 from tests.cli.conftest import Run
 from tests.llm.stub import stats, stub_server
 
@@ -78,6 +79,18 @@ def says(prompt: str) -> str | None:
     if "Two scores." in prompt:
         return "8 3\nThe first one."
     return "Who can tell?" if "how kindness" in prompt else None
+
+
+def test_a_folder_that_cannot_be_written_to_is_named_before_a_call(dhp: Run, files: tuple[str, ...]) -> None:
+    Path("out").write_text("a file")
+    with stub_server() as url:
+        refused = dhp("evaluate", *files, *server(url), "--out", "out")
+        assert (refused.code, stats(url)["calls"]) == (2, 0)
+        Path("out").unlink()
+        with Lock(Path("out/.lock"), "it"):
+            refused = dhp("evaluate", *files, *server(url), "--out", "out")
+        assert (refused.code, stats(url)["calls"]) == (2, 0)
+        assert "--out out: is being written by process " in refused.err
 
 
 @pytest.mark.slow
