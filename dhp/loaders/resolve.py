@@ -9,7 +9,9 @@ from dhp.content.catalog import (
     DATASETS,
     mini_examples_file,
     names_of,
+    own_metric,
     own_suite,
+    own_task,
     read_card,
     read_suite,
     read_task,
@@ -152,7 +154,12 @@ def _expanded(name: str) -> Iterator[str]:
 
 
 def _of_plugin(asked: Request) -> Dataset | None:
-    """The dataset that a plug-in reads; None where it is left to the core."""
+    """The dataset that a plug-in reads; None where it is left to the core.
+
+    Such data bring their task: the one that functions are given for plain tables is none that was asked for.
+    """
+    if asked.task == own_task([own_metric("score")]):
+        asked = replace(asked, task=None)
     found = (load_target(target)(asked) for target in offered("datasets").values())
     return next((dataset for dataset in found if dataset is not None), None)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dhp.content.catalog import GENERAL_SUITE, own_metric, own_task, read_suite, read_task
+from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_json
 from dhp.core.options import near_keywords
@@ -108,14 +108,13 @@ def logs(asked: Request) -> Dataset | None:
     """The texts of a log, or of a table of inputs and outputs whose task is not said; None for other data."""
     if not isinstance(asked.source, str):
         return None
-    task = None if asked.task == own_task([own_metric("score")]) else asked.task  # that of a function
-    unsaid = task is None and (asked.suite is None or asked.suite.task == ANY_TASK)
+    unsaid = asked.task is None and (asked.suite is None or asked.suite.task == ANY_TASK)
     is_log = _log_kind(Path(asked.source)) in _FORMS
     if not is_log and not (unsaid and is_log_table(asked.source, asked.fields)):
         return None
     if asked.where:
         raise InputError(f"`where`: is for tables of texts; {asked.source} is a log")
-    return log_dataset(asked.source, task=task, fields=asked.fields, language=asked.language)
+    return log_dataset(asked.source, task=asked.task, fields=asked.fields, language=asked.language)
 
 
 @near_keywords
