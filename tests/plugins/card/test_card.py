@@ -82,7 +82,7 @@ def test_doses_show_the_dose_at_which_detection_is_75_per_cent() -> None:
     curve = dose_response(3.0, 2.0, 5.0)
     (card,) = judge_cards([made(row("random_typos.k4"), curves=(curve,))])
     (found,) = threshold_rows(card)
-    assert found == ["set", "typos", "1–16", "3 [2, 5]"]
+    assert found == ["set", "typos", "1–16", "3 [2 to 5]"]
     assert all(markdown_cell(cell) in card_markdown([card]) for cell in found)
     (written,) = json.loads(card_json([card]))
     assert written["thresholds"][0]["t75"] == {"value": 3.0, "low": 2.0, "high": 5.0}
