@@ -16,7 +16,7 @@ from typing import Any, Literal
 from urllib.error import HTTPError, URLError
 
 from dhp._version import __version__
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, install_command
 from dhp.core.files import cache_folder, reason
 from dhp.core.plugins import plugins
 
@@ -77,7 +77,7 @@ def examine(
     checks = [server(base_url, timeout)] if base_url is not None else []
     checks += [_own_judge(judge, fields)] if judge is not None else []
     packages = _packages()
-    core = [_versions(), _core(packages), _content(), _plugins(packages), _cache()]
+    core = [_versions(), _core(packages), _content(), _plugins(), _cache()]
     return [*core, *_extras(packages), _key(), _devices(), *checks]
 
 
@@ -184,23 +184,18 @@ def _extra(name: str, use: str, packages: list[_Package]) -> Check:
             says = f"no English pipeline, for {use}: python -m spacy download en_core_web_sm"
             return Check(f"extra {name}", "missing", says, found)
     if lacks or not packages:
-        says = f'{", ".join(lacks) or "unknown"}: for {use}; install the extra: pip install -e ".[{name}]"'
+        says = f"{', '.join(lacks) or 'unknown'}: for {use}; install the extra: {install_command(name)}"
         return Check(f"extra {name}", "missing", says, found)
     return Check(f"extra {name}", "ok", ", ".join(f"{p.name} {p.version}" for p in packages), found)
 
 
-def _plugins(packages: Mapping[str, list[_Package]]) -> Check:
-    """The plug-ins, and what those lack that need an extra."""
+def _plugins() -> Check:
     try:
         found = plugins()
     except InputError as e:
         return Check("plug-ins", "failed", str(e))
-    said = []
-    for plugin in found:
-        lacks = [p.problem for p in packages.get(plugin.extra or "", []) if p.problem]
-        need = f'; lacks {", ".join(lacks)}: pip install -e ".[{plugin.extra}]"' if lacks else ""
-        said.append(f"{plugin.name} ({plugin.help}{need})")
-    return Check("plug-ins", "ok", ", ".join(said), {"plugins": [plugin.name for plugin in found]})
+    names = [plugin.name for plugin in found]
+    return Check("plug-ins", "ok", ", ".join(names), {"plugins": names})
 
 
 def _content() -> Check:

@@ -18,7 +18,7 @@ from dhp.core.errors import InputError, Waiting
 from dhp.core.options import as_list, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.protocol_spec import Protocols
-from dhp.core.records import PROBES, Candidate, Variant
+from dhp.core.records import PROBES, Candidate, Variant, protocol_name
 from dhp.core.specs import Task
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge
@@ -388,6 +388,6 @@ def pointwise_only(judges: Sequence[Judge]) -> Sequence[Judge]:
     """The judges; raises `InputError` for one that compares texts with an original, where there is none."""
     for judge in judges:
         if judge.pairwise:
-            name = judge.protocol.partition("@")[0]
+            name = protocol_name(judge.protocol)
             raise InputError(f"`protocol` {name}: needs originals; allowed: pointwise protocols")
     return judges

@@ -22,11 +22,17 @@ from scipy.special import ndtr
 
 from dhp.plugins.adaptive.threshold_search import searched, staircase
 from dhp.stats.arrays import level_shares
-from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.compare import QUANTITIES, JudgeScores
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import detection, verdict
-from dhp.stats.influences import Influences, difference, weighted, wilson_interval
+from dhp.stats.influences import (
+    Influences,
+    auroc_influences,
+    difference,
+    standardised_drop_influences,
+    weighted,
+    wilson_interval,
+)
 from dhp.stats.psychometric import TARGET, fallen, psychometric
 from dhp.stats.swap import detection_pairs, noninferiority, swap, swap_discernment
 

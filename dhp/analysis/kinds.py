@@ -16,7 +16,6 @@ from dhp.core.errors import InputError, suggest
 from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.specs import Suite
 from dhp.stats.arrays import Floats
-from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.detection import (
     ALPHA,
     ControlState,
@@ -28,7 +27,7 @@ from dhp.stats.detection import (
     verdict,
 )
 from dhp.stats.discernment import LOG_ALPHA, discern, holm
-from dhp.stats.influences import wilson_interval
+from dhp.stats.influences import auroc_influences, standardised_drop_influences, wilson_interval
 from dhp.stats.judge_habits import confusion, failure_p
 from dhp.stats.wilcoxon import Alternative
 

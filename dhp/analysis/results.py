@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from dhp.core.errors import InputError
-from dhp.core.records import IDENTITY, Signature
+from dhp.core.records import IDENTITY, Signature, protocol_name
 from dhp.core.text import printable
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import CONTROL_PAIRS as CONTROL_PAIRS
@@ -314,7 +314,7 @@ class Result:
 
         For readers: control characters are replaced.
         """
-        named = f"{self.model} ({self.protocol.partition('@')[0]})" if self.asked else self.model
+        named = f"{self.model} ({protocol_name(self.protocol)})" if self.asked else self.model
         return printable(named)
 
     @property

@@ -12,7 +12,7 @@ import click
 
 from dhp._version import __version__
 from dhp.cli.options import Messages, help_all, is_whole_help, option_names
-from dhp.core.errors import DhpError, InputError
+from dhp.core.errors import DhpError, InputError, one_of
 from dhp.core.plugins import load_target, offered
 
 _BROKEN_PIPE = 141  # as the shell has it
@@ -68,6 +68,13 @@ class _Commands(click.Group):
             target, _ = more_commands().get(cmd_name, ("", ""))
         command: click.Command | None = load_target(target) if target else None
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-"):
+            one_of("command", args[0], self.list_commands(ctx))
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         more = more_commands()

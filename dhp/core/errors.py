@@ -75,8 +75,13 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + more
 
 
-def require(*distributions: str, purpose: str) -> None:
-    """Raise `InputError` with the command to type unless all `distributions` are installed.
+def install_command(extra: str) -> str:
+    """What to type for an extra of this distribution."""
+    return f'pip install -e ".[{extra}]"'
+
+
+def require(*distributions: str, purpose: str, extra: str = "") -> None:
+    """Raise `InputError` with the command to type unless all `distributions`, of an `extra`, are installed.
 
     Installed packages are asked for, nothing is imported: a folder of the same name in the working
     directory would pass for the library.
@@ -87,9 +92,9 @@ def require(*distributions: str, purpose: str) -> None:
         try:
             version(distribution)
         except PackageNotFoundError:
+            command = install_command(extra) if extra else f"pip install {' '.join(distributions)}"
             raise InputError(
-                f"{purpose} needs the package '{distribution}', which is not installed; "
-                f"pip install {' '.join(distributions)}"
+                f"{purpose} needs the package '{distribution}', which is not installed; {command}"
             ) from None
 
 

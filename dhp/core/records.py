@@ -229,6 +229,11 @@ MUST_AGREE = ("dataset", "n", "suite", "method", "metrics", "weights", "statisti
 """The parts in which results must agree if a comparison of their figures is to mean something."""
 
 
+def protocol_name(protocol: str) -> str:
+    """The name of a protocol, or of a prompt, without the hash of its settings."""
+    return protocol.partition("@")[0]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
     """What a result depends on, part by part; `str()` prints it, `parse` reads it.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError, StoppedEarly, Waiting, one_of
 from dhp.core.progress import Progress
-from dhp.core.records import RATING_STATUSES, Candidate, Rating, grouped
+from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, grouped, protocol_name
 from dhp.core.specs import Task
 from dhp.core.text import printable
 from dhp.judge.api import Judge
@@ -117,7 +117,8 @@ def readable(ratings: Iterable[Rating], judge: Judge, task: Task, where: str) ->
     first: list[Rating] = []
     for rating in ratings:
         yield rating
-        if len(first) < FIRST:
+        asked = not (judge.pairwise and rating.variant == ORIGINAL)  # which has its score without an answer
+        if asked and len(first) < FIRST:
             first.append(rating)
             if len(first) == FIRST:
                 _check_readable(judge, first, task, where)
@@ -133,7 +134,7 @@ def _check_readable(judge: Judge, ratings: Sequence[Rating], task: Task, where: 
     read = sum(r.status == "scored" for r in answers)
     if 2 * read >= len(answers):
         return
-    name = f"{judge.model} ({judge.protocol.partition('@')[0]})"
+    name = f"{judge.model} ({protocol_name(judge.protocol)})"
     raise StoppedEarly(
         f"{name} on {where}: stopped, as {read or 'none'} of the first {len(answers)} answers can be read: "
         f"{judge.remedy(answers, task)}; `keep_going` asks for the rest anyway"

@@ -17,7 +17,7 @@ from dhp.content.catalog import DATASETS, names_of, read_card, read_suite, read_
 from dhp.core.errors import InputError
 from dhp.core.files import indented_json, reason, write_lines
 from dhp.core.progress import Progress, counted
-from dhp.core.records import PROBES, Variant, parse_variant
+from dhp.core.records import PROBES, Variant, parse_variant, protocol_name
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale, Weights
 from dhp.report.advice import notes
@@ -150,7 +150,7 @@ def judge_names(entries: Iterable[Entry]) -> dict[tuple[str, str], str]:
 
 
 def _judge_name(model: str, protocol: str, others: Collection[str]) -> str:
-    way = protocol.partition("@")[0]
+    way = protocol_name(protocol)
     if any(other.partition("@")[0] == way for other in others):
         return f"{model} ({protocol})"
     return f"{model} ({way})" if others or way not in ("none", "unknown") else model

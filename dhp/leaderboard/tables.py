@@ -18,8 +18,7 @@ from dhp.core.text import printable, spreadsheet_safe
 from dhp.leaderboard.entries import Entry, judge_names, score
 from dhp.report.labels import group_letters, percent, percents
 from dhp.report.printout import markdown_cell, markdown_table
-from dhp.runs.comparable import check_allowed
-from dhp.runs.compare import DatasetComparison, compare_results, unpaired
+from dhp.runs.compare import DatasetComparison, check_allowed, compare_results, unpaired
 from dhp.runs.reader import RunResult
 
 Rule = Literal["paired", "intervals", "figures"]
@@ -101,7 +100,7 @@ def make_tables(
     """One table for each kind of result, by task and dataset, the fullest of a dataset first.
 
     `allow` names parts of the signature that may differ within a table, beside the protocol; see
-    `dhp.runs.comparable`. `progress` is called as `progress(what, done, total, cost)`.
+    `dhp.runs.compare`. `progress` is called as `progress(what, done, total, cost)`.
     """
     check_allowed(allow)
     kinds: dict[tuple[str, ...], list[Entry]] = {}

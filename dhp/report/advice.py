@@ -96,6 +96,12 @@ def _about_reading(results: Sequence[Result]) -> Iterable[Advice]:
         yield Advice(text, warns=True)
 
 
+def _about_constants(results: Sequence[Result]) -> Iterable[Advice]:
+    rows = [row for each in results for row in (*each.damage, *each.controls)]
+    if rows and all(cell.tied == 1 for row in rows for cell in row.metrics.values()):
+        yield Advice("Check the judge: no score of any text moved.", warns=True)
+
+
 def _about_stopping(results: Sequence[Result]) -> Iterable[Advice]:
     early = [row for each in results for row in each.variants if row.stopped_at is not None]
     if early:
@@ -222,6 +228,7 @@ def _shortened(kinds: Sequence[str]) -> str:
 
 _TOPICS: Sequence[Callable[[Sequence[Result]], Iterable[Advice]]] = (
     _about_reading,
+    _about_constants,
     _about_stopping,
     _about_controls,
     _about_weak_kinds,

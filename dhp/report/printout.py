@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _NARROWEST = 16
 """Columns that the last cell of a row needs at least, where it may be cut or wrapped."""
+_NARROWEST_FIRST = 24
+"""Columns to which the first cell of a row is wrapped at most, before a row takes several lines."""
 _INDENT = 4
 """How much further in the other lines of a wrapped line begin."""
 _GAP = 2
@@ -107,21 +109,25 @@ def _print_table(table: TextTable, console: "Console") -> None:
     room, needed = console.width - _start_of_last(table), _widths(table)[-1]
     if table.cut or not table.headings:
         needed = min(needed, _NARROWEST)
+    first = _widths(table)[0]
     if room >= needed or not table.headings:
-        _print_rows(table, max(room, _NARROWEST), console)
+        _print_rows(table, max(room, _NARROWEST), first, console)
+    elif first - (needed - room) >= _NARROWEST_FIRST:
+        _print_rows(table, needed, first - (needed - room), console)
     else:
         _print_rows_on_several_lines(table, console)
 
 
-def _print_rows(table: TextTable, room: int, console: "Console") -> None:
-    """A line for each row, with `room` columns for its last cell."""
+def _print_rows(table: TextTable, room: int, first: int, console: "Console") -> None:
+    """A row a line, with `first` columns for its first cell, which is wrapped, and `room` for its last."""
     from rich.text import Text
 
-    widths, start = _widths(table), _start_of_last(table)
+    widths, start = [first, *_widths(table)[1:]], _start_of_last(table)
     right = [heading in table.right for heading in table.headings] or [False] * len(widths)
     rows = [([Text(heading) for heading in table.headings], "bold")] if table.headings else []
     for cells, style in [*rows, *zip(_cells(table), _styles(table), strict=True)]:
         line = Text(style=style)
+        cells[0], *below = cells[0].wrap(console, first) if len(cells) > 1 and cells[0] else cells[:1]
         for cell, width, aligned in zip(cells[:-1], widths, right, strict=False):
             cell.align("right" if aligned else "left", width)
             line.append_text(cell).append(" " * _GAP)
@@ -136,6 +142,9 @@ def _print_rows(table: TextTable, room: int, console: "Console") -> None:
         console.print(line, soft_wrap=True)
         for more in further:
             console.print(Text(" " * start).append_text(more), soft_wrap=True)
+        for more in below:
+            more.rstrip()
+            console.print(Text(" " * _GAP, style=style).append_text(more), soft_wrap=True)
 
 
 def _print_rows_on_several_lines(table: TextTable, console: "Console") -> None:

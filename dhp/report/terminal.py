@@ -8,6 +8,7 @@ from rich.text import Text
 from dhp.analysis.results import FEWEST_PAIRS, DoseResponse, Ends, Result, Results, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import diff
+from dhp.core.records import protocol_name
 from dhp.core.text import printable
 from dhp.report.advice import notes, warnings
 from dhp.report.findings import control_words, sentences
@@ -190,7 +191,7 @@ def both_ways_tables(results: Results) -> list[TextTable]:
 
 def _both_ways_table(pointwise: Result, pairwise: Result) -> TextTable:
     """Detection of each kind of damage in both ways, and of the whole run."""
-    names = [p.protocol.partition("@")[0] for p in (pointwise, pairwise)]
+    names = [protocol_name(p.protocol) for p in (pointwise, pairwise)]
     title = f"{pairwise.dataset}  ·  {pairwise.model}  ·  {names[0]} beside {names[1]}"
     figures = ("pointwise", "95 %", "pairwise", "95 %")
     others = {row.variant: row for row in pairwise.variants}

@@ -1,31 +1,33 @@
-"""Comparison of judges on the same examples, and the pairs of texts in which they differ."""
+"""Which results are comparable, for `compare`, `gate` and `leaderboard`; comparison of judges on the same
+examples, and the pairs of texts in which they differ.
+
+A judge is a model under a protocol. Results compare where their signatures agree in data, number of
+examples, suite, method, metrics, weights and statistics; seed and version may differ. A protocol is known by
+its name, or by that of the prompt file: `compare` and `gate` take it across edits, and another one only where
+`protocol` is allowed. Where protocols differ, `compare` and `leaderboard` say so in the names of judges.
+"""
 
 import logging
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import count, tee
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dhp.analysis.analyze import analyze, shared_styles
 from dhp.analysis.ratings import split_ratings
-from dhp.analysis.results import VariantResult
+from dhp.analysis.results import Result, VariantResult
 from dhp.analysis.schedules import ALL
 from dhp.core.errors import InputError, unique
 from dhp.core.options import as_list, near_keywords
 from dhp.core.progress import Progress, counted, numbered, progress_of
+from dhp.core.records import protocol_name
 from dhp.core.seeding import key_digest, text_hash
-from dhp.runs.comparable import (
-    check_alike,
-    check_allowed,
-    differ_in_size_alone,
-    differences,
-    rated_by_dataset,
-)
-from dhp.runs.reader import RunResult, RunSource, open_run
+from dhp.runs.reader import Run, RunResult, RunSource, open_run, read_run
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.compare import (
     QUANTITIES,
@@ -42,6 +44,110 @@ from dhp.stats.swap import detection_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
+
+ALLOWABLE: Mapping[str, str] = {
+    "protocol": "to compare protocols on purpose",
+    "metrics": "where metrics of the same names have other scales or definitions",
+}
+"""Parts of the signature that may be allowed to differ, each with what that is for."""
+_OF_TEXTS = frozenset(("dataset", "n", "suite"))
+"""Parts of a signature that follow from the examples: how many there are, and hashes of their texts."""
+
+
+def check_allowed(allow: Collection[str]) -> None:
+    """Raise `InputError` for a part that may never differ."""
+    if refused := [name for name in allow if name not in ALLOWABLE]:
+        raise InputError(
+            f"`allow` '{refused[0]}': would compare what cannot be; allowed: {', '.join(ALLOWABLE)}"
+        )
+
+
+def differences(one: Result, other: Result, allow: Collection[str] = ()) -> dict[str, tuple[str, str]]:
+    """Part of the signature -> its text in both results, for the parts that forbid a comparison.
+
+    A protocol, or a prompt, that was edited is the same one while its name is. Names of metrics must agree
+    even where `metrics` is allowed to differ.
+    """
+    found = one.signed.differences(other.signed, allow)
+    if protocol_name(one.protocol) == protocol_name(other.protocol):
+        found.pop("protocol", None)
+    names = [", ".join(sorted({m for v in r.variants for m in v.metrics})) for r in (one, other)]
+    if "metrics" in allow and names[0] != names[1]:
+        found["metrics"] = (names[0], names[1])
+    return found
+
+
+def allowing(part: str, allow: Collection[str] = ()) -> str:
+    """The end of a message about a part that differs: how to allow it, where that is possible."""
+    return f", or `allow` {part} {ALLOWABLE[part]}" if part in ALLOWABLE and part not in allow else ""
+
+
+def rated_by_dataset(runs: Iterable[Run]) -> dict[str, list[RunResult]]:
+    """Dataset -> its results in runs, in their order."""
+    found: dict[str, list[RunResult]] = {}
+    for run in runs:
+        for entry in run.rated:
+            found.setdefault(entry.result.dataset, []).append(entry)
+    return found
+
+
+def check_alike(
+    first: RunResult, other: RunResult, parts: Mapping[str, tuple[str, str]], allow: Collection[str] = ()
+) -> None:
+    """Raise `InputError` for the first of the `differences` found between two results of one dataset."""
+    for part, (here, there) in parts.items():
+        raise InputError(
+            f"dataset '{first.result.dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
+            f"{other.place}; allowed: runs that agree in it{allowing(part, allow)}"
+        )
+
+
+def same_judge(one: Result, other: Result, *, models: bool, allow: Collection[str] = ()) -> bool:
+    """Whether two results are of one judge by name, whatever was edited in its prompts.
+
+    `models` says whether the model counts: not where each run has a single one, as it may then be exchanged.
+    With `protocol` in `allow` the name of the protocol does not count either.
+    """
+    same_protocol = "protocol" in allow or protocol_name(one.protocol) == protocol_name(other.protocol)
+    return same_protocol and (not models or one.model == other.model)
+
+
+def differ_in_size_alone(one: RunResult, other: RunResult, parts: Collection[str]) -> bool:
+    """Whether results whose signatures differ in these parts are of the same texts, but for how many.
+
+    The examples of the smaller run are all in the larger one, originals and copies letter by letter: then
+    they are a subset without replacement, as runs of one seed choose them. Data, suite and variants must bear
+    the same names, and both runs must have rated all texts and hold them in their folders.
+    """
+    if not all(Path(entry.place).is_dir() for entry in (one, other)):
+        return False
+    names = [entry.result.signed.names for entry in (one, other)]
+    if not _OF_TEXTS.issuperset(parts) or any(
+        names[0][part] != names[1][part] for part in ("dataset", "suite")
+    ):
+        return False
+    if any(entry.ratings.course.schedule is not ALL for entry in (one, other)):
+        return False
+    small, large = sorted((one, other), key=lambda entry: len(entry.ratings.examples))
+    if _variants(small) != _variants(large):
+        return False
+    return _texts(small).items() <= _texts(large).items()
+
+
+def _variants(entry: RunResult) -> set[str]:
+    """The variants that are compared: controls and attacks may differ."""
+    return {row.variant for row in entry.result.variants}
+
+
+def _texts(entry: RunResult) -> dict[tuple[str, str], tuple[str, str | None]]:
+    """Example and variant -> original and copy."""
+    compared, dataset = _variants(entry), entry.result.dataset
+    return {
+        (row["example"], row["variant"]): (row["before"], row["text"])
+        for row in read_run(entry.place).pairs()
+        if row["dataset"] == dataset and row["variant"] in compared
+    }
+
 
 _SHOWN = 10  # judges in a `repr`
 

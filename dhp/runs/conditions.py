@@ -64,12 +64,12 @@ class Gate:
         ),
     )
     allow: str | Collection[str] = ()
-    """Parts of the signature that may differ from the earlier run; see `dhp.runs.comparable`."""
+    """Parts of the signature that may differ from the earlier run; see `dhp.runs.compare`."""
     require_proof: bool = field(default=False, metadata=option("Also fail where a condition is undecided."))
     ignore_controls: bool = field(default=False, metadata=option("Let a judge with a false alarm pass."))
 
     def __post_init__(self) -> None:
-        from dhp.runs.comparable import check_allowed
+        from dhp.runs.compare import check_allowed
 
         check_allowed(as_list(self.allow))
         check_numbers(self)

@@ -20,8 +20,7 @@ from dhp.content.catalog import named_kinds, variant_name
 from dhp.core.errors import InputError
 from dhp.core.options import as_list, keywords_of
 from dhp.core.seeding import key_digest
-from dhp.runs.comparable import allowing, check_alike, differences, same_judge
-from dhp.runs.compare import judge_scores
+from dhp.runs.compare import allowing, check_alike, differences, judge_scores, same_judge
 from dhp.runs.conditions import Gate
 from dhp.runs.reader import Run, RunResult, RunSource, open_run, read_results
 from dhp.stats.arrays import Floats, Ints

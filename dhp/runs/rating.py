@@ -12,7 +12,16 @@ from dhp.analysis.ratings import split_ratings
 from dhp.analysis.schedules import Plan
 from dhp.core.errors import InputError, Waiting
 from dhp.core.progress import Progress
-from dhp.core.records import IDENTITY, PROBES, STOPPED, Candidate, Rating, Variant, parse_variant
+from dhp.core.records import (
+    IDENTITY,
+    PROBES,
+    STOPPED,
+    Candidate,
+    Rating,
+    Variant,
+    parse_variant,
+    protocol_name,
+)
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.ratings import checked_ratings, in_order, readable, texts_at_a_time
@@ -103,7 +112,7 @@ class _Session:
         self._dataset, self._config, self._plan = dataset, config, plan
         self._progress, self._clusters = progress, clusters
         self._model, self._shown = judge.cached_model, time.monotonic()
-        way = f" ({judge.protocol.partition('@')[0]})" if self._model else ""
+        way = f" ({protocol_name(judge.protocol)})" if self._model else ""
         self._what = f"{judge.model}{way} on {dataset}"
         self._count, self._total = 0, len(candidates) * self.per_text
         self._before = self._model.shown_usage if self._model else None

@@ -15,9 +15,8 @@ from dhp._version import __version__
 from dhp.analysis.results import Results
 from dhp.core.errors import InputError
 from dhp.core.files import Lock, check_free_folder, indented_json, json_line, write_lines
-from dhp.core.records import Example, PerturbedText, Variant
+from dhp.core.records import Example, PerturbedText, Variant, protocol_name
 from dhp.core.seeding import text_hash
-from dhp.runs.comparable import protocol_name
 from dhp.runs.reader import MANIFEST, RATINGS, RatingsFile
 
 _RUNS = Path("runs")
@@ -257,6 +256,6 @@ def _without_room(identity: Mapping[str, object]) -> dict[str, Any]:
     """Parts of an identity without the room for answers, which a run may widen, and the name made of it."""
     plain: dict[str, Any] = json.loads(json.dumps(identity))
     for model in plain.get("models", ()):
-        model["protocol"] = str(model.get("protocol")).partition("@")[0]
+        model["protocol"] = protocol_name(str(model.get("protocol")))
         model.get("settings", {}).pop("max_tokens", None)
     return plain

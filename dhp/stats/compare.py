@@ -10,11 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Floats, checked_table, level_shares
-from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.defaults import RESAMPLES
 from dhp.stats.detection import FEWEST_PAIRS, detection
 from dhp.stats.discernment import DEFAULT_COMBINATION, Combination, discern, holm, level_average
-from dhp.stats.influences import Influences, student_interval, weighted, wilson_interval
+from dhp.stats.influences import (
+    Influences,
+    auroc_influences,
+    standardised_drop_influences,
+    student_interval,
+    weighted,
+    wilson_interval,
+)
 from dhp.stats.swap import Swapped, detection_pairs, swap, swap_discernment
 from dhp.stats.wilcoxon import average_ranks
 

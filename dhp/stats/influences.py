@@ -4,6 +4,10 @@ Detection, AUROC and the standardised drop of every test, their weighted means o
 levels, and differences of two judges are all means over examples, exactly or to first order. So one object
 carries the figures and each example's influence on them, and the dependence of the tests within an example or
 a cluster needs no further thought.
+
+Detection compares the two texts of one pair; AUROC and the standardised drop compare originals with degraded
+texts of whatever example. AUROC is what a threshold on this judge's score could do in use; the standardised
+drop counts points in units of the judge's own spread, so that judges with different scales compare.
 """
 
 from dataclasses import dataclass
@@ -216,3 +220,99 @@ def _quantile(groups: Floats, level: npt.ArrayLike) -> Floats:
     if not ((levels > 0) & (levels < 1)).all():
         raise ValueError(f"level must be between 0 and 1, not {levels}")
     return np.where(groups > 1, stdtrit(np.maximum(groups - 1, 1), (1 + levels) / 2), np.nan)
+
+
+_CELLS = 2_000_000
+"""Scores whose intermediate results are in memory at a time."""
+
+
+def auroc_influences(original: npt.ArrayLike, degraded: npt.ArrayLike) -> Influences:
+    """The area under the ROC curve of originals against degraded texts, unpaired, of each test.
+
+    The chance that the score of an original is higher than that of a degraded text of any example, ties
+    counting half: Mann and Whitney's U over the number of pairs. The influence of an example is its
+    structural component by DeLong et al. (1988), that of its original and that of its degraded text together,
+    so that the dependence of the two is respected (with clusters: Obuchowski 1997). `wilson_interval` of it
+    is the interval.
+
+    Parameters
+    ----------
+    original : shape (n, M)
+        Scores of n examples by M metrics, NaN where missing.
+    degraded : shape (n, V, M)
+        Of V variants. An example that lacks either score is left out of that one test.
+
+    Returns
+    -------
+    Influences
+        Of shape (V, M); values in [0, 1], 1/2 where the judge sees nothing.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit or a score is infinite.
+    """
+    x, y, there = _pairs(original, degraded)
+    _, v, m = y.shape
+    value, influence = np.full((v, m), np.nan), np.zeros(y.shape)
+    for at in np.ndindex(v, m):
+        mine = there[:, *at]
+        if mine.any():
+            above, below = x[mine, at[1]], y[mine, *at]
+            wins, losses = _placement(above, below), 1 - _placement(below, above)
+            value[at] = wins.mean()
+            influence[mine, *at] = (wins + losses - 2 * value[at]) / mine.sum()
+    return Influences(value, influence, there, np.ones((v, m)))
+
+
+def standardised_drop_influences(original: npt.ArrayLike, degraded: npt.ArrayLike) -> Influences:
+    """The mean drop in standard deviations: d = mean(x - y) / sqrt((var x + var y) / 2).
+
+    Cohen's d with the average variance of the two sets of scores, x of originals and y of degraded texts, as
+    for independent groups (Cumming 2012, d_av). `student_interval` of it is the interval. Parameters, result
+    and errors as for `auroc_influences`; undefined, NaN, where no score varies or there are fewer than two.
+    """
+    x, y, there = _pairs(original, degraded)
+    _, v, m = y.shape
+    value, influence = np.empty((v, m)), np.empty(y.shape)
+    some = max(1, _CELLS // (len(x) * m))
+    for start in range(0, v, some):
+        own = slice(start, start + some)
+        value[own], influence[:, own] = _standardised(x, y[:, own], there[:, own])
+    return Influences(value, influence, there, np.ones((v, m)))
+
+
+def _standardised(x: Floats, y: Floats, present: Bools) -> tuple[Floats, Floats]:
+    """Standardised drops of some variants and their influences."""
+    x = np.where(present, x[:, None, :], 0.0)
+    y = np.where(present, y, 0.0)
+    largest = np.maximum(np.abs(x), np.abs(y)).max(axis=0)
+    x, y = (side / np.where(largest > 0, largest, 1.0) for side in (x, y))
+    n = present.sum(axis=0).astype(np.float64)
+    count = np.where(n > 1, n, np.nan)
+    deviations = [np.where(present, side - side.sum(axis=0) / count, 0.0) for side in (x, y)]
+    squares = (deviations[0] ** 2 + deviations[1] ** 2) / 2
+    variance = squares.sum(axis=0) / (count - 1)
+    spread = np.where(variance > 1e-12, np.sqrt(variance), np.nan)
+    value = (x - y).sum(axis=0) / count / spread
+    of_spread = squares * count / (count - 1) / spread**2 - 1
+    pull = (deviations[0] - deviations[1]) / spread - value / 2 * of_spread
+    return value, np.where(present & ~np.isnan(value), pull / count, 0.0)
+
+
+def _pairs(original: npt.ArrayLike, degraded: npt.ArrayLike) -> tuple[Floats, Floats, Bools]:
+    x, y = np.asarray(original, dtype=np.float64), np.asarray(degraded, dtype=np.float64)
+    if x.ndim != 2 or y.ndim != 3 or y.size == 0 or x.shape != (y.shape[0], y.shape[2]):
+        raise ValueError(
+            f"original must have shape (n, M) and degraded (n, V, M), none 0, not {x.shape} and {y.shape}"
+        )
+    if np.isinf(x).any() or np.isinf(y).any():
+        raise ValueError("scores must be finite or NaN")
+    return x, y, ~np.isnan(x)[:, None, :] & ~np.isnan(y)
+
+
+def _placement(values: Floats, others: Floats) -> Floats:
+    """The share of the others that lie below each value, ties counting half."""
+    ordered = np.sort(others)
+    ends = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
+    return np.asarray(ends / (2 * others.size))

@@ -180,7 +180,7 @@ def test_hugging_face_without_the_library(monkeypatch: pytest.MonkeyPatch) -> No
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("importlib.metadata.version", absent)
-    with pytest.raises(InputError, match=r"hf:org/name needs the package .datasets.*pip install datasets"):
+    with pytest.raises(InputError, match=r"hf:org/name needs the package .datasets.*pip install -e .+data"):
         read(Path("hf:org/name"))
 
 

@@ -99,6 +99,17 @@ def test_no_line_is_wider_than_the_terminal_and_every_figure_is_there(width: int
         assert said in plain
 
 
+def test_the_kinds_of_a_row_are_wrapped_before_a_row_takes_several_lines() -> None:
+    alike = [row(f"{name}.minor") for name in ("random_typos", "reordering", "random_deletions")]
+    lines = printed(result(*alike), width=66).splitlines()
+    head = next(line for line in lines if line.startswith("kind"))
+    start = lines.index(head)
+    assert lines[start + 1].startswith("typos minor, reordered sentences")
+    assert lines[start + 1].endswith("noticed     24") == head.endswith("verdict  pairs")
+    assert lines[start + 2].startswith("  ")
+    assert "detection" not in lines[start + 1]
+
+
 def test_doses_show_detection_by_dose_and_the_threshold() -> None:
     dosed = result(row("random_typos.k4"), curves=(dose_response(3.0),))
     text = printed(dosed)

@@ -8,10 +8,9 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from dhp.stats.auroc import standardised_drop_influences
 from dhp.stats.detection import detection_influences, level_shares
 from dhp.stats.discernment import discernment
-from dhp.stats.influences import Influences, weighted
+from dhp.stats.influences import Influences, standardised_drop_influences, weighted
 from dhp.stats.swap import noninferiority, signed_ranks, swap, swap_discernment
 from tests.stats.test_combine import combine
 

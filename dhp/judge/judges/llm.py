@@ -8,7 +8,7 @@ from dataclasses import replace
 from dhp.content.catalog import override
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import AnswerForm
-from dhp.core.records import Candidate, Rating
+from dhp.core.records import Candidate, Rating, protocol_name
 from dhp.core.specs import Metric, Task
 from dhp.core.text import holds_refusal
 from dhp.judge.api import Judge
@@ -148,7 +148,7 @@ class LlmJudge(_AskingJudge):
             "%s (%s): %d of the first %d answers were cut at %d tokens before any rating: all are asked with "
             "`max_tokens` %d",
             self.model,
-            self.protocol.partition("@")[0],
+            protocol_name(self.protocol),
             first.cut_off,
             len(ratings),
             tokens,

@@ -38,7 +38,7 @@ from dhp.plugins.arena.statistics import (
     verdicts_by_pair,
 )
 from dhp.report.charts import COLOURS, drawn
-from dhp.report.labels import between, figure
+from dhp.report.labels import between, figure, percent, percents
 from dhp.report.printout import Part, Printout, TextTable
 from dhp.report.web import page
 
@@ -487,11 +487,11 @@ def figure_cells(figures: PairFigures) -> list[str]:
     flips = "–"
     if bias is not None:
         first = "" if bias.toward_first is None else f", {bias.toward_first:.0%} to the first"
-        flips = f"{bias.share:.0%} [{between(bias.ci)}]{first}"
+        flips = f"{bias.share:.0%} [{percents(bias.ci)}]{first}"
     counts = (figures.wins, figures.losses, figures.ties, figures.invalid)
     rates = (_share(figures.win_rate), _share(figures.win_rate_without_ties))
     return [*map(str, counts), *rates, f"{figures.p:.3g}", flips]
 
 
 def _share(share: Share) -> str:
-    return figure(share.value) + (f" [{between(share.ci)}]" if share.ci else "")
+    return percent(share.value) + (f" [{percents(share.ci)}]" if share.ci else "")

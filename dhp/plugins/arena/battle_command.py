@@ -26,7 +26,7 @@ from dhp.plugins.arena.recorded_verdicts import (
     read_llmbar_pairs,
     recorded_cells,
 )
-from dhp.report.labels import between
+from dhp.report.labels import percents
 from dhp.report.printout import Part, Printout, TextTable
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def _row(cell: RecordedCell) -> tuple[str, ...]:
         str(cell.n),
         *(f"{correct / cell.n:.1%}" for correct in (*cell.correct, cell.correct_both, cell.correct_together)),
         "–" if bias is None else f"{bias.share:.1%}",
-        "–" if bias is None else between(bias.ci),
+        "–" if bias is None else percents(bias.ci),
         "–" if detection.value is None else f"{detection.value:.1%}",
-        between(detection.ci),
+        percents(detection.ci),
     )

@@ -15,7 +15,7 @@ from dhp.cli.protocol_options import DRY_RUN, SEED, ProtocolChanges, model_optio
 from dhp.core.errors import InputError, Waiting, one_of
 from dhp.core.files import Lock, check_free_folder, indented_json, json_line, write_lines
 from dhp.core.progress import progress_shown
-from dhp.core.records import Example, Rating
+from dhp.core.records import Example, Rating, protocol_name
 from dhp.core.seeding import text_hash
 from dhp.judge.factory import find_judge
 from dhp.judge.ratings import checked_ratings, in_order, readable
@@ -145,7 +145,7 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
                 show(f"{judge.model} on {plan.name}", len(ratings), max(total, len(ratings)), "")
         ratings = in_order(ratings, texts, task)
         kept += ratings
-        protocols.append(judge.protocol.partition("@")[0])
+        protocols.append(protocol_name(judge.protocol))
         settings.setdefault(plan.name, {"protocol": judge.protocol, **judge.settings})
         metrics = {m.name: (m.label, m.scale) for m in task.metrics}
         cells += evaluated_cells(ratings, plan.name, metrics, list(work.systems))

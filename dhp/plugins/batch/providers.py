@@ -387,7 +387,8 @@ def takes_many(name: str) -> bool:
 def check_provider(name: str) -> None:
     """Raise `InputError` for an unknown provider, or one whose package is not installed."""
     one_of("provider", name, _PROVIDERS, "`batch`")
-    require(_PROVIDERS[name].package, purpose=f"`batch` {name}")
+    extra = "" if name == "openai" else name
+    require(_PROVIDERS[name].package, purpose=f"`batch` {name}", extra=extra)
 
 
 def check_key(name: str) -> None:

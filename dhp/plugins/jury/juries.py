@@ -13,7 +13,7 @@ from dhp.core.errors import InputError, unique
 from dhp.core.options import check_percent
 from dhp.core.records import IDENTITY
 from dhp.core.seeding import key_digest
-from dhp.runs.comparable import check_alike, differences, rated_by_dataset
+from dhp.runs.compare import check_alike, differences, rated_by_dataset
 from dhp.runs.reader import RunResult, read_run
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.defaults import FLOOR

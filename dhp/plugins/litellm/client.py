@@ -27,7 +27,7 @@ def open_litellm(name: str, settings: ModelSettings) -> OpenAIClient:
         raise InputError(
             f"`transport` {settings.transport}: is for openai/NAME; litellm/{name} is reached by litellm"
         )
-    require("litellm", purpose=f"model 'litellm/{name}'")
+    require("litellm", purpose=f"model 'litellm/{name}'", extra="litellm")
     secrets = [v for k, v in os.environ.items() if k.endswith(("_API_KEY", "_TOKEN", "_SECRET_ACCESS_KEY"))]
     where = public(base_url) if base_url else "litellm"
     hidden = secret_words(*secrets)

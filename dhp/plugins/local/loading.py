@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.core.errors import InputError, one_of
+from dhp.core.errors import InputError, install_command, one_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
@@ -84,7 +84,8 @@ def find(name: str, dtype: str, provider: str = "hf") -> Source:
     needed = ("torch", "transformers") if provider == "hf" else ("vllm",)
     for package in needed:
         if importlib.util.find_spec(package) is None:
-            raise InputError(f"model '{model}': {package} is not installed; pip install {' '.join(needed)}")
+            command = install_command("hf") if provider == "hf" else "pip install vllm"
+            raise InputError(f"model '{model}': {package} is not installed; {command}")
     one_of("dtype", dtype, DTYPES, f"model '{model}'")
     folder = Path(name).expanduser()
     if name and folder.is_dir():
@@ -107,7 +108,7 @@ def check_device(model: str, device: str) -> None:
         one_of("device", device, ("auto", "cpu", "cuda", "cuda:N", "all"), f"model '{model}'")
     if device == "all" and importlib.util.find_spec("accelerate") is None:
         raise InputError(
-            f"model '{model}': device 'all' needs the package accelerate; pip install accelerate, or "
+            f"model '{model}': device 'all' needs the package accelerate; {install_command('gpus')}, or "
             "serve the model and use openai/NAME"
         )
     if device.startswith("cuda"):

@@ -40,7 +40,7 @@ def overlap(name: str, part: str = "f") -> Score:
 
 @cache
 def _scorer(kind: str) -> Any:
-    require("rouge-score", purpose=f"metric/{kind}")
+    require("rouge-score", purpose=f"metric/{kind}", extra="metrics")
     scorer = import_module("rouge_score.rouge_scorer")
     return scorer.RougeScorer([kind], tokenizer=_StemsOnce())
 
@@ -72,7 +72,7 @@ def _by_lines(text: str) -> str:
 
 @cache
 def _sacrebleu(name: str) -> Any:
-    require("sacrebleu", purpose=f"metric/{name.lower()}")
+    require("sacrebleu", purpose=f"metric/{name.lower()}", extra="metrics")
     metrics = import_module("sacrebleu.metrics")
     return getattr(metrics, name)(**({"effective_order": True} if name == "BLEU" else {}))
 
@@ -156,7 +156,7 @@ def likelihood(name: str, path: str) -> Score:
     model, torch or transformers.
     """
     folder = _folder(name, path)
-    require("torch", "transformers", purpose=f"metric/{name}")
+    require("torch", "transformers", purpose=f"metric/{name}", extra="hf")
     if name == "bartscore":
         return lambda text, source: _given_source(folder, text, source)
     if name == "loglikelihood":

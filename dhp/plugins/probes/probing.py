@@ -10,7 +10,7 @@ import numpy as np
 
 from dhp.core.errors import InputError, Waiting
 from dhp.core.progress import Progress, progress_of
-from dhp.core.records import ORIGINAL, Candidate
+from dhp.core.records import ORIGINAL, Candidate, protocol_name
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
@@ -139,7 +139,7 @@ def estimates(spec: ProbeSpec) -> list[Estimate]:
 def _pointwise(judges: Sequence[Judge]) -> Sequence[Judge]:
     for judge in judges:
         if judge.pairwise:
-            name = judge.protocol.partition("@")[0]
+            name = protocol_name(judge.protocol)
             raise InputError(
                 f"`protocol` {name}: compares texts; allowed: a pointwise one, which scores them"
             )

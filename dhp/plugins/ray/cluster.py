@@ -102,7 +102,7 @@ def open_ray(address: str) -> RayExecutor:
 
     Raises `InputError` where the package `ray` is not installed. A cluster is reached when first needed.
     """
-    require("ray", purpose=f"`executor` {':'.join(filter(None, ('ray', address)))}")
+    require("ray", purpose=f"`executor` {':'.join(filter(None, ('ray', address)))}", extra="ray")
     return RayExecutor(address or None)
 
 

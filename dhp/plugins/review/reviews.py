@@ -24,9 +24,9 @@ from dhp.perturb.set_audit import audited
 from dhp.perturb.sets import ReviewedKind, SetReview, read_card, read_form, read_set
 from dhp.perturb.settings import Choice
 from dhp.report.web import page
-from dhp.stats.agreement import krippendorff_alpha
 from dhp.stats.arrays import Floats
 from dhp.stats.influences import mean_influences, wilson_interval
+from dhp.stats.judge_habits import krippendorff_alpha
 
 Key = tuple[str, str, str]
 """Dataset, variant, example."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from dhp.core.errors import NotApplicable
+from dhp.core.errors import NotApplicable, install_command
 from dhp.core.seeding import shuffled
 from dhp.perturb.api import Edited, asked_edits, perturber
 
@@ -24,7 +24,7 @@ def _pipeline(name: str) -> Any:
     try:
         import spacy
     except ImportError:
-        raise NotApplicable("spaCy is not installed (extra spacy)") from None
+        raise NotApplicable(f"spaCy is not installed; {install_command('spacy')}") from None
     try:
         found = spacy.load(name)
     except OSError:
@@ -81,7 +81,7 @@ def _faker() -> Any:
     try:
         from faker import Faker
     except ImportError:
-        raise NotApplicable("Faker is not installed (extra spacy)") from None
+        raise NotApplicable(f"Faker is not installed; {install_command('spacy')}") from None
     return Faker("en_US")
 
 

@@ -67,7 +67,7 @@ def test_a_judge_that_always_says_first_is_seen_through(dhp: Run, files: tuple[s
                 0.0,
             )
     offline = dhp("battle", *files, "--model", "mock/first")
-    assert "100% [0.29–1.00], 100% to the first" in offline.out
+    assert "100% [29–100], 100% to the first" in offline.out
 
 
 def test_a_battle_prompt_of_colossaleval_is_sent_with_its_system_message(

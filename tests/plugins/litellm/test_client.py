@@ -72,6 +72,6 @@ def test_without_the_package_the_extra_is_named() -> None:
         import litellm  # noqa: F401
     except ImportError:
         with pytest.raises(
-            InputError, match=r"litellm/x/y.* needs the package 'litellm'.*pip install litellm"
+            InputError, match=r"litellm/x/y.* needs the package 'litellm'.*pip install -e .+litellm"
         ):
             ModelSettings().open("litellm/x/y", RequestContext())

@@ -510,7 +510,7 @@ def test_without_torch_it_says_what_to_install(tiny_model: Path, monkeypatch: py
 
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda n: None if n == "torch" else find(n))
-    with pytest.raises(InputError, match=r"torch is not installed; pip install torch transformers"):
+    with pytest.raises(InputError, match=r"torch is not installed; pip install -e .+hf"):
         HfModel(str(tiny_model))
 
 
