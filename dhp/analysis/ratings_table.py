@@ -224,7 +224,8 @@ def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     optional = [*OPTIONAL, *(schedule.column for schedule in schedules())]
     for name in REQUIRED:
         if name not in columns:
-            raise InputError(f"{place}: column '{name}' is missing; {suggest(name, columns)}")
+            needed = f"a table of ratings has the columns {', '.join(REQUIRED)}"
+            raise InputError(f"{place}: column '{name}' is missing; {suggest(name, columns)}; {needed}")
     unique("column", columns, place)
     for name in columns:
         meant = get_close_matches(name, set(optional) - set(columns), n=1, cutoff=0.8)

@@ -1,7 +1,7 @@
 """`dhp report`, `compare`, `gate` and `leaderboard`: what is made of finished runs."""
 
+import logging
 import math
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -271,7 +271,7 @@ def gate(run: str, allow: tuple[str, ...], junit: str | None, history: str | Non
     outcome = check_run(run, replace(conditions, allow=allow))
     seconds = time.perf_counter() - start
     for doubt in outcome.doubts:
-        print(f"dhp: warning: {printable(doubt)}", file=sys.stderr)
+        logging.getLogger("dhp").warning("warning: %s", doubt)
     if junit:
         write_lines(Path(junit), [junit_xml(outcome, seconds, require_proof=conditions.require_proof)])
     if history:

@@ -78,8 +78,8 @@ def prepare(name: str, choice: Choice) -> None:
     with progress_shown("bytes") as show:
         path = prepare_data(card, Path(choice.data) if choice.data is not None else None, show, fields)
     found = load_prepared(card)
-    there = len(found.examples) if found else 0
-    if found and found.pair_variants:
+    there = len(found.examples)
+    if found.pair_variants:
         say(f"{name}: {len(found.pairs)} pairs of {there} examples in {path}")
         return
     say(f"{name}: {there} eligible examples in {path}")

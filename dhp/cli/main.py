@@ -12,7 +12,7 @@ import click
 
 from dhp._version import __version__
 from dhp.cli.options import Messages, help_all, is_whole_help, option_names
-from dhp.core.errors import DhpError, InputError
+from dhp.core.errors import DhpError, InputError, one_of
 from dhp.core.plugins import load_target, offered
 
 _BROKEN_PIPE = 141  # as the shell has it
@@ -69,6 +69,13 @@ class _Commands(click.Group):
         command: click.Command | None = load_target(target) if target else None
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-"):
+            one_of("command", args[0], self.list_commands(ctx))
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         more = more_commands()
         shown = COMMANDS | (more if is_whole_help(ctx) else {})
@@ -108,6 +115,8 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = _DEBUG in given
     try:
+        for argument in given:
+            _check_utf8(argument)
         _run([argument for argument in given if argument != _DEBUG], program)
     except Exception as e:  # noqa: BLE001  the last place where it can be said in one line
         if debug:
@@ -127,6 +136,14 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
 
         hint = "" if debug else f"; run it again with {_DEBUG} to see where"
         _fail(f"internal error, {type(e).__name__}: {reason(e)}{hint}", _FAULT_OF_OURS)
+
+
+def _check_utf8(argument: str) -> None:
+    """Raise `InputError` for an argument, a path perhaps, that no file or library could take as text."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"argument '{argument}': is not UTF-8; allowed: UTF-8, also in paths") from None
 
 
 def _run(arguments: Sequence[str], program: str) -> NoReturn:

@@ -46,8 +46,8 @@ def _dataset(asked: ShowRequest) -> Iterator[Part]:
     """The figures of the chosen examples beside the paper's, and the kinds of published pairs."""
     from dhp.content.catalog import mini_names, names_of, read_card
     from dhp.loaders.dataset import measure
-    from dhp.loaders.fetch import is_prepared
-    from dhp.loaders.resolve import check_minimum, published, unprepared
+    from dhp.loaders.fetch import is_prepared, unprepared
+    from dhp.loaders.resolve import check_minimum, published
 
     name, choice = asked.name, asked.choice
     base = name.removeprefix("mini/")
@@ -65,7 +65,7 @@ def _dataset(asked: ShowRequest) -> Iterator[Part]:
         if card.paper:
             yield from _figures({"paper": card.paper})
         yield from _about(card)
-        yield f"  {unprepared(name)}"
+        yield f"  {unprepared(card)}"
         return
     whole = published(name, source, choice.min_characters)
     count = min(card.n or len(whole.examples), len(whole.examples)) if base == name else len(whole.examples)

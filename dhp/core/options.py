@@ -25,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def check_keywords(function: str, names: Iterable[str], allowed: Iterable[str]) -> None:
     """Raise `TypeError` for the first keyword that a function does not take, with the near name."""
-    known = list(allowed)
+    known = list(dict.fromkeys(allowed))
     for name in names:
         if name not in known:
             raise TypeError(f"{function}() has no keyword '{name}'; {suggest(name.lower(), known)}")

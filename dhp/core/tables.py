@@ -77,7 +77,7 @@ def _read(
     return header, rows
 
 
-_AT_ONCE = 1_000
+AT_ONCE = 1_000
 """Rows that are read at a time."""
 
 
@@ -104,7 +104,7 @@ def parquet_parts(name: str, file: BinaryIO) -> Iterator[Any]:
     """The `pyarrow.RecordBatch`es of a Parquet file; raises `InputError` for another format or a duplicate
     column."""
     with _parquet(name, file) as found:
-        for part in found.iter_batches(_AT_ONCE):
+        for part in found.iter_batches(AT_ONCE):
             unique("column", _sound(part).schema.names, name)
             yield part
 

@@ -185,7 +185,8 @@ def _other_judges(
     """Judges that are no language model: the user's own, an object or the name of one, or those by name."""
     if isinstance(model, str) and not model.startswith(PREFIX):
         judge = find_judge(model, seed=seed)
-        return [judge if model.startswith(_RECORDED) else in_parallel(judge, context.executor)]
+        here = context.executor is LOCAL or model.startswith(_RECORDED)
+        return [judge if here else _ParallelJudge(judge, context.executor)]
     name = model if isinstance(model, str) else None
     found = model if name is None else load_object(name)
     return [as_judge(found)] if is_judge(found) else object_judges(found, name, settings, context)
@@ -312,12 +313,9 @@ def _cached_model(model: str, settings: ModelSettings, context: RequestContext) 
     return CachedModel(stored_model(store, chosen), RequestContext(store, keep_going=True))
 
 
-def in_parallel(judge: Judge, executor: Executor) -> Judge:
-    """The judge, at work on the workers of an executor; ratings come in the same order as without."""
-    return judge if executor is LOCAL else _ParallelJudge(judge, executor)
-
-
 class _ParallelJudge(Judge):
+    """The judge, at work on the workers of an executor; ratings come in the same order as without."""
+
     def __init__(self, judge: Judge, executor: Executor) -> None:
         self.model, self.protocol, self.samples = judge.model, judge.protocol, judge.samples
         self.settings = judge.settings

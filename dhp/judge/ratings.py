@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError, StoppedEarly, Waiting, one_of
 from dhp.core.progress import Progress
-from dhp.core.records import RATING_STATUSES, Candidate, Rating, grouped, protocol_name
+from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, grouped, protocol_name
 from dhp.core.specs import Task
 from dhp.core.text import printable
 from dhp.judge.api import Judge
@@ -117,7 +117,8 @@ def readable(ratings: Iterable[Rating], judge: Judge, task: Task, where: str) ->
     first: list[Rating] = []
     for rating in ratings:
         yield rating
-        if len(first) < FIRST:
+        asked = not (judge.pairwise and rating.variant == ORIGINAL)  # which has its score without an answer
+        if asked and len(first) < FIRST:
             first.append(rating)
             if len(first) == FIRST:
                 _check_readable(judge, first, task, where)

@@ -12,11 +12,10 @@ from urllib.parse import urlsplit
 
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.cached_model import CachedModel
-from dhp.llm.limits import Prices
+from dhp.llm.limits import PER, Prices
 from dhp.llm.records import Request, estimated_tokens
 
 _TABLE = "litellm/model_prices_and_context_window_backup.json"
-_PER = 1_000_000
 _PREFIXES = {"api.openai.com": "", "api.anthropic.com": "", "generativelanguage.googleapis.com": "gemini/"}
 """Host of a provider -> what is before the names of its models in the table."""
 
@@ -45,7 +44,7 @@ def listed_prices(model: str, endpoint: str, *, discounted: bool = False) -> tup
 
 def _of(entry: dict[str, Any], suffix: str) -> Prices | None:
     costs = (entry.get(f"{side}_cost_per_token{suffix}") for side in ("input", "output"))
-    found = [round(cost * _PER, 6) for cost in costs if isinstance(cost, int | float)]
+    found = [round(cost * PER, 6) for cost in costs if isinstance(cost, int | float)]
     return Prices(*found) if len(found) == 2 else None
 
 

@@ -6,7 +6,8 @@ from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.options import check_numbers, near_keywords, option
 from dhp.llm.records import Reply
 
-_PER = 1_000_000
+PER = 1_000_000
+"""Tokens that prices are for."""
 TIMEOUT = 120.0
 """Seconds that one call may take, where nothing else is said."""
 _MANY_TOO_LONG = 200
@@ -67,7 +68,7 @@ class Prices:
         if self.prompt is None and self.completion is None:
             return None
         total = prompt_tokens * (self.prompt or 0.0) + completion_tokens * (self.completion or 0.0)
-        return total / _PER
+        return total / PER
 
 
 @near_keywords

@@ -313,13 +313,17 @@ def is_prepared(card: Card) -> bool:
     return prepared_file(card).is_file()
 
 
-def load_prepared(card: Card) -> Dataset | None:
-    """The examples or pairs that `prepare` wrote, without a suite; None where it has not run.
+def unprepared(card: Card) -> str:
+    """What to say of a dataset that has no prepared copy: how to get it."""
+    how = f"dhp data prepare {card.dataset}{'' if card.fetchable else ' --data FILE'}"
+    return f"{card.dataset} is not prepared yet: {how}  ({card.access})"
 
-    A damaged file raises `InputError`.
-    """
+
+def load_prepared(card: Card) -> Dataset:
+    """The examples or pairs that `prepare` wrote, without a suite; `InputError` where it has not run, and for
+    a damaged file."""
     if not is_prepared(card):
-        return None
+        raise InputError(unprepared(card))
     return read_texts(prepared_file(card), read_task(card.task), name=card.dataset)
 
 

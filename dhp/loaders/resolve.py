@@ -9,7 +9,9 @@ from dhp.content.catalog import (
     DATASETS,
     mini_examples_file,
     names_of,
+    own_metric,
     own_suite,
+    own_task,
     read_card,
     read_suite,
     read_task,
@@ -20,7 +22,7 @@ from dhp.core.plugins import load_target, offered
 from dhp.core.specs import ANY_TASK, Card, Suite, Task
 from dhp.core.tables import TABLE_SUFFIXES
 from dhp.loaders.dataset import Dataset
-from dhp.loaders.fetch import is_prepared, load_prepared
+from dhp.loaders.fetch import is_prepared, load_prepared, unprepared
 from dhp.loaders.published import read_set
 from dhp.loaders.user import (
     NAME,
@@ -107,13 +109,6 @@ def _known_language(name: str | None) -> str | None:
     return code
 
 
-def unprepared(dataset: str) -> str:
-    """What to say of a dataset of the benchmark that has no prepared copy: how to get it."""
-    card = read_card(dataset)
-    how = f"dhp data prepare {dataset}{'' if card.fetchable else ' --data FILE'}"
-    return f"{dataset} is not prepared yet: {how}  ({card.access})"
-
-
 def is_own(entry: object) -> bool:
     """Whether it is a file or a table of the user's, and no dataset of the benchmark."""
     return is_user_data(entry) if isinstance(entry, str) else are_rows(entry)
@@ -152,14 +147,19 @@ def _expanded(name: str) -> Iterator[str]:
             )
         for dataset in DATASETS:
             if dataset not in ready:
-                logging.getLogger("dhp").warning("left out of 'all': %s", unprepared(dataset))
+                logging.getLogger("dhp").warning("left out of 'all': %s", unprepared(read_card(dataset)))
         yield from ready
     else:
         yield name
 
 
 def _of_plugin(asked: Request) -> Dataset | None:
-    """The dataset that a plug-in reads; None where it is left to the core."""
+    """The dataset that a plug-in reads; None where it is left to the core.
+
+    Such data bring their task: the one that functions are given for plain tables is none that was asked for.
+    """
+    if asked.task == own_task([own_metric("score")]):
+        asked = replace(asked, task=None)
     found = (load_target(target)(asked) for target in offered("datasets").values())
     return next((dataset for dataset in found if dataset is not None), None)
 
@@ -201,10 +201,7 @@ def published(
         found = read_texts(file, read_task(card.task), name=name)
     else:
         card = with_minimum(read_card(base), min_characters)
-        kept = read_set(card, data) if data is not None else load_prepared(card)
-        if kept is None:
-            raise InputError(unprepared(base))
-        found = kept
+        found = read_set(card, data) if data is not None else load_prepared(card)
     suite = None if found.pair_variants else read_suite(base)
     return replace(found, suite=suite).in_languages(card.source_language, card.output_language)
 

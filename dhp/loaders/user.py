@@ -19,6 +19,7 @@ from dhp.core.options import as_list
 from dhp.core.records import Example
 from dhp.core.specs import PairMap, Suite, Task
 from dhp.core.tables import (
+    AT_ONCE,
     FILE,
     FOLDER,
     KEY,
@@ -306,8 +307,6 @@ def _fitting(store: Any, path: str) -> list[str]:
 
 
 HUB_PREFIX = "hf:"
-_AT_ONCE = 1_000
-"""Rows that are read at a time."""
 
 
 def hub_table(name: str) -> Table:
@@ -323,7 +322,7 @@ def hub_table(name: str) -> Table:
     if split:
         one_of("split", split, splits, place)
     rows = splits[split or next(iter(splits))]
-    return from_arrow(place, rows.with_format("arrow").iter(_AT_ONCE))
+    return from_arrow(place, rows.with_format("arrow").iter(AT_ONCE))
 
 
 def hub_folder(place: str) -> Path:

@@ -60,6 +60,17 @@ def test_tool_calls_are_failed_ratings_and_the_run_says_so(dhp: Run) -> None:
     assert set(pd.read_parquet("run/ratings.parquet")["raw"]) == {"the model answered with a tool call"}
 
 
+def test_comparisons_that_cannot_be_read_stop_a_run_as_answers_do(dhp: Run) -> None:
+    """The originals have their score without an answer, so they do not count as read."""
+    with stub_server("--answer", "explain") as url:
+        done = dhp(
+            *("benchmark", "--model", "openai/stub", "--base-url", url, "--dataset", "mini/story_cloze"),
+            *("--protocol", "choose", "--out", "run"),
+        )
+    assert done.code == 3, done.err
+    assert "answers can be read" in done.err
+
+
 def test_missing_probabilities_are_met_only_where_allowed(dhp: Run) -> None:
     with stub_server("--no-logprobs") as url:
         done = dhp(*benchmark(url, "--protocol", "g-eval-prob"))

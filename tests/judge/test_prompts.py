@@ -120,12 +120,6 @@ def test_up_to_the_text_all_variants_of_an_example_are_the_same(form: AnswerForm
     assert "来源" in heads.pop()
 
 
-def test_a_prompt_does_not_tell_the_variant() -> None:
-    made = prompts()
-    other = replace(CANDIDATE, variant="random_typos.major", example="e2")
-    assert made.prompt(other, "fluency", "score-only") == made.prompt(CANDIDATE, "fluency", "score-only")
-
-
 def test_one_writer_keeps_metrics_and_forms_apart() -> None:
     made = prompts("mix")
     several: list[AnswerForm] = ["score-only", "rate-explain", "analyze-rate"]

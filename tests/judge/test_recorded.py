@@ -295,17 +295,6 @@ def test_a_recorded_judge_ranks_real_systems_as_experts_do(real: Path, tmp_path:
 
 
 @pytest.mark.realdata
-def test_double_answers_of_a_published_recording_are_said(
-    real: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    recording = real / "judge_responses" / "summeval_gpt-3.5-turbo-0301.jsonl.gz"
-    for protocol in ("rts", "mcq"):
-        find_judge(f"replay/{recording}?protocol={protocol}")
-    (said,) = caplog.messages
-    assert "300 of 4800 texts and metrics have more than 1 answer, 52 of them different ones" in said
-
-
-@pytest.mark.realdata
 def test_every_published_answer_is_read(real: Path) -> None:
     answers = list(read_recorded(real / "topical_chat" / "chatgpt_responses"))
     assert len(answers) == 20 * (360 + 359 + 355 + 356 + 359 + 360 + 358 + 353 + 359 + 358)

@@ -119,10 +119,10 @@ def test_several_files_give_the_folder(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     urls = {f"{n}.jsonl": server.serve(n, lines(answer(n, 160))) for n in ("b", "a")}
     given = card("answer_equivalence", urls)
-    assert load_prepared(given) is None
+    with pytest.raises(InputError, match="is not prepared yet: dhp data prepare answer_equivalence"):
+        load_prepared(given)
     prepare(given, None)
     found = load_prepared(given)
-    assert found is not None
     assert [(e.id, len(e.output), e.source, dict(e.fields)) for e in found.examples] == [
         ("a", 160, "Because.", {"question": "Why?"}),
         ("b", 160, "Because.", {"question": "Why?"}),
@@ -221,7 +221,6 @@ def test_prepare_from_a_file_and_read_again(tmp_path: Path, monkeypatch: pytest.
     path = prepare(given, write_csv(tmp_path / "s.csv", [STORY]))
     assert path == tmp_path / ".cache" / "dhp" / "datasets" / "story_cloze.jsonl"
     found = load_prepared(given)
-    assert found is not None
     (example,) = found.examples
     assert (example.output, example.fields) == ("Ann took it home.", {"wrong_ending": "Ann bought a car."})
     with pytest.raises(InputError, match="no example qualifies"):

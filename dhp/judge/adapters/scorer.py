@@ -21,6 +21,7 @@ from dhp.judge.adapters.adapter import Adapter, absolute, adapt, fields_of, load
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge, metric_name
 from dhp.llm.cached_model import RequestContext
+from dhp.llm.clients.responses import shortened
 from dhp.llm.engine import LOCAL, Work
 from dhp.llm.records import Reply
 from dhp.llm.store import Claims, rows
@@ -55,7 +56,7 @@ class Outcome:
 def failed(error: object) -> Outcome:
     """The outcome of a call that raised, or returned something unreadable."""
     words = f"{type(error).__name__}: {error}" if isinstance(error, Exception) else str(error)
-    return Outcome("failed", None, _short(words.rstrip(": ")))
+    return Outcome("failed", None, shortened(words.rstrip(": "), _LONGEST_REASON))
 
 
 def read_outcomes(returned: object, name: str) -> dict[str, Outcome]:
@@ -96,14 +97,14 @@ def _parts(returned: object) -> Mapping[str, object]:
 
 
 def _outcome(value: object, reason: str | None) -> Outcome:
-    reason = None if reason is None else _short(reason)
+    reason = None if reason is None else shortened(reason, _LONGEST_REASON)
     if value is None:
         return Outcome("unparsed", None, reason or "returned no score")
     verdict = value if isinstance(value, bool) else None
     if isinstance(value, str):
         verdict = _VERDICTS.get(value.strip().lower())
         if verdict is None:
-            return Outcome("unparsed", None, _short(f"returned the text '{value}'"))
+            return Outcome("unparsed", None, shortened(f"returned the text '{value}'", _LONGEST_REASON))
     if verdict is not None or type(value).__name__ == "bool_":  # numpy's
         return Outcome("scored", float(bool(value) if verdict is None else verdict), reason, True)
     try:
@@ -113,11 +114,6 @@ def _outcome(value: object, reason: str | None) -> Outcome:
     if not math.isfinite(number):
         return Outcome("unparsed", None, reason or f"returned {number:g}")
     return Outcome("scored", number, reason)
-
-
-def _short(text: str) -> str:
-    one_line = " ".join(text.split())
-    return one_line if len(one_line) <= _LONGEST_REASON else f"{one_line[: _LONGEST_REASON - 1]}…"
 
 
 Job = tuple[bytes, Mapping[str, str | None]]

@@ -19,9 +19,7 @@ from dhp.core.specs import Metric, Scale, Task
 from dhp.core.tables import Row, as_text, json_lines, read_table
 from dhp.judge.api import WIDE, Judge, computed_task, metric_name, split_settings
 from dhp.judge.extraction.rating import metric_rating, read_answer
-
-NOT_RECORDED = "not in the recording"
-"""Why a rating failed."""
+from dhp.llm.store import NOT_STORED
 
 _PUBLISHED = {"example": "id", "variant": "system", "answer": "response", "model": "judge"}
 """What published rows call our columns."""
@@ -231,7 +229,7 @@ class RecordedJudge(Judge):
                 answers = self._answers.get((candidate.example, variant, metric.name))
                 if answers is None:
                     yield Rating(
-                        candidate.example, candidate.variant, metric.name, 0, None, "failed", NOT_RECORDED
+                        candidate.example, candidate.variant, metric.name, 0, None, "failed", NOT_STORED
                     )
                     continue
                 for answer in answers:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content.catalog import read_task
+import dhp as library
+from dhp.content.catalog import content_folder, read_task
 from dhp.loaders.resolve import resolve_datasets
 from tests.cli.conftest import Run
 
@@ -71,3 +72,14 @@ def test_the_bundled_set_is_varied_and_serves_every_fault() -> None:
 def test_it_is_listed_and_shown(dhp: Run) -> None:
     assert DATASET in dhp("list", "datasets").out
     assert "licence: CC0-1.0" in dhp("show", DATASET).out
+
+
+def test_conversations_keep_their_task_where_a_function_judges() -> None:
+    """So that its figures compare with those of a run that names the task."""
+    settings = library.JudgeSettings(scale=(0, 1))
+    file = str(content_folder("datasets") / "mini" / "conversations.jsonl")
+    own, named = (
+        library.run(lambda outputs: len(outputs) / 9999, file, n=5, task=task, judge_settings=settings)[0]
+        for task in (None, "conversation")
+    )
+    assert own.signature == named.signature
