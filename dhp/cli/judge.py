@@ -14,7 +14,7 @@ from dhp.cli.options import Command, setting, settings
 from dhp.cli.output import OutputOptions, say
 from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, RELEASED, Criteria, ProtocolChanges, model_option
 from dhp.core.errors import InputError
-from dhp.core.files import Lock, replacing
+from dhp.core.files import Lock, replacing, unwritable
 from dhp.core.progress import progress_shown, stage
 from dhp.core.text import spreadsheet_safe
 from dhp.judge.adapters.settings import JudgeSettings
@@ -66,6 +66,9 @@ def judge(
     target = Path(out)
     if target.suffix not in (".csv", ".jsonl", ".parquet"):
         raise InputError(f"--out {out}: allowed: a file that ends in .csv, .jsonl or .parquet")
+    kept = [p for p in target.iterdir() if p.suffix != ".parquet"] if target.is_dir() else []
+    if kept or (target.is_dir() and target.suffix != ".parquet"):  # many ratings are a folder of such files
+        raise InputError(f"--out {out}: is a folder; allowed: a file, new or to be replaced")
     spec = RatingSpec(
         model,
         data,
@@ -101,10 +104,13 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> Counter[str]:
     with replacing(target) as new:
         for number, frame in enumerate(frames):
             counts.update(frame["status"])
-            if target.suffix == ".csv":
-                frame.map(spreadsheet_safe).to_csv(new, mode="a", header=not number, index=False)
-            else:
-                frame.to_json(new, mode="a", orient="records", lines=True, force_ascii=False)
+            try:
+                if target.suffix == ".csv":
+                    frame.map(spreadsheet_safe).to_csv(new, mode="a", header=not number, index=False)
+                else:
+                    frame.to_json(new, mode="a", orient="records", lines=True, force_ascii=False)
+            except OSError as e:
+                raise unwritable(target, e) from None
     return counts
 
 

@@ -115,6 +115,8 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = _DEBUG in given
     try:
+        for argument in given:
+            _check_utf8(argument)
         _run([argument for argument in given if argument != _DEBUG], program)
     except Exception as e:  # noqa: BLE001  the last place where it can be said in one line
         if debug:
@@ -134,6 +136,14 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
 
         hint = "" if debug else f"; run it again with {_DEBUG} to see where"
         _fail(f"internal error, {type(e).__name__}: {reason(e)}{hint}", _FAULT_OF_OURS)
+
+
+def _check_utf8(argument: str) -> None:
+    """Raise `InputError` for an argument, a path perhaps, that no file or library could take as text."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"argument '{argument}': is not UTF-8; allowed: UTF-8, also in paths") from None
 
 
 def _run(arguments: Sequence[str], program: str) -> NoReturn:

@@ -312,9 +312,12 @@ class Lock:
             if not _is_at(file, self._path):  # who had it has removed the file meanwhile
                 file.close()
                 continue
-            file.truncate(0)
-            file.write(f"{this_process()} since {time.strftime('%Y-%m-%d %H:%M')}\n")
-            file.flush()
+            try:
+                file.truncate(0)
+                file.write(f"{this_process()} since {time.strftime('%Y-%m-%d %H:%M')}\n")
+                file.flush()
+            except OSError as e:
+                raise unwritable(self._name, e) from None
             self._file = file
 
     def give_up(self) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -233,6 +234,13 @@ def test_stopped_while_writing(
     assert left == set(written[: written.index(where)])
     assert dhp(command).code == 0
     assert {p.name for p in (tmp_path / "r").iterdir()} == set(written)
+
+
+def test_a_path_that_is_no_utf8_is_named(dhp: Run) -> None:
+    done = dhp("benchmark", *shlex.split(SMALL), "--model", "mock/noisy", "--out", os.fsdecode(b"x\xff"))
+    assert done.code == 2
+    assert done.err.endswith(": is not UTF-8; allowed: UTF-8, also in paths\n")
+    assert len(done.err.splitlines()) == 1
 
 
 INTERRUPTED = """

@@ -66,6 +66,33 @@ def test_rows_are_in_the_order_of_the_texts_whatever_is_answered_first(dhp: Run,
     assert [*rows["metric"]] == metrics * len(TEXTS)
 
 
+@pytest.mark.parametrize("name", ["ratings.csv", "ratings.jsonl"])
+def test_a_full_disk_is_named_with_the_file(
+    dhp: Run, table: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", full)
+    monkeypatch.setattr(pd.DataFrame, "to_json", full)
+    done = dhp("judge", table, "--model", "mock/noisy", "--out", name)
+    assert done.code == 3
+    assert f"dhp: {name}: cannot be written (No space left on device); make room" in done.err
+    assert not Path(name).exists()
+
+
+def test_a_folder_is_never_replaced_by_a_table(dhp: Run, table: Path) -> None:
+    for name in ("mine.csv", "mine.parquet"):
+        Path(name).mkdir()
+        Path(name, "kept.txt").write_text("mine")
+        done = dhp("judge", table, "--model", "mock/noisy", "--out", name)
+        assert (done.code, done.err) == (
+            2,
+            f"dhp: --out {name}: is a folder; allowed: a file, new or to be replaced\n",
+        )
+        assert Path(name, "kept.txt").exists()
+
+
 def test_the_library_gives_the_same_table(dhp: Run, table: Path) -> None:
     dhp("judge", table, "--model", "baseline/surface", "--metric", "fluency", "--out", "ratings.csv")
     here = library.judge("baseline/surface", str(table), metrics=["fluency"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dhp.core import files as locks
-from dhp.core.errors import InputError
+from dhp.core.errors import DiskFull, InputError
 from dhp.core.files import Lock, has_locks
 
 HOLDER = """
@@ -77,3 +77,12 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"it: cannot be written \(.*\)"):
         Lock(tmp_path / "file" / ".lock", "it").take()
+
+
+def test_a_full_disk_is_named_with_what_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full() -> str:
+        raise OSError(28, "No space left on device")  # as a write does, which cannot be replaced in a file
+
+    monkeypatch.setattr(locks, "this_process", full)
+    with pytest.raises(DiskFull, match=r"^`out` folder: cannot be written \(No space left on device\)"):
+        Lock(tmp_path / ".lock", "`out` folder").take()

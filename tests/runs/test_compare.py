@@ -11,7 +11,7 @@ import pytest
 import dhp
 from dhp.core.errors import InputError
 from dhp.core.specs import Task
-from dhp.runs.compare import compare, compare_results
+from dhp.runs.compare import compare, compare_rated
 from dhp.runs.reader import read_run
 
 DATASET = "mini/story_cloze"
@@ -179,7 +179,7 @@ def test_many_judges_can_still_be_told_apart(tmp_path: Path) -> None:
         )
     (good,), (floor,) = (read_run(tmp_path / name).rated for name in ("good", "floor"))
     poor = [replace(floor, result=replace(floor.result, model=f"poor {i}")) for i in range(14)]
-    scores = compare_results([good, *poor]).scores
+    scores = compare_rated({DATASET: [good, *poor]})[0].scores
     for compared in scores.values():
         assert compared.groups == ((0,), tuple(range(1, 15)))
     assert min(pair.p_holm for pair in scores["d_avg"].pairs) == pytest.approx(105 / (40 * 105 + 1))
