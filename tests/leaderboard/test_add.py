@@ -242,6 +242,18 @@ def test_what_makes_figures_doubtful_cannot_be_taken_away(tmp_path: Path, field:
     assert add_results(run / "results.json", tmp_path / "board", ratings=tmp_path / "few.csv")
 
 
+def test_the_wording_of_a_warning_shuts_out_no_run_of_ones_own(runs: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(runs / "noisy", tmp_path / "run")
+    results = json.loads((run / "results.json").read_text())
+    reworded = [result | {"warnings": ["as another version said it"]} for result in results]
+    (run / "results.json").write_text(json.dumps(reworded))
+    assert len(read_entries([run])) == len(results)
+    reworded[0]["variants"][0]["verdict"] = "missed"
+    (run / "results.json").write_text(json.dumps(reworded))
+    with pytest.raises(InputError, match=r"verdict is missed, but \w+ follows from the ratings"):
+        read_entries([run])
+
+
 def test_variants_that_were_left_out_must_be_named(runs: Path, tmp_path: Path) -> None:
     table = pd.read_parquet(runs / "noisy" / "ratings.parquet")
     table = table[(table["dataset"] == "mini/summeval") & (table["variant"] != "random_typos.minor")]
