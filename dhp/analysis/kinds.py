@@ -275,7 +275,7 @@ def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> li
             found[row.variant] = (failed.mean(axis=1), math.log(float(failure_p(*failed))))
     adjusted = holm(np.array([log_p for _, log_p in found.values()]))
     uneven = [
-        (abs(after - before), f"{variant_name(name)} ({after:.0%}, of the originals {before:.0%})")
+        (abs(after - before), f"{variant_name(name)} ({after:.0%} and {before:.0%})")
         for (name, ((before, after), _)), log_p in zip(found.items(), adjusted.tolist(), strict=True)
         if log_p <= math.log(0.05)
     ]
@@ -284,8 +284,8 @@ def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> li
     named = [text for _, text in sorted(uneven, key=lambda each: -each[0])[:_UNEVEN]]
     more = f" and {len(uneven) - _UNEVEN} more kinds" if len(uneven) > _UNEVEN else ""
     return [
-        f"degraded texts lack scores as originals do not: {', '.join(named)}{more}; failures depend on the "
-        "damage, and detection leaves these examples out"
+        f"degraded texts and originals lack scores at different rates: {', '.join(named)}{more}; failures "
+        "depend on the damage, and detection leaves these examples out"
     ]
 
 
