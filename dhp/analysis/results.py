@@ -8,6 +8,7 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
+from dhp.analysis.percent import whole_percent
 from dhp.core.errors import InputError
 from dhp.core.records import IDENTITY, Signature, protocol_name
 from dhp.core.text import printable
@@ -135,7 +136,7 @@ class VariantResult:
         return self.verdict or "undecided"
 
     def __repr__(self) -> str:
-        found = "–" if self.detection is None else f"{self.detection:.0%}"
+        found = _with_ends(self.detection, None)
         d = "–" if self.d is None else f"{self.d:.2f}"
         return f"VariantResult({self.variant}: {self.verdict}, detection {found}, D {d})"
 
@@ -538,7 +539,7 @@ def line(result: Result) -> str:
     figure = _with_ends(run.avg, run.ci["avg"])
     said = f"{result.judge} on {result.dataset}: {result.noticed} noticed, detection {figure}"
     if run.min_variant is not None:
-        said += f", lowest {_percent(run.min)} ({run.min_variant})"
+        said += f", lowest {_with_ends(run.min, None)} ({run.min_variant})"
     alarms = [row.variant for row in result.alarms]
     return f"{said}, false alarm on {', '.join(alarms)}" if alarms else said
 
@@ -567,12 +568,11 @@ def _row(row: VariantResult) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0%}"
-
-
 def _with_ends(value: float | None, ends: Ends) -> str:
-    return _percent(value) if ends is None else f"{_percent(value)} [{ends[0]:.0%}–{ends[1]:.0%}]"
+    if value is None:
+        return "–"
+    limits = "" if ends is None else f" [{whole_percent(ends[0])}%–{whole_percent(ends[1])}%]"
+    return f"{whole_percent(value)}%{limits}"
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from dhp.analysis.percent import whole_percent
 from dhp.analysis.results import DoseResponse, DoseThreshold, Result
 
 SIGNS: Mapping[str, str] = {
@@ -39,12 +40,12 @@ def between(ends: tuple[float, float] | None) -> str:
 
 def percent(value: float | None) -> str:
     """A share in whole per cent, or a dash for undefined."""
-    return "–" if value is None else f"{value:.0%}"
+    return "–" if value is None else f"{whole_percent(value)}%"
 
 
 def percents(ends: tuple[float, float] | None) -> str:
-    """The ends of an interval in per cent, or a dash for undefined."""
-    return "–" if ends is None else f"{ends[0] * 100:.0f}–{ends[1] * 100:.0f}"
+    """The ends of an interval in whole per cent, or a dash for undefined."""
+    return "–" if ends is None else f"{whole_percent(ends[0])}–{whole_percent(ends[1])}"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from dhp.analysis.results import DoseResponse, Result
 from dhp.report.findings import control_words, matrices, sentences
+from dhp.report.labels import percent, percents
 from tests.report.made import control, dose_response, result, row
 
 TYPOS, NAMES = "random_typos.minor", "fictional_named_entities.minor"
@@ -171,3 +172,16 @@ def test_the_matrix_has_datasets_or_judges_as_columns_and_levels_together() -> N
     judges = [result(*rows, model=name, dataset=data) for name in ("x", "y") for data in ("a", "b")]
     assert [(m.title, m.heads) for m in matrices(judges)] == [("a", ("x", "y")), ("b", ("x", "y"))]
     assert matrices([result(curves=(dose_response(1.0),))]) == []
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        *[(0.5, "50%"), (0.5034, "50.3%"), (0.4996, "49.96%"), (0.50001, "50%"), (0.494, "49%")],
+        *[(0.6, "60%"), (0.596, "59.6%"), (0.6049, "60.5%"), (0.704, "70%"), (1.0, "100%")],
+    ],
+)
+def test_no_figure_is_rounded_onto_a_limit_of_the_verdicts(share: float, shown: str) -> None:
+    """50 % and the floor of 60 %: "50–72, noticed" would contradict itself."""
+    assert percent(share) == shown
+    assert percents((share, 1.0)) == f"{shown.removesuffix('%')}–100"

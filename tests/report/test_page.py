@@ -90,12 +90,18 @@ def two(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".replace("-0.00", "0.00")
 
 
+def whole(value: float) -> str:
+    """Whole per cent, but with a decimal next to 50 and 60, where verdicts part."""
+    near = any(0 < abs(100 * value - limit) <= 0.5 for limit in (50, 60))
+    return f"{100 * value:.{int(near)}f}"
+
+
 def percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.0f}%"
+    return "–" if value is None else f"{whole(value)}%"
 
 
 def ends(value: tuple[float, float] | None) -> str:
-    return "–" if value is None else f"{100 * value[0]:.0f}–{100 * value[1]:.0f}"
+    return "–" if value is None else f"{whole(value[0])}–{whole(value[1])}"
 
 
 def chance(p: float | None) -> str:
