@@ -338,7 +338,7 @@ def test_untrusted_text_is_no_markup_and_narrow_screens_show_all(tmp_path: Path)
         made = "document.querySelectorAll('main :is(img, i, b, u, script:not(#data))').length"
         assert await page.run(made) == 0
         await page.run(
-            "localStorage.setItem(localStorage.key(0), '{'); window.isOld = true; location.reload()"
+            "localStorage.setItem(place, '{'); window.isOld = true; location.reload()"
         )
         await page.until("!window.isOld && document.getElementById('warning')?.textContent")
         warned = await page.run("document.getElementById('warning').textContent")
