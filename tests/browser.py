@@ -98,7 +98,7 @@ class Page:
 
     async def until(self, script: str) -> None:
         """Wait until an expression is true."""
-        for _ in range(200):
+        for _ in range(600):
             with contextlib.suppress(Refused):  # as the page is being left for the next
                 if await self.run(script):
                     return
@@ -107,7 +107,7 @@ class Page:
 
     async def saved(self, count: int = 1) -> list[Path]:
         """The files that were saved."""
-        for _ in range(200):
+        for _ in range(600):
             await self.run("0")
             if len(found := sorted(self.downloads.glob("*.json"))) == count:
                 return found
