@@ -337,9 +337,7 @@ def test_untrusted_text_is_no_markup_and_narrow_screens_show_all(tmp_path: Path)
         assert await page.run("typeof hacked") == "undefined"
         made = "document.querySelectorAll('main :is(img, i, b, u, script:not(#data))').length"
         assert await page.run(made) == 0
-        await page.run(
-            "localStorage.setItem(place, '{'); window.isOld = true; location.reload()"
-        )
+        await page.run("localStorage.setItem(place, '{'); window.isOld = true; location.reload()")
         await page.until("!window.isOld && document.getElementById('warning')?.textContent")
         warned = await page.run("document.getElementById('warning').textContent")
         assert warned == "What this browser kept of the review cannot be read; it begins anew."
