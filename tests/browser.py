@@ -98,16 +98,26 @@ class Page:
 
     async def until(self, script: str) -> None:
         """Wait until an expression is true."""
-        for _ in range(600):
+        for _ in range(200):
             with contextlib.suppress(Refused):  # as the page is being left for the next
                 if await self.run(script):
                     return
             await asyncio.sleep(0.05)
         raise AssertionError(f"never true: {script}")
 
+    async def reload(self, until: str) -> None:
+        """Load the page anew until an expression is true: a busy browser does it before it keeps what was set."""
+        for _ in range(20):
+            await self.run("window.isOld = true; location.reload()")
+            await self.until("!window.isOld && document.readyState === 'complete'")
+            if await self.run(until):
+                return
+            await asyncio.sleep(0.25)
+        raise AssertionError(f"never true: {until}")
+
     async def saved(self, count: int = 1) -> list[Path]:
         """The files that were saved."""
-        for _ in range(600):
+        for _ in range(200):
             await self.run("0")
             if len(found := sorted(self.downloads.glob("*.json"))) == count:
                 return found

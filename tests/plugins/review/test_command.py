@@ -290,10 +290,7 @@ def test_keys_decide_and_the_saved_file_says_what_they_said(dhp: Run, tmp_path: 
         await page.run(keep)
         await press(page, "a")
         assert await shown("getElementById('count')") == "4 of 5 reviewed"
-        await page.run("window.isOld = true")
-        await page.run("location.reload()")
-        await page.until("!window.isOld && document.readyState === 'complete'")
-        assert await shown("getElementById('count')") == "4 of 5 reviewed"
+        await page.reload("document.getElementById('count').textContent === '4 of 5 reviewed'")
         assert await page.run("document.getElementById('reviewer').value") == "editor <b>"
         await page.run("document.getElementById('save').click()")
         await page.saved()
@@ -337,8 +334,8 @@ def test_untrusted_text_is_no_markup_and_narrow_screens_show_all(tmp_path: Path)
         assert await page.run("typeof hacked") == "undefined"
         made = "document.querySelectorAll('main :is(img, i, b, u, script:not(#data))').length"
         assert await page.run(made) == 0
-        await page.run("localStorage.setItem(place, '{'); window.isOld = true; location.reload()")
-        await page.until("!window.isOld && document.getElementById('warning')?.textContent")
+        await page.run("localStorage.setItem(place, '{')")
+        await page.reload("document.getElementById('warning').textContent")
         warned = await page.run("document.getElementById('warning').textContent")
         assert warned == "What this browser kept of the review cannot be read; it begins anew."
         await press(page, "left")
