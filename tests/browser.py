@@ -106,7 +106,7 @@ class Page:
         raise AssertionError(f"never true: {script}")
 
     async def reload(self, until: str) -> None:
-        """Load the page anew until an expression is true: a busy browser does it before it keeps what was set."""
+        """Load the page anew until an expression is true: a busy browser may do so before it keeps things."""
         for _ in range(20):
             await self.run("window.isOld = true; location.reload()")
             await self.until("!window.isOld && document.readyState === 'complete'")
