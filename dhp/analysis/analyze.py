@@ -12,7 +12,7 @@ import numpy as np
 
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.kinds import failure_warnings, judged_kinds, judged_probes, rated_variants
-from dhp.analysis.ratings import RatingsArray, ratings_of_file, split_ratings
+from dhp.analysis.ratings import RatingsArray, ratings_of_file, split_ratings, without_score
 from dhp.analysis.results import (
     DoseResponse,
     DoseThreshold,
@@ -190,7 +190,6 @@ def _finite(value: float) -> float | None:
 
 
 _MANY_MISSING = 0.05
-_NO_REASON = ("asked", "scored", "stopped")
 _REASONS_KEPT = 5
 
 
@@ -379,8 +378,7 @@ def _warnings(ratings: RatingsArray) -> tuple[str, ...]:
     asked, scored = ratings.counts["asked"], ratings.counts["scored"]
     share = 1 - scored / asked
     if share > _MANY_MISSING:
-        reasons = {name: n for name, n in ratings.counts.items() if n and name not in _NO_REASON}
-        said = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in reasons.items())
+        said = ", ".join(f"{reason} {n:,}" for reason, n in without_score(ratings.counts).items())
         found.append(f"{share:.1%} of the ratings have no score ({said})")
     texts, different = ratings.repeated
     if texts and "sample" not in ratings.columns:

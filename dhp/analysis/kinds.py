@@ -87,7 +87,7 @@ def judged_kinds(
     edits = [row.variant for row in harmless]
     controls = ratings.difference_table(edits, ratings.metrics) if edits else None
     alarmed = any(row.verdict == "false alarm" for row in harmless)
-    edits_end = max((row.detection_ci[1] for row in harmless if row.detection_ci), default=math.inf)
+    edits_high = max((row.detection_ci[1] for row in harmless if row.detection_ci), default=math.inf)
     alpha, together = ALPHA, None
     if ratings.course.analyses is not None:
         # The same at each analysis, so that a kind that was decided stays so.
@@ -97,16 +97,16 @@ def judged_kinds(
     found = detection(
         differences, levels, ratings.clusters, controls=controls, alpha=alpha, together=together
     )
-    rows = []
+    rows, apart, floor = [], found.above(edits_high).tolist(), config.floor_share
     for v, row in enumerate(_rows(ratings, variants, config, differences, found)):
         value, low, high = _kind(found, v)
-        above, floor = max(float(found.above_controls[v]), low - edits_end), config.floor_share
+        above = apart[v]
         said = verdict(value, low, high, row.n, floor=floor, above_controls=above, false_alarm=alarmed)
         more = None
         if said == "undecided" and verdict(value, low, high, row.n, floor=floor) == "noticed":
-            apart = float(found.more_than_controls[v])
+            further = float(found.more_than_controls[v])
             deviates = found.deviates[1], found.deviates[1]  # of nearly the same error
-            more = examples_to_separate(len(ratings.examples), apart, above, 1.0, 0.0, deviates)
+            more = examples_to_separate(len(ratings.examples), further, above, 1.0, 0.0, deviates)
         elif said == "undecided":
             deviates = float(found.deviates[0][v]), found.deviates[1]
             more = examples_to_decide(len(ratings.examples), value, low, high, deviates, floor=floor)

@@ -176,6 +176,12 @@ class RatingsArray:
         return with_ties(difference, rounding_error(size, scores.shape[1]))
 
 
+def without_score(counts: Mapping[str, int]) -> dict[str, int]:
+    """Reason in words -> number of ratings that have no score for it, as far as there are any."""
+    other = ("asked", "scored", STOPPED)
+    return {name.replace("_", " "): n for name, n in counts.items() if n and name not in other}
+
+
 def split_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = None) -> Iterator[RatingsArray]:
     """Check a ratings table and split it by (model, protocol, dataset), in order of appearance.
 

@@ -408,6 +408,12 @@ def own_task(metrics: Sequence[Metric]) -> Task:
     return Task(task=OWN_TASK, instruction="Write the text.", output_label="Text", metrics=list(metrics))
 
 
+@functools.cache
+def function_task() -> Task:
+    """The task of plain tables that only functions judge, which bring their metrics."""
+    return own_task([own_metric("score")])
+
+
 Metrics = str | Metric | Sequence[str | Metric]
 """One or several: names of the task's, or of the user's own."""
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from dhp.content.catalog import (
     DATASETS,
+    function_task,
     mini_examples_file,
     names_of,
-    own_metric,
     own_suite,
-    own_task,
     read_card,
     read_suite,
     read_task,
@@ -156,9 +155,9 @@ def _expanded(name: str) -> Iterator[str]:
 def _of_plugin(asked: Request) -> Dataset | None:
     """The dataset that a plug-in reads; None where it is left to the core.
 
-    Such data bring their task: the one that functions are given for plain tables is none that was asked for.
+    Such data bring their task: that of plain tables for functions is none that was asked for.
     """
-    if asked.task == own_task([own_metric("score")]):
+    if asked.task is function_task():
         asked = replace(asked, task=None)
     found = (load_target(target)(asked) for target in offered("datasets").values())
     return next((dataset for dataset in found if dataset is not None), None)

@@ -6,7 +6,15 @@ from dataclasses import KW_ONLY, dataclass, replace
 from itertools import chain, groupby
 from pathlib import Path
 
-from dhp.content.catalog import DATASETS, Metrics, metric_list, own_task, read_authored, read_suite
+from dhp.content.catalog import (
+    DATASETS,
+    Metrics,
+    function_task,
+    metric_list,
+    own_task,
+    read_authored,
+    read_suite,
+)
 from dhp.core.errors import InputError, Waiting, suggest, unique
 from dhp.core.options import as_list, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
@@ -68,14 +76,18 @@ def found_datasets(
     return sets, given
 
 
-def with_own_task(dataset: object, choice: Choice, metrics: Metrics) -> Choice:
-    """The choice, with a task made of the metrics where these are the user's own and no task is given."""
+def with_own_task(dataset: object, choice: Choice, metrics: Metrics, *, by_functions: bool = False) -> Choice:
+    """The choice, with a task made of the metrics where these are the user's own and no task is given.
+
+    Where only functions judge, it is theirs.
+    """
+    if choice.task or choice.suite or not any(is_own(entry) for entry in entries(dataset)):
+        return choice
+    if by_functions:
+        return replace(choice, task=function_task())
     listed = metric_list(metrics)
     own = [m for m in listed if isinstance(m, Metric)]
-    named = any(is_own(entry) for entry in entries(dataset))
-    if not named or choice.task or choice.suite or not own or len(own) < len(listed):
-        return choice
-    return replace(choice, task=own_task(own))
+    return replace(choice, task=own_task(own)) if own and len(own) == len(listed) else choice
 
 
 def _task_of(given: Mapping[str, PerturbedDataset] | None) -> str | None:

@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from dhp.analysis.ratings import without_score
 from dhp.analysis.results import CONTROL_PAIRS, FEWEST_PAIRS, Result, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.plugins import load_target, offered
 from dhp.core.records import parse_variant
 from dhp.report.findings import by_judge
-from dhp.report.labels import listed, percent, shortened, style_words, without_score
+from dhp.report.labels import listed, percent, shortened, style_words
 
 _WEAK = ("preferred", "missed", "faint")
 """Verdicts against which a prompt or a second judge can do something."""

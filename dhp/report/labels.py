@@ -60,12 +60,6 @@ def shortened(kinds: Sequence[str], most: int) -> str:
     return f"{', '.join(kinds[: most - 1])} and {len(kinds) - most + 1} more kinds"
 
 
-def without_score(ratings: Mapping[str, int]) -> dict[str, int]:
-    """Reason in words -> number of ratings that have no score for it, as far as there are any."""
-    other = ("asked", "scored", "stopped")
-    return {name.replace("_", " "): n for name, n in ratings.items() if n and name not in other}
-
-
 def shared_folder(datasets: Sequence[str]) -> str:
     """What the names of several datasets begin with, up to the slash; empty where they do not agree."""
     names = {*datasets}

@@ -82,6 +82,13 @@ class Detection:
     more_than_controls: Floats
     """The difference that `above_controls` is the lower limit of."""
 
+    def above(self, controls_high: float) -> Floats:
+        """How far each kind surely lies above controls whose highest upper limit is `controls_high`, (V,).
+
+        The larger of `above_controls` and the distance of the intervals; NaN where none can be compared.
+        """
+        return np.maximum(self.above_controls, self.low - controls_high)
+
 
 def detection(
     differences: npt.ArrayLike,
@@ -358,8 +365,7 @@ def verdict(
     floor
         In (0.5, 1].
     above_controls
-        Lower limit of the difference to harmless edits, in [-1, 1]: of the paired one, or the lower limit of
-        the damage less their upper one, whichever is larger; NaN where there is none.
+        `Detection.above` harmless edits, in [-1, 1]; NaN where there are none.
     false_alarm
         Whether harmless edits are noticed. If not, damage that may be noticed no more often is undecided.
     """

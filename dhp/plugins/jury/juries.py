@@ -110,7 +110,7 @@ def jury_figures(texts: JudgedTexts, members: Sequence[int], floor: float = FLOO
         seen = detection(harmless, ["control"] * harmless.shape[1], texts.clusters)
         rows = (seen.value, seen.low, seen.high, seen.pairs.max(axis=1))
         states = [control_state(*row, floor=floor) for row in zip(*(r.tolist() for r in rows), strict=True)]
-        above = np.maximum(above, found.low - np.fmax.reduce(seen.high))
+        above = found.above(float(np.fmax.reduce(seen.high)))
     return JuryFigures(
         found.value,
         tuple(

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from dhp.analysis.ratings import without_score
 from dhp.content.catalog import kind_name
 from dhp.core.files import indented_json, json_line, write_lines, write_whole
 from dhp.plugins.probes.options import STABILITY_DOSE
 from dhp.plugins.probes.probing import Probed, ProbeResult
 from dhp.plugins.probes.statistics import Calibration, Dose, Figure, Moves, Rise, Stability
 from dhp.plugins.probes.texts import LABELS
-from dhp.report.labels import listed, percent, without_score
+from dhp.report.labels import listed, percent
 from dhp.report.printout import Part, TextTable
 from dhp.report.web import page
 from dhp.runs.writer import perturbed_lines

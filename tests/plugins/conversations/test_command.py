@@ -83,3 +83,10 @@ def test_conversations_keep_their_task_where_a_function_judges() -> None:
         for task in (None, "conversation")
     )
     assert own.signature == named.signature
+
+
+def test_a_task_of_ones_own_is_kept_though_it_is_like_that_of_functions() -> None:
+    file = str(content_folder("datasets") / "mini" / "conversations.jsonl")
+    task = library.own_task([library.own_metric("score")])
+    (found,) = resolve_datasets([file], task=task, judge_part="answer")
+    assert (found.task.task, found.task.metric_names) == (task.task, task.metric_names)
