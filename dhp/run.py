@@ -13,7 +13,7 @@ from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.ratings import RatingsArray, merged_ratings
 from dhp.analysis.results import Result, Results
 from dhp.analysis.schedules import ALL, find_schedule
-from dhp.content.catalog import Metrics, with_metrics
+from dhp.content.catalog import Metrics, function_task, with_metrics
 from dhp.core.errors import InputError, Waiting
 from dhp.core.options import as_list, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
@@ -123,7 +123,8 @@ class RunSpec(Choice, JudgesSpec):
         doses = self.doses or find_schedule(self.schedule).doses or None
         controls = False if self.controls is None and any_recorded(self.model) else self.controls
         choice = replace(self, doses=doses, controls=controls)
-        return with_own_task(self.dataset, choice, self.metrics, by_functions=all_own(self.model))
+        default = function_task() if all_own(self.model) else None
+        return with_own_task(self.dataset, choice, self.metrics, default)
 
 
 @keywords_of(RunSpec)

@@ -126,8 +126,8 @@ def test_files_and_functions_are_small() -> None:
 
 
 CEILINGS = {
-    "lines of the core": (34_035, 27_000),
-    "lines of all": (49_215, 36_000),
+    "lines of the core": (34_025, 27_000),
+    "lines of all": (49_200, 36_000),
     "share of heads": (0.0785, 0.07),
     "pairs of records alike": (2, 5),
     "core files that know of temporary files": (3, 2),

@@ -6,20 +6,12 @@ from dataclasses import KW_ONLY, dataclass, replace
 from itertools import chain, groupby
 from pathlib import Path
 
-from dhp.content.catalog import (
-    DATASETS,
-    Metrics,
-    function_task,
-    metric_list,
-    own_task,
-    read_authored,
-    read_suite,
-)
+from dhp.content.catalog import DATASETS, Metrics, metric_list, own_task, read_authored, read_suite
 from dhp.core.errors import InputError, Waiting, suggest, unique
 from dhp.core.options import as_list, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_variant
-from dhp.core.specs import Metric, PerturberUse, Suite
+from dhp.core.specs import Metric, PerturberUse, Suite, Task
 from dhp.core.spool import Spool, spooled
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.engine import Executor
@@ -76,15 +68,12 @@ def found_datasets(
     return sets, given
 
 
-def with_own_task(dataset: object, choice: Choice, metrics: Metrics, *, by_functions: bool = False) -> Choice:
-    """The choice, with a task made of the metrics where these are the user's own and no task is given.
-
-    Where only functions judge, it is theirs.
-    """
+def with_own_task(dataset: object, choice: Choice, metrics: Metrics, default: Task | None = None) -> Choice:
+    """The choice; data of the user without a task get `default`, else one made of metrics of their own."""
     if choice.task or choice.suite or not any(is_own(entry) for entry in entries(dataset)):
         return choice
-    if by_functions:
-        return replace(choice, task=function_task())
+    if default is not None:
+        return replace(choice, task=default)
     listed = metric_list(metrics)
     own = [m for m in listed if isinstance(m, Metric)]
     return replace(choice, task=own_task(own)) if own and len(own) == len(listed) else choice
