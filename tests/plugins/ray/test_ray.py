@@ -394,6 +394,17 @@ def benchmark(executor: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(line, capture_output=True, text=True, timeout=120)
 
 
+def test_a_machine_that_does_not_start_in_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object, **__: object) -> None:
+        raise Exception("The current node timed out during startup.\nMore of it.")
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+    monkeypatch.setattr("ray.init", late)
+    with pytest.raises(InputError, match=r"`executor` ray: The current node timed out.*; at this machine$"):
+        _ = RayExecutor(None).workers
+
+
 def test_an_address_where_something_else_listens_is_refused() -> None:
     with stub_server() as url:
         said = benchmark("ray:" + url.split("/")[2])
