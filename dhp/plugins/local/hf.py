@@ -228,7 +228,7 @@ def only_of_one_length(model: "PreTrainedModel", cache: "Cache | None" = None) -
     So it is where the longest row sets how positions are encoded, and where padding before a row goes into a
     recurrent state, which not every model prevents, or takes up places in the sliding window of a cache.
     """
-    if cache is not None and any(layer.is_sliding for layer in cache.layers):
+    if cache is not None and any(getattr(layer, "is_sliding", False) for layer in cache.layers):
         return True
     parameters = getattr(model.config.get_text_config(), "rope_parameters", None)
     by_length = not {"dynamic", "longrope"}.isdisjoint(_rope_types(parameters))

@@ -1,5 +1,6 @@
 """The executor of a Ray cluster."""
 
+import logging
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator
@@ -51,7 +52,7 @@ class RayExecutor:
 
         worker._worker_logs_enabled = False  # messages on lost workers would stand among results, on stdout
         try:
-            ray.init(address or "local", logging_level="error", log_to_driver=False)
+            ray.init(address or "local", logging_level=logging.ERROR, log_to_driver=False)
         except Exception as e:  # noqa: BLE001  ray raises a bare one where a machine does not start in time
             raise InputError(f"`executor` ray: {first_line(e)}; at {address or 'this machine'}") from None
         return ray
