@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -38,7 +39,7 @@ class Scripted:
     """A running server."""
 
     url: str
-    """`http://127.0.0.1:PORT`, without a path."""
+    """`http://127.0.0.1:PORT`, or `https`, without a path."""
     calls: list[Call] = field(default_factory=list)
     pages: dict[str, Answer] = field(default_factory=dict)
     """What GET finds, by path, where no function answers it."""
@@ -57,8 +58,13 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def scripted_server(says: Says = lambda call: None, get: Says | None = None) -> Iterator[Scripted]:
-    """Start the server on a free port: `says` answers POST and PUT, `get` answers GET, else the pages do."""
+def scripted_server(
+    says: Says = lambda call: None, get: Says | None = None, tls: ssl.SSLContext | None = None
+) -> Iterator[Scripted]:
+    """Start the server on a free port: `says` answers POST and PUT, `get` answers GET, else the pages do.
+
+    With `tls` it speaks https.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -80,7 +86,9 @@ def scripted_server(says: Says = lambda call: None, get: Says | None = None) -> 
         return running.pages.get(call.path, (404, {}, b""))
 
     with _Server(("127.0.0.1", 0), Handler) as server:
-        running = Scripted(f"http://127.0.0.1:{server.server_port}")
+        if tls is not None:  # the handshake is done by the thread of each connection
+            server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        running = Scripted(f"http{'s' if tls else ''}://127.0.0.1:{server.server_port}")
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         try:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from http import HTTPStatus
 from http.client import HTTPException
 from ipaddress import ip_address
 from typing import Any
@@ -87,6 +88,17 @@ class Connection:
         way = f", by the proxy {_without_password(proxy)}" if proxy else ""
         return self.hidden(f"no server answers at {url} ({why}{way})")
 
+    def unknown_to_proxy(self, url: str) -> str:
+        """That the proxy on the way to an address wants a user, or another one."""
+        parts, proxy = urlsplit(url), find_proxy(url)
+        if proxy is None:  # another package has chosen it, or the server plays a proxy
+            return "a proxy refuses the calls (HTTP 407); set HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT"
+        start, _, rest = _without_password(proxy).partition("://")
+        return (
+            f"the proxy {start}://{rest} refuses calls to {parts.hostname} (HTTP 407); set "
+            f"{parts.scheme.upper()}_PROXY={start}://USER:PASSWORD@{rest}, or NO_PROXY={parts.hostname}"
+        )
+
     def without_secrets(self, reply: Reply) -> Reply:
         """A reply in which no secret is repeated, neither in its text nor piece by piece in its tokens."""
         if not self.secrets:
@@ -136,10 +148,19 @@ def public(url: str, secrets: Collection[str] = ()) -> str:
 def warn_if_readable(url: str) -> None:
     """Warn, once, where a key goes to another machine without encryption."""
     parts = urlsplit(url)
-    if parts.scheme == "http" and not _is_here(parts.hostname or ""):
-        logging.getLogger("dhp").warning(
-            "the API key goes to %s over plain http, where others can read it; https hides it", parts.hostname
+    if parts.scheme != "http":
+        return
+    warn, host = logging.getLogger("dhp").warning, parts.hostname or ""
+    if proxy := find_proxy(url):
+        warn(
+            "the API key goes to %s over plain http, where the proxy %s reads it; https hides it, and "
+            "NO_PROXY=%s leaves the proxy out",
+            host,
+            _without_password(proxy),
+            host,
         )
+    elif not _is_here(host):
+        warn("the API key goes to %s over plain http, where others can read it; https hides it", host)
 
 
 def _is_here(host: str) -> bool:
@@ -230,6 +251,7 @@ _SECONDS = 3.0
 _LONGEST = 2**16  # bytes of a refusal
 _LONGEST_LIST = 2**22  # bytes
 _UNREACHABLE = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH)
+_TUNNEL_REFUSED = "Tunnel connection failed: 407"
 _OF_ITS_SCOPE = re.compile(r"scope|permission", re.I)
 
 
@@ -248,18 +270,23 @@ def _ask_models(url: str, headers: Mapping[str, str], timeout: float) -> Any:
 
 
 def server_fault(url: str, headers: Mapping[str, str]) -> str | None:
-    """Why no call to the server at `url` can succeed: `key`, or what the system says; None where one may.
+    """Why no call to the server at `url` can succeed: `key`, `proxy`, or what the system says; else None.
 
     Servers need not know `/models`, and a slow list is not a fault: only a connection that is refused, a host
-    that is not there, and a key that is refused (401, unless it merely may not list models) are.
+    that is not there, a key that is refused (401, unless it merely may not list models) and a proxy that
+    wants a user are.
     """
     try:
         with _ask_models(url, headers, _SECONDS):
             return None
     except HTTPError as e:
+        if e.code == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+            return "proxy"
         return "key" if e.code == 401 and not _OF_ITS_SCOPE.search(_body(e)) else None
     except URLError as e:
         why = e.reason
+        if _TUNNEL_REFUSED in str(why):
+            return "proxy"
         if isinstance(why, socket.gaierror) or (isinstance(why, OSError) and why.errno in _UNREACHABLE):
             return str(why)
     except (OSError, HTTPException, ValueError):  # a broken answer is one

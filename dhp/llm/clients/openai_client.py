@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
@@ -61,6 +63,7 @@ class FastTransport:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._session: aiohttp.ClientSession | None = None
+        self._headers = {"content-type": "application/json", **connection.headers}
 
     async def open(self) -> None:
         """See `Transport`."""
@@ -69,7 +72,6 @@ class FastTransport:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
-            headers={"content-type": "application/json", **self._connection.headers},
             cookie_jar=aiohttp.DummyCookieJar(),
             proxy=find_proxy(self._connection.urls[0]),  # aiohttp would read it, and netrc, at each call
         )
@@ -88,9 +90,13 @@ class FastTransport:
         assert self._session is not None
         data = json.dumps(body, ensure_ascii=False).encode()
         address = f"{url}/chat/completions"
+        # The session holds no header: aiohttp would send it to the proxy, too, a key as the proxy's own.
+        call = self._session.post(address, data=data, headers=self._headers, allow_redirects=False)
         try:
-            async with self._session.post(address, data=data, allow_redirects=False) as response:
+            async with call as response:
                 return response.status, response.headers, await _read(response, most)
+        except aiohttp.ClientHttpProxyError as e:
+            return refused_by_proxy(e.status, e.message)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as e:
             raise Unreachable(_why(e)) from None
         except (aiohttp.ClientError, OSError) as e:
@@ -112,8 +118,20 @@ def _why(error: BaseException) -> str:
     return str(getattr(error, "os_error", None) or error) or type(error).__name__
 
 
-_NO_CONNECTION = ("ConnectError", "ConnectTimeout")
+def refused_by_proxy(status: int, reason: str) -> tuple[int, Mapping[str, str], bytes]:
+    """The answer to a call that a proxy let not through, as it wants to know who calls.
+
+    Raises `Unreachable` where it has another reason.
+    """
+    if status != HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+        raise Unreachable(f"HTTP {status} {reason}".rstrip())
+    return status, {}, b""
+
+
+_NO_CONNECTION = ("ConnectError", "ConnectTimeout", "ProxyError")
 """Causes of an error of the package, by name: their module depends on its version."""
+_BY_PROXY = re.compile(r"(\d{3}) *(.*)")
+"""What a proxy says, in the message of such a cause: status and reason."""
 
 
 class SdkTransport:
@@ -186,6 +204,8 @@ class SdkTransport:
             return e.status_code, e.response.headers, e.response.content
         except openai.APIConnectionError as e:
             cause = e.__cause__ or e
+            if type(cause).__name__ == "ProxyError" and (said := _BY_PROXY.match(str(cause))):
+                return refused_by_proxy(int(said[1]), said[2])
             kind = Unreachable if type(cause).__name__ in _NO_CONNECTION else ConnectionError
             raise kind(str(cause)) from None
 
@@ -270,6 +290,8 @@ class OpenAIClient:
         match server_fault(self._url, self._connection.headers):
             case "key":
                 raise InputError(f"{self.model}: {self._refused_key(401)}")
+            case "proxy":
+                raise InputError(f"{self.model}: {self._connection.unknown_to_proxy(self._url)}")
             case str(why):
                 raise InputError(f"{self.model}: {self._connection.unanswered(self._url, why)}")
 
@@ -425,6 +447,8 @@ class OpenAIClient:
                 f"{public(self._url)} redirects to {target} (HTTP {problem.status}), which is not followed; "
                 "name the right address by `base_url`"
             )
+        if problem.status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+            return Refused(self._connection.unknown_to_proxy(self._url))
         if problem.wrong_key:
             return Refused(self._refused_key(problem.status))
         if problem.no_model:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -13,6 +14,9 @@ from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.settings import ModelSettings
 
 _KEY = "the variable of its provider, such as ANTHROPIC_API_KEY"
+_BY_PROXY = re.compile(r"(407) Proxy Authentication Required", re.I)
+_MOVED = re.compile(r"HTTP (3\d\d) redirects to (\S+)")
+"""Words of other packages, and ours of `_stay`, in the error of the package."""
 _LOCAL_PRICES = "LITELLM_LOCAL_MODEL_COST_MAP"
 
 
@@ -55,6 +59,7 @@ class LitellmTransport:
         self._litellm = import_module("litellm")
         self._litellm.suppress_debug_info = True
         self._litellm.telemetry = False
+        _follow_no_redirect()
         try:
             self._litellm.get_llm_provider(self._name)
         except Exception as e:  # noqa: BLE001  a class of its own that only the package has
@@ -80,7 +85,11 @@ class LitellmTransport:
         return 200, {}, json.dumps(answer.model_dump(), default=str).encode()[: most + 1]
 
     def _refused(self, error: Exception) -> tuple[int, Mapping[str, str], bytes]:
-        """What a provider refused, as a server of OpenAI's would say it."""
+        """What a provider or a proxy refused, as a server of OpenAI's would say it."""
+        if by_proxy := _BY_PROXY.search(str(error)):
+            return int(by_proxy[1]), {}, b""
+        if moved := _MOVED.search(str(error)):
+            return int(moved[1]), {"Location": moved[2].rstrip(".")}, b""
         if type(error).__name__ in ("Timeout", "APIConnectionError"):
             if "onnect" in str(error):
                 raise Unreachable(_first_line(error)) from None
@@ -89,8 +98,39 @@ class LitellmTransport:
         status = getattr(error, "status_code", None)
         said = {"message": _first_line(error), "code": str(getattr(error, "code", None) or "")}
         headers = getattr(getattr(error, "response", None), "headers", None)
-        status = status if isinstance(status, int) and status >= 400 else 400
+        status = status if isinstance(status, int) and status >= 300 else 400
         return status, dict(headers or {}), json.dumps({"error": said}).encode()
+
+
+def _follow_no_redirect() -> None:
+    """Let the clients of the package go to no other host: the key of a provider is in a header of its own.
+
+    The package has no setting for it, so its clients are changed where they are made.
+    """
+    openai = import_module("litellm.llms.openai.common_utils").BaseOpenAILLM
+    others = import_module("litellm.llms.custom_httpx.http_handler").AsyncHTTPHandler
+    if others.create_client.__module__ == __name__:
+        return
+    create_for_openai, create = openai._get_async_http_client, others.create_client
+
+    def for_openai(*given: Any, **more: Any) -> Any:
+        client = create_for_openai(*given, **more)
+        client.follow_redirects = False
+        return client
+
+    def create_client(self: Any, *given: Any, **more: Any) -> Any:
+        client = create(self, *given, **more)
+        client.event_hooks["response"].append(_stay)  # no setting: that would lose where it leads to
+        return client
+
+    openai._get_async_http_client = staticmethod(for_openai)
+    others.create_client = create_client
+
+
+async def _stay(response: Any) -> None:
+    """Raise an error, which the package passes on, for an answer that leads to another address."""
+    if response.has_redirect_location:
+        raise ConnectionError(f"HTTP {response.status_code} redirects to {response.headers['location']}")
 
 
 def _first_line(error: Exception) -> str:

@@ -1,0 +1,155 @@
+"""No secret goes to anyone but its own host: seen by a proxy that keeps every byte, and by two hosts."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.proxy import CONNECT, Certificate, Proxy, certificate, recording_proxy
+from tests.server import Answer, Call, Scripted, reply, scripted_server
+
+KEY = "sk-secret-0123456789abcdef"
+HEADER = "gateway-secret-0123456789"
+ELSEWHERE = "provider-secret-0123456789"
+SECRETS = (KEY, HEADER, ELSEWHERE)
+OWN, OTHER = "judge.example", "other.example"
+USER = "someone:word"
+CLIENTS = {
+    "fast": ("openai/stub",),
+    "sdk": ("openai/stub", "--transport", "sdk"),
+    "litellm": ("litellm/openai/stub",),
+    "litellm anthropic": ("litellm/anthropic/stub",),
+    "ray": ("openai/stub", "--executor", "ray"),
+}
+PACKAGES = {"litellm": "litellm", "litellm anthropic": "litellm", "ray": "ray"}
+
+
+@pytest.fixture(scope="module")
+def trusted(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    return certificate(tmp_path_factory.mktemp("tls"), OWN, OTHER)
+
+
+def rates(call: Call) -> Answer:
+    if call.path.endswith("/messages"):  # Anthropic's own form
+        said = [{"type": "text", "text": "3"}]
+        counts = {"input_tokens": 1, "output_tokens": 1}
+        message = {"id": "m", "type": "message", "role": "assistant", "model": "stub", "content": said}
+        return 200, {}, {**message, "stop_reason": "end_turn", "stop_sequence": None, "usage": counts}
+    return reply("3")
+
+
+def environment(trusted: Certificate, proxy: dict[str, str]) -> dict[str, str]:
+    named = {"OPENAI_API_KEY": KEY, "OPENAI_CUSTOM_HEADERS": f"x-gateway: {HEADER}"}
+    named |= {"ANTHROPIC_API_KEY": ELSEWHERE, "SSL_CERT_FILE": str(trusted.file)}
+    return {**os.environ, **named, **proxy}
+
+
+def ran(client: str, url: str, folder: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """A benchmark of two texts by one of `CLIENTS`."""
+    if package := PACKAGES.get(client):
+        pytest.importorskip(package)
+    asked = ["--dataset", "mini/summeval", "--n", "2", "--metric", "fluency", "--samples", "1"]
+    limits = ["--retries", "1", "--timeout", "20", "--concurrency", "4"]
+    places = ["--out", str(folder / "out"), "--cache", str(folder / "cache")]
+    base = url if client == "litellm anthropic" else f"{url}/v1"
+    command = [sys.executable, "-m", "dhp.benchmark", "--model", *CLIENTS[client], "--base-url", base]
+    return subprocess.run(
+        [*command, *asked, *limits, *places], env=env, capture_output=True, text=True, timeout=170
+    )
+
+
+def leaks(proxy: Proxy) -> list[str]:
+    """What the proxy could read of secrets, but in the head of a request that it forwards to their host."""
+    found = []
+    for passed in proxy.passed:
+        raw = bytes(passed.raw)
+        if passed.method != CONNECT and passed.host == OWN:
+            for name in ("authorization", "x-gateway", "x-api-key"):
+                raw = raw.replace(passed.headers.get(name, "").encode() or b"\0", b"")
+        found += [f"{passed.method} {passed.host}: {s}" for s in SECRETS if s.encode() in raw]
+    return found
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("client", "scheme", "user"),
+    [
+        ("fast", "https", ""),
+        *(
+            pytest.param(client, scheme, user, marks=SLOW)
+            for client in CLIENTS
+            for scheme in ("http", "https")
+            for user in ("", USER)
+            if (client, scheme, user) != ("fast", "https", "")
+        ),
+    ],
+)
+def test_behind_a_proxy(client: str, scheme: str, user: str, trusted: Certificate, tmp_path: Path) -> None:
+    context = trusted.context if scheme == "https" else None
+    with scripted_server(rates, tls=context) as server, recording_proxy({OWN: server.url}, user) as proxy:
+        env = environment(trusted, proxy.environment(user))
+        done = ran(client, f"{scheme}://{OWN}", tmp_path, env)
+    assert done.returncode == 0, done.stderr
+    asked = [call for call in server.calls if call.method == "POST"]
+    secret = ELSEWHERE if client == "litellm anthropic" else KEY
+    assert asked, "the calls arrive"
+    assert all(secret in str(call.headers) for call in asked), "with the key"
+    assert {CONNECT if scheme == "https" else "POST"} <= {p.method for p in proxy.passed if p.host == OWN}
+    assert not leaks(proxy)
+    assert not any(USER.split(":")[1] in str(call.headers) for call in asked)
+    shown = done.stdout + done.stderr
+    assert not any(secret in shown for secret in SECRETS)
+    if scheme == "http":
+        assert f"the proxy {proxy.url()} reads it" in shown
+
+
+@pytest.fixture
+def two(trusted: Certificate) -> Iterator[tuple[Scripted, Scripted]]:
+    """A host that sends everybody to another one, and that one."""
+    with scripted_server(rates, get=rates) as other:
+
+        def elsewhere(call: Call) -> Answer:
+            return 307, {"Location": other.url + call.path}, b""
+
+        with scripted_server(elsewhere, get=elsewhere) as own:
+            yield own, other
+
+
+@pytest.mark.parametrize("client", ["fast", *(pytest.param(c, marks=SLOW) for c in CLIENTS if c != "fast")])
+def test_a_redirect_is_not_followed(
+    client: str, two: tuple[Scripted, Scripted], trusted: Certificate, tmp_path: Path
+) -> None:
+    own, other = two
+    done = ran(client, own.url, tmp_path, environment(trusted, {"NO_PROXY": "*"}))
+    assert own.calls
+    assert not other.calls, "neither key nor text goes there"
+    assert done.returncode == 2
+    assert "redirects to" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("client", "scheme"),
+    [
+        ("fast", "https"),
+        *(pytest.param(c, s, marks=SLOW) for c in ("fast", "sdk", "litellm") for s in ("http", "https")),
+    ],
+)
+def test_a_proxy_that_wants_a_user_is_named(
+    client: str, scheme: str, trusted: Certificate, tmp_path: Path
+) -> None:
+    context = trusted.context if scheme == "https" else None
+    with scripted_server(rates, tls=context) as server, recording_proxy({OWN: server.url}, USER) as proxy:
+        done = ran(client, f"{scheme}://{OWN}", tmp_path, environment(trusted, proxy.environment("x:wrong")))
+    assert done.returncode == 2
+    assert not server.calls
+    assert len(proxy.passed) <= 4, "it is asked once, not again and again"
+    last = done.stderr.splitlines()[-1]
+    assert f"the proxy {proxy.url()} refuses calls to {OWN} (HTTP 407)" in last
+    assert f"{scheme.upper()}_PROXY=http://USER:PASSWORD@127.0.0.1:{proxy.port}" in last
+    assert "wrong" not in done.stderr
