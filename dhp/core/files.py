@@ -6,14 +6,17 @@ import json
 import logging
 import lzma
 import os
+import re
+import shutil
 import socket
+import stat
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, Any, BinaryIO
 
 from dhp.core.errors import DiskFull, InputError
@@ -172,14 +175,60 @@ def inner_file(path: Path, suffixes: Sequence[str], content: str) -> Path:
     return found[0]
 
 
+def check_no_link(path: Path) -> None:
+    """Raise `InputError` where `path` itself is a symbolic link, which nothing is written through.
+
+    A folder may come from anybody, with links in it that lead to files of whoever runs dhp there. A folder
+    that the user names may be a link itself: who replaces a folder resolves it first.
+    """
+    if path.is_symlink():
+        raise InputError(f"{path}: is a symbolic link, which is not written through; name what it leads to")
+
+
+def inner_folder(folder: Path, *names: str) -> Path:
+    """A folder of ours in one that the user named; made, and none of `names` may be a link.
+
+    Raises `InputError` where it cannot be made.
+    """
+    inner = folder
+    for name in names:
+        inner /= name
+        check_no_link(inner)
+    try:
+        inner.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise unwritable(inner, e) from None
+    return inner
+
+
+def open_regular(path: Path, flags: int) -> int:
+    """A descriptor of a regular file, opened by `os.open` with O_CREAT and these `flags`; follows no link.
+
+    Raises `InputError` for a link, another kind of file, and a file that has another name as well, as what
+    is written would be there, too; else `OSError` as `os.open`.
+    """
+    check_no_link(path)  # some systems have no O_NOFOLLOW
+    safe = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        descriptor = os.open(path, flags | os.O_CREAT | safe, 0o666)
+    except OSError as e:
+        if e.errno == errno.ELOOP:
+            check_no_link(path)
+        raise
+    kept = os.fstat(descriptor)
+    if not stat.S_ISREG(kept.st_mode) or kept.st_nlink > 1:
+        os.close(descriptor)
+        raise InputError(f"{path}: is not a regular file with one name; remove it")
+    return descriptor
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path to write a file or folder to, which takes the place of `path` at the end.
 
-    Whatever stops the writer leaves `path` as it was and nothing else behind.
+    Whatever stops the writer leaves `path` as it was and nothing else behind. Raises `InputError` for a link.
     """
-    from tempfile import TemporaryDirectory  # 8 ms
-
+    check_no_link(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
         new = Path(folder) / path.name
@@ -190,7 +239,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def check_writable(path: Path) -> None:
-    """Raise `InputError` unless `path` is a file or could become one."""
+    """Raise `InputError` unless `path` is a file or could become one, or a stream such as /dev/stdout."""
+    if _is_stream(path):
+        return
+    check_no_link(path)
     if path.exists() and not path.is_file():
         raise InputError(f"{path}: is not a regular file; allowed: a new file, or a file to replace")
     there = next(p for p in path.absolute().parents if p.exists())
@@ -198,12 +250,29 @@ def check_writable(path: Path) -> None:
         raise InputError(f"{path}: cannot be written (cannot create files in {there})")
 
 
+_OF_STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path takes bytes one after the other, as /dev/stdout does, to whatever that leads."""
+    return path.parent in _OF_STREAMS and path.exists() and not path.is_dir()
+
+
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file that becomes `path` when it is complete; `InputError` if it can't."""
+    """Let `write` fill a temporary file that becomes `path` when it is complete; `InputError` if it can't.
+
+    Into a stream such as /dev/stdout it is copied. No link is followed, see `check_no_link`.
+    """
     check_writable(path)
     try:
-        with replacing(path) as new:
-            write(new)
+        if not _is_stream(path):
+            with replacing(path) as new:
+                write(new)
+            return
+        with TemporaryDirectory(prefix="dhp-") as folder:
+            write(new := Path(folder) / path.name)
+            with new.open("rb") as whole, path.open("ab") as stream:
+                shutil.copyfileobj(whole, stream)
     except OSError as e:
         raise unwritable(path, e) from None
 
@@ -262,6 +331,10 @@ def has_locks(folder: Path) -> bool:
     return True
 
 
+_LEFT_BY_US = re.compile(r"$|process \d")
+"""What a lock file may hold that is taken: nothing, or who held it and was killed."""
+
+
 def _holder(file: IO[str]) -> str:
     """Who holds the lock: its first line, for which a holder that has just taken it is given a second."""
     for _ in range(20):
@@ -313,6 +386,10 @@ class Lock:
                 file.close()
                 continue
             try:
+                file.seek(0)
+                if not _LEFT_BY_US.match(file.read(200)):
+                    with file:
+                        raise InputError(f"{self._path}: holds something else than a lock; remove it")
                 file.truncate(0)
                 file.write(f"{this_process()} since {time.strftime('%Y-%m-%d %H:%M')}\n")
                 file.flush()
@@ -336,7 +413,8 @@ class Lock:
         self._made += [path for path in (folder, *folder.absolute().parents) if not path.exists()]
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            return self._path.open("a+", encoding="utf-8")
+            descriptor = open_regular(self._path, os.O_RDWR | os.O_APPEND)
+            return os.fdopen(descriptor, "a+", encoding="utf-8", errors="replace")
         except OSError as e:
             raise unwritable(self._name, e) from None
 

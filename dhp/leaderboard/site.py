@@ -160,7 +160,7 @@ def write_site(tables: Sequence[Table], out: str | Path, progress: Progress | No
     `.tex`, and `schema.json`, the JSON Schema of results files. Raises `InputError` for a folder that holds
     other things than an earlier site.
     """
-    folder = Path(out).absolute()
+    folder = Path(out).resolve()
     _check_free(folder, out)
     files = {
         DATA: as_json(tables),

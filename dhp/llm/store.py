@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from dhp.core.errors import DhpError, DiskFull, InputError, suggest
-from dhp.core.files import MAKE_ROOM, has_locks, is_full, reason, this_process
+from dhp.core.files import MAKE_ROOM, check_no_link, has_locks, is_full, reason, this_process
 from dhp.llm.records import Answer, Failure, Outcomes, Params, Position, Reply, Request
 
 FILE = "replies.sqlite"
 NOT_STORED = "not in the recording"
+_ENDINGS = ("", "-wal", "-shm", "-journal")
+"""Of the files that SQLite keeps beside each other."""
 _SCHEMA = 2
 _BUSY_SECONDS = 60.0
 _UNSYNCED_SECONDS = 0.1
@@ -93,6 +95,8 @@ class Store:
 
     def _open(self) -> sqlite3.Connection:
         self._file.parent.mkdir(parents=True, exist_ok=True)
+        for ending in _ENDINGS:
+            check_no_link(self._file.with_name(f"{self._file.name}{ending}"))
         if not has_locks(self._file.parent):
             raise sqlite3.OperationalError("its file system has no locks")
         connection = self._connect("mode=rwc")

@@ -21,6 +21,7 @@ from dhp.core.errors import InputError, require
 from dhp.core.files import (
     BROKEN_DATA,
     cache_folder,
+    inner_folder,
     json_line,
     reason,
     replacing,
@@ -302,8 +303,9 @@ def prepare(
     complete. Errors as of `read_set` and `fetch`.
     """
     if source is None:
-        source = fetch(card, cache_folder() / "downloads" / card.dataset, progress)
+        source = fetch(card, inner_folder(cache_folder(), "downloads", card.dataset), progress)
     rows, path = _rows(read_set(card, source, fields)), prepared_file(card)
+    inner_folder(cache_folder(), path.parent.name)
     write_lines(path, map(json_line, rows))
     return path
 

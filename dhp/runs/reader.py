@@ -1,5 +1,6 @@
 """Reading of finished runs and their ratings."""
 
+import re
 import shutil
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -12,12 +13,13 @@ from dhp.analysis.ratings import RatingsArray, ratings_of_file
 from dhp.analysis.ratings_table import ratings_parts, read_ratings
 from dhp.analysis.results import Result, Results
 from dhp.core.errors import InputError
-from dhp.core.files import opened, parse_json, read_json, replacing, text_lines, unwritable
+from dhp.core.files import check_no_link, opened, parse_json, read_json, replacing, text_lines, unwritable
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+_PART = re.compile(r"part-\d+\.parquet")
 RESULTS, RATINGS, MANIFEST = "results.json", "ratings.parquet", "manifest.json"
 
 
@@ -168,6 +170,13 @@ class RatingsFile:
         self._end_part()
         shutil.rmtree(self._staged, ignore_errors=True)
 
+    def check(self) -> None:
+        """Raise `InputError` where something else than ratings stands in the place of the file."""
+        for path in (self._path, self._staged):
+            check_no_link(path)
+            if path.exists() and not path.is_file() and not _are_parts(path):
+                raise InputError(f"{path}: holds something else than ratings; remove it")
+
     def passing(self, frames: "Iterable[pd.DataFrame]") -> "Iterator[pd.DataFrame]":
         """Tables of ratings, each taken before it is passed on."""
         for frame in frames:
@@ -212,6 +221,7 @@ class RatingsFile:
         from pyarrow.parquet import ParquetWriter
 
         if not self._parts:
+            self.check()
             shutil.rmtree(self._staged, ignore_errors=True)  # of a run that was killed
             self._staged.mkdir(parents=True)
         self._parts.append(self._staged / f"part-{len(self._parts):05}.parquet")
@@ -228,6 +238,10 @@ class RatingsFile:
             yield
         except OSError as e:
             raise unwritable(self._path, e) from None
+
+
+def _are_parts(folder: Path) -> bool:
+    return all(_PART.fullmatch(part.name) and part.is_file() for part in folder.iterdir())
 
 
 def _kind(column: "pd.Series[Any]") -> str:

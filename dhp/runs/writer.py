@@ -14,12 +14,29 @@ from typing import Any
 from dhp._version import __version__
 from dhp.analysis.results import Results
 from dhp.core.errors import InputError
-from dhp.core.files import Lock, check_free_folder, indented_json, json_line, write_lines
+from dhp.core.files import (
+    Lock,
+    check_free_folder,
+    check_no_link,
+    check_writable,
+    indented_json,
+    json_line,
+    write_lines,
+)
 from dhp.core.records import Example, PerturbedText, Variant, protocol_name
 from dhp.core.seeding import text_hash
 from dhp.runs.reader import MANIFEST, RATINGS, RatingsFile
 
 _RUNS = Path("runs")
+_FILES = (
+    MANIFEST,
+    "examples.jsonl",
+    "perturbed.jsonl",
+    RATINGS,
+    "prompts.json",
+    "results.json",
+    "report.html",
+)
 _LIBRARIES = ("lemminflect", "nltk", "numpy", "pandas", "rapidfuzz", "scipy", "typo", "wordfreq")
 
 PerturbedSet = tuple[str, Sequence[Variant], Sequence[PerturbedText]]
@@ -102,6 +119,7 @@ class RunFolder:
         """
         if self._own:
             self.path, self._own = self.path / _folder_name(identity), False
+            check_no_link(self.path)
         self._take()
         manifest = self.path / MANIFEST
         if manifest.exists():
@@ -118,6 +136,11 @@ class RunFolder:
     def _take(self) -> None:
         self._lock = self._lock or Lock(self.path / ".lock", f"`out` {self.path}")
         self._lock.take()
+        for name in _FILES:
+            if name == RATINGS:
+                self.ratings.check()
+            else:
+                check_writable(self.path / name)
 
     def _holds_more(self) -> bool:
         names = {p.name for p in self.path.iterdir()} if self.path.exists() else set()
@@ -207,6 +230,7 @@ def run_folder(out: str | None, name: str | None) -> RunFolder:
     if out is not None:
         return RunFolder(Path(out))
     named = _readable(name or "")
+    check_no_link(_RUNS / named)
     return RunFolder(_RUNS / named) if named else RunFolder(_RUNS, own=True)
 
 

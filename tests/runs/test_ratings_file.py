@@ -67,7 +67,9 @@ def test_a_file_and_parts_take_the_place_of_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "ratings.parquet"
-    (tmp_path / ".ratings.parquet.parts" / "of a killed run").mkdir(parents=True)
+    left = tmp_path / ".ratings.parquet.parts" / "part-00007.parquet"  # by a killed run
+    left.parent.mkdir()
+    left.touch()
     for count, rows in ((3, 50), (2, 1000), (1, 7), (3, 7)):
         monkeypatch.setattr(ROWS, rows)
         assert write(path, frames(count)).to_csv() == pd.concat(frames(count), ignore_index=True).to_csv()

@@ -13,7 +13,7 @@ from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, SEED, ProtocolChanges, model_option
 from dhp.core.errors import InputError, Waiting, one_of
-from dhp.core.files import Lock, check_free_folder, indented_json, json_line, write_lines
+from dhp.core.files import Lock, check_free_folder, indented_json, inner_folder, json_line, write_lines
 from dhp.core.progress import progress_shown
 from dhp.core.records import Example, Rating, protocol_name
 from dhp.core.seeding import text_hash
@@ -246,7 +246,7 @@ def discern(work: Work, *, json: bool, out: str | None) -> None:
         if work.options.with_reference:
             examples = tuple(replace(e, fields={"reference": work.targets[e.id]}) for e in examples)
         dataset = Dataset(f"{name}/{plan.name}", examples, plan.task, read_suite("general"), examples)
-        folder = Path(out) / plan.task.task if out else None
+        folder = inner_folder(Path(out), plan.task.task) if out else None
         with progress_shown("ratings") as show:
             settings, seed = work.contest.settings, work.contest.seed
             found += run(judge, dataset, settings=settings, seed=seed, out=folder, progress=show)

@@ -4,6 +4,7 @@ import codecs
 import glob
 import json
 import logging
+import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from dhp.core.errors import InputError
-from dhp.core.files import check_writable, parse_json, reason, unwritable
+from dhp.core.files import check_writable, open_regular, parse_json, reason, unwritable
 from dhp.llm.api import Garbled
 from dhp.llm.clients.responses import (
     Problem,
@@ -106,7 +107,9 @@ class BatchWriter:
         _check_free(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         self._parts.append(part := Part(path, model, endpoint))
-        self._open[model, endpoint] = part, _unfinished(path).open("wb")
+        descriptor = open_regular(_unfinished(path), os.O_WRONLY)
+        os.ftruncate(descriptor, 0)  # of a run that was killed
+        self._open[model, endpoint] = part, os.fdopen(descriptor, "wb")
         return self._open[model, endpoint]
 
     @contextmanager

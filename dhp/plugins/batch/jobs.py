@@ -17,7 +17,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from dhp.core.errors import Answered, InputError, StoppedEarly
-from dhp.core.files import read_json, reason, write_lines, write_whole
+from dhp.core.files import (
+    check_no_link,
+    inner_folder,
+    read_json,
+    reason,
+    write_lines,
+    write_whole,
+)
 from dhp.plugins.batch.files import Part, read_result_line
 from dhp.plugins.batch.providers import Provider, open_provider
 
@@ -110,7 +117,7 @@ class RemoteBatches:
 
     def new_file(self) -> Path:
         """Where the requests of the next batch go."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self._make_folder()
         return self.folder / f"dhp-{uuid.uuid4().hex[:12]}.jsonl"
 
     def send(self, provider: str, parts: Sequence[Part], known: Collection[str]) -> set[str]:
@@ -198,11 +205,15 @@ class RemoteBatches:
                 f"cancel them by dhp batch cancel {job.name}"
             ) from None
 
+    def _make_folder(self) -> None:
+        inner_folder(self.folder.parent, self.folder.name)
+
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """One process at a time; a kill lets the next one in."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self._make_folder()
         path = self.folder / "lock"
+        check_no_link(path)
         try:
             lock = sqlite3.connect(path, timeout=_LONGEST_LOCK, isolation_level=None)
             lock.execute("BEGIN EXCLUSIVE")
