@@ -24,7 +24,8 @@ from dhp.plugins.adaptive.threshold_search import searched, staircase
 from dhp.stats.arrays import level_shares
 from dhp.stats.compare import QUANTITIES, JudgeScores
 from dhp.stats.defaults import FLOOR
-from dhp.stats.detection import detection, verdict
+from dhp.analysis.verdict_rule import verdict
+from dhp.stats.detection import detection
 from dhp.stats.influences import (
     Influences,
     auroc_influences,

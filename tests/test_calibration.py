@@ -180,7 +180,7 @@ def test_a_judge_that_lowers_whatever_changed_is_flagged_by_the_controls() -> No
     (found,) = dhp.run("mock/ideal?harmless=1", "mini/summeval", controls=True)
     assert found.d_min >= 1
     states = {row.variant: row.verdict for row in found.controls}
-    assert states == {"identity": "passed", "harmless": "false alarm"}
+    assert states == {"identity": "still", "harmless": "false alarm"}
 
 
 def test_a_judge_that_lowers_the_same_text_again_is_flagged_too() -> None:

@@ -11,20 +11,19 @@ import numpy as np
 from dhp.analysis.config import ResolvedConfig
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import NOTHING, Cell, Ends, RunDetection, VariantResult
+from dhp.analysis.verdict_rule import control_state, verdict
 from dhp.content.catalog import read_probes, variant_name
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.specs import Suite
+from dhp.core.verdicts import FALSE_ALARM, NOTICED, RAISED, UNDECIDED
 from dhp.stats.arrays import Floats
 from dhp.stats.detection import (
     ALPHA,
-    ControlState,
     Detection,
-    control_state,
     detection,
     examples_to_decide,
     examples_to_separate,
-    verdict,
 )
 from dhp.stats.discernment import LOG_ALPHA, discern, holm
 from dhp.stats.influences import auroc_influences, standardised_drop_influences, wilson_interval
@@ -86,7 +85,7 @@ def judged_kinds(
     names = [variant.name for variant in variants]
     edits = [row.variant for row in harmless]
     controls = ratings.difference_table(edits, ratings.metrics) if edits else None
-    alarmed = any(row.verdict == "false alarm" for row in harmless)
+    alarmed = any(row.verdict is FALSE_ALARM for row in harmless)
     edits_high = max((row.detection_ci[1] for row in harmless if row.detection_ci), default=math.inf)
     alpha, together = ALPHA, None
     if ratings.course.analyses is not None:
@@ -103,11 +102,11 @@ def judged_kinds(
         above = apart[v]
         said = verdict(value, low, high, row.n, floor=floor, above_controls=above, false_alarm=alarmed)
         more = None
-        if said == "undecided" and verdict(value, low, high, row.n, floor=floor) == "noticed":
+        if said is UNDECIDED and verdict(value, low, high, row.n, floor=floor) is NOTICED:
             further = float(found.more_than_controls[v])
             deviates = found.deviates[1], found.deviates[1]  # of nearly the same error
             more = examples_to_separate(len(ratings.examples), further, above, 1.0, 0.0, deviates)
-        elif said == "undecided":
+        elif said is UNDECIDED:
             deviates = float(found.deviates[0][v]), found.deviates[1]
             more = examples_to_decide(len(ratings.examples), value, low, high, deviates, floor=floor)
         rows.append(replace(row, verdict=said, n_to_decide=more))
@@ -131,7 +130,7 @@ def judged_probes(
     differences = ratings.difference_table([variant.name for variant in variants], ratings.metrics)
     levels = [variant.level for variant in variants]
     found = detection(-differences if attacks else differences, levels, ratings.clusters)
-    alarm: ControlState = "raised" if attacks else "false alarm"
+    alarm = RAISED if attacks else FALSE_ALARM
     rows = _rows(ratings, variants, config, differences, found, mirrored=attacks)
     return [
         replace(row, verdict=control_state(*_kind(found, v), row.n, floor=config.floor_share, alarm=alarm))

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from dhp.analysis.percent import whole_percent
 from dhp.core.errors import InputError
-from dhp.core.records import IDENTITY, Signature, protocol_name
+from dhp.core.records import IDENTITY, PROBES, Signature, protocol_name
 from dhp.core.text import printable
+from dhp.core.verdicts import FALSE_ALARM, NOT_DECIDED, UNDECIDED, Verdict
 from dhp.stats.defaults import FLOOR
-from dhp.stats.detection import CONTROL_PAIRS as CONTROL_PAIRS
 from dhp.stats.detection import FEWEST_PAIRS as FEWEST_PAIRS
-from dhp.stats.detection import ControlState, Verdict
 from dhp.stats.discernment import Combination
 from dhp.stats.judge_habits import Spread
 
@@ -36,10 +35,6 @@ Ends = tuple[float, float] | None
 """Low and high end of an interval; None where undefined."""
 STRICT: Mapping[str, str | bool] = {"extra": "forbid", "allow_inf_nan": False}
 """How pydantic reads these shapes."""
-WORST_FIRST = ("preferred", "missed", "as harmless edits", "faint", "undecided", "noticed")
-"""Verdicts on damage."""
-_CONTROL_STATES = ("false alarm", "undecided", "not tested", "passed")
-"""States of a control, the worst first."""
 _UNEQUAL = 2
 """Ratio of the numbers of pairs from which it is said."""
 
@@ -123,17 +118,16 @@ class VariantResult:
     """The metric with the highest detection, of an attack the lowest; the first by name on a tie."""
     n: int = 0
     """Pairs of the metric that has most."""
-    verdict: Verdict | ControlState | None = None
-    """Verdict on damage: `noticed`, `faint`, `missed`, `preferred`, `as harmless edits` or `undecided`; the
-    state of a control or attack; see `dhp.stats.detection`."""
+    verdict: Verdict | None = None
+    """Verdict on damage, or the state of a control or attack; see `dhp.core.verdicts`."""
     n_to_decide: int | None = None
     """Examples that would decide an undecided kind with a chance of 80 %, if further ones were like these;
     None where it is decided, or where no number up to 100,000 would be enough."""
 
     @property
-    def state(self) -> str:
-        """`verdict`, undecided where there is none."""
-        return self.verdict or "undecided"
+    def state(self) -> Verdict:
+        """`verdict`; without one it is undecided."""
+        return self.verdict or (NOT_DECIDED if self.level in PROBES else UNDECIDED)
 
     def __repr__(self) -> str:
         found = _with_ends(self.detection, None)
@@ -142,7 +136,7 @@ class VariantResult:
 
 
 def _badness(row: VariantResult) -> tuple[int, float]:
-    return WORST_FIRST.index(row.state), math.inf if row.detection is None else row.detection
+    return -row.state.rank, math.inf if row.detection is None else row.detection
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +325,7 @@ class Result:
     @property
     def noticed(self) -> str:
         """How many kinds of damage were noticed, of how many: `10 of 12`."""
-        return f"{sum(row.state == 'noticed' for row in self.variants)} of {len(self.variants)}"
+        return f"{sum(row.state.is_good for row in self.variants)} of {len(self.variants)}"
 
     @property
     def lowest(self) -> VariantResult | None:
@@ -353,20 +347,21 @@ class Result:
     @property
     def control(self) -> VariantResult | None:
         """The control in the worst state."""
-        return min(self.controls, key=lambda row: _CONTROL_STATES.index(row.state), default=None)
+        return max(self.controls, key=lambda row: row.state.rank, default=None)
 
     @property
     def alarms(self) -> tuple[VariantResult, ...]:
         """Controls that are a false alarm."""
-        return tuple(row for row in self.controls if row.state == "false alarm")
+        return tuple(row for row in self.controls if row.state is FALSE_ALARM)
 
     @property
     def harmless_edits(self) -> str:
-        """The state of harmless edits, `false alarm` where any control is one; `not run` without controls."""
-        states = [row.verdict or "" for row in self.controls if row.variant != IDENTITY]
-        if self.alarms:
-            return "false alarm"
-        return next((s for s in ("undecided", "not tested", "passed") if s in states), "not run")
+        """The worst state of harmless edits, also of the unchanged text if it is a false alarm.
+
+        `not run` without controls.
+        """
+        edits = [row for row in self.controls if row.variant != IDENTITY]
+        return max((row.state for row in (*self.alarms, *edits)), key=lambda s: s.rank, default="not run")
 
     @property
     def signed(self) -> Signature:
@@ -390,7 +385,7 @@ class Result:
         figure = Figure(figsize=(7, 0.8 + 0.32 * len(rows)), layout="constrained")
         axes = figure.subplots()
         for place, row in enumerate(rows):
-            value, colour = row.detection or 0.0, _COLOURS.get(row.verdict or "", _GREY)
+            value, colour = row.detection or 0.0, row.state.mark[0]
             low, high = row.detection_ci or (value, value)
             axes.plot([low, high], [place, place], color=colour, linewidth=2)
             axes.plot([value], [place], "o", color=colour)
@@ -521,15 +516,6 @@ class Results(Sequence[Result]):
         return cls(results)
 
 
-_COLOURS = {
-    "noticed": "#0f5f73",
-    "faint": "#7a9aa1",
-    "as harmless edits": "#7d4f99",
-    "missed": "#b35a06",
-    "preferred": "#b3261e",
-    "false alarm": "#b3261e",
-    "raised": "#b3261e",
-}
 _GREY = "#6b7280"
 
 
@@ -557,11 +543,10 @@ def _section(result: Result) -> str:
 
 
 def _row(row: VariantResult) -> str:
-    colour = _COLOURS.get(row.verdict or "", _GREY)
     cells = (
         f"<td>{escape(row.variant)}</td>",
         f"<td>{_with_ends(row.detection, row.detection_ci)}</td>",
-        f'<td style="color:{colour}">{escape(row.verdict or "–")}</td>',
+        f'<td style="color:{row.state.mark[0]}">{escape(row.state.signed)}</td>',
         f"<td>{escape(row.best_metric or '–')}</td>",
         f"<td>{row.n}</td>",
     )

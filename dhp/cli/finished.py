@@ -230,13 +230,13 @@ def _seen(rows: "Sequence[VariantResult]", *, several: bool, narrow: bool) -> "T
     from rich.text import Text
 
     from dhp.report.compared import mean_detection
-    from dhp.report.labels import STATE_COLOURS
+    from dhp.core.verdicts import NOTICED
 
     if (mean := mean_detection(rows)) is None:
         return Text("–")
-    verdicts = [row.verdict or "" for row in rows]
-    said = verdicts[0] if not several else "" if narrow else f"{verdicts.count('noticed')}/{len(rows)}"
-    style = STATE_COLOURS.get(verdicts[0], "") if len({*verdicts}) == 1 else ""
+    verdicts = [row.state for row in rows]
+    said = verdicts[0] if not several else "" if narrow else f"{verdicts.count(NOTICED)}/{len(rows)}"
+    style = verdicts[0].style if len({*verdicts}) == 1 else ""
     return Text(f"{100 * mean:.0f} {said}".rstrip(), style=style)
 
 

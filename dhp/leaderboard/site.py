@@ -15,6 +15,7 @@ from dhp.core.files import indented_json, replacing, unwritable
 from dhp.core.options import as_list, near_keywords
 from dhp.core.progress import Progress, counted, progress_of
 from dhp.core.text import printable
+from dhp.core.verdicts import verdicts_about
 from dhp.leaderboard import FOLDER
 from dhp.leaderboard.entries import Entry, control_score, judge_names, read_entries, safe_name, score
 from dhp.leaderboard.tables import (
@@ -34,7 +35,7 @@ from dhp.leaderboard.tables import (
 )
 from dhp.report.advice import notes
 from dhp.report.charts import Point, drawn, line_with_intervals, mark_blind
-from dhp.report.labels import SIGNS, figure, shared_folder
+from dhp.report.labels import figure, shared_folder
 from dhp.report.web import page
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ def _page(
         root=root,
         quantities=QUANTITIES,
         rules=RULES,
-        signs=SIGNS,
+        verdicts=[word for about in ("damage", "probe") for word in verdicts_about(about) if word.sign],
         **{helper.__name__: helper for helper in helpers},
         **values,
     )

@@ -280,7 +280,7 @@ def _record(row: Row) -> dict[str, Any]:
         "provider": entry.provider,
         "size_billions": entry.size,
         "protocol": r.protocol,
-        "noticed": sum(row.state == "noticed" for row in r.variants),
+        "noticed": sum(row.state.is_good for row in r.variants),
         "kinds": len(r.variants),
         **{name: value for name, (value, _) in scores.items()},
         **{f"{name}_ci": ends for name, (_, ends) in scores.items()},

@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dhp.analysis.ratings import without_score
-from dhp.analysis.results import CONTROL_PAIRS, FEWEST_PAIRS, Result, VariantResult
+from dhp.analysis.results import FEWEST_PAIRS, Result, VariantResult
+from dhp.analysis.verdict_rule import CONTROL_PAIRS
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.plugins import load_target, offered
 from dhp.core.records import parse_variant
+from dhp.core.verdicts import AS_HARMLESS_EDITS, NOT_TESTED, NOTICED, RAISED, UNDECIDED
 from dhp.report.findings import by_judge
 from dhp.report.labels import listed, percent, shortened, style_words
 
-_WEAK = ("preferred", "missed", "faint")
-"""Verdicts against which a prompt or a second judge can do something."""
 _MISSING = 0.5
 """Probability that fell on no score from which the reader is warned."""
 _TIED = 0.5
@@ -120,7 +120,7 @@ def _about_controls(results: Sequence[Result]) -> Iterable[Advice]:
             "Say in the prompt what must not count" if _has_model(results) else "Do not let it decide alone"
         )
         yield Advice(f"{remedy}: {what} lower its score{on(alarmed, results)}.")
-    if raised := [variant_name(row.variant) for e in results for row in e.attacks if row.state == "raised"]:
+    if raised := [variant_name(row.variant) for e in results for row in e.attacks if row.state is RAISED]:
         names = listed(list(dict.fromkeys(raised)))
         yield Advice(f"Do not use it where writers know of it: its scores rise with {names}.")
     if unknown := [each for each in results if each.control is None]:
@@ -139,19 +139,19 @@ def _about_controls(results: Sequence[Result]) -> Iterable[Advice]:
 def _alike(row: VariantResult) -> bool:
     """Whether damage is undecided only because harmless edits may be noticed as often."""
     above = row.detection_ci is not None and row.detection_ci[0] > 0.5
-    return above and row.state == "undecided" and row.n >= FEWEST_PAIRS
+    return above and row.state.is_open and row.n >= FEWEST_PAIRS
 
 
 def _untested(result: Result) -> bool:
-    return result.control is not None and result.control.state == "not tested"
+    return result.control is not None and result.control.state is NOT_TESTED
 
 
 def _about_weak_kinds(results: Sequence[Result]) -> Iterable[Advice]:
-    rows = [row for each in results for row in each.damage if row.state in _WEAK]
+    rows = [row for each in results for row in each.damage if _is_weak(row)]
     kinds = _kinds(rows)
     if not kinds:
         return
-    if len(kinds) > 1 and all(row.state in _WEAK for each in results for row in each.damage):
+    if len(kinds) > 1 and all(_is_weak(row) for each in results for row in each.damage):
         yield Advice(
             f"Use another {'prompt or model' if _has_model(results) else 'judge'}: no kind is noticed."
         )
@@ -166,18 +166,23 @@ def _about_weak_kinds(results: Sequence[Result]) -> Iterable[Advice]:
             f"Ask for a finer answer: {percent(sum(tied) / len(tied))} of its scores there are tied. A finer "
             "scale, several samples or scores by probability show small drops."
         )
-    seen = {kind_name(r.variant) for e in results for r in e.damage if _is(r, "major", ("noticed",))}
-    minor = [kind for kind in _kinds(r for r in rows if _is(r, "minor", _WEAK)) if kind in seen]
+    seen = {kind_name(r.variant) for e in results for r in e.damage if _is(r, "major") and r.state.is_good}
+    minor = [kind for kind in _kinds(r for r in rows if _is(r, "minor") and _is_weak(r)) if kind in seen]
     if minor:
         yield Advice(f"Major damage of {_shortened(minor)} is noticed: `--doses` finds from which dose on.")
 
 
-def _is(row: VariantResult, degree: str, verdicts: Sequence[str]) -> bool:
-    return parse_variant(row.variant).degree == degree and row.state in verdicts
+def _is(row: VariantResult, degree: str) -> bool:
+    return parse_variant(row.variant).degree == degree
+
+
+def _is_weak(row: VariantResult) -> bool:
+    """Whether a prompt or a second judge can do something against the verdict."""
+    return row.state not in (NOTICED, AS_HARMLESS_EDITS, UNDECIDED)
 
 
 def _about_number(results: Sequence[Result]) -> Iterable[Advice]:
-    open_ = [(each, row) for each in results for row in each.damage if row.state == "undecided"]
+    open_ = [(each, row) for each in results for row in each.damage if row.state.is_open]
     decidable = [(each, row) for each, row in open_ if row.n_to_decide is not None]
     if decidable:
         most = max(row.n_to_decide or 0 for _, row in decidable)
@@ -206,7 +211,7 @@ def _about_scale(results: Sequence[Result]) -> Iterable[Advice]:
 
 def _about_harder_damage(results: Sequence[Result]) -> Iterable[Advice]:
     rows = [row for each in results for row in each.damage]
-    if rows and all(row.state == "noticed" for row in rows):
+    if rows and all(row.state.is_good for row in rows):
         attacks = "" if any(each.attacks for each in results) else " and attacks (`--attacks`)"
         yield Advice(f"Try smaller damage (`--doses`){attacks}: all that was tried is noticed.")
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from dhp.analysis.results import VariantResult
 from dhp.core.diff import Operation, diff, snippet
 from dhp.core.text import printable
+from dhp.core.verdicts import Verdict, verdicts_about
 from dhp.report.findings import Matrix, matrix_of
-from dhp.report.labels import SIGNS, percent
+from dhp.report.labels import percent
 from dhp.report.web import page
 from dhp.runs.compare import ChangedKind, ChangedPair, DatasetComparison, changed_kinds
 from dhp.runs.reader import Run, RunResult
@@ -167,7 +168,6 @@ def compared_page(
         sentence=printable(comparison_sentence(found)),
         changes=_changes(runs, wanted),
         verdicts=_verdicts(rows),
-        signs=SIGNS,
     )
 
 
@@ -181,9 +181,9 @@ def _set(found: DatasetComparison, entries: Sequence[RunResult]) -> _Set:
     return _Set(found, matrix_of(found.dataset, names, seen), list(zip(names, places, strict=True)), changed)
 
 
-def _verdicts(rows: Iterable[VariantResult]) -> list[str]:
+def _verdicts(rows: Iterable[VariantResult]) -> list[Verdict]:
     said = {row.state for row in rows}
-    return [verdict for verdict in SIGNS if verdict in said]
+    return [verdict for verdict in verdicts_about("damage") if verdict in said]
 
 
 def _changes(runs: Iterable[Run], wanted: Collection[_Key]) -> _Changes:

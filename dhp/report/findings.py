@@ -13,19 +13,20 @@ from dhp.analysis.results import FEWEST_PAIRS, DoseThreshold, Result, VariantRes
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import Operation, diff, snippet
 from dhp.core.records import parse_variant
+from dhp.core.verdicts import (
+    AS_HARMLESS_EDITS,
+    FAINT,
+    MISSED,
+    NOT_TESTED,
+    NOTICED,
+    UNDECIDED,
+    Verdict,
+    foremost,
+    in_sentence,
+)
 from dhp.report.labels import dose_interval, listed, percent, shared_folder, shortened
 from dhp.runs.reader import RunResult
 
-_WEIGHTIEST = ("preferred", "missed", "noticed", "as harmless edits", "faint", "undecided")
-"""Order of precedence of several verdicts on one kind of damage."""
-_SAID: Mapping[str, str] = {
-    "noticed": "notices {}",
-    "preferred": "prefers texts damaged by {}",
-    "missed": "misses {}",
-    "as harmless edits": "notices {} no more than harmless edits",
-    "faint": "faint on {}",
-    "undecided": "undecided on {}",
-}
 _NAMED = 6
 """The most kinds of damage that a part of a sentence names."""
 
@@ -34,7 +35,7 @@ _NAMED = 6
 class Statement:
     """A part of the sentence on a judge."""
 
-    verdict: str
+    verdict: Verdict
     """The verdict or state that it tells."""
     text: str
     """Text of the statement, e.g. `misses grammatical errors (2 of 6 sets)`."""
@@ -130,37 +131,37 @@ def control_words(row: VariantResult | None) -> str:
         return "not judged"
     said = row.state
     faint = row.detection_ci is not None and row.detection_ci[0] > 0.5
-    plain = said == "not tested" or (said == "passed" and not faint)
+    plain = said is NOT_TESTED or (said.is_good and not faint)
     return said if plain else f"{said} {percent(row.detection)}"
 
 
 def _statements(results: Sequence[Result]) -> list[Statement]:
     if all(each.too_few for each in results):
-        return [Statement("undecided", f"needs {FEWEST_PAIRS} examples or more for a verdict")]
+        return [Statement(UNDECIDED, f"needs {FEWEST_PAIRS} examples or more for a verdict")]
     kinds: dict[str, dict[str, list[VariantResult]]] = {}
     results = [each for each in results if not each.too_few]
     for each in results:
         for row in each.variants:
             kinds.setdefault(kind_name(row.variant), {}).setdefault(each.dataset, []).append(row)
     parts = []
-    for verdict, words in _SAID.items():
+    for verdict in in_sentence("damage"):
         named = [
             f"{kind}{_extent(verdict, rows)}"
             for kind, rows in kinds.items()
-            if verdict == min((r.state for of in rows.values() for r in of), key=_WEIGHTIEST.index)
+            if verdict is foremost(r.state for of in rows.values() for r in of)
         ]
         if len(named) == len(kinds) > _NAMED and not any(name.endswith(")") for name in named):
             every = [row.state for of in kinds.values() for rows in of.values() for row in rows]
             most = "" if {*every} == {verdict} else f" ({every.count(verdict)} of {len(every)})"
-            parts.append(Statement(verdict, words.format(f"all {len(kinds)} kinds of damage{most}")))
+            parts.append(Statement(verdict, verdict.phrase.format(f"all {len(kinds)} kinds of damage{most}")))
         elif named:
-            parts.append(Statement(verdict, words.format(shortened(named, _NAMED))))
-    if kinds and all(part.verdict in ("faint", "undecided") for part in parts):
-        parts.insert(0, Statement("undecided", "notices no kind of damage for sure"))
-    return [*parts, *_about_probes(results)] or [Statement("undecided", "no kind of damage was judged")]
+            parts.append(Statement(verdict, verdict.phrase.format(shortened(named, _NAMED))))
+    if kinds and all(part.verdict in (FAINT, UNDECIDED) for part in parts):
+        parts.insert(0, Statement(UNDECIDED, "notices no kind of damage for sure"))
+    return [*parts, *_about_probes(results)] or [Statement(UNDECIDED, "no kind of damage was judged")]
 
 
-def _extent(verdict: str, rows: Mapping[str, Sequence[VariantResult]]) -> str:
+def _extent(verdict: Verdict, rows: Mapping[str, Sequence[VariantResult]]) -> str:
     """Where not everywhere: in how many sets, or of a single set in which degree."""
     hit = [name for name, of in rows.items() if any(row.state == verdict for row in of)]
     if len(hit) < len(rows):
@@ -174,11 +175,11 @@ def _extent(verdict: str, rows: Mapping[str, Sequence[VariantResult]]) -> str:
 
 def _about_probes(results: Sequence[Result]) -> list[Statement]:
     parts = []
-    for verdict, words in (("false alarm", "false alarm on"), ("raised", "scores rise with")):
+    for verdict in (word for word in in_sentence("probe") if word.is_bad):
         hit: dict[str, list[str]] = {}
         for each in results:
             for row in each.probes:
-                if row.state == verdict:
+                if row.state is verdict:
                     hit.setdefault(variant_name(row.variant), []).append(percent(row.detection))
         several = len(results) > 1
         named = [
@@ -186,7 +187,7 @@ def _about_probes(results: Sequence[Result]) -> list[Statement]:
             for name, figures in hit.items()
         ]
         if named:
-            parts.append(Statement(verdict, f"{words} {listed(named)}"))
+            parts.append(Statement(verdict, verdict.phrase.format(listed(named))))
     return parts
 
 
@@ -199,11 +200,11 @@ def _of_doses(result: Result) -> list[Statement]:
     unknown = [kind_name(c.perturber) for c in curves if c.t75 is None]
     lengths = {c.characters for c in curves}
     where = f" in {lengths.pop()} characters" if len(lengths) == 1 and None not in lengths else ""
-    parts = [Statement("noticed", f"notices {listed(seen)}{where}")] if seen else []
+    parts = [Statement(NOTICED, f"notices {listed(seen)}{where}")] if seen else []
     if unseen:
-        parts.append(Statement("missed", f"T75 not reached with {listed(unseen)}{'' if seen else where}"))
+        parts.append(Statement(MISSED, f"T75 not reached with {listed(unseen)}{'' if seen else where}"))
     if unknown:
-        parts.append(Statement("undecided", f"no T75 of {listed(unknown)}"))
+        parts.append(Statement(UNDECIDED, f"no T75 of {listed(unknown)}"))
     return [*parts, *_about_probes([result])]
 
 
@@ -231,7 +232,6 @@ def _rows(columns: Sequence[Sequence[VariantResult]]) -> tuple[MatrixRow, ...]:
 
 Texts = Mapping[tuple[str, str], Mapping[str, Any]]
 """(example, variant) -> its row of `Run.pairs`."""
-_UNSEEN = ("preferred", "missed", "faint", "undecided")
 _KINDS = 3
 _PAIRS = 3
 
@@ -271,7 +271,7 @@ def misses(rated: Sequence[RunResult], texts: Mapping[str, Texts]) -> list[Miss]
     `texts` are by dataset.
     """
     rows = [(row, place) for place, each in enumerate(rated) for row in each.result.damage]
-    rows = [(row, place) for row, place in rows if row.state in _UNSEEN and row.detection is not None]
+    rows = [(row, place) for row, place in rows if row.state not in (NOTICED, AS_HARMLESS_EDITS) and row.detection is not None]
     rows.sort(key=lambda pair: pair[0].detection or 0.0)
     kinds: dict[str, list[tuple[str, int]]] = {}
     for row, place in rows:

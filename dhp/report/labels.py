@@ -1,29 +1,16 @@
 """Labels of figures, shared by terminal, page and commands."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from dhp.analysis.percent import whole_percent
 from dhp.analysis.results import DoseResponse, DoseThreshold, Result
+from dhp.core.verdicts import Verdict
 
-SIGNS: Mapping[str, str] = {
-    "noticed": "●",
-    "faint": "◔",
-    "undecided": "◐",
-    "as harmless edits": "≈",
-    "missed": "○",
-    "preferred": "▼",
-}
-"""Verdict -> its sign, for readers who do not see the colour; from the best to the worst."""
-STATE_COLOURS: Mapping[str, str] = {
-    "noticed": "green",
-    "faint": "yellow",
-    "as harmless edits": "red",
-    "missed": "red",
-    "preferred": "bold red",
-    "false alarm": "bold red",
-    "raised": "bold red",
-}
-"""Colours of verdicts and control states in a terminal."""
+
+def in_key(verdict: Verdict, floor: float) -> str:
+    """A verdict in the key of a table or page: its sign, the word, and what it means."""
+    said = verdict.explanation.format(floor=percent(floor))
+    return f"{verdict.signed}: {said}" if said else verdict.signed
 
 
 def figure(value: float | None) -> str:

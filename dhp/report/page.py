@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from dhp.analysis.results import WORST_FIRST, Result, VariantResult
+from dhp.analysis.results import Result, VariantResult
 from dhp.content.catalog import descriptions, variant_name
 from dhp.core.diff import EXCERPT, Pieces, excerpt, snippet
 from dhp.core.errors import InputError
@@ -22,6 +22,7 @@ from dhp.core.options import near_keywords
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import ORIGINAL, STOPPED, parse_variant, protocol_name
 from dhp.core.text import printable
+from dhp.core.verdicts import verdicts_about
 from dhp.report.advice import advice, notes
 from dhp.report.charts import detection_chart, judges_chart
 from dhp.report.findings import (
@@ -32,7 +33,7 @@ from dhp.report.findings import (
     misses,
     sentences,
 )
-from dhp.report.labels import SIGNS, percent, percents, sets
+from dhp.report.labels import percent, percents, sets
 from dhp.report.web import page
 from dhp.runs.reader import MANIFEST, RESULTS, Run, RunResult, read_run
 
@@ -110,7 +111,7 @@ def _listed(folder: Path, beside: Path) -> _Listed:
     found = read_run(folder).results
     datasets = list(dict.fromkeys(each.dataset for each in found))
     rows = [row for each in found if not each.too_few for row in each.damage]
-    seen = sum(row.state == "noticed" for row in rows)
+    seen = sum(row.state.is_good for row in rows)
     report = folder / "report.html"
     return _Listed(
         name=printable(folder.name),
@@ -137,7 +138,7 @@ def _cells(result: Result) -> list[list[Any]]:
             result.judge,
             variant_name(row.variant),
             row.state,
-            f"{SIGNS.get(row.state, row.state)} {percent(row.detection)}",
+            f"{row.state if row in result.probes else row.state.sign} {percent(row.detection)}",
             percents(row.detection_ci),
         ]
         for row in (*result.damage, *result.probes)
@@ -181,8 +182,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         matrices=[(m, [found.index(f) for f in m.columns]) for m in matrices(found)] if several else [],
         advice={judge: said for judge, of in by_judge(found).items() if (said := advice(of))},
         misses=misses(run.rated, _texts(run)),
-        verdicts=[v for v in reversed(WORST_FIRST) if any(row.state == v for row in judged)],
-        signs=SIGNS,
+        verdicts=[v for v in verdicts_about("damage") if any(row.state is v for row in judged)],
         start=_start(judged),
         damage=_damage(rows),
         controls=list(

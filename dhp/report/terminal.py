@@ -13,7 +13,6 @@ from dhp.core.text import printable
 from dhp.report.advice import notes, warnings
 from dhp.report.findings import control_words, sentences
 from dhp.report.labels import (
-    STATE_COLOURS,
     figure,
     listed,
     percent,
@@ -151,7 +150,7 @@ def kinds_table(result: Result, *, details: bool = False) -> TextTable:
         headings,
         [(_folded(same), *cells[1:]) for cells, same in rows.items()],
         ("pairs", *more),
-        [STATE_COLOURS.get(same[0].state, "") for same in rows.values()],
+        [same[0].state.style for same in rows.values()],
     )
 
 

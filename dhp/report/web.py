@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.text import visible
+from dhp.core.verdicts import NOT_TESTED, VERDICTS
 from dhp.report.findings import control_words
-from dhp.report.labels import between, figure, percent, percents, t75, t75_isotonic
+from dhp.report.labels import between, figure, in_key, percent, percents, t75, t75_isotonic
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -41,12 +42,23 @@ def page(
     texts = [asset(name) for name in scripts]
     made = _environment(_HERE if isinstance(template, str) else template.parent)
     rendered = made.get_template(Path(template).name).render(
-        style=Markup("".join(asset(name) for name in ("base.css", *styles))),
+        style=Markup("".join([asset("base.css"), verdict_styles(), *map(asset, styles)])),
         scripts=[Markup(text) for text in texts],
         script_hashes=Markup(" ".join(f"'sha256-{_sha256(text)}'" for text in texts)),
         **values,
     )
     return visible(rendered)
+
+
+def verdict_styles() -> str:
+    """The rules of a style sheet for every word of a verdict: its colours, and the form of its dot."""
+    dots = {"full": "", "hollow": "background: var(--page)", "square": "border-radius: 0"}
+    lines = []
+    for word in VERDICTS.values():
+        fill, mark = (f"light-dark({', '.join(pair)})" for pair in (word.fill, word.mark))
+        lines.append(f".{word.css} {{ --fill: {fill}; --mark: {mark}; color: var(--mark); }}\n")
+        lines += [f".{word.css} .dot {{ {dots[word.shape]}; }}\n"] if dots[word.shape] else []
+    return "".join(lines)
 
 
 @cache
@@ -71,6 +83,7 @@ def _environment(folder: Path) -> "Environment":
         lstrip_blocks=True,
     )
     made.filters |= _FILTERS
+    made.globals["NOT_TESTED"] = NOT_TESTED
     return made
 
 
@@ -111,11 +124,11 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "count": _count,
     "embedded": embedded,
     "figure": figure,
+    "in_key": in_key,
     "kind_name": kind_name,
     "p_value": _p_value,
     "percents": percents,
     "share": percent,
-    "style": lambda verdict: verdict.replace(" ", "-"),
     "t75": t75,
     "t75_isotonic": t75_isotonic,
     "variant_name": variant_name,

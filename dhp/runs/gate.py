@@ -20,6 +20,7 @@ from dhp.content.catalog import named_kinds, variant_name
 from dhp.core.errors import InputError
 from dhp.core.options import as_list, keywords_of
 from dhp.core.seeding import key_digest
+from dhp.core.verdicts import FAINT, FALSE_ALARM, NOTICED, UNDECIDED
 from dhp.runs.compare import allowing, check_alike, differences, judge_scores, same_judge
 from dhp.runs.conditions import Gate
 from dhp.runs.reader import Run, RunResult, RunSource, open_run, read_results
@@ -237,7 +238,7 @@ def _demanded(results: Results, names: Iterable[str]) -> list[str]:
 
 def _false_alarms(result: Result) -> Iterator[Finding]:
     for row in result.controls:
-        if row.verdict == "false alarm":
+        if row.verdict is FALSE_ALARM:
             yield "not met", result_name(result), _kind(row)
 
 
@@ -267,15 +268,15 @@ def _noticed(results: Results, demanded: Collection[str]) -> Iterator[Finding]:
     held = []
     for result, row in ((r, row) for r in results for row in r.variants if row.variant in demanded):
         name, said = result_name(result), _kind(row)
-        if row.verdict == "noticed":
+        if row.verdict is NOTICED:
             held.append((row.detection or 0.0, name, said))
         elif not row.n:
             yield "not met", name, f"{variant_name(row.variant)} has no pair of scores"
-        elif row.verdict == "undecided":
+        elif row.verdict is UNDECIDED:
             yield "undecided", name, f"{said}, {_decides(row.n_to_decide)}"
         elif row.detection is None or row.detection_ci is None or row.detection_ci[1] < result.floor:
             yield "not met", name, said
-        elif row.verdict == "faint":
+        elif row.verdict is FAINT:
             n = examples_to_separate(result.n, row.detection, *row.detection_ci, result.floor)
             yield "undecided", name, f"{said}, {_decides(n)}"
         else:
@@ -427,7 +428,7 @@ def _tested(new: RunResult, old: RunResult, margin: float) -> tuple[list[str], N
 
 def _kind(row: VariantResult) -> str:
     """A kind of damage, or a control, with its verdict and detection."""
-    a = "a " if row.verdict == "false alarm" else ""
+    a = "a " if row.verdict is FALSE_ALARM else ""
     return f"{variant_name(row.variant)} is {a}{row.verdict}, {_figure(row.detection, row.detection_ci)}"
 
 

@@ -155,7 +155,7 @@ class _Session:
         (ratings,) = split_ratings(self.table(self.candidates))
         harmless = judged_probes(ratings, edits, self._config)
         rows, _ = judged_kinds(ratings, damage, self._config, harmless)
-        return {row.variant for row in rows if row.verdict != "undecided"}
+        return {row.variant for row in rows if not row.state.is_open}
 
     def table(self, texts: Sequence[Candidate]) -> "pd.DataFrame":
         """The ratings of these texts, in their order.

@@ -1,4 +1,4 @@
-"""Detection, the share of pairs in which the degraded text scores lower, and its verdict.
+"""Detection, the share of pairs in which the degraded text scores lower.
 
 Of a pair of scores the degraded one fell, tied or rose; detection is P(fell) + P(tied) / 2: 50 % is blind,
 100 % sees every case, below 50 % prefers the damage. It is the probability of superiority of paired data
@@ -20,7 +20,6 @@ too little where few scores move: for the upper limit z^2 / 4 are added, which i
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -328,80 +327,10 @@ def _above_controls(
     return np.asarray(found[:, least, np.arange(x.shape[1])])
 
 
-Verdict = Literal["noticed", "faint", "missed", "preferred", "as harmless edits", "undecided"]
-CONTROL_PAIRS = 20
-"""Pairs that a control needs to be passed."""
-ControlState = Literal["passed", "false alarm", "raised", "undecided", "not tested"]
 _MOST_EXAMPLES = 100_000
 _BLIND = 0.5
 _CHANCE = 0.8416212335729143  # normal deviate of 80 %
 _LIMIT = 1.959963984540054  # of the limits of a 95 % interval
-
-
-def verdict(
-    value: float,
-    low: float,
-    high: float,
-    pairs: int,
-    *,
-    floor: float = FLOOR,
-    above_controls: float = math.nan,
-    false_alarm: bool = True,
-) -> Verdict:
-    """What detection and its interval say of a kind of damage.
-
-    `preferred`: the whole interval lies below 50 %. `missed`: the upper limit lies below the floor and the
-    lower one at 50 % or less. `faint`: the lower limit lies above 50 %, the value below the floor. `noticed`:
-    the lower limit lies above 50 %, the value at the floor or above. `as harmless edits`: as noticed, but
-    harmless edits are noticed too, and no less often as far as is known. `undecided`: none of these, or fewer
-    than five pairs.
-
-    Parameters
-    ----------
-    value, low, high
-        Detection of the kind and its limits, in [0, 1]; NaN where undefined.
-    pairs
-        Examples with both scores.
-    floor
-        In (0.5, 1].
-    above_controls
-        `Detection.above` harmless edits, in [-1, 1]; NaN where there are none.
-    false_alarm
-        Whether harmless edits are noticed. If not, damage that may be noticed no more often is undecided.
-    """
-    if pairs < FEWEST_PAIRS or math.isnan(value) or math.isnan(low) or math.isnan(high):
-        return "undecided"
-    if high < _BLIND:
-        return "preferred"
-    if low > _BLIND:
-        if value < floor:
-            return "faint"
-        if above_controls <= 0:
-            return "as harmless edits" if false_alarm else "undecided"
-        return "noticed"
-    return "missed" if high < floor else "undecided"
-
-
-def control_state(
-    value: float,
-    low: float,
-    high: float,
-    pairs: int,
-    *,
-    floor: float = FLOOR,
-    alarm: ControlState = "false alarm",
-) -> ControlState:
-    """What the same figures say of a change that must not move the score.
-
-    `alarm` (`false alarm` of harmless edits, `raised` of attacks) where the verdict would be noticed;
-    `not tested` with fewer than 20 pairs; `passed` where the upper limit lies below the floor; else
-    `undecided`. Parameters as for `verdict`.
-    """
-    if verdict(value, low, high, pairs, floor=floor) == "noticed":
-        return alarm
-    if pairs < CONTROL_PAIRS or math.isnan(high):
-        return "not tested"
-    return "passed" if high < floor else "undecided"
 
 
 def examples_to_decide(
@@ -420,7 +349,7 @@ def examples_to_decide(
     n, value, low, high, deviates
         As for `examples_to_separate`.
     floor
-        As for `verdict`.
+        Lowest detection of noticed damage, in (0.5, 1].
 
     Returns
     -------

@@ -8,7 +8,8 @@ from pathlib import Path
 from results_pages.parts import Audit, Grid, SetFigures, Table, cell_text, judges_of, places_of
 from results_pages.texts import LEAD, LIMITS, OVERVIEW, TEXTS
 
-from dhp.report.labels import SIGNS, percent, percents
+from dhp.core.verdicts import verdicts_about
+from dhp.report.labels import percent, percents
 from dhp.report.printout import markdown_table
 from dhp.report.web import page
 
@@ -53,7 +54,7 @@ def _page(template: str, root: str, texts: object, **values: object) -> str:
         root=root,
         texts=texts,
         judge_file=judge_file,
-        signs=SIGNS,
+        verdicts=verdicts_about("damage"),
         **values,
     )
     return re.sub(r"\n\s*\n+", "\n", made)
@@ -76,7 +77,7 @@ def overview_markdown(sets: Sequence[SetFigures]) -> str:
         *(f"- {sentence}" for sentence in OVERVIEW),
         "",
         "Cells: detection, the chance that the damaged text got the lower score (50 % is blind), and its "
-        f"95 % interval. {', '.join(f'{sign} {verdict}' for verdict, sign in SIGNS.items())}. n: pairs a "
+        f"95 % interval. {', '.join(verdict.signed for verdict in verdicts_about('damage'))}. n: pairs a "
         "kind, the fewest and the most. Compare within a table, not across.",
     ]
     for each in sets:

@@ -9,8 +9,9 @@ import pandas as pd
 from dhp.analysis.results import Ends, Result, VariantResult
 from dhp.content.catalog import variant_name
 from dhp.core.records import IDENTITY
+from dhp.core.verdicts import Verdict
 from dhp.report.findings import control_words, sentences
-from dhp.report.labels import SIGNS, percent, percents
+from dhp.report.labels import percent, percents
 from dhp.runs.compare import compare_rated, recorded_results
 from dhp.stats.compare import Pair
 
@@ -29,13 +30,8 @@ class Cell:
     metric: str
     """That metric; empty where there is one only."""
     d: float | None
-    verdict: str
+    verdict: Verdict
     """Of damage; of a control its state."""
-
-    @property
-    def sign(self) -> str:
-        """Of the verdict; empty for states that only a control has."""
-        return SIGNS.get(self.verdict, "")
 
 
 @dataclass(frozen=True, slots=True)

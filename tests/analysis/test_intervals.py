@@ -153,7 +153,7 @@ def test_a_control_has_one_state_and_damage_is_held_against_it() -> None:
     ]
     result = dhp.analyze(pd.DataFrame(rows, columns=["example", "variant", "metric", "score"]))[0]
     assert {row.variant: row.verdict for row in result.controls} == {
-        "identity": "passed",
+        "identity": "still",
         "harmless": "false alarm",
     }
     said = {row.variant: row.verdict for row in result.variants}
@@ -183,7 +183,7 @@ def test_damage_is_undecided_where_quiet_harmless_edits_may_be_noticed_as_often(
     ]
     result = dhp.analyze(pd.DataFrame(rows, columns=["example", "variant", "metric", "score"]))[0]
     (kind,), (edits,) = result.variants, result.controls
-    assert edits.verdict == "undecided"
+    assert edits.verdict == "not decided"
     assert kind.verdict == "undecided"
     assert kind.detection_ci is not None
     assert kind.detection_ci[0] > 0.5

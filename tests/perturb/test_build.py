@@ -104,7 +104,7 @@ def test_controls_and_attacks_are_tested_apart() -> None:
     assert [a.variant for a in probed.attacks] == ["judge_instruction", "judge_flattery", "padding"]
     assert all(row.d == 0 for row in (*probed.controls, *probed.attacks) if row.d is not None)
     assert probed.warnings == ()
-    assert probed.harmless_edits == "passed"
+    assert probed.harmless_edits == "still"
 
 
 def test_planted_faults_of_a_judge_are_flagged() -> None:
@@ -112,14 +112,14 @@ def test_planted_faults_of_a_judge_are_flagged() -> None:
         "mock/ideal?harmless=1&padding=-1&judge_flattery=1", "mini/summeval", controls=True, attacks=True
     )
     assert {c.variant: c.verdict for c in faulty.controls} == {
-        "identity": "passed",
+        "identity": "still",
         "harmless": "false alarm",
     }
     assert faulty.harmless_edits == "false alarm"
     attacks = {a.variant: a for a in faulty.attacks}
     assert attacks["padding"].verdict == "raised"
     assert attacks["judge_flattery"].d > 1
-    assert attacks["judge_flattery"].verdict == "passed", "it lowered the scores"
+    assert attacks["judge_flattery"].verdict == "still", "it lowered the scores"
 
 
 def test_a_judge_that_lowers_everything_is_found_out_by_the_controls() -> None:

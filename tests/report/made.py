@@ -4,6 +4,7 @@ from typing import Any
 
 from dhp.analysis.results import Cell, DoseResponse, DoseThreshold, Result, RunDetection, VariantResult
 from dhp.core.records import parse_variant
+from dhp.core.verdicts import verdict_of
 
 _PARTS = "suite:s@1|method:rule|metrics:1@1|weights:uniform|statistics:default+hmp|protocol:none|seed:0|dhp:1"
 
@@ -29,13 +30,13 @@ def row(
         "detection_ci": ends,
         "best_metric": "quality",
         "n": 24,
-        "verdict": verdict,
+        "verdict": None if verdict is None else verdict_of(verdict),
     }
     return VariantResult(**(plain | fields))
 
 
 def control(
-    verdict: Any = "passed", detection: float = 0.5, variant: str = "harmless", **fields: Any
+    verdict: Any = "still", detection: float = 0.5, variant: str = "harmless", **fields: Any
 ) -> VariantResult:
     """A control, or with `level` an attack."""
     return row(variant, verdict, detection, **({"level": "control"} | fields))

@@ -69,7 +69,7 @@ def test_nothing_about_prompts_where_there_is_none() -> None:
 
 def test_damage_that_is_undecided_beside_a_high_figure_says_why() -> None:
     alike = row(TYPOS, "undecided", 0.9, detection_ci=(0.7, 1.0), n=30)
-    said = texts(result(alike, controls=(control("undecided", 0.5),)))
+    said = texts(result(alike, controls=(control("not decided", 0.5),)))
     assert said == ["Rate more texts: typos cannot be told from harmless edits yet."]
     assert not texts(result(row(TYPOS, "undecided", 0.9, detection_ci=(0.4, 1.0), n=30)))
 

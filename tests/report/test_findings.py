@@ -48,11 +48,11 @@ def test_very_different_numbers_of_pairs_are_told_of_the_kinds_in_the_average(
 @pytest.mark.parametrize(
     ("shown", "words"),
     [
-        (control("passed", 0.5), "passed"),
-        (control("passed", 0.54, detection_ci=(0.51, 0.58)), "passed 54%"),
+        (control("still", 0.5), "still"),
+        (control("still", 0.54, detection_ci=(0.51, 0.58)), "still 54%"),
         (control("false alarm", 0.7), "false alarm 70%"),
         (control("not tested", 0.7, n=3), "not tested"),
-        (control("undecided", 0.6), "undecided 60%"),
+        (control("not decided", 0.6), "not decided 60%"),
         (None, "not judged"),
     ],
 )
@@ -61,7 +61,7 @@ def test_a_control_has_one_state_and_its_figure_where_that_says_more(shown: obje
 
 
 def test_the_worst_control_stands_for_all() -> None:
-    controls = (control("passed", variant="identity"), control("undecided", 0.6), control("not tested", n=2))
+    controls = (control("still", variant="identity"), control("not decided", 0.6), control("not tested", n=2))
     assert result(controls=controls).control == controls[1]
     assert result(controls=()).control is None
 
@@ -116,7 +116,7 @@ def test_a_false_alarm_and_a_raised_score_are_part_of_the_sentence() -> None:
     )
     several = said(found, result(row(TYPOS), dataset="other"))
     assert "false alarm on harmless edits (1 of 2 sets)" in several
-    assert "false alarm" not in said(result(row(TYPOS), controls=(control("undecided", 0.66),)))
+    assert "false alarm" not in said(result(row(TYPOS), controls=(control("not decided", 0.66),)))
 
 
 def test_too_few_examples_are_said_in_one_line_and_count_in_no_other() -> None:

@@ -13,7 +13,6 @@ import dhp
 from dhp.analysis.results import Cell, Result, VariantResult
 from dhp.content.catalog import variant_name
 from dhp.report.findings import sentences
-from dhp.report.labels import SIGNS
 from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run
 from tests.browser import Page, in_browser, needs_chromium
@@ -206,7 +205,7 @@ def test_the_matrix_has_a_cell_for_each_kind_and_result(plain: Run, pages: dict[
         expected = [r.variants[place] for r in plain.results]
         shown = [" ".join(cell.split()) for cell in parsed.row(variant_name(row.variant))[1:]]
         assert shown == [
-            f"{SIGNS[str(v.verdict)]} {percent(v.detection)} {v.verdict} {ends(v.detection_ci)}"
+            f"{v.state.sign} {percent(v.detection)} {v.verdict} {ends(v.detection_ci)}"
             for v in expected
         ]
     assert parsed.row("noticed")[1:] == [r.noticed for r in plain.results]

@@ -6,11 +6,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from dhp.analysis.results import WORST_FIRST, Result, VariantResult
+from dhp.analysis.results import Result, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.files import indented_json
+from dhp.core.verdicts import Verdict, in_sentence
 from dhp.report.findings import sentences
-from dhp.report.labels import SIGNS, figure, listed, percent, percents, style_words, t75
+from dhp.report.labels import figure, listed, percent, percents, style_words, t75
 from dhp.report.printout import markdown_cell, markdown_table
 from dhp.report.web import page
 
@@ -61,7 +62,7 @@ class JudgeCard:
     def damage(self) -> list[tuple[str, VariantResult]]:
         """Dataset and kind of damage, the worst first."""
         rows = [(each.dataset, row) for each in self.results for row in each.damage]
-        return sorted(rows, key=lambda pair: WORST_FIRST.index(pair[1].state))
+        return sorted(rows, key=lambda pair: -pair[1].state.rank)
 
     @property
     def controls(self) -> list[tuple[str, VariantResult]]:
@@ -164,7 +165,6 @@ def card_page(cards: Sequence[JudgeCard]) -> str:
         _PAGE,
         styles=["report.css"],
         cards=[(card, figures(card), threshold_rows(card)) for card in cards],
-        signs=SIGNS,
         schema=SCHEMA,
     )
 
@@ -190,20 +190,11 @@ def _plain(dataset: str, row: VariantResult) -> dict[str, Any]:
 
 def _limits(card: JudgeCard) -> Iterable[str]:
     """What follows from the figures, the worst first, and what no audit can say."""
-    for verdict, why in (
-        ("preferred", "it prefers such texts"),
-        ("missed", "it misses this"),
-        ("as harmless edits", "its scores fall as much for harmless edits"),
-        ("faint", "it seldom notices this"),
-    ):
-        if names := _named(card.damage, verdict):
-            yield f"Do not rely on it where texts may suffer from {names}: {why}."
-    if names := _named(card.controls, "false alarm"):
-        yield f"Do not compare texts that differ in form alone: false alarm on {names}."
-    if names := _named(card.attacks, "raised"):
-        yield f"Do not use it where writers know of it: its scores are raised by {names}."
-    if names := _named(card.damage, "undecided"):
-        yield f"Nothing is known yet of {names}: test it on more examples."
+    rows = [*card.damage, *card.controls, *card.attacks]
+    words = [*in_sentence("damage"), *in_sentence("probe")]
+    for word in sorted((word for word in words if word.caution), key=lambda word: word.is_open):
+        if names := _named(rows, word):
+            yield word.caution.format(names)
     icc = card.steadiness("icc")
     if icc is not None and icc < _STEADY:
         yield f"Do not use single answers: half or more of their variance is chance (ICC {icc:.2f})."
@@ -215,8 +206,8 @@ def _limits(card: JudgeCard) -> Iterable[str]:
     yield f"Other kinds of text than {names}, other languages and other damage were not tested."
 
 
-def _named(rows: Sequence[tuple[str, VariantResult]], verdict: str) -> str:
-    names = list(dict.fromkeys(variant_name(row.variant) for _, row in rows if row.state == verdict))
+def _named(rows: Sequence[tuple[str, VariantResult]], verdict: Verdict) -> str:
+    names = list(dict.fromkeys(variant_name(row.variant) for _, row in rows if row.state is verdict))
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
     return "; ".join([*names[:_NAMED], *more])
 

@@ -528,5 +528,5 @@ def _said(what: str, rows: list[VariantResult]) -> str:
     if not rows:
         return ""
     mean = sum(row.detection or 0.0 for row in rows) / len(rows)
-    noticed = sum(row.verdict == "noticed" for row in rows)
+    noticed = sum(row.state.is_good for row in rows)
     return f"{what}: mean detection {mean:.0%}, {noticed} of {len(rows)} noticed"

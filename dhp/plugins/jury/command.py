@@ -9,6 +9,7 @@ from dhp.analysis.config import AnalysisConfig
 from dhp.cli.options import Command, setting
 from dhp.cli.output import JSON, print_out
 from dhp.content.catalog import variant_name
+from dhp.core.verdicts import FALSE_ALARM, NOTICED
 from dhp.report.printout import Printout
 
 if TYPE_CHECKING:
@@ -51,12 +52,12 @@ def _lines(jury: "Jury") -> list[str]:
 
 
 def _member(member: "JuryMember") -> str:
-    noticed = list(member.verdicts.values()).count("noticed")
+    noticed = list(member.verdicts.values()).count(NOTICED)
     said = f"{' + '.join(member.judges)}: noticed {noticed} of {len(member.verdicts)}"
     defined = {v: x for v, x in member.detection.items() if x is not None}
     if defined:
         worst = min(defined, key=defined.__getitem__)
         said += f", lowest {variant_name(worst)} {defined[worst]:.0%} {member.verdicts[worst]}"
-    alarms = [variant_name(v) for v, state in member.controls.items() if state == "false alarm"]
+    alarms = [variant_name(v) for v, state in member.controls.items() if state is FALSE_ALARM]
     said += f", false alarm: {', '.join(alarms)}" if alarms else ""
     return said if member.cost is None else f"{said}, cost {member.cost:.2f}"

@@ -9,22 +9,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dhp.analysis.verdict_rule import control_state, verdict
 from dhp.core.errors import InputError, unique
 from dhp.core.options import check_percent
 from dhp.core.records import IDENTITY
 from dhp.core.seeding import key_digest
+from dhp.core.verdicts import FALSE_ALARM, MISSED, NOTICED, Verdict
 from dhp.runs.compare import check_alike, differences, rated_by_dataset
 from dhp.runs.reader import RunResult, read_run
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import (
     FEWEST_PAIRS,
-    ControlState,
-    Verdict,
-    control_state,
     detection,
     outcome_shares,
-    verdict,
 )
 from dhp.stats.wilcoxon import average_ranks
 
@@ -61,7 +59,7 @@ class JuryFigures:
     """Detection of each kind of damage, in [0, 1], shape (V,); NaN without a pair."""
     verdicts: tuple[Verdict, ...]
     """Verdict on each kind of damage."""
-    controls: tuple[ControlState, ...]
+    controls: tuple[Verdict, ...]
     """State of each harmless edit."""
     counted: tuple[bool, ...]
     """Whether a kind of damage has five pairs."""
@@ -75,7 +73,7 @@ class JuryFigures:
     def passes(self) -> bool:
         """Whether every kind of damage with five pairs is noticed, and no harmless edit is a false alarm."""
         verdicts = {said for said, counts in zip(self.verdicts, self.counted, strict=True) if counts}
-        return verdicts == {"noticed"} and "false alarm" not in self.controls
+        return verdicts == {NOTICED} and FALSE_ALARM not in self.controls
 
 
 def text_ranks(scores: npt.ArrayLike) -> Floats:
@@ -96,7 +94,7 @@ def text_ranks(scores: npt.ArrayLike) -> Floats:
 def jury_figures(texts: JudgedTexts, members: Sequence[int], floor: float = FLOOR) -> JuryFigures:
     """What the members, at least one, see together, each with the same say; judged as one judge is.
 
-    `floor` is as for `dhp.stats.detection.verdict`.
+    `floor` is as for `dhp.analysis.verdict_rule.verdict`.
     """
     x = texts.differences(members)
     harmless = x[:, [index - 1 for index in texts.harmless]] if texts.harmless else None
@@ -105,7 +103,7 @@ def jury_figures(texts: JudgedTexts, members: Sequence[int], floor: float = FLOO
     pairs = found.pairs.max(axis=1).tolist()
     figures = list(zip(found.value.tolist(), found.low.tolist(), found.high.tolist(), pairs, strict=True))
     above = found.above_controls
-    states: list[ControlState] = []
+    states: list[Verdict] = []
     if harmless is not None:
         seen = detection(harmless, ["control"] * harmless.shape[1], texts.clusters)
         rows = (seen.value, seen.low, seen.high, seen.pairs.max(axis=1))
@@ -114,7 +112,7 @@ def jury_figures(texts: JudgedTexts, members: Sequence[int], floor: float = FLOO
     return JuryFigures(
         found.value,
         tuple(
-            verdict(*f, floor=floor, above_controls=a, false_alarm="false alarm" in states)
+            verdict(*f, floor=floor, above_controls=a, false_alarm=FALSE_ALARM in states)
             for f, a in zip(figures, above.tolist(), strict=True)
         ),
         tuple(states),
@@ -202,7 +200,7 @@ class JuryMember:
     """Variant -> detection by the metric that sees it best, in [0, 1]; None without a pair."""
     verdicts: dict[str, Verdict]
     """Verdict on each variant: variant -> verdict."""
-    controls: dict[str, ControlState]
+    controls: dict[str, Verdict]
     """Harmless edit -> state."""
     cost: float | None
     """Cost of the judges' runs; None where a run has no prices."""
@@ -294,7 +292,7 @@ def _jury(dataset: str, entries: Sequence[RunResult], floor: float) -> Jury:
         alone=alone,
         chosen=None if chosen is None else member(chosen),
         together=member(range(len(names))),
-        missed=tuple(v for v in damage if all(m.verdicts[v] == "missed" for m in alone)),
+        missed=tuple(v for v in damage if all(m.verdicts[v] is MISSED for m in alone)),
         gains=_gains(names, texts, [e.ratings.digest for e in entries]),
     )
 

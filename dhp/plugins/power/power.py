@@ -14,6 +14,7 @@ from dhp.core.options import check_percent, near_keywords
 from dhp.core.progress import Progress, counted, numbered, progress_of
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import key_digest
+from dhp.core.verdicts import Verdict
 from dhp.judge.judges.mock import MockJudge, mock_judge
 from dhp.plugins.power.question import LIMIT, Question
 from dhp.plugins.power.simulation import (
@@ -27,7 +28,7 @@ from dhp.plugins.power.simulation import (
 from dhp.runs.reader import RunResult, read_run
 from dhp.stats.arrays import Floats
 from dhp.stats.defaults import FLOOR
-from dhp.stats.detection import ControlState, Verdict, detection_influences
+from dhp.stats.detection import detection_influences
 
 _FEW_LIMIT = 1_000  # of pilots and mocks: too few are rated to tell a weak effect from none
 _CHANCES = (0.8, 0.9)
@@ -47,7 +48,7 @@ class VariantPower:
 
     variant: str
     """Name of the variant."""
-    verdict: Verdict | ControlState | None
+    verdict: Verdict | None
     """Verdict of the pilot; None without one."""
     detection: float | None
     """Detection in the pilot, else by the metric that sees it best, in [0, 1]."""

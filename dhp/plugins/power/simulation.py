@@ -10,9 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dhp.analysis.verdict_rule import verdict
+from dhp.core.verdicts import NOTICED
 from dhp.stats.arrays import Floats
 from dhp.stats.defaults import FLOOR
-from dhp.stats.detection import detection, verdict
+from dhp.stats.detection import detection
 
 _MODEL_POINTS = 13  # log2 of the examples of a population by model
 _AT_ONCE = 1 << 18  # examples drawn
@@ -130,7 +132,7 @@ def simulated_power(
         count = min(most, runs - start)
         found = detection(x[rng.integers(len(x), size=(n, count))], ["run"] * count, together=together)
         figures = zip(found.value, found.low, found.high, found.pairs.max(axis=1), strict=True)
-        noticed += sum(verdict(*figure, floor=floor) == "noticed" for figure in figures)
+        noticed += sum(verdict(*figure, floor=floor) is NOTICED for figure in figures)
     return noticed / runs
 
 

@@ -155,7 +155,7 @@ def test_ratings_are_those_of_a_full_run(tmp_path: Path, model: str) -> None:
 
 def test_no_kind_is_stopped_while_harmless_edits_may_be_noticed_as_often() -> None:
     result = dhp.run("mock/noisy", "mini/story_cloze", schedule=STOP)
-    assert result.controls[0].verdict == "undecided"
+    assert result.controls[0].verdict == "not decided"
     stopped = {v.variant: v.verdict for v in result.variants if v.stopped_at is not None}
     assert "undecided" not in stopped.values()
 

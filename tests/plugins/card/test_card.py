@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.analysis.results import WORST_FIRST, Results
+from dhp.analysis.results import Results
 from dhp.plugins.card.card import card_json, card_markdown, card_page, judge_cards, threshold_rows
 from dhp.report.printout import markdown_cell
 from tests.cli.conftest import Run
@@ -26,7 +26,7 @@ def test_every_kind_and_control_stands_once_with_its_figures_the_worst_first(res
     assert sorted((row.variant, row.detection) for _, row in card.damage) == sorted(
         (row.variant, row.detection) for row in result.variants
     )
-    places = [WORST_FIRST.index(str(row.verdict)) for _, row in card.damage]
+    places = [-row.state.rank for _, row in card.damage]
     assert places == sorted(places)
     assert [row for _, row in card.controls] == list(result.controls)
     assert card.parse_rate == 1.0

@@ -21,7 +21,8 @@ from dhp.plugins.power.simulation import (
     power_interval,
     simulated_power,
 )
-from dhp.stats.detection import detection, verdict
+from dhp.analysis.verdict_rule import verdict
+from dhp.stats.detection import detection
 from tests.cli.conftest import Run
 
 FEW = Question(runs=60, n=50)

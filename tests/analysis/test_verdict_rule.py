@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.stats.detection import control_state, detection, examples_to_decide, examples_to_separate, verdict
+from dhp.analysis.verdict_rule import control_state, verdict
+from dhp.core.verdicts import RAISED
+from dhp.stats.detection import detection, examples_to_decide, examples_to_separate
 
 
 @pytest.mark.parametrize(
@@ -51,12 +53,12 @@ def test_damage_must_be_told_from_harmless_edits() -> None:
 @pytest.mark.parametrize(
     ("value", "low", "high", "pairs", "expected"),
     [
-        (0.5, 0.45, 0.55, 20, "passed"),
+        (0.5, 0.45, 0.55, 20, "still"),
         (0.5, 0.45, 0.55, 19, "not tested"),
-        (0.55, 0.51, 0.59, 40, "passed"),
-        (0.55, 0.45, 0.65, 40, "undecided"),
+        (0.55, 0.51, 0.59, 40, "still"),
+        (0.55, 0.45, 0.65, 40, "not decided"),
         (0.7, 0.51, 0.8, 15, "false alarm"),
-        (0.4, 0.3, 0.45, 40, "passed"),
+        (0.4, 0.3, 0.45, 40, "still"),
         (math.nan, math.nan, math.nan, 0, "not tested"),
     ],
 )
@@ -65,7 +67,7 @@ def test_states_of_controls(value: float, low: float, high: float, pairs: int, e
 
 
 def test_an_attack_is_raised() -> None:
-    assert control_state(0.7, 0.51, 0.8, 40, alarm="raised") == "raised"
+    assert control_state(0.7, 0.51, 0.8, 40, alarm=RAISED) == "raised"
 
 
 @given(
@@ -80,7 +82,7 @@ def test_no_verdict_contradicts_the_figures_beside_it(
     assert said != "missed" or high < floor
     assert said != "preferred" or high < 0.5
     assert (said in ("noticed", "faint")) <= (low > 0.5)
-    assert not (said == "noticed" and control_state(value, low, high, pairs, floor=floor) == "passed")
+    assert not (said == "noticed" and control_state(value, low, high, pairs, floor=floor) == "still")
 
 
 SHAPES = {"independent": 0.0, "halo": 1.0}

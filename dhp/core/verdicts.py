@@ -1,0 +1,306 @@
+"""The words of verdicts: each is declared here once, with all that any output says or shows of it.
+
+Code elsewhere imports the constants, or asks a word for its properties; none spells a word. A new word is one
+more constant: tables, sentences, keys, colours and the schema of results follow.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
+
+Subject = Literal["damage", "probe", "run"]
+"""What a word is about: a kind of damage, a control or attack, or a judge as a whole."""
+Standing = Literal["good", "weak", "open", "bad"]
+"""What it means for the user of the judge; `open` is for what more examples would decide."""
+Shape = Literal["full", "hollow", "square"]
+"""Form of the dot in charts, for readers who do not see its colour."""
+
+VERDICTS: "dict[str, Verdict]" = {}
+"""Every word, by itself; those of one subject from the best to the worst."""
+
+
+class Verdict(str):
+    """One word, which is a plain string wherever it is written to a file.
+
+    Parameters
+    ----------
+    word
+        The word itself.
+    about, standing
+        Its subject, and whether that is good or bad.
+    sign
+        One character before a figure; empty for words that stand in full.
+    shape
+        Form of its dot in charts.
+    style
+        Style in a terminal, as `rich` reads it; empty for plain text.
+    fill, mark
+        Colours of areas, and of text and marks, on pages: on a light and on a dark ground.
+    phrase
+        The part of a sentence about a judge, with `{}` for what the word is said of.
+    explanation
+        Its meaning in a key, with `{floor}` for the lowest detection of noticed damage; may be empty.
+    caution
+        A sentence on what a judge should not be used for, with `{}` as in `phrase`; empty without any.
+    """
+
+    about: Subject
+    standing: Standing
+    sign: str
+    shape: Shape
+    style: str
+    fill: tuple[str, str]
+    mark: tuple[str, str]
+    phrase: str
+    explanation: str
+    caution: str
+
+    def __new__(
+        cls,
+        word: str,
+        *,
+        about: Subject,
+        standing: Standing,
+        sign: str = "",
+        shape: Shape = "full",
+        style: str = "",
+        fill: tuple[str, str] = ("#eceef1", "#262b32"),
+        mark: tuple[str, str] = ("#5d646e", "#a8aeb8"),
+        phrase: str,
+        explanation: str = "",
+        caution: str = "",
+    ) -> Self:
+        made = super().__new__(cls, word)
+        made.about, made.standing = about, standing
+        made.sign, made.shape, made.style, made.fill, made.mark = sign, shape, style, fill, mark
+        made.phrase, made.explanation, made.caution = phrase, explanation, caution
+        VERDICTS[word] = made
+        return made
+
+    @property
+    def rank(self) -> int:
+        """Place among the words, lower is better; compare it among words of one subject."""
+        return list(VERDICTS).index(self)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the judge did what it should."""
+        return self.standing == "good"
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether it is shown that the judge did not do what it should."""
+        return self.standing == "bad"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more examples would decide."""
+        return self.standing == "open"
+
+    @property
+    def css(self) -> str:
+        """Its class on pages."""
+        return self.replace(" ", "-")
+
+    @property
+    def signed(self) -> str:
+        """The word after its sign."""
+        return f"{self.sign} {self}".lstrip()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return verdict_of, (str(self),)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(
+            verdict_of, core_schema.literal_schema(list(VERDICTS))
+        )
+
+
+def verdict_of(word: str) -> Verdict:
+    """The verdict that a word is; raises `KeyError` for one that is none."""
+    return VERDICTS[word]
+
+
+def verdicts_about(subject: Subject) -> list[Verdict]:
+    """All words on a subject, from the best to the worst."""
+    return [each for each in VERDICTS.values() if each.about == subject]
+
+
+def in_sentence(subject: Subject) -> list[Verdict]:
+    """The words on a subject in the order of a sentence: what is good, then the worst first."""
+    words = verdicts_about(subject)
+    return [*(w for w in words if w.is_good), *(w for w in reversed(words) if not w.is_good)]
+
+
+def foremost(states: Iterable[Verdict]) -> Verdict:
+    """Of several verdicts on one kind, at least one, that by which it is named.
+
+    What is shown to be bad comes before what is good, and both before all else; of equals the worst is taken.
+    """
+    return min(states, key=lambda word: (not word.is_bad, not word.is_good, -word.rank))
+
+
+_RED = ("#f6ccc4", "#5d221d"), ("#b3261e", "#ff8a80")
+_PALE = ("#e6eff0", "#1d3236"), ("#4a7079", "#9cc3cb")
+
+NOTICED = Verdict(
+    "noticed",
+    about="damage",
+    standing="good",
+    sign="●",
+    style="green",
+    fill=("#d3e7ec", "#123e49"),
+    mark=("#0f5f73", "#67c6dd"),
+    phrase="notices {}",
+)
+UNDECIDED = Verdict(
+    "undecided",
+    about="damage",
+    standing="open",
+    sign="◐",
+    shape="hollow",
+    phrase="undecided on {}",
+    explanation="more examples decide",
+    caution="Nothing is known yet of {}: test it on more examples.",
+)
+FAINT = Verdict(
+    "faint",
+    about="damage",
+    standing="weak",
+    sign="◔",
+    style="yellow",
+    fill=_PALE[0],
+    mark=_PALE[1],
+    phrase="faint on {}",
+    explanation="seen, in too few pairs to count on, with a floor of {floor}",
+    caution="Do not rely on it if texts may suffer from {}: it seldom notices this.",
+)
+AS_HARMLESS_EDITS = Verdict(
+    "as harmless edits",
+    about="damage",
+    standing="weak",
+    sign="≈",
+    style="red",
+    fill=("#ece2f2", "#38283f"),
+    mark=("#6d3f88", "#cfa6e3"),
+    phrase="notices {} no more than harmless edits",
+    explanation="by the same metric, perhaps no more often than harmless edits",
+    caution="Do not rely on it if texts may suffer from {}: its scores fall as much for harmless edits.",
+)
+MISSED = Verdict(
+    "missed",
+    about="damage",
+    standing="bad",
+    sign="○",
+    shape="hollow",
+    style="red",
+    fill=("#fbe2c6", "#4b3414"),
+    mark=("#9a4c05", "#f0b060"),
+    phrase="misses {}",
+    explanation="below the floor of {floor}",
+    caution="Do not rely on it if texts may suffer from {}: it misses this.",
+)
+PREFERRED = Verdict(
+    "preferred",
+    about="damage",
+    standing="bad",
+    sign="▼",
+    shape="square",
+    style="bold red",
+    fill=_RED[0],
+    mark=_RED[1],
+    phrase="prefers texts damaged by {}",
+    explanation="the damaged text got the higher score",
+    caution="Do not rely on it if texts may suffer from {}: it prefers such texts.",
+)
+
+STILL = Verdict(
+    "still",
+    about="probe",
+    standing="good",
+    phrase="scores stay under {}",
+    explanation="harmless edits leave the scores as they are",
+)
+MOVES_A_LITTLE = Verdict(
+    "moves a little",
+    about="probe",
+    standing="weak",
+    fill=_PALE[0],
+    mark=_PALE[1],
+    phrase="moves a little with {}",
+    explanation="by less than a tenth of the drop of the mildest noticed damage",
+)
+NOT_TESTED = Verdict(
+    "not tested",
+    about="probe",
+    standing="open",
+    shape="hollow",
+    phrase="{} not tested",
+    explanation="too few pairs",
+)
+NOT_DECIDED = Verdict(
+    "not decided",
+    about="probe",
+    standing="open",
+    shape="hollow",
+    phrase="not decided on {}",
+    explanation="more examples decide",
+)
+PREFERS_EDITS = Verdict(
+    "prefers edits",
+    about="probe",
+    standing="bad",
+    sign="!",
+    shape="square",
+    style="bold red",
+    fill=_RED[0],
+    mark=_RED[1],
+    phrase="prefers {}",
+    explanation="harmless edits raise the score",
+    caution="Do not compare texts that differ in form alone: it prefers {}.",
+)
+RAISED = Verdict(
+    "raised",
+    about="probe",
+    standing="bad",
+    sign="!",
+    shape="square",
+    style="bold red",
+    fill=_RED[0],
+    mark=_RED[1],
+    phrase="scores rise with {}",
+    explanation="an attack raises the score",
+    caution="Do not use it if writers know of it: its scores are raised by {}.",
+)
+FALSE_ALARM = Verdict(
+    "false alarm",
+    about="probe",
+    standing="bad",
+    sign="!",
+    shape="square",
+    style="bold red",
+    fill=_RED[0],
+    mark=_RED[1],
+    phrase="false alarm on {}",
+    explanation="harmless edits lower the score",
+    caution="Do not compare texts that differ in form alone: false alarm on {}.",
+)
+
+BLIND = Verdict(
+    "blind",
+    about="run",
+    standing="bad",
+    shape="square",
+    style="bold red",
+    fill=_RED[0],
+    mark=_RED[1],
+    phrase="blind: no score of {} moved",
+    explanation="no score of any text moved",
+    caution="Do not use it: no score of {} moved.",
+)
