@@ -11,6 +11,7 @@ import pytest
 
 import dhp as library
 from dhp.cli.main import main
+from dhp.core.verdicts import MISSED
 
 from .conftest import Run
 
@@ -22,7 +23,7 @@ def results() -> library.Results:
     """Two results of which only the first misses a kind of damage (on 24 texts undecided)."""
     blind = library.run("mock/ideal?random_typos=0", SUMMARIES)[0]
     variants = tuple(
-        replace(row, verdict="missed", detection_ci=(0.42, 0.58)) if row.verdict == "undecided" else row
+        replace(row, verdict=MISSED, detection_ci=(0.42, 0.58)) if row.verdict == "undecided" else row
         for row in blind.variants
     )
     ideal = library.run("mock/ideal", STORIES)[0]

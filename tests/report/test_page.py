@@ -12,6 +12,7 @@ import pytest
 import dhp
 from dhp.analysis.results import Cell, Result, VariantResult
 from dhp.content.catalog import variant_name
+from dhp.core.verdicts import verdict_of
 from dhp.report.findings import sentences
 from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run
@@ -226,7 +227,7 @@ def test_the_chart_begins_below_the_lowest_limit_and_ends_at_100_percent(single:
     first = single.results[0]
     drawn = ((0.75, (0.7, 0.85), "noticed"), (0.4, (0.2, 0.49), "preferred"), (None, None, "undecided"))
     rows = tuple(
-        replace(row, detection=value, detection_ci=ends, verdict=verdict)
+        replace(row, detection=value, detection_ci=ends, verdict=verdict_of(verdict))
         for row, (value, ends, verdict) in zip(first.variants, drawn, strict=False)
     )
     changed = replace(first, variants=rows, controls=())

@@ -40,8 +40,8 @@ def test_what_it_misses_is_what_it_should_not_be_used_for() -> None:
     shown = made(row("random_typos", "missed", 0.5), row("reordering", "preferred", 0.3), controls=alarm)
     (card,) = judge_cards([shown])
     assert card.limits[:3] == (
-        "Do not rely on it where texts may suffer from reordered sentences: it prefers such texts.",
-        "Do not rely on it where texts may suffer from typos: it misses this.",
+        "Do not rely on it if texts may suffer from reordered sentences: it prefers such texts.",
+        "Do not rely on it if texts may suffer from typos: it misses this.",
         "Do not compare texts that differ in form alone: false alarm on harmless edits.",
     )
     assert card.summary == (
