@@ -20,11 +20,11 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from dhp.analysis.verdict_rule import verdict
 from dhp.plugins.adaptive.threshold_search import searched, staircase
 from dhp.stats.arrays import level_shares
 from dhp.stats.compare import QUANTITIES, JudgeScores
 from dhp.stats.defaults import FLOOR
-from dhp.analysis.verdict_rule import verdict
 from dhp.stats.detection import detection
 from dhp.stats.influences import (
     Influences,

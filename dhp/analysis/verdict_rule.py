@@ -79,8 +79,8 @@ def control_state(
     """What the same figures say of a change that must not move the score.
 
     `alarm` (`false alarm` of harmless edits, `raised` of attacks) where the verdict would be noticed;
-    `not tested` with fewer than 20 pairs; `still` if the upper limit lies below the floor; else `not decided`.
-    Parameters as for `verdict`.
+    `not tested` with fewer than 20 pairs; `still` if the upper limit lies below the floor; else
+    `not decided`. Parameters as for `verdict`.
     """
     if verdict(value, low, high, pairs, floor=floor) is NOTICED:
         return alarm

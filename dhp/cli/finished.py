@@ -229,8 +229,8 @@ def _seen(rows: "Sequence[VariantResult]", *, several: bool, narrow: bool) -> "T
     """Detection and verdict of a kind by one judge; of several data the mean, and how often noticed."""
     from rich.text import Text
 
-    from dhp.report.compared import mean_detection
     from dhp.core.verdicts import NOTICED
+    from dhp.report.compared import mean_detection
 
     if (mean := mean_detection(rows)) is None:
         return Text("–")

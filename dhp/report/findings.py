@@ -271,7 +271,11 @@ def misses(rated: Sequence[RunResult], texts: Mapping[str, Texts]) -> list[Miss]
     `texts` are by dataset.
     """
     rows = [(row, place) for place, each in enumerate(rated) for row in each.result.damage]
-    rows = [(row, place) for row, place in rows if row.state not in (NOTICED, AS_HARMLESS_EDITS) and row.detection is not None]
+    rows = [
+        (row, place)
+        for row, place in rows
+        if row.state not in (NOTICED, AS_HARMLESS_EDITS) and row.detection is not None
+    ]
     rows.sort(key=lambda pair: pair[0].detection or 0.0)
     kinds: dict[str, list[tuple[str, int]]] = {}
     for row, place in rows:

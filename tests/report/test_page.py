@@ -206,8 +206,7 @@ def test_the_matrix_has_a_cell_for_each_kind_and_result(plain: Run, pages: dict[
         expected = [r.variants[place] for r in plain.results]
         shown = [" ".join(cell.split()) for cell in parsed.row(variant_name(row.variant))[1:]]
         assert shown == [
-            f"{v.state.sign} {percent(v.detection)} {v.verdict} {ends(v.detection_ci)}"
-            for v in expected
+            f"{v.state.sign} {percent(v.detection)} {v.verdict} {ends(v.detection_ci)}" for v in expected
         ]
     assert parsed.row("noticed")[1:] == [r.noticed for r in plain.results]
     classes = [attrs["class"] for tag, attrs in parsed.tags if tag == "td" and "class" in attrs]

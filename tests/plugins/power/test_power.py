@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dhp
+from dhp.analysis.verdict_rule import verdict
 from dhp.core.errors import InputError
 from dhp.plugins.power.power import power, power_of_detection, power_of_mock
 from dhp.plugins.power.question import Question
@@ -21,7 +22,6 @@ from dhp.plugins.power.simulation import (
     power_interval,
     simulated_power,
 )
-from dhp.analysis.verdict_rule import verdict
 from dhp.stats.detection import detection
 from tests.cli.conftest import Run
 
