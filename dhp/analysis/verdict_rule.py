@@ -41,18 +41,9 @@ def verdict(
     harmless edits are noticed too, and no less often as far as is known. `undecided`: none of these, or fewer
     than five pairs.
 
-    Parameters
-    ----------
-    value, low, high
-        Detection of the kind and its limits, in [0, 1]; NaN where undefined.
-    pairs
-        Examples with both scores.
-    floor
-        In (0.5, 1].
-    above_controls
-        `Detection.above` harmless edits, in [-1, 1]; NaN where there are none.
-    false_alarm
-        Whether harmless edits are noticed. If not, damage that may be noticed no more often is undecided.
+    Figures are in [0, 1], NaN if undefined; `pairs` are examples with both scores, `above_controls` is as
+    `Detection.above`, NaN without harmless edits. `false_alarm` says whether harmless edits are noticed: if not,
+    damage that may be noticed no more often is undecided.
     """
     if pairs < FEWEST_PAIRS or math.isnan(value) or math.isnan(low) or math.isnan(high):
         return UNDECIDED

@@ -23,40 +23,28 @@ VERDICTS: "dict[str, Verdict]" = {}
 
 
 class Verdict(str):
-    """One word, which is a plain string wherever it is written to a file.
-
-    Parameters
-    ----------
-    word
-        The word itself.
-    about, standing
-        Its subject, and whether that is good or bad.
-    sign
-        One character before a figure; empty for words that stand in full.
-    shape
-        Form of its dot in charts.
-    style
-        Style in a terminal, as `rich` reads it; empty for plain text.
-    fill, mark
-        Colours of areas, and of text and marks, on pages: on a light and on a dark ground.
-    phrase
-        The part of a sentence about a judge, with `{}` for what the word is said of.
-    explanation
-        Its meaning in a key, with `{floor}` for the lowest detection of noticed damage; may be empty.
-    caution
-        A sentence on what a judge should not be used for, with `{}` as in `phrase`; empty without any.
-    """
+    """One word, which is a plain string wherever it is written to a file."""
 
     about: Subject
+    """What it is said of."""
     standing: Standing
+    """Whether that is good or bad."""
     sign: str
+    """One character before a figure; empty for words that stand in full."""
     shape: Shape
+    """Form of its dot in charts."""
     style: str
+    """Style in a terminal, as `rich` reads it; empty for plain text."""
     fill: tuple[str, str]
+    """Colour of areas on pages, on a light and on a dark ground."""
     mark: tuple[str, str]
+    """Colour of text and marks, in the same way."""
     phrase: str
+    """The part of a sentence about a judge, with `{}` for what the word is said of."""
     explanation: str
+    """Its meaning in a key, with `{floor}` for the lowest detection of noticed damage; may be empty."""
     caution: str
+    """A sentence on what a judge should not be used for, with `{}` as in `phrase`; empty without any."""
 
     def __new__(
         cls,
