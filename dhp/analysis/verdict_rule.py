@@ -42,8 +42,8 @@ def verdict(
     than five pairs.
 
     Figures are in [0, 1], NaN if undefined; `pairs` are examples with both scores, `above_controls` is as
-    `Detection.above`, NaN without harmless edits. `false_alarm` says whether harmless edits are noticed: if not,
-    damage that may be noticed no more often is undecided.
+    `Detection.above`, NaN without harmless edits. `false_alarm` says whether harmless edits are noticed; if
+    not, damage that may be noticed no more often is undecided.
     """
     if pairs < FEWEST_PAIRS or math.isnan(value) or math.isnan(low) or math.isnan(high):
         return UNDECIDED
