@@ -125,7 +125,7 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
             traceback.print_exc()
         match e:
             case DhpError():
-                _fail(str(e), e.exit_code)
+                _fail(e.message, e.exit_code)
             case OSError():  # a file that no reader or writer of ours expected to fail
                 from dhp.core.files import MAKE_ROOM, is_full
 

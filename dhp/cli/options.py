@@ -12,7 +12,7 @@ from typing import Any, get_args
 import click
 from click.core import ParameterSource
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, suggest, unquoted
 from dhp.core.options import Option, option_of
 from dhp.core.plugins import load_target, offered
 
@@ -336,7 +336,7 @@ class Messages(logging.Handler):
         if _PARAMETER.search(message):
             names = self._names(self.command)
             message = _PARAMETER.sub(lambda found: _option(found, names), message)
-        print(f"dhp: {printable(' '.join(message.split()))}", file=sys.stderr)
+        print(f"dhp: {printable(' '.join(unquoted(message).split()))}", file=sys.stderr)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print what is logged."""

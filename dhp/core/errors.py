@@ -9,10 +9,32 @@ _MOST_NAMES = 200
 """That a message lists."""
 
 
+_QUOTED = "`\u2060"
+"""A backquote in words of others, with an invisible mark behind it."""
+
+
+def quoted(words: str) -> str:
+    """The words of others for a message: no name in them is taken for a parameter of ours."""
+    return words.replace("`", _QUOTED)
+
+
+def unquoted(message: str) -> str:
+    """The message as it is shown."""
+    return message.replace(_QUOTED, "`")
+
+
 class DhpError(Exception):
     """Base of every error this package raises on purpose; its text is one line for the user."""
 
     exit_code = 2
+
+    @property
+    def message(self) -> str:
+        """The text in which the words of others are still `quoted`."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return unquoted(self.message)
 
 
 class InputError(DhpError):

@@ -10,7 +10,7 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
-from dhp.core.errors import InputError, StoppedEarly, Waiting, one_of
+from dhp.core.errors import InputError, StoppedEarly, Waiting, one_of, unquoted
 from dhp.core.progress import Progress
 from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, grouped, protocol_name
 from dhp.core.specs import Task
@@ -64,7 +64,7 @@ class _Check:
         if sample in samples:
             raise InputError(f"{self._place(rating)}, metric '{key[2]}': duplicate sample {sample}")
         samples.add(int(sample))
-        raw = None if rating.raw is None else str(rating.raw).encode(errors="replace").decode()
+        raw = None if rating.raw is None else unquoted(str(rating.raw)).encode(errors="replace").decode()
         score, status = None, rating.status
         if status == "scored":
             number, scale = self._number(rating), self._scales[key[2]]
@@ -99,6 +99,8 @@ class _Check:
 
 FIRST = 50
 """Answers after which they are checked."""
+NO_ANSWER = "(reasoning, and no text that answers)"
+"""`Rating.raw` of such an answer."""
 _LONGEST = 160
 _TOKENS = (500, 4000)
 """Tokens of an answer: for reasons, and for a model that thinks before it answers."""
@@ -173,6 +175,11 @@ def remedy(ratings: Sequence[Rating], task: Task, *, tokens: int, cut_off: int, 
     if 2 * cut_off >= len(unread):
         why = "the model thinks before it answers" if _thinks(answers) else "they need more room"
         return f"cut at {tokens} tokens, {why}: `max_tokens` {enough_tokens(ratings, tokens)}"
+    if 2 * answers.count(NO_ANSWER) >= len(unread):
+        return (
+            'the whole answer comes as reasoning: `body` chat_template_kwargs={"enable_thinking":false} '
+            "turns thinking off, or serve the model with its own reasoning parser, or without one"
+        )
     impossible = [r.rule for r in unread if r.rule and r.rule.startswith(IMPOSSIBLE)]
     if 2 * len(impossible) >= len(unread):
         return f"the server gives {impossible[0]}: `extraction` parse reads the text"

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+ONLY_REASONING = "reasoning"
+"""`Reply.finish` of an answer without text whose server gave reasoning beside it."""
 FINISHES: Mapping[str, str] = {
     "length": "the answer was cut off",
     "content_filter": "the model refused",
     "tool_calls": "a tool call instead of a text",
+    ONLY_REASONING: "reasoning without an answer",
 }
 """`Reply.finish` of an answer that is no whole text -> what that means."""
 
@@ -88,7 +91,8 @@ class Reply:
 
     text: str
     finish: str
-    """Why it ended: `stop`, `length`, `content_filter`, `tool_calls` or what else the server says."""
+    """Why it ended: `stop`, `length`, `content_filter`, `tool_calls`, `reasoning` (nothing came but that) or
+    what else the server says."""
     prompt_tokens: int
     """Number of prompt tokens of the whole call, on its first reply; 0 on the others."""
     completion_tokens: int
@@ -96,7 +100,7 @@ class Reply:
     calls: int
     """Number of calls: 1 on the first reply of each call, 0 on the others, so that the sum counts calls."""
     positions: tuple[Position, ...] | None = None
-    """Log-probabilities, where they were asked for and given."""
+    """Log-probabilities, where they were asked for and given; empty where this answer alone has none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ SENT = {"max_tokens": 5, "logprobs": True, "top_logprobs": 20, "n": 5, "seed": 3
         ("top_logprobs must be at most 5, not 20: invalid", None, "top_logprobs"),
         ("n must be 1 when using greedy sampling, got 5.", None, "n"),
         ("Extra inputs are not permitted: seed", None, "seed"),
-        ("The text holds the word temperature.", None, None),
+        ("The text holds the word temperature.", None, "temperature"),
         ("Requested sample logprobs of 20, which is greater than max allowed: 5", None, "logprobs"),
         ("Invalid value in messages", "messages", None),
     ],
@@ -191,3 +191,120 @@ def test_a_choice_that_cannot_be_read_costs_itself_alone() -> None:
     replies = read_replies(json.dumps({"choices": [*good, None, {"index": 1}]}).encode())
     assert [r.text for r in replies] == ["text 0", "text 2"]
     assert [r.calls for r in replies] == [1, 0]
+
+
+NAMES = (
+    ("multiple candidates is not enabled for this model", "n"),
+    ("Only one completion choice is allowed", "n"),
+    ("candidateCount must be 1", "n"),
+    ("Number of choices: 1 expected", "n"),
+    ("`temperature` is deprecated for this model.", "temperature"),
+    ("Temperature may only be 1 with thinking", "temperature"),
+    ("Log probabilities are a feature of other models", "logprobs"),
+    ("this model has no topLogprobs", "top_logprobs"),
+    ("Parameter SEED does nothing here; send temperature alone", "seed"),
+    ("Allowed are temperature, top_p and max_tokens, but 'seed' came", "seed"),
+    ("maxOutputTokens has another name here", "max_tokens"),
+    ("integer below minimum value. Expected >= 64", "max_tokens"),
+    ("JSON mode is not supported", "response_format"),
+    ("num_ctx: unknown field", "num_ctx"),
+    ("Cannot answer this one; isn't it sad, n/a", None),
+)
+
+
+@pytest.mark.parametrize(("message", "parameter"), NAMES)
+@pytest.mark.parametrize("status", [400, 403, 422])
+def test_a_refused_parameter_is_known_in_any_wording(
+    message: str, parameter: str | None, status: int
+) -> None:
+    sent = {"model": "stub", "messages": [], **SENT, "response_format": {}, "num_ctx": 8}
+    problem = read_problem(status, json.dumps({"error": {"message": message}}).encode())
+    assert problem.parameter(sent) == parameter
+    assert problem.parameter(sent, taken=[parameter or ""]) != parameter or parameter is None
+
+
+def test_a_fault_that_repeats_the_request_names_its_place_alone() -> None:
+    fault = {"loc": ["body", "messages"], "msg": "Field required", "input": SENT}
+    problem = read_problem(422, json.dumps({"detail": [fault]}).encode())
+    assert problem.message == "body.messages: Field required"
+    assert problem.parameter(SENT) is None
+
+
+def chunks(*deltas: dict[str, object], head: str = "", **last: object) -> bytes:
+    """A stream of one choice."""
+    pieces = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop", **last}]}
+    usage = {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}}
+    lines = [f"data: {json.dumps(piece)}" for piece in (*pieces, end, usage)]
+    return "\n\n".join([*([head] if head else []), *lines, "data: [DONE]", ""]).encode()
+
+
+@pytest.mark.parametrize("head", ["", ": OPENROUTER PROCESSING", "event: message", "\n\n"])
+def test_a_stream_is_read_like_the_whole_answer(head: str) -> None:
+    body = chunks({"role": "assistant", "content": ""}, {"content": "Rating"}, {"content": ": 4"}, head=head)
+    (reply,) = read_replies(body)
+    assert (reply.text, reply.finish) == ("Rating: 4", "stop")
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.calls) == (9, 2, 1)
+
+
+def test_what_is_wrong_with_a_stream_is_said() -> None:
+    broken = b'data: {"error": {"message": "no capacity", "code": 502}}\n\ndata: [DONE]\n'
+    problem = problem_inside(broken)
+    assert problem is not None
+    assert (problem.status, problem.message) == (502, "no capacity")
+    with pytest.raises(Garbled, match="holds no choices"):
+        read_replies(b": nothing came\n\ndata: [DONE]\n")
+    with pytest.raises(Garbled, match="did not answer in JSON"):
+        read_replies(b"data: {broken\n\n")
+    (reply,) = read_replies(chunks({"content": "4"}, finish_reason="length"))
+    assert reply.finish == "length"
+
+
+PARTS = [
+    {"type": "reasoning", "text": "Is it 2?"},
+    {"type": "thinking", "thinking": [{"type": "text", "text": "or 3?"}]},
+    {"text": "or 5?", "thought": True},
+    {"type": "text", "text": "Rating: 4"},
+]
+
+
+def test_parts_that_are_thoughts_are_not_the_answer() -> None:
+    body = {"choices": [{"message": {"content": PARTS}, "finish_reason": "stop"}]}
+    assert [reply.text for reply in read_replies(json.dumps(body).encode())] == ["Rating: 4"]
+
+
+@pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
+def test_an_answer_that_is_reasoning_alone_is_told_from_an_empty_one(name: str) -> None:
+    def finish(**message: object) -> str:
+        body = {"choices": [{"message": message, "finish_reason": "stop"}]}
+        (reply,) = read_replies(json.dumps(body).encode())
+        return reply.finish
+
+    assert finish(content="", **{name: "It is a 4."}) == "reasoning"
+    assert finish(content=None, **{name: "It is a 4."}) == "reasoning"
+    assert finish(content="4", **{name: "It is a 4."}) == "stop"
+    assert finish(content="", **{name: ""}) == "stop"
+
+
+def test_an_alternative_without_a_log_probability_is_a_hole() -> None:
+    def position(logprob: float, *tops: tuple[str, float | None]) -> Position:
+        listed = [{"token": token, "logprob": each} for token, each in tops]
+        entry = {"token": "4", "logprob": logprob, "top_logprobs": listed}
+        body = {"choices": [{"message": {"content": "4"}, "logprobs": {"content": [entry]}}]}
+        (reply,) = read_replies(json.dumps(body).encode())
+        assert reply.positions is not None
+        return reply.positions[0]
+
+    assert position(-0.1, ("4", -0.1), ("5", None), ("3", -3.0)).alternatives == (("4", -0.1), ("3", -3.0))
+    assert position(-0.1, ("4", None), ("3", -3.0)).alternatives == (("3", -3.0), ("4", -0.1))
+
+
+def test_an_empty_list_of_log_probabilities_is_not_none() -> None:
+    def positions(logprobs: object) -> object:
+        body = {"choices": [{"message": {"content": "4"}, "logprobs": logprobs}]}
+        (reply,) = read_replies(json.dumps(body).encode())
+        return reply.positions
+
+    assert positions({"content": []}) == ()
+    assert positions({"content": None}) is None
+    assert positions(None) is None

@@ -12,15 +12,22 @@ from dhp.core.records import Candidate, Rating, protocol_name
 from dhp.core.specs import Metric, Task
 from dhp.core.text import holds_refusal
 from dhp.judge.api import Judge
-from dhp.judge.extraction.rating import answer_scale, expected_score, metric_rating, read_answer, read_object
+from dhp.judge.extraction.rating import (
+    IMPOSSIBLE,
+    answer_scale,
+    expected_score,
+    metric_rating,
+    read_answer,
+    read_object,
+)
 from dhp.judge.extraction.rules import UNPARSED, Extracted
 from dhp.judge.extraction.verdict import read_letter, read_verdict
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
-from dhp.judge.ratings import enough_tokens, reasons, remedy, sample_answer
+from dhp.judge.ratings import NO_ANSWER, enough_tokens, reasons, remedy, sample_answer
 from dhp.judge.requests import RequestBuilder, TaskSteps
 from dhp.llm.api import Client
 from dhp.llm.cached_model import CachedModel, asked_steps
-from dhp.llm.records import Failure, Outcomes, Position, Reply, Request
+from dhp.llm.records import ONLY_REASONING, Failure, Outcomes, Position, Reply, Request
 
 FIRST = 3
 """Examples of a dataset whose originals are asked about first, to learn the token limit."""
@@ -46,9 +53,11 @@ class _AskingJudge(Judge):
         extraction = self.builder.protocol.extraction
         if reply.finish == "content_filter":
             return Extracted("refused")
-        if extraction != "parse" and reply.positions is not None:
+        if extraction != "parse" and reply.positions:
             return likely(reply.positions)
         read = words()
+        if extraction == "prob" and read.score is not None and reply.positions is not None:
+            return Extracted("unparsed", rule=f"{IMPOSSIBLE}: none came with the answer")
         if extraction == "prob" and read.score is not None:
             raise InputError(
                 f"{self.model}: {self.cached_model.model.endpoint} gives no log-probabilities; allowed: "
@@ -182,6 +191,8 @@ class LlmJudge(_AskingJudge):
             raw = outcome.text or None
             if raw is None and outcome.finish == "length":
                 raw = f"(no text within {request.params.max_tokens} tokens)"
+            if raw is None and outcome.finish == ONLY_REASONING:
+                raw = NO_ANSWER
             place = (asked[0].example, asked[0].variant, sample)
             about = [metrics[rating.metric] for rating in asked]
             for metric, read in self._read_each(outcome, about, form):
@@ -212,7 +223,7 @@ class LlmJudge(_AskingJudge):
             lambda: read_answer(reply.text, metric, form, cut_off=cut_off),
             lambda positions: expected_score(positions, scale, form, cut_off=cut_off),
         )
-        if self.builder.protocol.extraction == "prob-or-parse" and reply.positions is None and read.rule:
+        if self.builder.protocol.extraction == "prob-or-parse" and not reply.positions and read.rule:
             read = replace(read, rule=f"parse:{read.rule}")  # not the way that was asked for
         return read
 

@@ -13,6 +13,7 @@ from dhp.core.errors import DhpError, InputError, StoppedEarly, one_of
 from dhp.llm.api import Garbled, Refused, Rejected, Retry, TooLong, Unreachable
 from dhp.llm.clients.connection import Connection, find_connection, find_proxy, public, server_fault
 from dhp.llm.clients.responses import (
+    NoChoices,
     Problem,
     is_utf8,
     longest_body,
@@ -219,6 +220,17 @@ _ADVICE = {
     "max_tokens": "`max_tokens` sets another number",
     "max_completion_tokens": "`max_tokens` sets another number",
 }
+_LEFT_OUT = {
+    "n": "samples are asked one by one",
+    "seed": "sampling cannot be repeated there",
+    "response_format": "the prompt alone asks for JSON",
+    "stream_options": "the tokens of answers cannot be counted",
+}
+"""Parameter without which calls are made where it is refused -> what follows."""
+_SECOND_TRY = 0.5
+"""Seconds before a call that was answered without choices is made again."""
+_BLOCKED_IN_A_ROW = 10
+"""Answers without choices in a row, after which it is no fault of the prompts'."""
 
 
 class OpenAIClient:
@@ -252,9 +264,16 @@ class OpenAIClient:
         self._has_given_many = False
         self._has_sent_bytes = False
         self._tokens = "max_tokens"
-        self._seed = True
+        self._left_out: set[str] = set()
+        """Parameters that the server refuses."""
+        self._taken: set[str] = set()
+        """Parameters of calls that were answered."""
+        self._streams = False
+        """Whether the server answers in streams only."""
         self._failures_with_seed = 0
         self._logprobs = _LOGPROBS[0]
+        self._has_given_logprobs = self._has_sent_empty_lists = False
+        self._blocked_in_a_row = 0
         self._answered = False
         self._checked = self._connection.azure or connected is not None
         """Whether the server was asked for its models, or cannot be."""
@@ -311,13 +330,18 @@ class OpenAIClient:
                     raise
                 return await self._without_seed(request, samples, e)
             if isinstance(said, bytes):
-                return self._read(said, body, len(samples))
+                try:
+                    return self._read(said, body, len(samples))
+                except NoChoices:
+                    return await self._second_try(body, len(samples))
+            if said.cut_off:
+                return [Reply("", "length", 0, 0, int(sample == samples[0])) for sample in samples]
             if said.status in (404, 405) and self._other_urls and not self._answered:
                 first_problem, self._url = said, self._other_urls.pop()
                 continue
             self._learn(said, body)
             if "n" in body and not self.many:
-                return []
+                return []  # the other samples are asked for on their own
             if self.body(request, samples) != body:
                 continue
             error = self._error(first_problem or said, body)
@@ -337,13 +361,17 @@ class OpenAIClient:
             body["temperature"] = params.temperature
         if params.top_p is not None:
             body["top_p"] = params.top_p
-        if params.seed is not None and self._seed:
+        if params.seed is not None and "seed" not in self._left_out:
             body["seed"] = params.seed + samples[0]
         if len(samples) > 1:
             body["n"] = len(samples)
         if logprobs := min(params.top_logprobs, self._logprobs):
             body["logprobs"] = True
             body["top_logprobs"] = logprobs
+        if self._streams:
+            body["stream"] = True
+            if "stream_options" not in self._left_out:
+                body["stream_options"] = {"include_usage": True}
         return body
 
     async def _post(self, body: dict[str, Any]) -> bytes | Problem:
@@ -376,16 +404,16 @@ class OpenAIClient:
         self, request: Request, samples: tuple[int, ...], failure: Exception
     ) -> list[Reply]:
         """The same call without a seed, of which some servers fail; raises `failure` if that fails too."""
-        self._seed = False
+        self._left_out.add("seed")
         try:
             replies = await self.complete(request, samples)
         except Unreachable:
-            self._seed = True
+            self._left_out.remove("seed")
             raise Unreachable(
                 f"{failure}, and it is gone now; `send_seed=False` leaves out the seed"
             ) from None
         except (DhpError, Retry, Rejected):
-            self._seed = True
+            self._left_out.remove("seed")
             raise failure from None
         self.notes.append(f"the server fails with a seed ({failure}): it is left out, sampling varies")
         return replies
@@ -395,7 +423,7 @@ class OpenAIClient:
         try:
             replies = read_replies(content)[:samples]
         except Garbled as e:
-            raise Garbled(hidden(str(e))) from None
+            raise type(e)(hidden(str(e))) from None
         if why := overlong(replies, body):
             raise Rejected(why)
         if not self._answered and len(self._connection.urls) > 1:
@@ -404,27 +432,65 @@ class OpenAIClient:
             self._has_sent_bytes = True
             self.notes.append("an answer holds bytes that are not UTF-8; each is replaced by U+FFFD")
         self._answered = True
+        self._blocked_in_a_row = 0
+        self._taken |= body.keys()
         self._has_given_many |= len(replies) > 1
         if len(replies) < samples and self.many and not self._has_given_many:
             self.many = False
             self.notes.append("the server ignores n: samples are asked one by one")
+        if "logprobs" in body:
+            replies = self._with_logprobs(replies)
         return [self._connection.without_secrets(reply) for reply in replies]
+
+    def _with_logprobs(self, replies: list[Reply]) -> list[Reply]:
+        """The replies; once the server has given log-probabilities, one without has an empty list."""
+        if any(reply.positions == () for reply in replies) and not self._has_sent_empty_lists:
+            self._has_sent_empty_lists = True
+            self.notes.append("the server gives an empty list in place of log-probabilities")
+        self._has_given_logprobs |= any(reply.positions for reply in replies)
+        if not self._has_given_logprobs:
+            return replies
+        return [replace(r, positions=()) if r.positions is None and r.text else r for r in replies]
+
+    async def _second_try(self, body: dict[str, Any], samples: int) -> list[Reply]:
+        """The same call after one that was answered without choices.
+
+        A prompt to which nothing comes twice, while others are answered, was blocked: it is refused.
+        """
+        await asyncio.sleep(_SECOND_TRY)
+        said = await self._post(body)
+        if isinstance(said, Problem):
+            raise self._error(said, body)
+        try:
+            return self._read(said, body, samples)
+        except NoChoices as e:
+            self._blocked_in_a_row += 1
+            if not self._answered:
+                raise Rejected(str(e)) from None
+            if self._blocked_in_a_row > _BLOCKED_IN_A_ROW:
+                raise
+            return [Reply("", "content_filter", 0, 0, 2)]
 
     def _learn(self, problem: Problem, body: dict[str, Any]) -> None:
         """Change future requests, if a request without the refused parameter is possible."""
-        match problem.parameter(body):
-            case "max_tokens" if not problem.too_many and not problem.too_long:
+        if problem.wants_stream and not self._streams:
+            self._streams = True
+            self.notes.append(f"answers are asked for as streams ({problem.reason})")
+            return
+        match problem.parameter(body, self._taken):
+            case "max_tokens" as name if (
+                name == self._tokens and not problem.too_many and not problem.too_few
+            ):
                 self._tokens = "max_completion_tokens"
-            case "n" if self.many:
-                self.many = False
-                self.notes.append("the server refuses n: samples are asked one by one")
-            case "seed" if self._seed:
-                self._seed = False
-                self.notes.append("the server refuses seed: sampling cannot be repeated there")
-            case "top_logprobs" | "logprobs" if body["top_logprobs"] == self._logprobs:
-                fewer = problem.too_many or problem.named == "top_logprobs"
+                self.notes.append("the server refuses max_tokens: max_completion_tokens is sent")
+            case "top_logprobs" | "logprobs" as name if body["top_logprobs"] == self._logprobs:
+                fewer = problem.too_many or name == "top_logprobs"
                 self._logprobs = _LOGPROBS[_LOGPROBS.index(self._logprobs) + 1] if fewer else 0
                 self.notes.append(f"the server gives at most {self._logprobs} log-probabilities a token")
+            case str(name) if name in _LEFT_OUT and name not in self._left_out:
+                self._left_out.add(name)
+                self.many = self.many and name != "n"
+                self.notes.append(f"the server refuses {name}: {_LEFT_OUT[name]}")
 
     def _error(self, problem: Problem, body: dict[str, Any]) -> Exception:
         """What a refused call means for this request, or for all."""
@@ -456,8 +522,7 @@ class OpenAIClient:
                 f"{public(self._connection.urls[0])} does not know the model '{self._name}', or is no "
                 f"OpenAI-compatible server ({said})"
             )
-        parameter = problem.parameter(body)
-        if parameter and not self._answered:
+        if parameter := problem.parameter(body, self._taken):
             advice = _ADVICE.get(parameter, "another server may take it")
             return InputError(f"{self.model} refuses the parameter '{parameter}': {advice} ({said})")
         return Refused(f"{public(self._url)} forbids it ({said})") if problem.status == 403 else None

@@ -5,12 +5,14 @@ import email.utils
 import json
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dhp.core.errors import quoted
 from dhp.llm.api import Garbled
-from dhp.llm.records import Position, Reply
+from dhp.llm.clients.streams import is_stream, joined_chunks
+from dhp.llm.records import ONLY_REASONING, Position, Reply
 
 _LONGEST_REASON = 200
 _OF_BODY = 2**21, 64, 512
@@ -18,12 +20,19 @@ _OF_BODY = 2**21, 64, 512
 _OF_TEXT = 2**17, 64
 """Most characters of a text: in any case, and for a token."""
 _MOST_TOKENS = 10**12  # more is a fault of the server's
-_REFUSED = re.compile(
-    r"unsupported|not support|does not support|unrecognized|unknown|unexpected|not permitted|extra inputs|"
-    r"invalid|must be|not available|not allowed|only the default|not enabled",
+_TOO_MANY = re.compile(
+    r"greater than|at most|less than or equal|<=|maximum|max allowed|up to|above|exceeds|too (?:large|many)",
     re.I,
 )
-_TOO_MANY = re.compile(r"greater than|at most|less than or equal|<=|maximum|max allowed", re.I)
+_TOO_FEW = re.compile(
+    r"below (?:the )?minimum|at least|>=|greater than or equal|minimum|too (?:small|few)", re.I
+)
+_CUT_OFF = re.compile(
+    r"could not finish the message|(?:max_?tokens|output limit|token limit)[^.]{0,60}\breached", re.I
+)
+_STREAM_ONLY = re.compile(
+    r"(?:only|must|require).{0,40}\bstream|\bstream.{0,40}(?:only|must|required|true)|non-?stream", re.I
+)
 _TOO_LONG = re.compile(
     r"context[ _](?:length|window|size)|maximum context|too many tokens|prompt is too long|input is too long|"
     r"exceeds? the (?:model|maximum|available)|longer than the (?:model|maximum)|max_new_tokens. must be",
@@ -33,16 +42,21 @@ _MODERATED = re.compile(r"moderation|content.?(?:filter|policy|management)|flagg
 _BAD_KEY = re.compile(r"api.?key|authenticat|unauthori[sz]ed", re.I)
 _NO_MODEL = re.compile(r"model.{0,80}(?:not exist|not found|unknown)|no such model", re.I | re.S)
 _NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
-_PARAMETERS = (
-    "max_completion_tokens",
-    "max_tokens",
-    "top_logprobs",
-    "logprobs",
-    "temperature",
-    "top_p",
-    "seed",
-    "n",
-)
+_NAMES: Mapping[str, str] = {
+    "max_tokens": "max(?:imum)?[ _-]?(?:output|new|completion|generated)?[ _-]?tokens|below minimum value",
+    "max_completion_tokens": "max(?:imum)?[ _-]?(?:output|new|completion)?[ _-]?tokens|below minimum value",
+    "top_logprobs": "top[ _-]?log[ _-]?prob",
+    "logprobs": "log[ _-]?prob|log[ _-]?likelihood",
+    "seed": r"\bseed\b",
+    "n": r"(?<![\w/'’-])n(?![\w/'’-])|candidate[ _-]?count|num[ _-]?(?:choices|completions|return)"
+    r"|(?:multiple|one|1|single|several|number of)(?: \w+)? (?:candidate|completion|choice|generation)s?\b",
+    "response_format": "response[ _-]?(?:format|schema|mime)|json[ _-]?(?:schema|mode|object)"
+    "|structured[ _-]?output|guided[ _-]?json",
+    "stream_options": "stream[ _-]?options",
+    "temperature": "temperature",
+    "top_p": r"\btop[ _-]?p\b|nucleus",
+}
+"""Parameter -> how servers name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +110,18 @@ class Problem:
     @property
     def too_many(self) -> bool:
         """Whether less of the parameter would be taken."""
-        return bool(_TOO_MANY.search(self.message))
+        return bool(_TOO_MANY.search(self.message)) and not self.too_few
+
+    @property
+    def too_few(self) -> bool:
+        """Whether more of the parameter would be taken."""
+        return bool(_TOO_FEW.search(self.message))
 
     @property
     def reason(self) -> str:
-        """The reason in one short line."""
-        return f"HTTP {self.status}: {shortened(self.message)}" if self.message else f"HTTP {self.status}"
+        """The reason in one short line, with the server's own words `quoted`."""
+        words = quoted(shortened(self.message))
+        return f"HTTP {self.status}: {words}" if words else f"HTTP {self.status}"
 
     @property
     def retry_after(self) -> float | None:
@@ -119,18 +139,39 @@ class Problem:
             return f"the prompt is too long for {model} ({self.reason}); nothing was cut off"
         return f"content filter: {self.reason}" if self.moderated else self.reason
 
-    def parameter(self, body: Mapping[str, object]) -> str | None:
-        """The parameter of the request `body` that the server refuses."""
-        if self.status not in (400, 403, 422):
+    @property
+    def cut_off(self) -> bool:
+        """Whether the answer is left out because it ended at the limit of tokens."""
+        return self.status == 400 and bool(_CUT_OFF.search(self.message))
+
+    @property
+    def wants_stream(self) -> bool:
+        """Whether the server answers in streams only."""
+        return self.status in _OF_PARAMETERS and bool(_STREAM_ONLY.search(self.message))
+
+    def parameter(self, body: Mapping[str, object], taken: Collection[str] = ()) -> str | None:
+        """The parameter of the request `body` that the server most likely refuses.
+
+        It is one that the message names, in any wording, and that is not among those that were `taken`; of
+        several one in quotation marks, else the first.
+        """
+        if self.status not in _OF_PARAMETERS or self.too_long:
             return None
-        if self.named in body and self.named in _PARAMETERS:
+        left = {name: _NAMES.get(name, re.escape(name)) for name in body if name not in {*taken, *_ALWAYS}}
+        if self.named in left:
             return self.named
-        if not _REFUSED.search(self.message) and not self.too_many:
-            return None
-        for parameter in _PARAMETERS:
-            if parameter in body and re.search(rf"(?<![\w-]){parameter}(?![\w-])", self.message):
-                return parameter
-        return None
+        places = {
+            name: (name in _LAST, not found[1], found.start())
+            for name, pattern in left.items()
+            if (found := re.search(rf"([\"'`]?)(?:{pattern})", self.message, re.I))
+        }
+        return min(places, key=places.__getitem__, default=None)
+
+
+_ALWAYS = ("model", "messages", "stream")
+_LAST = ("temperature", "top_p", "max_completion_tokens")
+"""Parameters without which no call is made: another that is named is tried first."""
+_OF_PARAMETERS = (400, 403, 422)
 
 
 def longest_body(request: Mapping[str, Any]) -> int:
@@ -154,8 +195,12 @@ def _tokens(request: Mapping[str, Any]) -> int:
 
 
 def _parsed(body: bytes) -> Any:
-    """The JSON of a body; a byte that is no UTF-8 becomes U+FFFD, as the answer around it was paid for."""
-    return json.loads(body if is_utf8(body) else body.decode(errors="replace"))
+    """The JSON of a body, joined where it came in chunks.
+
+    A byte that is no UTF-8 becomes U+FFFD, as the answer around it was paid for.
+    """
+    text = body.decode(errors="replace")
+    return joined_chunks(text) if is_stream(text) else json.loads(text)
 
 
 def is_utf8(body: bytes) -> bool:
@@ -178,13 +223,20 @@ def read_problem(status: int, body: bytes) -> Problem:
     error = data.get("error", data) if isinstance(data, dict) else data
     if not isinstance(error, dict):
         return Problem(status, error if isinstance(error, str) else _plain(body), "", "")
-    message = error.get("message") or error.get("detail") or error.get("msg") or ""
-    message = message if isinstance(message, str) else json.dumps(message)
+    message = _words(error.get("message") or error.get("detail") or error.get("msg") or "")
     if isinstance(metadata := error.get("metadata"), dict) and metadata.get("raw"):
         message = f"{message} ({metadata['raw']})"
     return Problem(
         status, message, str(error.get("code") or error.get("type") or ""), str(error.get("param") or "")
     )
+
+
+def _words(said: object) -> str:
+    """What a server says: a text, or JSON, of which a list of faults repeats no part of the request."""
+    if isinstance(said, list) and all(isinstance(each, dict) and "msg" in each for each in said):
+        places = (".".join(map(str, each.get("loc") or ())) for each in said)
+        return "; ".join(f"{place}: {each['msg']}" for place, each in zip(places, said, strict=True))
+    return said if isinstance(said, str) else json.dumps(said)
 
 
 def problem_inside(body: bytes) -> Problem | None:
@@ -215,6 +267,10 @@ def _plain(body: bytes) -> str:
     return text
 
 
+class NoChoices(Garbled):
+    """An answer without choices: of one prompt among others, one that was blocked."""
+
+
 def read_replies(body: bytes) -> list[Reply]:
     """The replies of a successful call; usage is on the first.
 
@@ -232,7 +288,7 @@ def completion_replies(data: object) -> list[Reply]:
     """The replies of a chat completion; see `read_replies`."""
     choices = data.get("choices") if isinstance(data, dict) else None
     if not isinstance(choices, list) or not choices:
-        raise Garbled("the answer holds no choices")
+        raise NoChoices("the answer holds no choices")
     replies, faults = [], []
     for choice in sorted(choices, key=_index):
         try:
@@ -285,22 +341,42 @@ def _reply(choice: Any) -> Reply:
     text = _text(message.get("content"))
     if message.get("tool_calls") and not text:
         finish = "tool_calls"
-    return Reply(text or _text(message.get("refusal")), finish, 0, 0, 0, _positions(choice.get("logprobs")))
+    text = text or _text(message.get("refusal"))
+    if not text.strip() and finish == "stop" and any(_text(message.get(name)) for name in _REASONING):
+        finish = ONLY_REASONING
+    return Reply(text, finish, 0, 0, 0, _positions(choice.get("logprobs")))
+
+
+_REASONING = ("reasoning_content", "reasoning")
+"""Keys beside `content` under which servers give what the model thought."""
+_NO_ANSWER = re.compile(r"reason|think|thought", re.I)
+"""Types of parts of a message that are not its answer."""
 
 
 def _text(content: object) -> str:
-    """The text of an answer: some servers give a list of parts, or a number."""
+    """The text of an answer: some servers give a list of parts, of which some are thoughts, or a number."""
     if isinstance(content, list):
-        return "".join(_text(part.get("text") if isinstance(part, dict) else part) for part in content)
+        return "".join(map(_part, content))
     if isinstance(content, bool) or not isinstance(content, str | int | float):
         return ""
     return str(content)
 
 
+def _part(part: object) -> str:
+    if not isinstance(part, dict):
+        return _text(part)
+    if part.get("thought") or _NO_ANSWER.search(str(part.get("type") or "")):
+        return ""
+    return _text(part.get("text"))
+
+
 def _positions(logprobs: object) -> tuple[Position, ...] | None:
-    """The log-probabilities; None where there are none, or any is in an unknown form."""
+    """The log-probabilities; None where there are none, or a token has none in a known form.
+
+    Empty where a server gives a list without any, which is not the same as giving none.
+    """
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
-    if not isinstance(content, list) or not content:
+    if not isinstance(content, list):
         return None
     try:
         return tuple(_position(entry) for entry in content)
@@ -309,10 +385,16 @@ def _positions(logprobs: object) -> tuple[Position, ...] | None:
 
 
 def _position(entry: Any) -> Position:
-    """One place of an answer; a token less likely than all that are listed is put at their end."""
+    """One place of an answer; of its alternatives those with a log-probability.
+
+    A token that is not among these is put at their end, unless it is likelier than one that is listed.
+    """
     own = str(entry["token"])
-    tops = [(str(top["token"]), float(top["logprob"])) for top in entry.get("top_logprobs") or [entry]]
+    listed = [(str(top.get("token")), top.get("logprob")) for top in entry.get("top_logprobs") or [entry]]
+    tops = [(token, float(logprob)) for token, logprob in listed if logprob is not None]
     logprob = float(entry.get("logprob") or 0.0)
-    if own not in (token for token, _ in tops) and logprob <= min(each for _, each in tops):
-        tops.append((own, logprob))
+    if own not in (token for token, _ in tops):
+        least = min((each for _, each in tops), default=0.0)
+        if logprob <= least or (own, None) in listed:
+            tops.append((own, logprob))
     return Position(own, tuple(tops))
