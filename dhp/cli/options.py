@@ -1,5 +1,6 @@
 """Options of commands, from the fields of settings records or from a file, and messages that name them."""
 
+import json
 import logging
 import re
 import sys
@@ -305,7 +306,7 @@ def _read(context: click.Context, _: click.Parameter, path: str | None) -> None:
 def _value(parameter: click.Parameter, value: object, place: str) -> object:
     values = value if isinstance(value, list) else [value]
     if isinstance(value, dict):
-        values = [f"{ours}={theirs}" for ours, theirs in value.items()]
+        values = [f"{ours}={_typed(theirs)}" for ours, theirs in value.items()]
     if any(isinstance(each, list | dict) or each is None for each in values):
         raise InputError(f"{place}: allowed: a text, a number, true or false, or a list of these")
     if parameter.multiple:
@@ -313,6 +314,11 @@ def _value(parameter: click.Parameter, value: object, place: str) -> object:
     if len(values) != 1:
         raise InputError(f"{place}: several values; allowed: one")
     return values[0] if isinstance(values[0], bool) else str(values[0])
+
+
+def _typed(value: object) -> str:
+    """A value of a mapping as it would be typed."""
+    return json.dumps(value) if isinstance(value, list | dict | bool | None) else str(value)
 
 
 _PARAMETER = re.compile(r"`([a-z_]+(?:\.[a-z_]+)*)(=None|=False)?`")

@@ -17,6 +17,7 @@ from dhp.core.errors import InputError, one_of
 from dhp.core.files import write_lines
 from dhp.core.plugins import offered
 from dhp.core.text import printable
+from dhp.llm.clients.servers import SERVERS
 from dhp.perturb.settings import Choice
 from dhp.report.printout import Part, TextTable
 
@@ -202,6 +203,7 @@ Row = tuple[str, ...]
 
 JUDGES: Mapping[str, str] = {
     "openai/NAME": "a model of OpenAI, Azure or any compatible server (--base-url)",
+    **{f"{name}/NAME": f"a model at {at.url or at.address_variable}" for name, at in SERVERS.items()},
     "python:MODULE:OBJECT": "a judge that you already use: a function or a scorer; or python:FILE.py:OBJECT",
     "column/NAME": "scores in a column of your table",
     "replay/FILE": "recorded answers; nothing is asked",

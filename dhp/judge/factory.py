@@ -32,8 +32,9 @@ from dhp.judge.judges.surface import SurfaceJudge
 from dhp.judge.pairs import AlwaysFirst, ComparedRatings, PairwiseJudge
 from dhp.judge.prompt_files import PairPromptFile, PromptFiles, prompt_versions, read_files
 from dhp.judge.requests import RequestBuilder
-from dhp.llm.api import providers
+from dhp.llm.api import Client, providers
 from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.clients.servers import OTHER_PROVIDERS
 from dhp.llm.engine import LOCAL, Executor
 from dhp.llm.settings import ModelSettings
 from dhp.llm.store import open_store, stored_model
@@ -104,6 +105,7 @@ def find_judges(
             asked = _cached_model(given, settings, context)
             sent = seed if settings.send_seed else None
             builders = [b for each in chosen for b in _builders(each, prompt_files, sent, one_metric)]
+            builders = [replace(builder, body=settings.body) for builder in builders]
             judges += [LlmJudge(asked, each) for each in builders if not each.protocol.pairwise]
             compared: list[PairwiseJudge] = [
                 LlmPairwiseJudge(asked, each) for each in builders if each.protocol.pairwise
@@ -156,7 +158,7 @@ def find_pairwise_judge(
         (judge,) = _other_judges(model, seed, JudgeSettings(), context)
         return ComparedRatings(judge)
     builder = request_builder(protocol, seed=seed if settings.send_seed else None)
-    builder = replace(builder, pair_prompt_file=prompt_file)
+    builder = replace(builder, pair_prompt_file=prompt_file, body=settings.body)
     return LlmPairwiseJudge(_cached_model(model, settings, context), builder)
 
 
@@ -209,7 +211,7 @@ def find_judge(model: str, *, seed: int = 0) -> Judge:
     added = offered("judges")
     if provider not in added:
         known = suggest(provider, [*_FINDERS, *added, *providers()])
-        raise InputError(f"model '{model}': unknown provider '{provider}'; {known}")
+        raise InputError(f"model '{model}': unknown provider '{provider}'; {known}; {OTHER_PROVIDERS}")
     return as_judge(load_target(added[provider])(model, seed))
 
 
@@ -304,7 +306,11 @@ def _asks_a_model(model: str) -> bool:
 
 def _cached_model(model: str, settings: ModelSettings, context: RequestContext) -> CachedModel:
     if not model.startswith(_REPLAY):
-        return CachedModel(settings.open(model, context), context)
+        opened = settings.open(model, context)
+        if settings.body and not isinstance(opened, Client):
+            name = next(iter(settings.body))
+            raise InputError(f"`body` {name}: is for models behind a server, not for {model}; leave it out")
+        return CachedModel(opened, context)
     path, _, query = model.removeprefix(_REPLAY).partition("?")
     chosen = query.removeprefix("model=") if query else None
     if query and not query.startswith("model="):

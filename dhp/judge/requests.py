@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
 
@@ -215,6 +215,8 @@ class RequestBuilder:
     """Seed of sampling; None sends none, and none is sent where the temperature is 0."""
     limit_given: bool = False
     """Whether the most tokens of an answer are the user's choice."""
+    body: Mapping[str, object] = field(default_factory=dict)
+    """Further fields of each request, JSON."""
     known_metrics: Sequence[str] = ()
     """Metrics of all tasks: a folder of prompt files may hold some that the task at hand lacks."""
 
@@ -222,12 +224,14 @@ class RequestBuilder:
     def settings(self) -> dict[str, object]:
         """Everything that decides the requests and how their answers are read."""
         wording = text_hash(self.wording.model_dump_json(exclude_unset=True))
+        body = {"body": dict(self.body)} if self.body else {}
         if self.protocol.pairwise:
             if self.pair_prompt_file:
                 wording = text_hash(json.dumps(self.pair_prompt_file.texts))
             return {
                 "pairwise": self.protocol.settings("description", "published", "ours"),
                 "wording": wording,
+                **body,
             }
         settings = self.protocol.settings("description", "published", "ours", "persona")
         if self.steps is not None:
@@ -238,6 +242,7 @@ class RequestBuilder:
             "persona": self.persona,
             "steps": self.steps,
             "prompt_files": {file.metric or file.name: file.text for file in self.prompt_files} or None,
+            **body,
         }
 
     @property
@@ -329,7 +334,8 @@ class RequestBuilder:
         task = task.in_language(self.protocol.language)
         prompts = Prompts(self.protocol, self.wording, task, persona=self.persona)
         temperature = None if self.protocol.temperature is None else 0.0
-        params = Params(temperature, None, max(_STEPS_TOKENS, self.protocol.max_tokens))
+        most = max(_STEPS_TOKENS, self.protocol.max_tokens)
+        params = Params(temperature, None, most, body=self._body())
         return [
             Request(prompts.auto_steps(name), params, (0,), f"evaluation steps of '{name}'", tag=name)
             for name in task.metric_names
@@ -371,7 +377,11 @@ class RequestBuilder:
             protocol.max_tokens,
             None if protocol.temperature == 0 else self.seed,
             0 if protocol.extraction == "parse" else TOP_LOGPROBS,
+            self._body(),
         )
+
+    def _body(self) -> tuple[tuple[str, str], ...]:
+        return tuple((name, json.dumps(value, sort_keys=True)) for name, value in sorted(self.body.items()))
 
     def _check_probabilities(self, metric: Metric, form: AnswerForm) -> None:
         """Raise `InputError` where scores cannot be read from probabilities, and are to be."""

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from dhp.core.plugins import offered
+from dhp.llm.clients.servers import SERVERS
 from dhp.llm.limits import Budget
 from dhp.llm.records import Answer, Outcomes, Reply, Request
 
 
 def providers() -> tuple[str, ...]:
     """Providers of language models, the part of a model's name before the slash."""
-    return ("openai", *offered("models"))
+    return ("openai", *SERVERS, *offered("models"))
 
 
 class Retry(Exception):

@@ -16,7 +16,12 @@ from dhp.llm.limits import PER, Prices
 from dhp.llm.records import Request, estimated_tokens
 
 _TABLE = "litellm/model_prices_and_context_window_backup.json"
-_PREFIXES = {"api.openai.com": "", "api.anthropic.com": "", "generativelanguage.googleapis.com": "gemini/"}
+_PREFIXES = {
+    "api.openai.com": "",
+    "api.anthropic.com": "",
+    "generativelanguage.googleapis.com": "gemini/",
+    "openrouter.ai": "openrouter/",
+}
 """Host of a provider -> what is before the names of its models in the table."""
 
 
@@ -28,7 +33,7 @@ def listed_prices(model: str, endpoint: str, *, discounted: bool = False) -> tup
     """
     provider, _, name = model.partition("/")
     keys = [name, name.partition("/")[2]] if provider == "litellm" else []
-    if provider == "openai" and (prefix := _PREFIXES.get(urlsplit(endpoint).hostname or "")) is not None:
+    if provider != "litellm" and (prefix := _PREFIXES.get(urlsplit(endpoint).hostname or "")) is not None:
         keys = [prefix + name]
     version, table = _table() if keys else ("", {})
     entry: dict[str, Any] = next((table[key] for key in keys if key in table), {})

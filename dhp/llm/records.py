@@ -28,6 +28,8 @@ class Params:
     """Seed of sample 0; sample i gets seed + i where samples are asked one by one."""
     top_logprobs: int = 0
     """Number of alternatives of each generated token to return with their log-probabilities; 0 for none."""
+    body: tuple[tuple[str, str], ...] = ()
+    """Further fields of the request, each with its value as JSON."""
 
 
 @dataclass(frozen=True, slots=True)

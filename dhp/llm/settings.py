@@ -1,16 +1,52 @@
 """Settings of language models: address, rate limits, cost."""
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dhp.core.errors import InputError, one_of
+from dhp.core.errors import InputError, suggest
 from dhp.core.options import check_numbers, near_keywords, option
+from dhp.llm.clients.servers import OTHER_PROVIDERS, SERVERS
 from dhp.llm.limits import TIMEOUT, Limits, Prices, RateLimits
 
 if TYPE_CHECKING:
     from dhp.llm.api import Client, DeferralSettings, LocalModel
     from dhp.llm.cached_model import RequestContext
+
+
+_OWN_FIELDS: Mapping[str, str] = {
+    "model": "the model",
+    "messages": "the protocol",
+    "temperature": "`temperature`",
+    "top_p": "`top_p`",
+    "max_tokens": "`max_tokens`",
+    "max_completion_tokens": "`max_tokens`",
+    "n": "`samples`",
+    "seed": "`seed`",
+    "logprobs": "`extraction`",
+    "top_logprobs": "`extraction`",
+}
+"""Fields of a request that are settings of their own."""
+
+
+def _fields(pairs: Sequence[str]) -> dict[str, object]:
+    """`KEY=JSON` pairs as a mapping; what is no JSON is a text."""
+    found: dict[str, object] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not (name and equals):
+            raise ValueError(f"'{pair}': must have the form KEY=JSON, e.g. reasoning_effort=low")
+        if name in found:
+            raise ValueError(f"'{pair}': '{name}' is given twice; give it once")
+        try:
+            found[name] = json.loads(value)
+        except (ValueError, RecursionError):
+            if value.lstrip().startswith(("{", "[", '"')):
+                raise ValueError(f"'{pair}': is broken JSON; allowed: JSON, or a word") from None
+            found[name] = value
+    return found
 
 
 @near_keywords
@@ -24,6 +60,16 @@ class ModelSettings:
     )
     timeout: float = field(
         default=TIMEOUT, metadata=option("Timeout of one call, in seconds.", metavar="SECONDS", above=0)
+    )
+    body: Mapping[str, object] = field(
+        default_factory=dict,
+        metadata=option(
+            "Further field of each request to a judge, as JSON or a word, e.g. reasoning_effort=low; may be "
+            "repeated.",
+            metavar="KEY=JSON",
+            many=True,
+            read=_fields,
+        ),
     )
     transport: str | None = field(
         default=None,
@@ -94,6 +140,10 @@ class ModelSettings:
 
     def __post_init__(self) -> None:
         check_numbers(self)
+        for name in self.body:
+            if name in _OWN_FIELDS:
+                own = _OWN_FIELDS[name]
+                raise InputError(f"`body` {name}: is set by {own}; allowed: fields without an option")
         if not self.store and self.cache is not None:
             raise InputError("`store=False`: contradicts `cache`; leave out one of them")
         if not self.store and self.refresh:
@@ -157,10 +207,12 @@ class ModelSettings:
         from dhp.llm.api import providers
 
         provider, _, name = model.partition("/")
-        one_of("provider", provider, providers(), f"model '{model}'")
+        if provider not in providers():
+            known = suggest(provider, providers())
+            raise InputError(f"model '{model}': unknown provider '{provider}'; {known}; {OTHER_PROVIDERS}")
         if not name.strip("/"):
             raise InputError(f"model '{model}': its name is missing; must have the form {provider}/NAME")
-        if provider == "openai":
+        if provider == "openai" or provider in SERVERS:
             from dhp.llm.clients.openai_client import OpenAIClient
 
             if self.base_url is not None and not self.base_url.strip():
@@ -169,6 +221,8 @@ class ModelSettings:
                 raise InputError(
                     f"`chat_template` {self.chat_template}: is for hf/NAME, vllm/NAME; a server has its own"
                 )
-            return OpenAIClient(name, self.base_url, timeout=self.timeout, transport=self.transport)
+            return OpenAIClient(
+                name, self.base_url, timeout=self.timeout, transport=self.transport, provider=provider
+            )
         opened: Client | LocalModel = load_target(offered("models")[provider])(name, self)
         return opened

@@ -247,6 +247,8 @@ def keys(model: str, endpoint: str, request: Request) -> dict[int, bytes]:
 @functools.lru_cache(maxsize=1024)
 def _settings(model: str, endpoint: str, params: Params) -> bytes:
     settings = {**asdict(params), "wanted": []}  # a former setting; keys must stay as they are
+    if not params.body:
+        del settings["body"]
     return json.dumps([model, endpoint, settings]).encode() + b"\0"
 
 

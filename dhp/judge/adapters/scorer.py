@@ -124,7 +124,8 @@ class Caller:
     """Calls a user's judge once for each job.
 
     Calls of a coroutine function run in one event loop, which lives as long as the caller, as clients bind to
-    it. With one call at once other functions run in the thread of the caller.
+    it. With one call at once other functions run in the thread of the caller, unless that runs an event
+    loop, as in a notebook: a function may call `asyncio.run`.
     """
 
     def __init__(self, adapter: Adapter, at_once: int) -> None:
@@ -135,12 +136,12 @@ class Caller:
     def results(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, object]]:
         """Each job with what its call returned, or the `Exception` that it raised, as it is done."""
         call, is_async = self._adapter.call, self._adapter.is_async
-        if self._at_once == 1 and not is_async:
+        if self._at_once == 1 and not is_async and not _in_a_loop():
             for job in jobs:
                 yield job, _attempted(partial(call, job[1]))
             return
         pending: dict[Future[object], Job] = {}
-        pool = None if is_async else ThreadPoolExecutor(self._at_once, thread_name_prefix="dhp-judge")
+        pool = None if is_async else ThreadPoolExecutor(self._at_once, "dhp-judge", _give_loop)
         try:
             for job in jobs:
                 pending[pool.submit(call, job[1]) if pool else self._submitted(job)] = job
@@ -160,6 +161,20 @@ class Caller:
             threading.Thread(target=self._loop.run_forever, name="dhp-judge", daemon=True).start()
         coroutine: Coroutine[Any, Any, object] = self._adapter.call(job[1])  # type: ignore[assignment]
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+
+def _in_a_loop() -> bool:
+    """Whether an event loop runs in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _give_loop() -> None:
+    """Give the thread a loop that does not run, for functions that take the one that is there."""
+    asyncio.set_event_loop(asyncio.new_event_loop())
 
 
 def _done(pending: "dict[Future[object], Job]") -> Iterator[tuple[Job, object]]:

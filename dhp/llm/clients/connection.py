@@ -33,6 +33,7 @@ from urllib.request import (
 
 from dhp.core.errors import InputError
 from dhp.core.seeding import text_hash
+from dhp.llm.clients.servers import SERVERS, Server
 from dhp.llm.records import Position, Reply
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -61,6 +62,8 @@ class Connection:
     """Whether it is Azure's own protocol, which only the official package speaks here."""
     key_variable: str = KEY_VARIABLE
     """Environment variable that holds the key."""
+    needs_key: bool = False
+    """Whether no call can succeed without a key."""
     key: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Sent with each call, with the key."""
@@ -68,12 +71,15 @@ class Connection:
     """Texts that must not be stored or shown."""
 
     def check(self, model: str) -> None:
-        """Raise `InputError` where OpenAI's own server is meant without a key, or a header cannot be sent."""
-        if self.urls[0] == OPENAI_URL and "authorization" not in self.headers:
-            raise InputError(f"{model}: {KEY_VARIABLE} is not set; set it, or name a server by `base_url`")
+        """Raise `InputError` where a provider's own server is meant without a key, or a header cannot be
+        sent.
+        """
+        if self.needs_key and "authorization" not in self.headers:
+            variable = self.key_variable
+            raise InputError(f"{model}: {variable} is not set; set it, or name a server by `base_url`")
         for name, value in self.headers.items():
             if not value.isprintable() or not name.isprintable():
-                variable = KEY_VARIABLE if name == "authorization" else f"the header {name!r}"
+                variable = self.key_variable if name == "authorization" else f"the header {name!r}"
                 raise InputError(f"{variable} holds a line break or another control character")
 
     def hidden(self, text: str) -> str:
@@ -133,7 +139,52 @@ def find_connection(base_url: str | None) -> Connection:
     if secrets:
         warn_if_readable(url)
     endpoint, hidden = public(urls[0], secrets), (*secrets, *_keys(url))
-    return Connection(urls, endpoint, key=key, headers=headers, secrets=hidden)
+    return Connection(
+        urls, endpoint, needs_key=urls[0] == OPENAI_URL, key=key, headers=headers, secrets=hidden
+    )
+
+
+def server_connection(provider: str, base_url: str | None) -> Connection:
+    """The connection to a provider of `SERVERS`; `base_url`, else a variable, names another address.
+
+    A missing path is filled in. Raises `InputError` if the address is none, or the provider has none of its
+    own and none is given.
+    """
+    server = SERVERS[provider]
+    of_variable = os.environ.get(server.address_variable, "").strip() if server.address_variable else ""
+    if provider == "azure" and not base_url and of_variable and os.environ.get("OPENAI_API_VERSION"):
+        return _azure(of_variable)
+    what = "base URL" if base_url or not of_variable else server.address_variable
+    url = _completed(base_url or of_variable or server.url, server)
+    if not url:
+        raise InputError(f"{provider}/NAME: {server.address_variable} is not set; set it, or `base_url`")
+    _check_address(url, what)
+    keys = {name: os.environ.get(name, "").strip() for name in server.keys}
+    variable = next((name for name, key in keys.items() if key), (*keys, KEY_VARIABLE)[0])
+    key = keys.get(variable, "")
+    secrets = secret_words(key)
+    if secrets:
+        warn_if_readable(url)
+    return Connection(
+        (url,),
+        public(url, secrets),
+        key_variable=variable,
+        needs_key=bool(keys) and not base_url,
+        key=key,
+        headers={"authorization": f"Bearer {key}"} if key else {},
+        secrets=(*secrets, *_keys(url)),
+    )
+
+
+def _completed(address: str, server: Server) -> str:
+    """An address with what its variable may leave out: scheme and port of a server here, and the path."""
+    url = address.rstrip("/").removesuffix("/chat/completions")
+    if url and "://" not in url:
+        usual = urlsplit(server.url)
+        port = "" if ":" in url.rpartition("]")[2] else f":{usual.port}"
+        url = f"{usual.scheme}://{url}{port}"
+    url = url.replace("://0.0.0.0", "://127.0.0.1")  # where it listens, which is no address to call
+    return url if not url or urlsplit(url).path else url + server.path
 
 
 def public(url: str, secrets: Collection[str] = ()) -> str:

@@ -11,7 +11,14 @@ from urllib.parse import urlsplit
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly, one_of
 from dhp.llm.api import Garbled, Refused, Rejected, Retry, TooLong, Unreachable
-from dhp.llm.clients.connection import Connection, find_connection, find_proxy, public, server_fault
+from dhp.llm.clients.connection import (
+    Connection,
+    find_connection,
+    find_proxy,
+    public,
+    server_connection,
+    server_fault,
+)
 from dhp.llm.clients.responses import (
     NoChoices,
     Problem,
@@ -23,6 +30,7 @@ from dhp.llm.clients.responses import (
     read_replies,
     shortened,
 )
+from dhp.llm.clients.servers import SERVERS
 from dhp.llm.limits import TIMEOUT
 from dhp.llm.records import Reply, Request
 
@@ -197,9 +205,11 @@ class SdkTransport:
         self._most = max(self._most, most)
         if not self._connection.azure:
             self._client.base_url = url
-        arguments: Any = body
+        known = {name: body[name] for name in ("model", "messages")}
+        rest = {name: value for name, value in body.items() if name not in known}  # unknown ones too
+        arguments: Any = {**known, "extra_body": rest, **self._further}
         try:
-            raw = await self._client.chat.completions.with_raw_response.create(**arguments, **self._further)
+            raw = await self._client.chat.completions.with_raw_response.create(**arguments)
             return raw.status_code, raw.headers, raw.content
         except openai.APIStatusError as e:
             return e.status_code, e.response.headers, e.response.content
@@ -255,7 +265,9 @@ class OpenAIClient:
         self.model = f"{provider}/{name}"
         self.timeout = timeout
         self._name = name
-        self._connection = connection or find_connection(base_url)
+        self._connection = connection or (
+            server_connection(provider, base_url) if provider in SERVERS else find_connection(base_url)
+        )
         self.endpoint = self._connection.endpoint
         self._url, *self._other_urls = self._connection.urls
         self._transport = connected or self._chosen(transport)
@@ -368,6 +380,7 @@ class OpenAIClient:
         if logprobs := min(params.top_logprobs, self._logprobs):
             body["logprobs"] = True
             body["top_logprobs"] = logprobs
+        body |= {name: json.loads(value) for name, value in params.body if name not in self._left_out}
         if self._streams:
             body["stream"] = True
             if "stream_options" not in self._left_out:
@@ -523,7 +536,7 @@ class OpenAIClient:
                 f"OpenAI-compatible server ({said})"
             )
         if parameter := problem.parameter(body, self._taken):
-            advice = _ADVICE.get(parameter, "another server may take it")
+            advice = _ADVICE.get(parameter, "leave it out of `body`, or take another server")
             return InputError(f"{self.model} refuses the parameter '{parameter}': {advice} ({said})")
         return Refused(f"{public(self._url)} forbids it ({said})") if problem.status == 403 else None
 

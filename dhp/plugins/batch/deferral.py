@@ -8,13 +8,14 @@ from dhp.core.errors import Answered, InputError, StoppedEarly
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.clients.connection import OPENAI_URL
 from dhp.llm.clients.openai_client import OpenAIClient
+from dhp.llm.clients.servers import SERVERS
 from dhp.llm.limits import Budget
 from dhp.llm.records import Failure, Outcomes, Reply, Request
 from dhp.plugins.batch.files import BatchResults, BatchWriter, Part
 from dhp.plugins.batch.jobs import Job, RemoteBatches
 from dhp.plugins.batch.providers import check_address, takes_many
 
-_WRITABLE = ("openai/", "litellm/")
+_WRITABLE = ("openai/", "litellm/", *(f"{name}/" for name in SERVERS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from dhp.core.errors import InputError, one_of, require
+from dhp.llm.clients.servers import SERVERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +179,8 @@ def _anthropic_request(line: Mapping[str, Any]) -> dict[str, Any]:
     }
     if system := "\n\n".join(m["content"] for m in body["messages"] if m["role"] == "system"):
         params["system"] = system
-    params |= {name: body[name] for name in ("temperature", "top_p") if name in body}
+    converted = ("model", "max_tokens", "max_completion_tokens", "messages", "n", "seed", "response_format")
+    params |= {name: value for name, value in body.items() if name not in converted}
     return {"custom_id": line["custom_id"], "params": params}
 
 
@@ -282,6 +284,8 @@ def _gemini_request(body: Mapping[str, Any]) -> dict[str, Any]:
         "contents": contents,
         "generationConfig": {_GEMINI_NAMES[name]: body[name] for name in _GEMINI_NAMES if name in body},
     }
+    if further := sorted({*body} - {*_GEMINI_NAMES, "model", "messages", "response_format"}):
+        raise InputError(f"`batch` gemini: takes no further fields; allowed: no `body` {further[0]}")
     if system:
         request["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
     return request
@@ -400,7 +404,7 @@ def check_key(name: str) -> None:
 
 def check_address(name: str, model: str, endpoint: str) -> None:
     """Raise `InputError` for a model at an address that is not the provider's."""
-    if not model.startswith("openai/"):
+    if model.partition("/")[0] not in ("openai", *SERVERS):
         raise InputError(f"{model}: `batch` {name} does not take it; allowed: openai/NAME")
     provider, host = _PROVIDERS[name], urlsplit(endpoint).netloc
     if provider.address:

@@ -262,6 +262,31 @@ def test_asynchronous_judges_run_together_and_threads_where_asked_for() -> None:
     }
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("in_a_notebook", [False, True])
+def test_a_function_may_run_a_loop_of_its_own(threads: int, in_a_notebook: bool) -> None:
+    async def half(outputs: str) -> float:
+        await asyncio.sleep(0)
+        return 0.5
+
+    def by_run(outputs: str) -> float:
+        return asyncio.run(half(outputs))
+
+    def by_loop(outputs: str) -> float:
+        return asyncio.new_event_loop().run_until_complete(half(outputs))
+
+    async def cell(judge: object) -> list[Rating]:
+        return rated(judge, JudgeSettings(scale=(0, 1), threads=threads))[1]
+
+    for judge in (by_run, by_loop):
+        if in_a_notebook:
+            ratings = asyncio.run(cell(judge))
+        else:
+            ratings = rated(judge, JudgeSettings(scale=(0, 1), threads=threads))[1]
+        assert len(ratings) == 12
+        assert scores(ratings) == {0.5}
+
+
 def test_replies_of_a_version_are_called_for_once(caplog: pytest.LogCaptureFixture) -> None:
     calls: list[str] = []
 
