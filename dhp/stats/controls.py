@@ -1,8 +1,12 @@
-"""Harmless edits: what damage does beyond them.
+"""Harmless edits: what damage does beyond them, and whether they move scores themselves.
 
 A judge may lower its score a little for any edit. So a damaged copy is compared with the harmlessly edited
 copy of the same text: did it score lower than that? 50 % says that the judge takes the damage for one edit
 more. How far either copy lies below the original does not matter, nor does the unit of the scores.
+
+Whether a control moves scores is tested in both directions by swaps of whole examples, for all metrics
+together (the largest standardised signed-rank sum; Westfall and Young 1993, single step). How much it moves
+them is its mean change as a share of what the mildest noticed damage costs by the same metric.
 """
 
 from collections.abc import Sequence
@@ -12,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import (
+    Bools,
     Floats,
+    Ints,
     checked_table,
     cluster_index,
     cluster_sums,
@@ -21,7 +27,8 @@ from dhp.stats.arrays import (
     sign_flips,
 )
 from dhp.stats.defaults import RESAMPLES
-from dhp.stats.detection import FEWEST_PAIRS, detection
+from dhp.stats.detection import FEWEST_PAIRS, Detection, detection
+from dhp.stats.wilcoxon import signed_ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +100,98 @@ def fell_log_p(differences: npt.ArrayLike, clusters: npt.ArrayLike | None = None
         If the shape is another or a difference is infinite.
     """
     x = checked_table(differences)
-    shares = cluster_sums(np.nan_to_num(np.sign(x)).reshape(len(x), -1), cluster_index(clusters, len(x)))
-    error = np.sqrt((shares**2).sum(axis=0))
-    scale = np.where(error > 0, error, 1.0)
-    signs, exact = sign_flips(len(shares), RESAMPLES, np.random.default_rng(0))
-    observed, flipped = (
-        (sums / scale).reshape(-1, *x.shape[1:]).max(axis=2)
-        for sums in (shares.sum(axis=0), flipped_sums(signs, shares))
-    )
+    observed, flipped, exact = _flipped(np.nan_to_num(np.sign(x)), clusters)
     without = np.isnan(x).all(axis=(0, 2))
-    return np.log(flip_p(np.where(without, np.nan, observed[0]), flipped, exact))
+    return np.log(flip_p(np.where(without, np.nan, observed.max(axis=1)), flipped.max(axis=2), exact))
+
+
+def _flipped(values: Floats, clusters: npt.ArrayLike | None) -> tuple[Floats, Floats, bool]:
+    """Standardised sums of values (n, V, M): observed (V, M), and under sign flips (R, V, M)."""
+    shares = cluster_sums(values.reshape(len(values), -1), cluster_index(clusters, len(values)))
+    error = np.sqrt((shares**2).sum(axis=0))
+    shares = shares / np.where(error > 0, error, 1.0)
+    signs, exact = sign_flips(len(shares), RESAMPLES, np.random.default_rng(0))
+    shape = values.shape[1:]
+    return shares.sum(axis=0).reshape(shape), flipped_sums(signs, shares).reshape(-1, *shape), exact
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """What one control does to the scores of M metrics; NaN where undefined."""
+
+    seen: Detection
+    """Detection of the control, as of one kind of damage."""
+    log_p: Floats
+    """Natural logs of two-sided p-values that no metric moves, adjusted for the number of metrics; (M,)."""
+    share: Floats
+    """Mean change of the score in the direction in which the metric moves, as a share of the mean drop under
+    the mildest damage that this metric notices; infinite where no damage lowers it. Shape (M,)."""
+    against: Ints
+    """Which kind of damage that is, shape (M,); -1 without any."""
+
+
+def movements(
+    controls: npt.ArrayLike,
+    damage: npt.ArrayLike | None = None,
+    noticed: npt.ArrayLike = (),
+    clusters: npt.ArrayLike | None = None,
+) -> list[Movement]:
+    """What each of C controls does, beside V kinds of damage.
+
+    Damage that is noticed counts for the metrics by which its detection surely lies above 50 %. By a metric
+    that notices none, the kind that costs it most stands in.
+
+    Parameters
+    ----------
+    controls : shape (n, C, M)
+        Original minus edited copy, NaN where a score is missing. Equal scores must differ by exactly 0.
+    damage : shape (n, V, M), optional
+        Original minus damaged copy.
+    noticed : shape (V,)
+        Whether each kind of damage is noticed.
+    clusters : shape (n,), optional
+        Integers; examples with the same one belong together.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit or a difference is infinite.
+    """
+    x = checked_table(controls)
+    reference, against = _mildest(damage, np.asarray(noticed, dtype=np.bool_), clusters, x.shape[2])
+    found = []
+    for c in range(x.shape[1]):
+        own = x[:, [c]]
+        observed, flipped, exact = _flipped(signed_ranks(own), clusters)
+        furthest = np.abs(flipped[:, 0]).max(axis=1)[:, None]
+        p = flip_p(np.abs(observed[0]), np.broadcast_to(furthest, (len(furthest), x.shape[2])), exact)
+        change = np.sign(observed[0]) * _means(own)[0]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.where(reference > 0, np.maximum(change, 0.0) / reference, np.inf)
+        seen = detection(own, ["all"], clusters)
+        found.append(Movement(seen, np.where(seen.pairs[0] > 0, np.log(p), np.nan), share, against))
+    return found
+
+
+def _mildest(
+    damage: npt.ArrayLike | None, noticed: Bools, clusters: npt.ArrayLike | None, metrics: int
+) -> tuple[Floats, Ints]:
+    """The mean drop by each metric that a control is held against, 0 without any, and the kind; both (M,)."""
+    none = np.zeros(metrics), np.full(metrics, -1)
+    if damage is None:
+        return none
+    x = checked_table(damage)
+    drops, seen = _means(x), detection(x, ["all"] * x.shape[1], clusters)
+    counted = (seen.pairs >= FEWEST_PAIRS) & (drops > 0)
+    mild = counted & noticed[:, None] & (seen.metric_low > 0.5)
+    least = np.where(mild, drops, np.inf).argmin(axis=0)
+    most = np.where(counted, drops, -np.inf).argmax(axis=0)
+    kind = np.where(mild.any(axis=0), least, most)
+    some = counted.any(axis=0)
+    return np.where(some, drops[kind, np.arange(metrics)], 0.0), np.where(some, kind, -1)
+
+
+def _means(differences: Floats) -> Floats:
+    """Means over the examples that have a pair, 0 without any."""
+    there = ~np.isnan(differences)
+    return np.asarray(np.where(there, differences, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1))

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from dhp.stats.controls import below_edits, fell_log_p
+from dhp.stats.controls import below_edits, fell_log_p, movements
 
 Floats = npt.NDArray[np.float64]
 
@@ -71,3 +71,62 @@ def test_of_several_controls_the_one_that_comes_nearest() -> None:
     both, alone = below_edits([far, near]), below_edits([near])
     assert both.value.tolist() == alone.value.tolist()
     assert both.log_p.tolist() == alone.log_p.tolist()
+
+
+def noisy(drop: float, n: int, kinds: int, rng: np.random.Generator) -> Floats:
+    return rng.normal(drop, 1, (n, kinds, 1))
+
+
+def test_a_hair_is_a_small_share_of_the_mildest_noticed_damage() -> None:
+    rng = np.random.default_rng(8)
+    hair = 0.001 + rng.normal(0, 0.0002, (40, 1, 1))
+    damage = np.concatenate([noisy(0.0, 40, 1, rng), noisy(3.0, 40, 1, rng), noisy(1.5, 40, 1, rng)], axis=1)
+    (found,) = movements(hair, damage, [False, True, True])
+    assert found.log_p[0] < math.log(0.001)
+    assert found.against.tolist() == [2]
+    assert found.share[0] == pytest.approx(hair.mean() / damage[:, 2].mean())
+    assert found.seen.value[0] == 1.0
+
+
+def test_each_metric_is_held_against_damage_that_it_notices() -> None:
+    """The second metric is blind to the first kind: its small drop there is no measure."""
+    rng = np.random.default_rng(9)
+    damage = np.zeros((60, 2, 2))
+    damage[:, 0, 0], damage[:, 1, 0] = rng.normal(1, 1, 60), rng.normal(4, 1, 60)
+    damage[:, 0, 1], damage[:, 1, 1] = rng.normal(0.05, 1, 60), rng.normal(2, 1, 60)
+    (found,) = movements(rng.normal(1, 1, (60, 1, 2)), damage, [True, True])
+    assert found.against.tolist() == [0, 1]
+
+
+def test_where_no_damage_is_noticed_the_kind_that_costs_most_stands_in() -> None:
+    rng = np.random.default_rng(10)
+    damage = np.concatenate([noisy(0.2, 40, 1, rng), noisy(0.6, 40, 1, rng)], axis=1)
+    (found,) = movements(noisy(2.0, 40, 1, rng), damage, [False, False])
+    assert found.against.tolist() == [1]
+    (alone,) = movements(noisy(2.0, 40, 1, rng))
+    assert (alone.against.tolist(), alone.share.tolist()) == ([-1], [math.inf])
+
+
+def test_upward_movement_counts_as_movement() -> None:
+    rng = np.random.default_rng(11)
+    up = noisy(-2.0, 40, 1, rng)
+    (found,) = movements(up, noisy(2.0, 40, 1, rng), [True])
+    assert found.log_p[0] < math.log(0.001)
+    assert found.seen.value[0] < 0.2
+    assert 0.5 < found.share[0] < 2
+
+
+def test_a_control_that_moves_nothing_and_one_without_pairs() -> None:
+    nothing, missing = movements(np.stack([np.zeros((30, 2)), np.full((30, 2), math.nan)], axis=1))
+    assert nothing.log_p.tolist() == [0, 0]
+    assert np.isnan(missing.log_p).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [13, 100])
+def test_scores_that_are_blind_to_edits_move_in_one_run_of_twenty(n: int) -> None:
+    """Four metrics, either direction."""
+    rng = np.random.default_rng(12)
+    runs = movements(rng.normal(size=(n, 600, 1)) + rng.normal(0, 1, (n, 600, 4)))
+    moved = [bool((each.log_p <= math.log(0.05)).any()) for each in runs]
+    assert np.mean(moved) == pytest.approx(0.05, abs=3 * math.sqrt(0.05 * 0.95 / 600))
