@@ -1,61 +1,15 @@
-"""Harmless edits of English texts: punctuation, figures, dates, abbreviations, spelling, exact synonyms."""
+"""Harmless edits of English texts: punctuation, abbreviations, spelling, exact synonyms."""
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 
 from pydantic import Field, model_validator
 
 from dhp.core.specs import Spec
-
-Edit = tuple[int, int, str]
-"""(start, end, replacement)."""
-Span = tuple[int, int]
-"""(start, end)."""
-Rules = tuple[tuple[re.Pattern[str], str], ...]
-"""Patterns with the replacement of a match."""
-
-
-def rules(*pairs: tuple[str, str]) -> Rules:
-    """Pairs of a pattern and what is written instead of it, which may take groups: `\\1`."""
-    return tuple((re.compile(pattern), new) for pattern, new in pairs)
-
-
-def matched(those: Rules, text: str) -> Iterator[Edit]:
-    """The edits of all rules."""
-    for pattern, new in those:
-        for match in pattern.finditer(text):
-            yield match.start(), match.end(), match.expand(new)
-
-
-def uniform(those: Rules, every: re.Pattern[str], text: str) -> list[Edit]:
-    """The edits of all rules where they reach `every` such place; else none, or two ways would be mixed."""
-    found = list(matched(those, text))
-    reached = all(
-        any(m.start() < end and start < m.end() for start, end, _ in found) for m in every.finditer(text)
-    )
-    return found if reached else []
-
-
-def outside(edits: Iterable[Edit], kept: Iterable[Span]) -> Iterator[Edit]:
-    """The edits that change nothing within these spans."""
-    spans = list(kept)
-    for edit in edits:
-        start, end, _ = edit
-        if not any(start < b and a < max(end, start + 1) for a, b in spans):
-            yield edit
-
-
-def applied(text: str, edits: Iterable[Edit]) -> tuple[str, int]:
-    """The text with all edits that do not overlap one further left, and their number."""
-    pieces, end, made = [], 0, 0
-    for start, stop, new in sorted(edits):
-        if start >= end:
-            pieces += [text[end:start], new]
-            end, made = stop, made + 1
-    return "".join([*pieces, text[end:]]), made
-
+from dhp.perturb.edits import Edit, Span, matched, rules, uniform
+from dhp.perturb.harmless_figures import MONTH, figure_edits
 
 TOKENISED = re.compile(r"\s[.,;:!?](?=\s|$)|\s'(?:s|re|ve|ll|d|m)\b|\bn't\b|(?<!`)``(?!`)|''")
 """Marks that stand alone: there an apostrophe does not show which way it points."""
@@ -65,21 +19,15 @@ _DASHES = rules(
     (r"(?<=[\w,”’\"']) — (?=[\w“‘\"'])", "—"),
     (r"(?<=[^\W\d_]) (?:–|--) (?=[^\W\d_])", " — "),
 )
-_UNIT = (
-    r"(?:(?:square |cubic )?(?:milli|centi|kilo)?met(?:er|re)s?|miles|feet|yards|acres|hectares|tons|tonnes"
-    r"|(?:kilo)?grams|pounds|dollars|euros|yuan|people|visitors|residents|steps|words)\b"
-)
-# Below 2,200, figures without the mark look like years, unless a unit follows.
-_THOUSANDS = rules(
-    (rf"(?<![\d.,])(2(?=,[2-9])|[3-9]|[12](?=,\d{{3}} {_UNIT})),(\d{{3}})(?![\d,]|\.\d)", r"\1\2")
-)
-_EVERY_THOUSAND = re.compile(r"(?<![\d.,])\d,\d{3}(?![\d,]|\.\d)")
 # In a question or before a pronoun the subject may be between "do" and "not".
 _STATED = r"(?! (?:I|you|he|she|it|we|they|there|this|that)\b)(?![^.!?]*\?)"
 _SUBJECT = r"(?:the|an?|he|she|it|they|we|I|you|his|her|its|their|my|our|there|this|these)\b"
+_NUMERAL = r"(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|half|a hundred|a thousand)\b"
+_COUNT = rf"(?:[€$£]?\d[\d,.]*|{_NUMERAL})"
 _WORDS = rules(
     (r"(?<=\d) per ?cent\b", "%"),
     (r"\be\.g\.,?(?= \w)", "for example,"),
+    (r"\bvs\b\.?(?= \w)", "versus"),
     (r"\bi\.e\.,?(?= \w)", "that is,"),
     (r"\b(could|did|do|does|had|has|have|is|are|was|were|should|would|need)n['’]t\b" + _STATED, r"\1 not"),
     (r"\bcan['’]t\b" + _STATED, "cannot"),
@@ -89,57 +37,98 @@ _WORDS = rules(
     (r"\b(I|[Yy]ou|[Ww]e|[Tt]hey)['’]ve\b", r"\1 have"),
     (r"\b(I|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey)['’]ll\b", r"\1 will"),
     (r"\b([Ii]t|[Tt]hat|[Tt]here)['’]s(?= (?:an?|the|my|your|his|our|their)\b)", r"\1 is"),
+    (r"\bin order to\b(?= [a-z])", "to"),
+    (rf"(?<!no )(?<!any )(?<!little )(?<!much )(?<!nothing )\bmore than(?= {_COUNT} [a-z]+s\b)", "over"),
+    (r"\b(helped|helps) to(?= (?!(?:the|an?|his|her|its|their|our|my|your|this|that)\b)[a-z])", r"\1"),
+    (r"\b(all|half|both) of (?=(?:the|these|those|my|your|his|her|its|our|their) [a-z])", r"\1 "),
+    (r"(?<=\w) per (day|week|month|year)\b", r" a \1"),
     (rf"(?<=, )though(?= {_SUBJECT})", "although"),
     (rf"(?<=, )although(?= {_SUBJECT})", "though"),
 )
-_MONTH = r"(January|February|March|April|May|June|July|August|September|October|November|December)\b"
-_ONE_DAY = r"(?![-–/\d]|st\b|nd\b|rd\b|th\b|,? (?:and |or |to )?\d)"
-_BEFORE_DATE = r"(?<!\d )\b([Oo]n|[Bb]y|[Uu]ntil|[Bb]efore|[Aa]fter|[Ss]ince|[Ff]rom|to|of)"
-_DATES = rules(
-    (_BEFORE_DATE + r" (\d{1,2}) " + _MONTH + r" (\d{4})(?=[.;:)])", r"\1 \3 \2, \4"),
-    (_BEFORE_DATE + r" (\d{1,2}) " + _MONTH + r" (\d{4}),?(?= [A-Za-z])", r"\1 \3 \2, \4,"),
-    (_BEFORE_DATE + r" (\d{1,2}) " + _MONTH + r"(?!,? (?:and |or |to )?\d)", r"\1 \3 \2"),
-    (_BEFORE_DATE + r" " + _MONTH + r" (\d{1,2}), (\d{4})\b", r"\1 \3 \2 \4"),
-    (_BEFORE_DATE + r" " + _MONTH + r" (\d{1,2})" + _ONE_DAY, r"\1 \3 \2"),
+_QUANTITY = rf"(?:{_COUNT}|(?:all|every|everyone|everything|twice|as) )"
+_MEASURED = (
+    r"\b(after|at|by|costs?|earns?|for|in|is|lasts?|lasted|of|only|takes?|took|to|was|were|weighs?|with)"
 )
-_EVERY_DATE = re.compile(rf"\b\d{{1,2}} {_MONTH}|\b{_MONTH} \d{{1,2}}\b")
-_HOURS = rules(
-    (r"(?<![\d.,:])((?:1[0-2]|[1-9])(?::[0-5]\d)?) ?([ap])m\b(?! ?[.…]{2}| \.)\.?", r"\1 \2.m."),
-    (r"(?<=\d) ?([ap])\.m\.(?=,? [a-z])", r" \1m"),
+_TWINS = (
+    rules((rf"\balmost(?= {_QUANTITY})", "nearly"), (rf"(?<!very )\bnearly(?= {_QUANTITY})", "almost")),
+    rules(
+        (rf"{_MEASURED} about(?= {_COUNT})", r"\1 around"),
+        (rf"{_MEASURED} around(?= {_COUNT})", r"\1 about"),
+    ),
+    rules(
+        (r"\bthe entire(?= [a-z])", "the whole"),
+        (r"(?<!on )(?<!as )\bthe whole(?= (?!of\b|is\b|was\b)[a-z])", "the entire"),
+    ),
 )
-_EVERY_HOUR = re.compile(r"\d ?[ap](?:m\b|\.m\.)")
+"""Ways of saying one thing: each is a rule there and a rule back."""
 _TITLES = rules(
     (r"\b(Mr|Mrs|Ms|Dr)\.(?= [A-Z])", r"\1"),
     (r"\b(Mr|Mrs|Ms|Dr)(?= [A-Z])", r"\1."),
 )
-_AMERICA = rules((r"\bU\.S\.(?= [a-z])", "US"), (r"(?<=\bthe )US(?= [a-z])", "U.S."))
-_EVERY_AMERICA = re.compile(r"\bUS\b|\bU\.S\.")
+_STATES = rules(
+    (r"\bU\.(S|K|N)\.(?= [a-z])", r"U\1"),
+    (r"(?<=\bthe )U(S|N)(?= [a-z])", r"U.\1."),
+    (r"\bUK(?= [a-z])", "U.K."),
+)
+_EVERY_STATE = re.compile(r"\bU[SKN]\b|\bU\.[SKN]\.")
 _OPENING = re.compile(
     r"(?:Today|Yesterday|Soon|This time|From then on|In the end|As a result|At first|After that"
     r"|By (?:then|noon|midnight|evening)|Last (?:night|week|month|year)"
     r"|(?:On|Last) (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: (?:morning|afternoon|evening|night))?"
-    rf"|In (?:{_MONTH} )?(?:1[5-9]|20)\d\d)"
+    rf"|In (?:{MONTH} )?(?:1[5-9]|20)\d\d)"
     r"(?P<comma>,?) (?=(?:the|an?|he|she|it|they|we|I|his|her|its|their|my|our|[A-Z][a-z]+) [a-z])"
 )
 """Phrases at the beginning of a sentence behind which a comma may stand."""
 
 
+_ITEM = r"(?!\w*ly\b|(?:however|though|too|then|instead|therefore|meanwhile|indeed|if|when|as)\b)[a-z][a-z-]+"
+_BY_ONE = re.compile(rf"(?<=\w), {_ITEM}(?P<comma>,) (?:and|or) (?={_ITEM}(?: [a-z]+)?[.,;:)])")
+"""A series with a comma before its last item, which ends a clause."""
+_WITHOUT = re.compile(rf"(?<=\w), {_ITEM}, {_ITEM}(?P<comma>) (?:and|or) (?={_ITEM}\b)")
+"""A series of four items or more without it: one of three may be the beginning of another clause."""
+
+
+def _series(text: str) -> Iterator[Edit]:
+    """The comma before the last item of a series: away, or if there is none, there."""
+    found = list(_BY_ONE.finditer(text))
+    for match in found or _WITHOUT.finditer(text):
+        yield (*match.span("comma"), "" if found else ",")
+
+
+_SAYING = (
+    r"\b(?:say|says|said|think|thinks|believe|believes|believed|hope|hopes|hoped|claim|claims|claimed|know)"
+)
+_WITH_THAT = re.compile(rf"{_SAYING}(?P<that> that)(?= (?:he|she|it|they|we|I|you|there) [a-z])")
+_WITHOUT_THAT = re.compile(
+    rf"{_SAYING}(?P<that>)(?= (?:he|she|it|they|we|I|there) "
+    r"(?:is|are|am|was|were|will|would|has|had|have|can|could|should|did|does|do)\b)"
+)
+
+
+def _clauses(text: str) -> Iterator[Edit]:
+    """The word that opens a clause after a verb of saying: away, or if there is none, there."""
+    found = list(_WITH_THAT.finditer(text))
+    for match in found or _WITHOUT_THAT.finditer(text):
+        yield (*match.span("that"), "" if found else " that")
+
+
 def mark_edits(text: str) -> Iterator[Edit]:
     """Marks: quotation marks, dashes."""
-    if not TOKENISED.search(text):
-        yield from _quotation_marks(text)
+    yield from _quotation_marks(text)
     yield from matched(_DASHES, text)
 
 
 def word_edits(text: str, starts: Collection[int], *, cased: bool) -> Iterator[Edit]:
     """Words, figures and what is between them; some only where the text has capitals."""
     yield from matched(_WORDS, text)
-    yield from uniform(_THOUSANDS, _EVERY_THOUSAND, text)
+    yield from figure_edits(text, cased=cased)
+    for there, back in _TWINS:
+        yield from list(matched((there,), text)) or matched((back,), text)
+    yield from _series(text)
+    yield from _clauses(text)
     if not cased:
         return
-    yield from uniform(_DATES, _EVERY_DATE, text)
-    yield from uniform(_HOURS, _EVERY_HOUR, text)
-    yield from uniform(_AMERICA, _EVERY_AMERICA, text)
+    yield from uniform(_STATES, _EVERY_STATE, text)
     yield from matched(_TITLES, text)
     if not TOKENISED.search(text):
         for start in starts:
@@ -177,6 +166,9 @@ def _quotation_marks(text: str) -> Iterator[Edit]:
     if any(mark in text for mark in _CURLY):
         yield from ((i, i + 1, _CURLY[c]) for i, c in enumerate(text) if c in _CURLY)
         return
+    if TOKENISED.search(text):
+        yield from _curly_tokens(text)
+        return
     yield from _curly_double(text)
     for i, c in enumerate(text):
         before, after = text[i - 1 : i] or " ", text[i + 1 : i + 2] or " "
@@ -184,6 +176,25 @@ def _quotation_marks(text: str) -> Iterator[Edit]:
             continue  # alone, or feet and minutes
         opens = before in _BEFORE_OPENING and after.isalnum() and not _ELISION.match(text, i)
         yield i, i + 1, "‘" if opens else "’"
+
+
+_MARK_TOKENS = re.compile(
+    r"(?P<open>``|(?<!\S)`(?=[ \w])|(?<!\S)'(?!(?:s|re|ve|ll|d|m)(?!\S))(?=[^\W\d]))"
+    r"|(?P<close>''|(?<!\S)'(?!\S))|(?P<apostrophe>(?<!\S)'(?=(?:s|re|ve|ll|d|m)(?!\S))|(?<=n)'(?=t\b))|[`'\"]"
+)
+
+
+def _curly_tokens(text: str) -> list[Edit]:
+    """The edits of marks that stand alone; none unless it shows of each which way it points."""
+    edits, opened = list[Edit](), ""
+    for match in _MARK_TOKENS.finditer(text):
+        kind, pair = match.lastgroup, "“”" if len(match.group()) == 2 else "‘’"
+        if kind is None or (kind == "open" and opened) or (kind == "close" and opened != pair[0]):
+            return []
+        edits.append((*match.span(), pair[0] if kind == "open" else pair[1]))
+        if kind != "apostrophe":
+            opened = pair[0] if kind == "open" else ""
+    return [] if opened else edits
 
 
 def _curly_double(text: str) -> list[Edit]:

@@ -10,18 +10,13 @@ from dhp.core.errors import InputError, NotApplicable
 from dhp.core.language import language_name, looks_english, sentence_spans
 from dhp.core.specs import ListReader, PerturberUse
 from dhp.perturb.api import IN_ANOTHER, Edited, perturber
+from dhp.perturb.edits import Edit, Span, applied, matched, outside, rules
 from dhp.perturb.harmless_edits import (
     TOKENISED,
-    Edit,
     HarmlessLists,
-    Span,
-    applied,
     mark_edits,
-    matched,
-    outside,
     quoted,
     respelled,
-    rules,
     word_edits,
 )
 
@@ -113,7 +108,7 @@ def identity(text: str, rng: Random) -> Edited:
 
 @perturber(name="harmless", level="control")
 def harmless(text: str, rng: Random, *, lists: ListReader, language: str | None = None) -> Edited:
-    """Make every edit that no careful reader would mark down: of marks, spacing and spelling alone.
+    """Make every edit that no careful reader would mark down: of marks, figures and spelling alone.
 
     Each goes from the one accepted way to the other, whichever the text has. Most are for English. Code and
     addresses stay as they are, and words within quotation marks. A text that allows none of these edits gets
@@ -122,10 +117,10 @@ def harmless(text: str, rng: Random, *, lists: ListReader, language: str | None 
     """
     kept = [match.span() for match in _CODE.finditer(text)]
     spans = sentence_spans(text, language)
-    edits = [*matched(_ANY_LANGUAGE, text), *_sentence_spaces(text, spans, language)]
+    edits = list(matched(_ANY_LANGUAGE, text))
     if not TOKENISED.search(text):  # there " - " may be the hyphen of a word
         edits += matched(_SPACED_DASH, text)
-    if language in _INDENTS:
+    if language == "zh":
         edits += _spaced_figures(text)
     if language == "en" and looks_english(text):
         edits += _of_english(text, spans, lists("harmless", HarmlessLists))
@@ -161,27 +156,6 @@ def _of_english(text: str, spans: list[Span], known: HarmlessLists) -> Iterator[
     ]
     yield from mark_edits(text)
     yield from outside(words, quoted(text))
-
-
-_NUMBERED = re.compile(r"\b[^\W\d]{1,3}\.\s+\d")
-"""No end of a sentence but "No. 7" or "p. 3"."""
-_ITEM = re.compile(r"\s*(?:\d{1,3}|[A-Za-z])\.")
-"""What a line of a list begins with."""
-
-
-def _sentence_spaces(text: str, spans: list[Span], language: str | None) -> Iterator[Edit]:
-    """Two spaces between sentences of English, or one where the text has two."""
-    gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
-    gaps = [
-        (start, end)
-        for start, end in gaps
-        if not _NUMBERED.search(text, max(start - 4, 0), end + 1)
-        and not _ITEM.fullmatch(text, text.rfind("\n", 0, start) + 1, start)
-    ]
-    doubled = [gap for gap in gaps if text[slice(*gap)] == "  "]
-    single = [gap for gap in gaps if text[slice(*gap)] == " "] if language == "en" else []
-    for start, end in doubled or single:
-        yield start, end, " " if doubled else "  "
 
 
 _INDENTS = {"zh": "\u3000\u3000", "ja": "\u3000"}

@@ -1,0 +1,114 @@
+"""Harmless edits of the figures in English texts: numbers, sums of money, dates, hours, scores."""
+
+import re
+from collections.abc import Iterator
+
+from dhp.perturb.edits import Edit, rules, uniform
+
+_UNIT = (
+    r"(?:(?:square |cubic )?(?:milli|centi|kilo)?met(?:er|re)s?|miles|feet|yards|acres|hectares|tons|tonnes"
+    r"|(?:kilo)?grams|pounds|dollars|euros|yuan|people|visitors|residents|steps|words)\b"
+)
+# Below 2,200, figures without the mark look like years, unless a unit follows.
+_THOUSANDS = rules(
+    (rf"(?<![\d.,])(2(?=,[2-9])|[3-9]|[12](?=,\d{{3}} {_UNIT})),(\d{{3}})(?![\d,]|\.\d)", r"\1\2")
+)
+_EVERY_THOUSAND = re.compile(r"(?<![\d.,])\d,\d{3}(?![\d,]|\.\d)")
+MONTH = r"(January|February|March|April|May|June|July|August|September|October|November|December)\b"
+_ONE_DAY = r"(?![-–/\d]|st\b|nd\b|rd\b|th\b|,? (?:and |or |to )?\d)"
+_BEFORE_DATE = r"(?<!\d )\b([Oo]n|[Bb]y|[Uu]ntil|[Bb]efore|[Aa]fter|[Ss]ince|[Ff]rom|to|of)"
+_DATES = rules(
+    (_BEFORE_DATE + r" (\d{1,2}) " + MONTH + r" (\d{4})(?=[.;:)])", r"\1 \3 \2, \4"),
+    (_BEFORE_DATE + r" (\d{1,2}) " + MONTH + r" (\d{4}),?(?= [A-Za-z])", r"\1 \3 \2, \4,"),
+    (_BEFORE_DATE + r" (\d{1,2}) " + MONTH + r"(?!,? (?:and |or |to )?\d)", r"\1 \3 \2"),
+    (_BEFORE_DATE + r" " + MONTH + r" (\d{1,2}), (\d{4})\b", r"\1 \3 \2 \4"),
+    (_BEFORE_DATE + r" " + MONTH + r" (\d{1,2})" + _ONE_DAY, r"\1 \3 \2"),
+)
+_EVERY_DATE = re.compile(rf"\b\d{{1,2}} {MONTH}|\b{MONTH} \d{{1,2}}\b")
+_HOURS = rules(
+    (r"(?<![\d.,:])((?:1[0-2]|[1-9])(?::[0-5]\d)?) ?([ap])m\b(?! ?[.…]{2}| \.)\.?", r"\1 \2.m."),
+    (r"(?<=\d) ?([ap])\.m\.(?=,? [a-z])", r" \1m"),
+)
+_EVERY_HOUR = re.compile(r"\d ?[ap](?:m\b|\.m\.)")
+
+_DIGITS = dict(enumerate("two three four five six seven eight nine".split(), 2))
+_TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+_TENS = {
+    name: 10 * n for n, name in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+}
+_NUMERALS = {
+    **{name: n for n, name in enumerate(_TEENS, 10)},
+    **_TENS,
+    **{f"{ten}-{one}": tens + n for ten, tens in _TENS.items() for n, one in {1: "one", **_DIGITS}.items()},
+}
+_THINGS = (
+    r"(?=(?:different |new |other |more |years |of the )?(?:[a-z]{3,}s|people|children|men|women)\b(?!-))"
+)
+"""What is counted. Units stay with figures."""
+_BEFORE_COUNT = (
+    r"(?:a|about|after|all|almost|and|are|around|at|before|by|every|first|for|from|full|had|has|have|her|his|in|is"
+    r"|its|last|least|nearly|next|of|only|or|other|our|over|past|some|than|the|their|these|those|to|took|top|were"
+    r"|with|within)"
+)
+_SMALL = re.compile(
+    rf"(?<=\b)(?P<before>{_BEFORE_COUNT}) (?P<digit>[2-9]) "
+    r"(?!percent|points|met|miles|feet|inches|pounds|degrees|euros|dollars|yuan|yen|pence|cents|kilo|lit|gram|tons"
+    rf"|tonnes|acres|hectares|millions|billions){_THINGS}"
+)
+_EVERY_SMALL = re.compile(r"(?<![\w.,:/$€£#-])[2-9](?![\d,.:/%-]*[\w%])")
+_LONGEST_FIRST = "|".join(sorted(_NUMERALS, key=len, reverse=True))
+_LARGER = re.compile(
+    rf"(?<![\w-])(?<!hundred and )(?<!thousand and )(?P<word>{_LONGEST_FIRST}) (?!odd|times){_THINGS}"
+)
+_EVERY_LARGER = re.compile(rf"(?i)\b(?:{'|'.join([*_TEENS, *_TENS])})\b")
+
+
+def _counts(text: str) -> Iterator[Edit]:
+    """One-digit figures as words, and larger words as figures: of each either all or none."""
+    small, large = list(_SMALL.finditer(text)), list(_LARGER.finditer(text))
+    if len(small) == len(_EVERY_SMALL.findall(text)):
+        yield from ((*found.span("digit"), _DIGITS[int(found["digit"])]) for found in small)
+    if len(large) == len(_EVERY_LARGER.findall(text)):
+        yield from ((*found.span("word"), str(_NUMERALS[found["word"]])) for found in large)
+
+
+_AMOUNT = r"((?!1(?![\d.,]))\d{1,3}(?:,?\d{3})*(?:\.\d+)?)( million| billion| trillion)?"
+_NO_RANGE = r"(?<!\d and )(?<!\d to )(?<!\d or )(?<![\w.,$€£–-])"
+_NO_RATE = r"(?![\w-]|[.,]\d| ?(?:[-–]|to|or|and|per|a)\b| [bm]n\b)"
+_MONEY = rules(
+    (rf"{_NO_RANGE}{_AMOUNT} euros\b(?!-)", r"€\1\2"),
+    (rf"{_NO_RANGE}{_AMOUNT} dollars\b(?!-)", r"$\1\2"),
+    (rf"{_NO_RANGE}€{_AMOUNT}{_NO_RATE}", r"\1\2 euros"),
+    (rf"{_NO_RANGE}\${_AMOUNT}{_NO_RATE}", r"\1\2 dollars"),
+)
+_EVERY_MONEY = re.compile(r"[$€]|\beuros?\b|\bdollars?\b")
+_UNIT_SIGN = r"(?:million|billion|mph|kph|ft|kg|km|cm|mm|mg|ml)\b"
+_GLUED = rules((rf"(?<![\w.-])([£€$]?\d[\d,.]*)(?={_UNIT_SIGN}(?!-))", r"\1 "))
+_EVERY_GLUED = re.compile(rf"\d{_UNIT_SIGN}")
+_SCORES = rules((r"(?<![\w.,/–-])(\d{1,2})-(\d{1,2})(?![\w–-]|[.,/]\d)", r"\1–\2"))
+_EVERY_SCORE = re.compile(r"\d[-–]\d")
+_ORDINALS = (
+    "tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth "
+    "eighteenth nineteenth twentieth"
+)
+_CENTURIES = rules(
+    *(
+        rule
+        for n, word in enumerate(_ORDINALS.split(), 10)
+        for rule in ((rf"\b{n}th(?=[ -]centur)", word), (rf"\b(?<!-){word}(?=[ -]centur)", f"{n}th"))
+    )
+)
+_EVERY_CENTURY = re.compile(rf"(?:\d\dth|{_ORDINALS.replace(' ', '|')})[ -]centur")
+
+
+def figure_edits(text: str, *, cased: bool) -> Iterator[Edit]:
+    """The edits of all figures, of each sort all or none; dates and hours only in a text with capitals."""
+    yield from uniform(_THOUSANDS, _EVERY_THOUSAND, text)
+    yield from uniform(_MONEY, _EVERY_MONEY, text)
+    yield from uniform(_GLUED, _EVERY_GLUED, text)
+    yield from uniform(_SCORES, _EVERY_SCORE, text)
+    yield from uniform(_CENTURIES, _EVERY_CENTURY, text)
+    yield from _counts(text)
+    if cased:
+        yield from uniform(_DATES, _EVERY_DATE, text)
+        yield from uniform(_HOURS, _EVERY_HOUR, text)
