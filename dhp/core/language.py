@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dhp.core.errors import NotApplicable
+from dhp.core.markdown import in_prose
 from dhp.core.text import sentence_spans as english_spans
 from dhp.core.text import trimmed
 
@@ -153,10 +154,15 @@ def sentence_spans(text: str, language: str | None) -> list[Span]:
     """The bounds of the sentences of a text, without the white space between them.
 
     No language, and `en`, take the rules for English, which know Chinese and Japanese marks too. A piece
-    without letters or digits belongs to the sentence before it.
+    without letters or digits belongs to the sentence before it, the mark of a list to the one that follows.
+    Code, tables and headings are in no sentence.
     """
     if language in (None, "en"):
         return english_spans(text)
+    return in_prose(text, functools.partial(_spans_of_piece, language=language))
+
+
+def _spans_of_piece(text: str, language: str) -> list[Span]:
     from sentencex import segment
 
     spans: list[Span] = []

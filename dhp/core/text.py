@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from dhp.core.errors import suggest
+from dhp.core.markdown import in_prose
 
 _ABBREVIATIONS = frozenset(
     (
@@ -86,20 +87,27 @@ def _treebank() -> Any:
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """(start, end) of each sentence, without the white space between them; Chinese and Japanese too."""
+    """(start, end) of each sentence, without the white space between them; Chinese and Japanese too.
+
+    The mark of a list belongs to the sentence that follows it; code, tables and headings are in none.
+    """
     return list(_all_spans(text))
 
 
 @functools.lru_cache(maxsize=32)
 def _all_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Those of a whole text, which is asked about again for each of its kinds of damage."""
+    return tuple(in_prose(text, _spans_of_piece))
+
+
+def _spans_of_piece(text: str) -> list[tuple[int, int]]:
     ends = [end for end in _LIKELY_END.finditer(text) if end[1].lower() not in _ABBREVIATIONS]
     starts = [0, *(end.end() for end in ends)]
-    return tuple(
+    return [
         (start + a, start + b)
         for start, end in pairwise([*starts, len(text)])
         for a, b in _sentence_spans(text[start:end])
-    )
+    ]
 
 
 @functools.lru_cache(maxsize=32_768)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dhp.content.catalog import read_list
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, NotApplicable
-from dhp.core.records import Example, PerturbedText, Variant
+from dhp.core.records import PROBES, Audit, Example, PerturbedText, Variant, parse_variant
 from dhp.core.seeding import stream, text_hash
 from dhp.core.specs import AuthoredEdits, Insertion
 from dhp.core.text import sentence_spans
@@ -17,6 +17,9 @@ from dhp.perturb.api import DOSES, Edited, Perturber, asked_count
 
 MOST = 10_000
 """Examples of a dataset from which perturbers draw: so their time grows no faster than the texts."""
+
+
+NO_FARTHER = "no room for more than the milder degree"
 
 
 class OtherExamples(list[Example]):
@@ -67,7 +70,9 @@ class RulesApplied:
     """Variants by rule, to be applied to examples, or as work on parts of a dataset.
 
     The text for one (example, variant) depends on seed, dataset name, example and parameters alone, for
-    perturbers that draw from other examples also on these, never on order or on the other variants.
+    perturbers that draw from other examples also on these, never on order or on other perturbers. A degree
+    that makes no more edits and takes a text no further away than the milder one before it is not applicable:
+    one pair of texts would count as two kinds of damage.
     """
 
     variants: tuple[Variant, ...]
@@ -96,6 +101,7 @@ class RulesApplied:
         Raises `InputError` with perturber and example if a perturber is unknown, needs a language model,
         raises, or returns anything but a changed, non-empty text.
         """
+        milder: dict[tuple[str, str], Audit] = {}
         for variant in self.variants:
             perturber = self.perturbers[variant.perturber]
             wanted = [name for name in ("example", "lists", "language", "others") if perturber.wants(name)]
@@ -106,6 +112,11 @@ class RulesApplied:
                     yield PerturbedText(example.id, variant.name, None, reason=str(reason))
                 else:
                     found = audit(example.output, *changed)
+                    kind = variant.perturber, example.id
+                    if _has_degree(variant) and kind in milder and not _exceeds(found, milder[kind]):
+                        yield PerturbedText(example.id, variant.name, None, reason=NO_FARTHER)
+                        continue
+                    milder[kind] = found
                     yield PerturbedText(example.id, variant.name, changed[0], audit=found)
 
     def _changed(
@@ -143,6 +154,17 @@ class RulesApplied:
         if fault := _fault(text, example.output, perturber.level):
             raise InputError(f"{place}: {fault}")
         return text, *counted
+
+
+def _has_degree(variant: Variant) -> bool:
+    """Whether it is one of the degrees of a kind of damage, each of which must exceed the one before."""
+    graded = variant.degree is not None and parse_variant(variant.name).dose is None
+    return graded and variant.level not in PROBES
+
+
+def _exceeds(one: Audit, other: Audit) -> bool:
+    """Whether a text got more edits than another, or lies further from the original."""
+    return (one.made or 0) > (other.made or 0) or one.edit_distance > other.edit_distance
 
 
 def _fault(text: object, original: str, level: str) -> str | None:

@@ -18,11 +18,13 @@ from typing import Any
 from rapidfuzz.distance import OSA
 
 from dhp.core.errors import InputError, NotApplicable
-from dhp.core.language import sentence_spans, sentences, word_spans
+from dhp.core.language import sentence_spans, word_spans
+from dhp.core.markdown import is_hidden, mark_length, masked
 from dhp.core.records import Example
 from dhp.core.seeding import drawn, drawn_at_once, shuffled
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
 from dhp.perturb.apply import other_texts
+from dhp.perturb.cuts import by_line, inserted, removed, repeated
 
 Edit = tuple[int, int, str]
 """(start, end, replacement)."""
@@ -66,6 +68,11 @@ class TypedText:
         start, end, new = edit
         self.text = self.text[:start] + new + self.text[end:]
         self._words[start:end], self._inked[start:end] = _positions(new)
+
+    def hides(self, edit: Edit) -> bool:
+        """Whether an edit would touch what is hidden, or be made right beside it."""
+        start, end, _ = edit
+        return is_hidden(self.text[max(start - 1, 0) : end + 1])
 
     def changed(self, edit: Edit) -> str:
         """The text with an edit."""
@@ -185,7 +192,7 @@ ON_A_KEYBOARD = ("extra_char", "nearby_char")
 
 def _dose(text: str, k: int | None, share: float | None) -> tuple[int, int]:
     """Edits asked for and to be made, which are at most half of the text's letters and digits."""
-    letters = sum(map(str.isalnum, text))
+    letters = sum(map(str.isalnum, masked(text).text))
     asked = asked_edits(k, share, letters)
     dose = min(asked, letters // 2)
     if dose == 0:
@@ -200,7 +207,7 @@ def random_deletions(text: str, rng: Random, *, k: int | None = None, share: flo
     The positions of a smaller dose are among those of a larger one. At most half of them go.
     """
     asked, dose = _dose(text, k, share)
-    positions = list(compress(range(len(text)), map(str.isalnum, text)))
+    positions = list(compress(range(len(text)), map(str.isalnum, masked(text).text)))
     gone = sorted(islice(drawn(positions, rng), dose))
     kept = (text[a + 1 : b] for a, b in pairwise([-1, *gone, len(text)]))
     return Edited("".join(kept), asked, dose)
@@ -233,6 +240,8 @@ def random_typos(
     error falls within one of equal pieces of at most 60, and counts by its distance there.
     """
     asked, dose = _dose(text, k, share)
+    prose = masked(text)
+    text = prose.text
     kinds = [kind for name, kind in TYPOS.items() if language in (None, "en") or name not in ON_A_KEYBOARD]
     made = 0
     pieces = _equal_pieces(text)
@@ -248,7 +257,7 @@ def random_typos(
             edit = draw(typed, errors)
         except KeyError:  # a digit that is on no keyboard of the package
             continue
-        if edit is None or len(edit[2]) - (edit[1] - edit[0]) != growth:
+        if edit is None or len(edit[2]) - (edit[1] - edit[0]) != growth or typed.hides(edit):
             continue
         after = typed.changed(edit)
         further = OSA.distance(pieces[i], after) if after.strip() else 0
@@ -262,7 +271,7 @@ def random_typos(
     if made == 0:
         raise NotApplicable("no typographical error is possible in this text")
     joined = "".join(results[i].text if i in results else piece for i, piece in enumerate(pieces))
-    return Edited(joined, asked, made)
+    return Edited(prose.restored(joined), asked, made)
 
 
 _PUNCTUATION = string.punctuation.replace("_", "") + "“”‘’„«»…—–¿¡、，。！？；：（）《》〈〉【】।॥؟،؛"
@@ -279,9 +288,9 @@ def word_deletions(
     """Delete `k` consecutive words, or a `share` of them.
 
     Words are those of `word_spans`. At most half of the words go, and at most half of the text. The words
-    that a smaller dose deletes are among those of a larger one.
+    that a smaller dose deletes are among those of a larger one. Of words in several lines the lines stay.
     """
-    spans = word_spans(text, language)
+    spans = word_spans(masked(text).text, language)
     asked = asked_edits(k, share, len(spans))
     dose = min(asked, len(spans) // 2)
     if dose == 0:
@@ -296,9 +305,10 @@ def word_deletions(
     if dose == 0:
         raise NotApplicable(TOO_MUCH)
     start, end = _window(spans, dose, place)
-    head, tail = text[:start], text[end:]
-    gap = " " if head != head.rstrip() or tail != tail.lstrip() else ""
-    return Edited(f"{head.rstrip()}{gap}{tail.lstrip()}".strip(), asked, dose)
+    gone = [span for span in spans if start <= span[0] < end]
+    for words in reversed(by_line(text, gone)):
+        text = removed(text, *words)
+    return Edited(text.strip(), asked, dose)
 
 
 def _window(spans: Sequence[tuple[int, int]], dose: int, position: float) -> tuple[int, int]:
@@ -316,16 +326,19 @@ def _window(spans: Sequence[tuple[int, int]], dose: int, position: float) -> tup
 def word_swaps(
     text: str, rng: Random, *, language: str | None = None, k: int | None = None, share: float | None = None
 ) -> Edited:
-    """Exchange `k` pairs of neighbouring words, or as many as a `share` of the words.
+    """Exchange `k` pairs of neighbouring words in a line, or as many as a `share` of the words.
 
     Punctuation stays where it is, no word moves twice. The swaps of a smaller dose are among those of a
     larger one.
     """
-    tokens = [(start, text[start:end]) for start, end in word_spans(text, language)]
+    spans = word_spans(masked(text).text, language)
+    tokens = [(start, text[start:end]) for start, end in spans]
     words = [token.strip(_PUNCTUATION) for _, token in tokens]
     starts = [start + token.index(word) for (start, token), word in zip(tokens, words, strict=True)]
     asked, chosen = asked_edits(k, share, len(words)), set[int]()
-    for i in drawn([i for i in range(len(words) - 1) if words[i] != words[i + 1]], rng):
+    between = [masked(text).text[a[1] : b[0]] for a, b in pairwise(spans)]
+    apart = [i for i, gap in enumerate(between) if words[i] != words[i + 1] and not _is_bound(gap)]
+    for i in drawn(apart, rng):
         if not chosen & {i - 1, i, i + 1}:
             chosen.add(i)
         if len(chosen) == asked:
@@ -340,6 +353,11 @@ def word_swaps(
     return Edited("".join([*pieces, text[end:]]), asked, len(chosen))
 
 
+def _is_bound(gap: str) -> bool:
+    """Whether what stands between two words keeps them apart: the end of a line, or the mark of a list."""
+    return "\n" in gap or is_hidden(gap)
+
+
 @perturber(name="number_changes", level="word", degrees={"minor": {"k": 1}, "major": {"share": 1.0}})
 def number_changes(text: str, rng: Random, *, k: int | None = None, share: float | None = None) -> Edited:
     """Replace `k` of the numbers in digits, or a `share` of them, by others of the same length and script.
@@ -347,7 +365,7 @@ def number_changes(text: str, rng: Random, *, k: int | None = None, share: float
     The first digit always differs, so that the value does. The changes of a smaller dose are among those of
     a larger one.
     """
-    numbers = shuffled(list(_NUMBER.finditer(text)), rng)
+    numbers = shuffled(list(_NUMBER.finditer(masked(text).text)), rng)
     asked = asked_edits(k, share, len(numbers))
     if not numbers:
         raise NotApplicable("no digit")
@@ -415,22 +433,22 @@ def sentence_deletion(
 
     A sentence that would take more is skipped. Those of a smaller dose are among those of a larger one.
     """
-    starts = [start for start, _ in sentence_spans(text, language)]
-    asked = asked_edits(k, share, len(starts))
-    if len(starts) < 2:
+    spans = sentence_spans(text, language)
+    asked = asked_edits(k, share, len(spans))
+    if len(spans) < 2:
         raise NotApplicable("fewer than two sentences")
-    pieces = [text[a:b] for a, b in pairwise([*starts, len(text)])]
-    gone, left = set[int](), length(text) / 2
-    for i in drawn(range(len(starts)), rng):
-        if (size := length(pieces[i])) <= left:
-            gone.add(i)
+    gone, left = list[tuple[int, int]](), length(text) / 2
+    for start, end in drawn(spans, rng):
+        if (size := length(text[start:end])) <= left:
+            gone.append((start, end))
             left -= size
         if len(gone) == asked:
             break
     if not gone:
         raise NotApplicable(TOO_MUCH)
-    kept = text[: starts[0]] + "".join(piece for i, piece in enumerate(pieces) if i not in gone)
-    return Edited(kept.rstrip() if len(starts) - 1 in gone else kept, asked, len(gone))
+    for start, end in sorted(gone, reverse=True):
+        text = removed(text, start, end)
+    return Edited(text, asked, len(gone))
 
 
 @perturber(name="sentence_repetition", level="sentence", degrees={"minor": {"k": 1}, "major": {"k": 3}})
@@ -446,7 +464,9 @@ def sentence_repetition(
     chosen = list(islice(drawn(spans, rng), asked))
     if not chosen:
         raise NotApplicable("no sentence")
-    return Edited(_inserted(text, [(end, text[start:end]) for start, end in chosen]), asked, len(chosen))
+    for start, end in sorted(chosen, reverse=True):
+        text = repeated(text, start, end)
+    return Edited(text, asked, len(chosen))
 
 
 @perturber(name="sentence_insertion", level="sentence", degrees={"minor": {"k": 1}, "major": {"k": 3}})
@@ -463,26 +483,26 @@ def sentence_insertion(
 
     Each is of another example. Those of a smaller dose, and their positions, are among those of a larger one.
     """
-    own, ends = set(sentences(text, language)), [end for _, end in sentence_spans(text, language)]
+    own, ends = _plain_sentences(text, language), [end for _, end in sentence_spans(text, language)]
     asked, added = asked_edits(k, share, len(ends)), list[tuple[int, str]]()
     for other in drawn_at_once(others, rng) if ends else []:
         if len(added) == asked:
             break
         position, which = ends[int(rng.random() * len(ends))], rng.random()
-        if known := sorted({*sentences(other.output, language)} - own):
+        if known := sorted(_plain_sentences(other.output, language) - own):
             added.append((position, known[int(which * len(known))]))
             own.add(added[-1][1])
     if not added:
         raise NotApplicable("no other example with another sentence")
-    return Edited(_inserted(text, added), asked, len(added))
-
-
-def _inserted(text: str, added: Sequence[tuple[int, str]]) -> str:
-    """The text with sentences at positions right behind one of its own."""
     for position, sentence in sorted(added, key=lambda one: one[0], reverse=True):
-        gap = "" if text[:position].rstrip("”’」』）").endswith(("。", "！", "？")) else " "
-        text = f"{text[:position]}{gap}{sentence}{text[position:]}"
-    return text
+        text = inserted(text, position, sentence)
+    return Edited(text, asked, len(added))
+
+
+def _plain_sentences(text: str, language: str | None) -> set[str]:
+    """The sentences of a text without marks of lists."""
+    spans = sentence_spans(text, language)
+    return {text[start + mark_length(text, start) : end] for start, end in spans}
 
 
 def _text_of_another(text: str, rng: Random, others: Sequence[Example]) -> str:

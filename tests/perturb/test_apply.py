@@ -15,7 +15,7 @@ from dhp.content.catalog import read_suite
 from dhp.core.errors import InputError
 from dhp.core.records import PerturbedText, Variant
 from dhp.core.specs import Suite
-from dhp.perturb.apply import Others, RulesApplied, other_texts
+from dhp.perturb.apply import NO_FARTHER, Others, RulesApplied, other_texts
 from dhp.perturb.registry import check_suite, find_perturbers, load_perturber
 from dhp.perturb.rules import random_ending, sentence_insertion
 
@@ -45,7 +45,9 @@ def texts(
 
 def test_one_example_never_depends_on_order_or_on_others() -> None:
     everything = texts(EXAMPLES, VARIANTS)
-    assert texts(EXAMPLES[::-1], VARIANTS[::-1]) == everything
+    others_first = sorted(VARIANTS, key=lambda v: v.perturber, reverse=True)
+    assert others_first != VARIANTS
+    assert texts(EXAMPLES[::-1], others_first) == everything
     alone = texts([EXAMPLES[3]], [VARIANTS[2]])
     assert alone.items() <= everything.items()
     assert texts(EXAMPLES, VARIANTS, seed=1) != everything
@@ -271,3 +273,21 @@ def test_of_a_large_dataset_the_same_few_are_the_others_of_all(monkeypatch: pyte
     assert {e.id for e in again.of(none)} == chosen != {e.id for e in other.of(none)}
     for example in pool:
         assert {e.id for e in first.of(example)} == chosen - {example.id}
+
+
+def test_a_degree_that_is_no_worse_than_the_milder_one_is_not_applicable() -> None:
+    short = [
+        dhp.Example("one", "", "It cost 5 euros. Nobody paid."),
+        dhp.Example("two", "", "From 3 to 4, 5 or 6."),
+    ]
+    suite = read_suite("general")
+    made = {(t.example, t.variant): t for t in perturb(short, suite.variants, find_perturbers())}
+    for name in ("sentence_deletion", "number_changes"):
+        assert made["one", f"{name}.minor"].text
+        assert made["one", f"{name}.major"].reason == NO_FARTHER
+    assert made["two", "number_changes.major"].text != made["two", "number_changes.minor"].text
+    for (example, variant), text in made.items():
+        if variant.endswith(".major") and text.audit:
+            minor = made[example, variant.replace("major", "minor")]
+            assert minor.audit is not None
+            assert text.text != minor.text

@@ -290,7 +290,7 @@ GERMAN = [
     {
         "id": str(i),
         "source": f"Im Ort {i} fuhr ein Zug.",
-        "output": f"Zug {i} fuhr. Er kam um {i}:30 an. Alle waren da.",
+        "output": f"Zug {i} fuhr. Er kam um {i}:30 an. Alle waren da. Niemand blieb.",
     }
     for i in range(8)
 ]

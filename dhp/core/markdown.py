@@ -1,0 +1,238 @@
+"""What is no prose in a text: Markdown, the marks of lists, and the lines that are boundaries; any language.
+
+Language models answer in Markdown. Code, tables, headings, links and the marks of lists must neither be cut
+into sentences nor be damaged inside. `masked` hides them behind private-use characters, one for each letter,
+so that positions stay and rules for letters, words, numbers and sentences pass over them.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+Span = tuple[int, int]
+"""(start, end)."""
+
+_SIGNS = range(0xF0000, 0xFFFF0)
+"""Private-use characters: each hidden piece has one of its own, as far as they last."""
+_RUN = re.compile("([\U000f0000-\U000fffef])\\1*")
+
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_TABLE_RULE = re.compile(r"[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|)*[ \t]*:?-{2,}:?[ \t]*\|?[ \t]*")
+_HEADING = re.compile(r"[ \t]*(?:#{1,6}[ \t].*|\*\*[^*]+\*\*:?[ \t]*|__[^_]+__:?[ \t]*|[-*_]{3,}[ \t]*)")
+"""Also a line that is bold as a whole, and a rule."""
+_UNDERLINE = re.compile(r"[ \t]*={3,}[ \t]*")
+_URL = r"(?:https?://|www\.)[^\s<>\"“”'()（）。，、]*[^\s<>\"“”'()（）。，、.,;:!?*_]"
+_INLINE = re.compile(
+    r"(`+)(?!`)[^\n]*?[^`\n]\1(?!`)"
+    r"|!?\[[^\[\]\n]*\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ \t]+\"[^\"\n]*\")?\)|\[[^\[\]\n]*\])"
+    rf"|<(?:https?|mailto):[^<>\s]+>|{_URL}|\*{{2,3}}|__|~~"
+)
+"""Code, links and images, addresses, marks of emphasis."""
+_DIGITS, _HAN = r"[\d０-９]{1,3}", r"[一二三四五六七八九十]{1,3}"
+_BULLET = r"(?:[-*+•‣▪●○◦·–—\uf0b7][ \t]+(?:\[[ xX]\][ \t]+)?)"
+_ITEM = re.compile(
+    rf"[ \t]*(?:>[ \t]*)*(?:{_BULLET}?(?:\*\*|__)?(?:"
+    rf"[(（](?:{_DIGITS}|[a-zA-Z]|[ivx]{{1,4}}|{_HAN})[)）]|(?:[a-zA-Z]|[ivx]{{1,4}}|{_DIGITS})\)"
+    rf"|(?P<number>{_DIGITS})(?:\.(?=[ \t])|[．、])|\d{{1,2}}(?:\.\d{{1,2}})+\.?(?=[ \t])"
+    rf"|(?P<letter>[A-Z])\.(?=[ \t])|{_HAN}、|[①-⑳])[ \t]*|{_BULLET}+)(?=\S)"
+)
+"""The mark of an item at the start of a line."""
+_INSIDE = re.compile(
+    r"(?:(?<=[.!?:;。！？：；])[\"”’)]?[ \t]+(?P<point>\d{1,2})\."
+    r"|(?<=[.!?:;,。！？：；，])[\"”’)]?[ \t]+\(?(?P<bracket>\d{1,2}|[a-z])\))(?=[ \t]+\S)"
+)
+"""The mark of an item inside a line, if its number follows on from the one before it."""
+_END = re.compile(r"[.!?:;。！？：；…][\"'”’」』）)*_]*[ \t\r]*$")
+_START = re.compile(r"[ \t]*[\"'“‘(]?(\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A text in which all that is no prose is hidden."""
+
+    text: str
+    """As long as the original."""
+    pieces: Mapping[str, str]
+    """Private-use character -> what a run of it hides."""
+
+    def restored(self, edited: str) -> str:
+        """An edited copy of the masked text, with what is left of the hidden pieces put back."""
+        return _RUN.sub(lambda run: self.pieces.get(run[1], run[0]), edited) if self.pieces else edited
+
+
+@functools.lru_cache(maxsize=256)
+def masked(text: str) -> Masked:
+    """Hide all that is no prose; a text that holds private-use characters of plane 15 stays as it is."""
+    structure = _structure(text)
+    hidden = sorted([*structure.fixed, *structure.marks])
+    if not hidden or _RUN.search(text):
+        return Masked(text, {})
+    pieces: dict[str, str] = {}
+    parts, end = list[str](), 0
+    for code, (start, stop) in zip(_SIGNS, hidden, strict=False):
+        if start >= end:  # an address may stand in the mark of a list
+            pieces[chr(code)] = text[start:stop]
+            parts += [text[end:start], chr(code) * (stop - start)]
+            end = stop
+    return Masked("".join([*parts, text[end:]]), pieces)
+
+
+def is_hidden(part: str) -> bool:
+    """Whether a part of a masked text holds anything that is hidden."""
+    return _RUN.search(part) is not None
+
+
+def in_prose(text: str, split: Callable[[str], Iterable[Span]]) -> list[Span]:
+    """The spans into which `split` cuts each piece of prose, as spans of the text.
+
+    A piece is a line, a paragraph whose lines were broken at a width, or an item of a list with its mark.
+    Code, tables and headings are in no piece. `split` gets pieces of the masked text.
+    """
+    shown = masked(text).text
+    pieces = _structure(text).pieces
+    return [(start + a, start + b) for start, end in pieces for a, b in split(shown[start:end])]
+
+
+def mark_length(text: str, start: int) -> int:
+    """Characters of the mark of a list at a position, with the white space behind it; 0 without one."""
+    end = next((b for a, b in _structure(text).marks if a == start), start)
+    return len(text[start:end]) + len(text[end:]) - len(text[end:].lstrip(" \t")) if end > start else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Structure:
+    """What a text is made of, each in order of position."""
+
+    pieces: tuple[Span, ...]
+    fixed: tuple[Span, ...]
+    marks: tuple[Span, ...]
+
+
+@functools.lru_cache(maxsize=256)
+def _structure(text: str) -> _Structure:
+    lines = list(_lines(text))
+    shown = [text[a:b] for a, b in lines]
+    fixed = _fixed_lines(shown)
+    inline = [
+        match.span()
+        for (a, b), is_fixed in zip(lines, fixed, strict=True)
+        if not is_fixed
+        for match in _INLINE.finditer(text, a, b)
+    ]
+    items = {i: (lines[i][0] + a, lines[i][0] + b) for i, (a, b) in _items(shown, fixed)}
+    inside = [
+        span
+        for i, (a, b) in enumerate(lines)
+        if not fixed[i]
+        for span in _inside(text, (items[i][1] if i in items else a, b), i in items)
+        if not any(start < span[1] and span[0] < end for start, end in inline)
+    ]
+    cuts = [start for start, _ in inside]
+    pieces = [
+        (start, end)
+        for a, b in _paragraphs(lines, shown, fixed, items)
+        for start, end in pairwise([a, *(cut for cut in cuts if a < cut < b), b])
+    ]
+    whole = [line for line, is_fixed in zip(lines, fixed, strict=True) if is_fixed and line[0] < line[1]]
+    return _Structure(
+        tuple(pieces), tuple(sorted([*whole, *inline])), tuple(sorted([*items.values(), *inside]))
+    )
+
+
+def _lines(text: str) -> Iterator[Span]:
+    """The lines without their ends."""
+    start = 0
+    for line in text.splitlines(keepends=True):
+        yield start, start + len(line.rstrip("\r\n"))
+        start += len(line)
+
+
+def _fixed_lines(lines: Sequence[str]) -> list[bool]:
+    """Whether each line belongs to code, a table or a heading."""
+    fixed, fence, table = [False] * len(lines), "", False
+    for i, line in enumerate(lines):
+        mark = _FENCE.match(line)
+        if fence:
+            fixed[i] = True
+            fence = "" if mark and mark[1].startswith(fence) else fence
+        elif mark:
+            fixed[i], fence = True, mark[1]
+        elif "|" in line and _TABLE_RULE.fullmatch(line):
+            fixed[i] = table = True
+            fixed[max(i - 1, 0)] = True
+        elif table and "|" in line:
+            fixed[i] = True
+        else:
+            table = False
+            fixed[i] = _HEADING.fullmatch(line) is not None
+            if i and lines[i - 1].strip() and _UNDERLINE.fullmatch(line):
+                fixed[i - 1] = fixed[i] = True
+    return fixed
+
+
+def _items(lines: Sequence[str], fixed: Sequence[bool]) -> Iterator[tuple[int, Span]]:
+    """The lines that begin with the mark of a list, and where it stands in them.
+
+    A number with a full stop may also be the end of a sentence that was broken there ("am / 3. Mai"), a
+    letter an initial: these count if a list can begin there, or has begun.
+    """
+    letters = {m["letter"] for line in lines if (m := _ITEM.match(line))}
+    begun = False
+    for i, line in enumerate(lines):
+        item = None if fixed[i] else _ITEM.match(line)
+        if item is None:
+            continue
+        before = lines[i - 1] if i and not fixed[i - 1] else ""
+        if item["number"] is not None:
+            counts = begun or int(item["number"]) == 1 or not before.strip() or _END.search(before)
+        else:
+            counts = item["letter"] is None or {"A", "B"} <= letters
+        if counts:
+            begun = True
+            blank = len(line) - len(line.lstrip())
+            yield i, (blank, len(item.group().rstrip()))
+
+
+def _inside(text: str, span: Span, behind_mark: bool) -> list[Span]:
+    """The marks of a list that runs on in one line: 1, 2, ... or a, b, ..., at least two of them."""
+    row: list[Span] = []
+    expected = 2 if behind_mark else 1
+    for match in _INSIDE.finditer(text, *span):
+        name = match["point"] or match["bracket"]
+        number = int(name) if name.isdecimal() else ord(name) - ord("a") + 1
+        if number == expected:
+            start = match.end() - len(match.group().lstrip('"”’) \t'))
+            row.append((start, match.end()))
+            expected += 1
+    return row if len(row) + behind_mark > 1 else []
+
+
+def _paragraphs(
+    lines: Sequence[Span], shown: Sequence[str], fixed: Sequence[bool], items: Iterable[int]
+) -> Iterator[Span]:
+    """Lines, but those that were broken at a width, which are one piece together."""
+    group: list[int] = []
+
+    def pieces() -> Iterator[Span]:
+        broken = any(_runs_on(shown[a], shown[b]) for a, b in pairwise(group))
+        if broken:
+            yield lines[group[0]][0], lines[group[-1]][1]
+        else:
+            yield from (lines[i] for i in group)
+
+    for i, line in enumerate(shown):
+        if fixed[i] or not line.strip() or i in items:
+            yield from pieces()
+            group = []
+        if not fixed[i] and line.strip():
+            group.append(i)
+    yield from pieces()
+
+
+def _runs_on(line: str, following: str) -> bool:
+    """Whether a sentence goes on in a line: it begins in lower case, or with a number that is no mark."""
+    first = _START.match(following)
+    begun = (first is not None and first[1].islower()) or _ITEM.match(following)
+    return bool(begun and not _END.search(line))
