@@ -186,7 +186,8 @@ def _items(lines: Sequence[str], fixed: Sequence[bool]) -> Iterator[tuple[int, S
             continue
         before = lines[i - 1] if i and not fixed[i - 1] else ""
         if item["number"] is not None:
-            counts = begun or int(item["number"]) == 1 or not before.strip() or _END.search(before)
+            can_begin = int(item["number"]) == 1 or not before.strip() or _END.search(before) is not None
+            counts = begun or can_begin
         else:
             counts = item["letter"] is None or {"A", "B"} <= letters
         if counts:
