@@ -127,7 +127,7 @@ def test_what_functions_return_fits_a_screen(tmp_path: Path) -> None:
         *(found for run in runs for result in run for found in (result, *result.variants)),
         *dhp.compare(*folders, resamples=20),
         *dhp.power(folders[0]),
-        dhp.gate(folders[0], detection=60),
+        dhp.gate(folders[0], min_detection=60),
         *dhp.perturb_datasets(data, n=6),
         *dhp.estimate("openai/some", data, n=6),
         dhp.correlate(ratings, human, resamples=0),

@@ -125,6 +125,16 @@ class RatingsArray:
         v, m = 1 + self.variants.index(variant), self.metrics.index(metric)
         return int((self.asked[v, m] & np.isnan(self.means[[0, v], m]).any(axis=0)).sum())
 
+    @property
+    def unscored(self) -> dict[str, float]:
+        """`original` or variant -> share of its texts and metrics, of those asked about, without a score."""
+        asked = self.asked.sum(axis=(1, 2))
+        lacking = (self.asked & np.isnan(self.means)).sum(axis=(1, 2))
+        names = (ORIGINAL, *self.variants)
+        return {
+            name: n / of for name, n, of in zip(names, lacking.tolist(), asked.tolist(), strict=True) if of
+        }
+
     def failed(self, variant: str) -> Bools | None:
         """Whether a metric lacks a score, of the original and the variant, shape (2, examples asked about).
 

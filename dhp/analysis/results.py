@@ -270,6 +270,8 @@ class Result:
     """Variants of the suite that were not rated."""
     ratings: dict[str, int]
     """Number of ratings `asked` for, and number of ratings with each status."""
+    unscored: dict[str, float]
+    """`original` or variant -> share of its texts and metrics that have no score, in [0, 1]."""
     repeats: dict[str, dict[str, float | None]]
     """Metric -> variance within and between texts, consistency and spread of its single scores; see
     `dhp.stats.judge_habits`. A metric without a score is not there."""

@@ -264,7 +264,8 @@ def gate(run: str, allow: tuple[str, ...], junit: str | None, history: str | Non
     """
     from rich.text import Text
 
-    from dhp.report.gates import add_to_history, junit_xml
+    from dhp.report.gate_history import add_to_history
+    from dhp.report.junit import junit_xml
     from dhp.runs.gate import check_run
 
     start = time.perf_counter()

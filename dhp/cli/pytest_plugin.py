@@ -3,6 +3,7 @@
 import inspect
 import warnings
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,7 +25,9 @@ def judge_audit() -> "Callable[..., Results]":
     min_detection
         The least detection that every result must have, in per cent, as for `dhp gate`.
     must_notice
-        Kinds of damage that must be noticed; default: `all` where no detection is named.
+        Kinds of damage that must be shown to be noticed; default: `all` where no detection is named.
+    max_missing
+        The share of its scores, in per cent, that a kind of text may lack; default: that of `dhp gate`.
     require_proof, ignore_controls
         Whether what is undecided fails too, and whether a judge with a false alarm may pass.
     **options
@@ -46,6 +49,7 @@ def _audit(
     *,
     min_detection: float | None = None,
     must_notice: str | Collection[str] = (),
+    max_missing: float | None = None,
     require_proof: bool = False,
     ignore_controls: bool = False,
     **options: Any,
@@ -58,11 +62,13 @@ def _audit(
     known = [*inspect.signature(_audit).parameters, *inspect.signature(run).parameters]
     check_keywords("judge_audit", options, [name for name in known if name != "options"])
     gate = Gate(
-        detection=min_detection,
+        min_detection=min_detection,
         must_notice=as_list(must_notice) if must_notice or min_detection is not None else ["all"],
         require_proof=require_proof,
         ignore_controls=ignore_controls,
     )
+    if max_missing is not None:
+        gate = replace(gate, max_missing=max_missing)
     results = run(judge, dataset, **options)
     found = check_run(results, gate)
     if not found.passed:

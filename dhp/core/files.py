@@ -345,17 +345,22 @@ def _holder(file: IO[str]) -> str:
     return "another process"
 
 
+_PAUSE = 0.05
+"""Seconds between two tries to take a lock."""
+
+
 class Lock:
     """A lock file, which one object in all processes holds; a context manager that gives it up.
 
     Where the file system has no locks this is said, and the object goes on as if it held one. Who takes it
     makes the file `path`, who gives it up removes it; its folders are made, and removed if left empty. `name`
-    is what is locked, for messages.
+    is what is locked, for messages; `wait` is for how many seconds it may be another's.
     """
 
-    def __init__(self, path: Path, name: str) -> None:
+    def __init__(self, path: Path, name: str, wait: float = 0.0) -> None:
         self._path = path
         self._name = name
+        self._wait = wait
         self._file: IO[str] | None = None
         self._made: list[Path] = []
 
@@ -367,12 +372,17 @@ class Lock:
         self.give_up()
 
     def take(self) -> None:
-        """Take the lock, if this object has not; raises `InputError` where another one holds it."""
+        """Take the lock, if this object has not; raises `InputError` where another one keeps it."""
+        until = time.monotonic() + self._wait
         while self._file is None:
             file = self._opened()
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
+                if time.monotonic() < until:
+                    file.close()
+                    time.sleep(_PAUSE)
+                    continue
                 with file:
                     message = (
                         f"{self._name}: is being written by {_holder(file)}; wait for it or choose another"

@@ -173,7 +173,18 @@ def safe_name(*names: str, key: Sequence[str] = ()) -> str:
 
 _FIGURES = (
     *("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant", "d_min_variant_ew"),
-    *("n", "ratings", "levels", "variants", "controls", "attacks", "curves", "left_out", "repeats"),
+    *(
+        "n",
+        "ratings",
+        "unscored",
+        "levels",
+        "variants",
+        "controls",
+        "attacks",
+        "curves",
+        "left_out",
+        "repeats",
+    ),
     *("styles", "halo", "warnings", "detection", "clusters"),
 )
 """Fields of a result that follow from its ratings, in the order in which they are compared."""

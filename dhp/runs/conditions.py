@@ -20,11 +20,10 @@ class Gate:
     loss without an earlier run or the reverse.
     """
 
-    detection: float | None = field(
+    min_detection: float | None = field(
         default=None,
         metadata=option(
             "Lowest allowed detection of every result, averaged over all kinds of damage.",
-            name="--min-detection",
             metavar="PERCENT",
             low=0,
             high=100,
@@ -34,9 +33,19 @@ class Gate:
     must_notice: str | Collection[str] = field(
         default=(),
         metadata=option(
-            "Kinds of damage that must be noticed (by either name), or all; may be repeated.",
+            "Kinds of damage that must be shown to be noticed (by either name), or all; may be repeated.",
             metavar="KIND,...",
             many=True,
+        ),
+    )
+    max_missing: float = field(
+        default=10,
+        metadata=option(
+            "Largest share of its scores that any kind of text may lack.",
+            metavar="PERCENT",
+            low=0,
+            high=100,
+            percent=True,
         ),
     )
     max_drop: float | None = field(
@@ -77,7 +86,7 @@ class Gate:
             raise InputError(
                 "`against`: belongs together with `max_drop` or `max_shift`; give both or neither"
             )
-        if self.detection is None and self.against is None and not self.must_notice:
+        if self.min_detection is None and self.against is None and not self.must_notice:
             raise InputError(
-                "there is no condition; allowed: `detection`, `must_notice`, `max_drop`, `max_shift`"
+                "there is no condition; allowed: `min_detection`, `must_notice`, `max_drop`, `max_shift`"
             )

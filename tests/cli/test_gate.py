@@ -88,7 +88,31 @@ def test_kinds_that_must_be_noticed(dhp: Run, tmp_path: Path, results: library.R
     assert dhp("gate", "r", "--must-notice", "random_deletions.major,reordering.minor").code == 0
     done = dhp("gate", "r", "--must-notice", "random_typos.minor")
     assert (done.code, done.err) == (1, "")
-    assert f"not met: {SUMMARIES}, mock/ideal?random_typos=0: typos, minor is missed, 50.0 %" in done.out
+    judge = f"{SUMMARIES}, mock/ideal?random_typos=0"
+    start = f"not met: {judge}: not shown to notice 1 of 1 kind; typos, minor: missed, 50.0 %"
+    assert done.out.startswith(start)
+    every = dhp("gate", "r", "--must-notice", "all")
+    assert every.code == 1
+    assert every.out.startswith(
+        f"not met: {judge}: not shown to notice 2 of 12 kinds; typos, minor: missed, "
+    )
+
+
+def test_what_must_be_noticed_must_be_proven(dhp: Run, tmp_path: Path) -> None:
+    """A judge that gives every text the same score notices nothing, and no number of texts would show it."""
+
+    def constant(*, outputs: str) -> float:
+        return 0.7
+
+    settings = library.JudgeSettings(scale=(0, 1), version="1")
+    library.run(constant, SUMMARIES, judge_settings=settings, out=tmp_path / "r")
+    done = dhp("gate", "r", "--must-notice", "all")
+    assert (done.code, done.out.count("\n")) == (1, 1)
+    assert ": not shown to notice 12 of 12 kinds; " in done.out
+    assert len(done.out) < 260
+    outcome = library.gate(tmp_path / "r", must_notice="all")
+    assert len(outcome.checks["must-notice"]) == 13, "all kinds are there for who wants them"
+    assert dhp("gate", "r", "--must-notice", "typos", "--min-detection", "40").code == 1
 
 
 def test_a_false_alarm_fails_unless_controls_are_ignored(
@@ -97,8 +121,48 @@ def test_a_false_alarm_fails_unless_controls_are_ignored(
     alarm = replace(results[0].controls[0], verdict="false alarm")
     write(tmp_path / "r", changed(results, 0, controls=(alarm,)))
     done = dhp("gate", "r", "--min-detection", "50")
-    assert (done.code, "is a false alarm" in done.out) == (1, True)
+    assert (done.code, ": false alarm, " in done.out) == (1, True)
     assert dhp("gate", "r", "--min-detection", "50", "--ignore-controls").code == 0
+
+
+def table(*, lost: float, of_originals: float = 0.0, n: int = 40) -> pd.DataFrame:
+    """Ratings of a judge that notices all damage that it scores, and leaves a share of each kind unscored."""
+    rows = []
+    for i in range(n):
+        for variant in ("original", "random_typos.minor", "random_typos.major"):
+            share = of_originals if variant == "original" else lost
+            failed = (i * 7) % n < share * n
+            score = None if failed else 5.0 - (variant != "original")
+            rows.append((f"e{i}", variant, "quality", score, "failed" if failed else "scored"))
+    return pd.DataFrame(rows, columns=["example", "variant", "metric", "score", "status"])
+
+
+@pytest.mark.parametrize(
+    ("lost", "of_originals", "code"), [(0.75, 0.0, 1), (0.1, 0.0, 0), (0.125, 0.125, 1), (0.05, 0.05, 0)]
+)
+def test_missing_scores_fail_a_gate(
+    dhp: Run, tmp_path: Path, lost: float, of_originals: float, code: int
+) -> None:
+    """All scores that are there fell, so that detection is 100 %."""
+    table(lost=lost, of_originals=of_originals).to_csv(tmp_path / "ratings.csv", index=False)
+    (tmp_path / "r.json").write_text(dhp("analyze", "ratings.csv", "--json").out)
+    done = dhp("gate", "r.json", "--min-detection", "60")
+    assert done.code == code, done.out
+    if code:
+        worst = f"not met: unknown, unknown: scores are missing for {100 * lost:.1f} % of "
+        assert done.out.startswith(worst)
+    assert dhp("gate", "r.json", "--min-detection", "60", "--max-missing", "80").code == 0
+    assert dhp("gate", "r.json", "--min-detection", "60", "--max-missing", "4").code == (lost > 0.04)
+
+
+def test_scores_that_go_missing_on_damage_are_the_first_doubt(dhp: Run, tmp_path: Path) -> None:
+    results = library.analyze(table(lost=0.75))
+    outcome = library.gate(results, min_detection=60)
+    assert "degraded texts and originals lack scores at different rates" in outcome.doubts[0]
+    words = "75.0 % of typos, minor (originals 0.0 %), more than 10 % in 2 of 3 kinds of text"
+    assert words in outcome.line
+    assert next(iter(outcome.checks)) == "max-missing"
+    assert library.gate(results, min_detection=60, max_missing=80).passed
 
 
 def test_an_undefined_figure_fails(dhp: Run, tmp_path: Path, results: library.Results) -> None:
@@ -209,7 +273,7 @@ def test_a_way_of_asking_is_named_where_there_is_one(
     for protocol, said in (("none", ""), ("unknown", ""), ("stars@0a1b", ", stars@0a1b")):
         write(tmp_path / protocol, changed(results, 0, protocol=protocol))
         done = dhp("gate", protocol, "--must-notice", "random_typos.minor")
-        assert done.out.startswith(f"not met: {SUMMARIES}, mock/ideal?random_typos=0{said}: typos")
+        assert done.out.startswith(f"not met: {SUMMARIES}, mock/ideal?random_typos=0{said}: not shown")
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ def test_a_blind_judge_fails_with_the_line_of_the_gate(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     assert "2 failed, 2 passed" in done.stdout, done.stdout + done.stderr
     blind = "python:test_judge:blind"
-    assert f"not met: mini/story_cloze, {blind}: typos is missed, 50.0 %" in done.stdout
+    assert f"not met: mini/story_cloze, {blind}: not shown to notice 1 of 1 kind; typos: " in done.stdout
     assert f"not met: mini/summeval, {blind}: detection 50.0 %" in done.stdout
     assert f"undecided: mini/summeval, {blind}: detection 50.0 %" in done.stdout, "a warning"
     assert "Traceback" not in done.stdout
@@ -80,7 +80,7 @@ def test_an_unknown_keyword_is_refused_before_the_judge_is_called(
 def test_detection_is_in_per_cent(
     judge_audit: Callable[..., dhp.Results], least: float, message: str
 ) -> None:
-    with pytest.raises(dhp.InputError, match=f"`detection` {least}: {message}"):
+    with pytest.raises(dhp.InputError, match=f"`min_detection` {least}: {message}"):
         judge_audit("mock/ideal", "mini/story_cloze", min_detection=least)
 
 

@@ -70,7 +70,10 @@ def result(*rows: VariantResult, **fields: Any) -> Result:
         "variants": rows,
         "controls": (control(),),
         "ratings": {"asked": 100, "scored": 100},
-        **{name: {} for name in ("repeats", "scales", "styles", "halo", "failures", "rules", "usage")},
+        **{
+            name: {}
+            for name in ("unscored", "repeats", "scales", "styles", "halo", "failures", "rules", "usage")
+        },
         "detection": run,
     }
     return Result(**(plain | fields))

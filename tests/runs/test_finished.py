@@ -73,11 +73,11 @@ def test_two_own_functions_compare_by_results_as_by_folders(own: tuple[Path, lis
 
 def test_a_gate_takes_results_as_it_takes_folders(own: tuple[Path, list[dhp.Results]]) -> None:
     folder, (new, old) = own
-    given = dhp.gate(new, against=old, max_drop=5, detection=50)
-    stored = dhp.gate(folder / "sees_length", against=folder / "sees_capitals", max_drop=5, detection=50)
+    given = dhp.gate(new, against=old, max_drop=5, min_detection=50)
+    stored = dhp.gate(folder / "sees_length", against=folder / "sees_capitals", max_drop=5, min_detection=50)
     assert (given.state, given.passed) == (stored.state, stored.passed)
     assert given.line == stored.line.replace(str(folder / "sees_capitals"), "the earlier results")
-    assert dhp.gate(new, detection=10).passed
+    assert dhp.gate(new, min_detection=10).passed
 
 
 def test_results_without_ratings_are_refused_in_one_line(own: tuple[Path, list[dhp.Results]]) -> None:

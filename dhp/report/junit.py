@@ -1,0 +1,52 @@
+"""Outcomes of gates as JUnit XML."""
+
+from collections.abc import Sequence
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from dhp.core.text import printable
+from dhp.runs.gate import Outcome
+from dhp.runs.gate_findings import Finding, result_name
+
+
+def junit_xml(outcome: Outcome, seconds: float, *, require_proof: bool) -> str:
+    """A test suite for each dataset, and in it a test case for each judge and condition.
+
+    A condition that is not met is a failure. One that is undecided is skipped, or with `require_proof` a
+    failure, too; the message says how many texts would decide. Harmless edits that are not decided are
+    skipped, as they fail no gate. `seconds` is the time of the whole, as no single check has one.
+    """
+    root = Element("testsuites", name="dhp gate", time=f"{seconds:.3f}")
+    for dataset in dict.fromkeys(result.dataset for result in outcome.results):
+        suite = SubElement(root, "testsuite", name=printable(dataset), time="0.000")
+        for result in outcome.results:
+            if result.dataset != dataset:
+                continue
+            judge = f"{result.model}, {result.protocol}" if result.asked else result.model
+            for check, findings in outcome.checks.items():
+                case = SubElement(suite, "testcase", classname=printable(judge), name=check, time="0.000")
+                own = [finding for finding in findings if finding[1] == result_name(result)]
+                _add_finding(case, own, require_proof=require_proof)
+        _add_counts(suite, list(suite))
+    _add_counts(root, list(root.iter("testcase")))
+    indent(root)
+    return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _add_finding(case: Element, findings: Sequence[Finding], *, require_proof: bool) -> None:
+    by_state: dict[str, list[str]] = {}
+    for state, _, words in findings:
+        by_state.setdefault(state, []).append(words)
+    failing = ("not met", "undecided") if require_proof else ("not met",)
+    failed = next((state for state in failing if state in by_state), None)
+    if failed:
+        message = printable("; ".join(by_state[failed]))
+        SubElement(case, "failure", message=message, type=failed).text = message
+    elif unknown := by_state.get("undecided") or by_state.get("open"):
+        SubElement(case, "skipped", message=printable(f"undecided: {'; '.join(unknown)}"))
+
+
+def _add_counts(element: Element, cases: Sequence[Element]) -> None:
+    element.set("tests", str(len(cases)))
+    element.set("failures", str(sum(case.find("failure") is not None for case in cases)))
+    element.set("errors", "0")
+    element.set("skipped", str(sum(case.find("skipped") is not None for case in cases)))

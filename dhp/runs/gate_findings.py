@@ -1,0 +1,137 @@
+"""What a gate finds in a run by itself: missing scores, false alarms, detection, kinds to be noticed."""
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from dhp.analysis.results import Ends, Result, Results, VariantResult
+from dhp.content.catalog import named_kinds, variant_name
+from dhp.core.errors import InputError
+from dhp.core.records import ORIGINAL
+from dhp.stats.detection import examples_to_separate
+
+State = Literal["met", "undecided", "not met"]
+
+
+class Finding(NamedTuple):
+    """What became of one condition."""
+
+    state: State | Literal["open"]
+    """`open` where harmless edits are not decided: that fails no gate, and is no pass either."""
+    result: str
+    """Name of the result, as of `result_name`."""
+    words: str
+    """In words, with its figure."""
+
+
+def result_name(result: Result) -> str:
+    """Dataset, model and, where there is one, protocol."""
+    return ", ".join((result.dataset, result.model, *([result.protocol] if result.asked else [])))
+
+
+def figure(value: float | None, ends: Ends) -> str:
+    """A detection in per cent with its interval."""
+    interval = "" if ends is None else f" ({_points(ends[0]):.1f}–{_points(ends[1]):.1f})"
+    return "undefined" if value is None else f"{_points(value):.1f} %{interval}"
+
+
+def would_decide(n: int | None) -> str:
+    """How many texts would decide."""
+    return "no number of texts up to 100,000 would decide" if n is None else f"{n:,} texts would decide"
+
+
+def _points(share: float) -> float:
+    """The value in per cent with one decimal, as printed: the printed value decides."""
+    return round(100 * share, 1)
+
+
+def missing_scores(results: Results, most: float) -> Iterator[Finding]:
+    """Each result of which some kind of text lacks more of its scores than `most` per cent."""
+    for result in results:
+        over = {name: share for name, share in result.unscored.items() if _points(share) > most}
+        if not over:
+            continue
+        worst = max(over, key=lambda name: over[name])
+        originals = f" (originals {_points(result.unscored[ORIGINAL]):.1f} %)"
+        text = "originals" if worst == ORIGINAL else f"{variant_name(worst)}{originals}"
+        kinds = f", more than {most:g} % in {len(over)} of {len(result.unscored)} kinds of text"
+        words = f"scores are missing for {_points(over[worst]):.1f} % of {text}{kinds}"
+        yield Finding("not met", result_name(result), words)
+
+
+def false_alarms(results: Results) -> Iterator[Finding]:
+    """Harmless edits that fail the gate, and those that are not decided."""
+    for result in results:
+        name = result_name(result)
+        for row in result.controls:
+            if row.state.is_bad:
+                yield Finding("not met", name, _kind(row))
+            elif row.state.is_open:
+                yield Finding("open", name, _kind(row))
+        if not result.controls:
+            yield Finding("open", name, "the run has no harmless edits")
+
+
+def detections(results: Results, least: float) -> Iterator[Finding]:
+    """Detection of each result below the limit, and the lowest detection that reaches it."""
+    held = []
+    for result in results:
+        name = result_name(result)
+        value, ends = result.detection.avg, result.detection.ci["avg"]
+        if value is None or ends is None:
+            yield Finding("not met", name, "detection is undefined, no kind of damage has five pairs")
+            continue
+        words = f"detection {figure(value, ends)}"
+        if _points(ends[1]) < least:
+            yield Finding("not met", name, f"{words} is below {least:g} %")
+        elif _points(ends[0]) < least:
+            n = examples_to_separate(result.n, value, *ends, least / 100)
+            yield Finding("undecided", name, f"{words} may or may not reach {least:g} %, {would_decide(n)}")
+        else:
+            held.append((ends[0], name, words))
+    if held:
+        _, name, words = min(held)
+        yield Finding("met", name, f"{words}, {least:g} % or more{' in all' * (len(results) > 1)}")
+
+
+def demanded_kinds(results: Results, names: Iterable[str]) -> list[str]:
+    """The variants that must be noticed; raises `InputError` for one that no result has."""
+    variants = dict.fromkeys(row.variant for r in results for row in r.variants)
+    try:
+        return [variant for each in names for variant in named_kinds(each, list(variants))]
+    except InputError as e:
+        raise InputError(f"`must_notice` {e}") from None
+
+
+def noticed_kinds(results: Results, demanded: Collection[str]) -> Iterator[Finding]:
+    """Of each result how many kinds are not shown to be noticed, then each of them, the worst first.
+
+    Must is proof: what is undecided is not met. Where all are noticed, the one with the lowest detection.
+    """
+    held = []
+    for result in results:
+        name = result_name(result)
+        kinds = [row for row in result.damage if row.variant in demanded]
+        lacking = [row for row in kinds if not row.state.is_good]
+        held += [(row.detection or 0.0, name, _kind(row)) for row in kinds if row.state.is_good]
+        if lacking:
+            count = f"{len(lacking)} of {len(kinds)} kind{'s' if len(kinds) > 1 else ''}"
+            yield Finding("not met", name, f"not shown to notice {count}")
+        for row in lacking:
+            yield Finding("not met", name, _kind_to_decide(row))
+    if held:
+        _, name, words = min(held)
+        more = f", the lowest of {len(held)} kinds noticed" if len(held) > 1 else ""
+        yield Finding("met", name, f"{words}{more}")
+
+
+def _kind_to_decide(row: VariantResult) -> str:
+    """A kind that is not noticed, with the number of texts that would decide it if it is undecided."""
+    if not row.n:
+        return f"{variant_name(row.variant)} has no pair of scores"
+    more = f", {would_decide(row.n_to_decide)}" if row.state.is_open else ""
+    return f"{_kind(row)}{more}"
+
+
+def _kind(row: VariantResult) -> str:
+    """A kind of damage, or a control, with its verdict and detection."""
+    return f"{variant_name(row.variant)}: {row.state}, {figure(row.detection, row.detection_ci)}"
