@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from dhp.analysis.results import STRICT
 from dhp.core.errors import InputError
-from dhp.core.files import Lock, json_line, opened, unwritable, write_lines
+from dhp.core.files import Lock, json_line, open_regular, opened, unwritable, write_lines
 from dhp.core.text import printable
 from dhp.report.charts import Point, drawn, line_with_intervals, mark_blind
 from dhp.report.web import page
@@ -100,7 +100,7 @@ def add_to_history(file: Path, run: str, against: str | None, outcome: Outcome) 
 def _append(file: Path, line: str) -> None:
     """Append a line; one that was cut off before it is ended first."""
     try:
-        with file.open("ab+") as history:
+        with os.fdopen(open_regular(file, os.O_RDWR | os.O_APPEND), "ab+") as history:
             if history.tell():
                 history.seek(-1, os.SEEK_END)
                 if history.read(1) != b"\n":
