@@ -40,10 +40,10 @@ _VOLATILE = ("created", "usage", "cost")
 
 
 @contextmanager
-def serving(says: Callable[[int], Answer | None]) -> Iterator[Scripted]:
-    """A server that answers by a function of the number of the call."""
+def serving(says: Callable[[int], Answer | None], port: int = 0) -> Iterator[Scripted]:
+    """A server that answers by a function of the number of the call; with 0 on any port."""
     numbers = itertools.count(1)
-    with scripted_server(lambda call: says(next(numbers))) as server:
+    with scripted_server(lambda call: says(next(numbers)), port=port) as server:
         yield server
 
 
@@ -200,6 +200,39 @@ NASTY: dict[str, Callable[[int], Answer | None]] = {
     "400, too long a prompt": lambda i: refusal(400, "maximum context length is 8 tokens"),
     "400, terminal codes": lambda i: refusal(400, "\x1b[2J\r\n bad\nworse"),
 }
+
+
+_BROKE = "Your credit balance is too low to access the API."
+_DAY = "Rate limit reached on requests per day (RPD): Limit 30. Please try again in 7h12m0s."
+SPENT: dict[str, Answer] = {
+    "400, credit": refusal(400, _BROKE),
+    "403, in Chinese": refusal(403, "账户余额不足，请充值"),
+    "429, a quota of the day": refusal(429, _DAY),
+    "429, retry-after-ms: an hour": refusal(429, "slow down", retry_after_ms="3600000"),
+    "400 without a known word": refusal(400, "computer says no"),
+    "401": refusal(401, "no"),
+    "418": refusal(418, "no"),
+}
+"""What a server answers from its thirtieth call on."""
+
+
+def spent(name: str, folder: Path) -> Outcome:
+    """A run whose account is empty from the thirtieth call on, and the same one when it is filled."""
+    with serving(lambda i: reply("4") if i <= 30 else SPENT[name]) as server:
+        found = ran(command(server.url, folder), folder)
+        paid = {*prompts(server)[:30]}
+        refused = len(prompts(server)) - 30
+    with serving(_steady, server.port) as server:
+        again = ran(command(server.url, folder), folder)
+        twice = len(paid & {*prompts(server)})
+    found.faults += again.faults
+    if (found.code, again.code) != (3, 0):
+        found.faults.append(f"exits {found.code}, then {again.code}")
+    if refused > 10 + 3 * CONCURRENCY or found.seconds > 30:
+        found.faults.append(f"{refused} calls refused")
+    if twice:
+        found.faults.append("paid twice")
+    return found
 
 
 def nasty(name: str, folder: Path) -> Outcome:
@@ -446,6 +479,8 @@ def cases() -> dict[str, Callable[[Path], Outcome]]:
     found: dict[str, Callable[[Path], Outcome]] = {}
     for name in NASTY:
         found[f"server: {name}"] = lambda folder, name=name: nasty(name, folder)  # type: ignore[misc]
+    for name in SPENT:
+        found[f"account: {name}"] = lambda folder, name=name: spent(name, folder)  # type: ignore[misc]
     kills = {"SIGKILL": [signal.SIGKILL], "SIGTERM": [signal.SIGTERM], "Ctrl-C twice": [signal.SIGINT] * 2}
     for name, signals in kills.items():
         found[f"killed: {name}"] = lambda folder, signals=signals: killed(signals, folder)  # type: ignore[misc]

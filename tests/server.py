@@ -40,6 +40,7 @@ class Scripted:
 
     url: str
     """`http://127.0.0.1:PORT`, or `https`, without a path."""
+    port: int
     calls: list[Call] = field(default_factory=list)
     pages: dict[str, Answer] = field(default_factory=dict)
     """What GET finds, by path, where no function answers it."""
@@ -52,6 +53,7 @@ class Scripted:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128
 
     def handle_error(self, *_: object) -> None:
         """A client that was killed or hangs up early is no error."""
@@ -59,11 +61,15 @@ class _Server(ThreadingHTTPServer):
 
 @contextlib.contextmanager
 def scripted_server(
-    says: Says = lambda call: None, get: Says | None = None, tls: ssl.SSLContext | None = None
+    says: Says = lambda call: None,
+    get: Says | None = None,
+    *,
+    tls: ssl.SSLContext | None = None,
+    port: int = 0,
 ) -> Iterator[Scripted]:
-    """Start the server on a free port: `says` answers POST and PUT, `get` answers GET, else the pages do.
+    """Start the server: `says` answers POST and PUT, `get` answers GET, else the pages do.
 
-    With `tls` it speaks https.
+    With `tls` it speaks https; without a `port` it takes a free one.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -85,10 +91,10 @@ def scripted_server(
     def _page(call: Call) -> Answer:
         return running.pages.get(call.path, (404, {}, b""))
 
-    with _Server(("127.0.0.1", 0), Handler) as server:
+    with _Server(("127.0.0.1", port), Handler) as server:
         if tls is not None:  # the handshake is done by the thread of each connection
             server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-        running = Scripted(f"http{'s' if tls else ''}://127.0.0.1:{server.server_port}")
+        running = Scripted(f"http{'s' if tls else ''}://127.0.0.1:{server.server_port}", server.server_port)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         try:

@@ -42,6 +42,10 @@ class Refused(Rejected):
     """The caller, the model or the address is refused, and most likely for any other request, too."""
 
 
+class Filtered(Rejected):
+    """The content of this request is refused, as a filter does not like it."""
+
+
 class TooLong(Rejected):
     """The prompt of this request does not fit into the model's context."""
 

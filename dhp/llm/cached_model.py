@@ -210,7 +210,6 @@ class CachedModel:
     ) -> Generator[Answer, None, list[Request]]:
         """Returns what another command is asking; what is answered later is added to `deferred`."""
         claimed: list[Request] = []
-        known = False
         # A prompt that comes again while it is being asked waits with the first.
         waiting: dict[tuple[bytes, ...], list[tuple[Request, Outcomes]]] = {}
 
@@ -228,12 +227,11 @@ class CachedModel:
             while block := list(islice(requests, max(1, engine.rate_limits.concurrency // 4))):
                 asked: dict[tuple[bytes, ...], Request] = {}
                 for request in block:
-                    (found, left), after_answer = self._looked_up(request), known
-                    known = not left.samples
+                    found, left = self._looked_up(request)
                     if found:
-                        engine.proven = True
+                        engine.answered = engine.answered or request
                         self._lengths.fitting += 1
-                    if known:
+                    if not left.samples:
                         yield request, found
                     elif (missing := tuple(left.keys.values())) in waiting:
                         waiting[missing].append((request, found))
@@ -241,7 +239,7 @@ class CachedModel:
                         deferred.append(request)
                     else:
                         waiting[missing] = [(request, found)]
-                        asked[missing] = replace(left, after_answer=True) if after_answer else left
+                        asked[missing] = left
                 for (missing, left), own in zip(asked.items(), claims.take([*asked]), strict=True):
                     if own:
                         calls = calls or stack.enter_context(

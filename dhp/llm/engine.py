@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly
 from dhp.core.plugins import load_target, offered
-from dhp.llm.api import Client, Garbled, Refused, Rejected, Retry, TooLong, Unreachable
+from dhp.llm.api import Client, Filtered, Garbled, Refused, Rejected, Retry, TooLong, Unreachable
 from dhp.llm.limits import Budget, PromptLengths, RateLimits
 from dhp.llm.records import Answer, Failure, Outcomes, Reply, Request
 from dhp.llm.store import Store, rows
@@ -41,8 +41,8 @@ class Engine:
     """Whether it was said that a request was refused though others are answered."""
     trouble: str = field(default="", init=False)
     """Why the latest call was tried again."""
-    proven: bool = field(default=False, init=False)
-    """Whether the server has answered anything, now or in an earlier run."""
+    answered: Request | None = field(default=None, init=False)
+    """A request that the server has answered, now or in an earlier run; None before it answers any."""
 
     def rows(self, request: Request, outcomes: Outcomes) -> list[tuple[object, ...]]:
         """The replies among what came of a request, as the store takes them."""
@@ -135,8 +135,9 @@ _TRIES_UNPROVEN = 3
 """Tries of a call while none has succeeded yet: a wrong address should be known soon."""
 _REJECTED_UNPROVEN = 10
 """Requests rejected in a row, with none answered before, after which all will be."""
-_REFUSED_IN_A_ROW = 10
-"""Requests refused in a row, after which all will be though others were answered."""
+_FAILED_IN_A_ROW = 10
+"""Requests that fail in a row, though others were answered, after which one of these is asked again: only a
+fault of the server's or of the account makes that one fail, too. Twice as many each time it is answered."""
 
 
 class Workers:
@@ -152,7 +153,8 @@ class Workers:
         self._closing = False
         self._first = asyncio.Lock()
         self._failed_in_a_row = 0
-        self._refused_in_a_row = 0
+        self._most_in_a_row = _FAILED_IN_A_ROW
+        self._asking_again = asyncio.Lock()
 
     async def work(
         self, requests: "asyncio.Queue[Request]", done: Callable[[Request, Outcomes], None]
@@ -189,9 +191,9 @@ class Workers:
 
     async def _ask(self, request: Request, left: tuple[int, ...]) -> Sequence[Reply | Failure]:
         """The first call goes alone: what it finds wrong, or learns of the server, holds for all."""
-        if not self._engine.proven:
+        if not self._engine.answered:
             async with self._first:
-                if not self._engine.proven:
+                if not self._engine.answered:
                     return await self._persist(request, left)
         return await self._persist(request, left)
 
@@ -207,16 +209,18 @@ class Workers:
             except TooLong as e:
                 self._engine.lengths.count_too_long(str(e))
                 return [Failure(str(e))] * len(wanted)
-            except Refused as e:
-                return [self._refused(str(e), request)] * len(wanted)
+            except Filtered as e:
+                return [self._filtered(str(e))] * len(wanted)
             except Rejected as e:
-                return [self._rejected(str(e))] * len(wanted)
+                refused = isinstance(e, Refused)
+                return [await self._failed(str(e), request, refused=refused)] * len(wanted)
             except Retry as e:
                 last = tries > engine.rate_limits.retries
-                if not engine.proven:
+                if not engine.answered:
                     self._check_first(e, tries, last)
                 elif last:
-                    return [self._given_up(str(e))] * len(wanted)
+                    await self._check_still_answers(str(e), request)
+                    return [Failure(str(e), passing=True)] * len(wanted)
                 self._check_wait(e)
                 engine.retries += 1
                 engine.trouble = str(e)
@@ -224,11 +228,11 @@ class Workers:
 
     def _check_wait(self, error: Retry) -> None:
         """Raise `StoppedEarly` where the server asks to wait for longer than the run will."""
-        longest = self._engine.rate_limits.longest_wait
+        longest = self._engine.rate_limits.max_wait
         if error.after is not None and error.after > longest:
             raise StoppedEarly(
                 f"{self._engine.client.model}: the server asks for a wait of {error.after:,.0f} seconds "
-                f"({error}), and the longest allowed is {longest:,.0f} (`rate_limits.longest_wait`); "
+                f"({error}), and the longest allowed is {longest:,.0f} (`rate_limits.max_wait`); "
                 "repeat the command to resume"
             )
 
@@ -243,64 +247,105 @@ class Workers:
                 f"{model}: no call succeeds ({error}); repeat the command to try again"
             ) from None
 
-    def _rejected(self, reason: str) -> Failure:
-        """A fault of the request's own, unless no other is answered either."""
-        self._failed_in_a_row += 1
-        if not self._engine.proven and self._failed_in_a_row >= _REJECTED_UNPROVEN:
-            raise InputError(f"{self._engine.client.model}: every call is rejected ({reason})")
+    def _filtered(self, reason: str) -> Failure:
+        """A fault of the text's own, unless no other is answered either."""
+        self._check_rejected(reason)
         return Failure(reason)
 
-    def _refused(self, reason: str, request: Request) -> Failure:
-        """A fault of this request alone, unless no other was answered or several in a row are refused."""
-        model, place = self._engine.client.model, request.place
-        if not self._engine.proven:
-            raise InputError(f"{model}: {reason}")
-        self._refused_in_a_row = 1 if request.after_answer else self._refused_in_a_row + 1
-        if self._refused_in_a_row >= _REFUSED_IN_A_ROW:
-            raise InputError(f"{model}: {reason}, {_REFUSED_IN_A_ROW} times in a row; the last is {place}")
-        if not self._engine.refusal_said:
-            self._engine.refusal_said = True
-            self._engine.client.notes.append(f"{reason}: no answer about {place}; the run goes on")
-        return Failure(reason, passing=True)
+    async def _failed(self, reason: str, request: Request, *, refused: bool) -> Failure:
+        """A fault of this request alone, unless no other was answered or none is any more.
 
-    def _given_up(self, reason: str) -> Failure:
-        """A fault of the server's."""
+        One that is `refused` may be answered another time.
+        """
+        engine = self._engine
+        if not engine.answered and refused:
+            raise InputError(f"{engine.client.model}: {reason}")
+        self._check_rejected(reason)
+        await self._check_still_answers(reason, request)
+        if refused and not engine.refusal_said:
+            engine.refusal_said = True
+            engine.client.notes.append(f"{reason}: no answer about {request.place}; the run goes on")
+        return Failure(reason, passing=refused)
+
+    def _check_rejected(self, reason: str) -> None:
+        """Raise `InputError` where one request after the other is rejected and none was answered before."""
+        if self._engine.answered:
+            return
         self._failed_in_a_row += 1
-        if self._failed_in_a_row > self._engine.rate_limits.concurrency:
-            raise StoppedEarly(
-                f"{self._engine.client.model}: no call succeeds any more ({reason}); "
-                "repeat the command to resume"
-            )
-        return Failure(reason, passing=True)
+        if self._failed_in_a_row >= _REJECTED_UNPROVEN:
+            raise InputError(f"{self._engine.client.model}: every call is rejected ({reason})")
+
+    async def _check_still_answers(self, reason: str, request: Request) -> None:
+        """Raise `StoppedEarly` where requests fail in a row and one that was answered fails now, too.
+
+        `request` is the last of these, and failed for that reason.
+        """
+        if not self._engine.answered:
+            return
+        self._failed_in_a_row += 1
+        if self._failed_in_a_row < self._most_in_a_row:
+            return
+        async with self._asking_again:
+            if self._closing or self._failed_in_a_row < self._most_in_a_row:  # as another one has found out
+                return
+            if not await self._answers(self._engine.answered):
+                raise StoppedEarly(
+                    f"{self._engine.client.model}: no call succeeds any more ({reason}): "
+                    f"{self._failed_in_a_row} requests in a row failed, the last about {request.place}, and "
+                    "so does one that was answered before; what was paid for is kept: repeat the command to "
+                    "resume"
+                )
+            self._failed_in_a_row = 0
+            self._most_in_a_row *= 2
+
+    async def _answers(self, request: Request) -> bool:
+        """Whether a request is answered, once more, within a few tries; its reply is not kept."""
+        for tries in range(1, _TRIES_UNPROVEN + 1):
+            try:
+                return bool(await self._complete(request, request.samples[:1], keep=False))
+            except Rejected:
+                return False
+            except Retry as e:
+                self._check_wait(e)
+                if tries < _TRIES_UNPROVEN:
+                    await asyncio.sleep(backoff(tries, e.after))
+        return False
 
     async def _call(self, request: Request, wanted: tuple[int, ...]) -> list[Reply]:
         """One call, its replies stored when it returns."""
-        budget, prompt_tokens = self._engine.budget, request.tokens
         most = request.params.max_tokens * len(wanted)
         started = await self._limit.start()
         replies: list[Reply] = []
         overload = False
         try:
             await self._calls.take()
-            await self._tokens.take(prompt_tokens + most)
+            await self._tokens.take(request.tokens + most)
             if self._closing:
                 raise asyncio.CancelledError
-            reserved = budget.reserve(prompt_tokens, most)
-            self._in_flight += 1
-            try:
-                replies = await self._engine.client.complete(request, wanted)
-                await self._store(request, wanted, replies)
-            finally:
-                self._in_flight -= 1
-                budget.settle(reserved, replies)
-            self._engine.proven = True
+            replies = await self._complete(request, wanted)
+            self._engine.answered = request
             self._engine.lengths.fitting += 1
-            self._failed_in_a_row = self._refused_in_a_row = 0
+            self._failed_in_a_row = 0
         except Retry as e:
             overload = e.overload
             raise
         finally:
             self._limit.end(started, good=bool(replies), overload=overload)
+        return replies
+
+    async def _complete(self, request: Request, wanted: tuple[int, ...], *, keep: bool = True) -> list[Reply]:
+        """Call the server within the budget; replies to `keep` are stored when it returns."""
+        budget = self._engine.budget
+        reserved = budget.reserve(request.tokens, request.params.max_tokens * len(wanted))
+        replies: list[Reply] = []
+        self._in_flight += 1
+        try:
+            replies = await self._engine.client.complete(request, wanted)
+            if keep:
+                await self._store(request, wanted, replies)
+        finally:
+            self._in_flight -= 1
+            budget.settle(reserved, replies)
         return replies
 
     async def _store(self, request: Request, wanted: tuple[int, ...], replies: Sequence[Reply]) -> None:

@@ -33,7 +33,7 @@ class RateLimits:
     retries: int = field(
         default=8, metadata=option("Number of retries after a temporary error.", metavar="K", low=0)
     )
-    longest_wait: float = field(
+    max_wait: float = field(
         default=600.0,
         metadata=option(
             "Stop the run if a server asks for a longer wait than this; it can be resumed.",

@@ -50,8 +50,6 @@ class Request:
     """Messages before the prompt, each (role, text) with the role `system`, `user` or `assistant`."""
     keys: Mapping[int, bytes] = field(default_factory=dict, compare=False)
     """Sample -> its key in the store; there once it is known that no reply to these samples is stored."""
-    after_answer: bool = field(default=False, compare=False)
-    """Whether it is asked behind a request whose replies were known."""
 
     @property
     def messages(self) -> list[dict[str, str]]:

@@ -35,7 +35,7 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_server_that_asks_for_a_longer_wait_than_allowed_stops_the_run(wait: str, transport: str) -> None:
     with scripted_server(lambda call: refusal(429, "slow down", Retry_After=wait)) as server:
         with pytest.raises(
-            StoppedEarly, match=r"HTTP 429: slow down\), and the longest allowed is 600 \(`rate_limits.lo"
+            StoppedEarly, match=r"HTTP 429: slow down\), and the longest allowed is 600 \(`rate_limits.ma"
         ):
             answered(cached_model(f"{server.url}/v1", transport=transport), list(requests(20)))
         assert len(server.calls) == 1
@@ -109,12 +109,15 @@ def test_a_run_whose_key_or_model_is_gone_stops(status: int, transport: str, tmp
         for most in (20 + 10 + 3 * 8, 10 + 3 * 8):
             before = len(server.calls)
             asked = cached_model(f"{server.url}/v1", tmp_path / "s.sqlite", transport=transport)
-            with pytest.raises(InputError) as error:
+            with pytest.raises(StoppedEarly) as error:
                 answered(asked, list(requests(500)))
             assert len(server.calls) - before <= most
-            assert f"openai/stub: {server.url}/v1 " in str(error.value)
+            assert f"openai/stub: no call succeeds any more ({server.url}/v1 " in str(error.value)
             assert REFUSALS[status] in str(error.value)
-            assert re.search(r", 10 times in a row; the last is text \d+$", str(error.value))
+            assert re.search(
+                r"\d\d requests in a row failed, the last about text \d+, and so does one that was answered",
+                str(error.value),
+            )
 
 
 def test_missing_choices_alone_are_asked_for_again(transport: str) -> None:

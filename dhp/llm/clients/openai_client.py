@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly, one_of
-from dhp.llm.api import Garbled, Refused, Rejected, Retry, TooLong, Unreachable
+from dhp.llm.api import Filtered, Garbled, Refused, Rejected, Retry, TooLong, Unreachable
 from dhp.llm.clients.connection import (
     Connection,
     find_connection,
@@ -508,13 +508,16 @@ class OpenAIClient:
     def _error(self, problem: Problem, body: dict[str, Any]) -> Exception:
         """What a refused call means for this request, or for all."""
         said = problem.failure(self.model)
-        if problem.out_of_money:
-            return StoppedEarly(f"{self.model}: {problem.reason}; add credit and repeat the command")
+        if found := problem.shortage:
+            remedy = f"{found.remedy}, then repeat the command to resume"
+            return StoppedEarly(f"{self.model}: {problem.reason}; what was paid for is kept: {remedy}")
         if problem.too_long:
             return TooLong(said)
         if problem.transient:
             return Retry(said, after=problem.retry_after, overload=problem.overload)
-        return (None if problem.moderated else self._fatal(problem, body)) or Rejected(said)
+        if problem.moderated:
+            return Filtered(said)
+        return self._fatal(problem, body) or Rejected(said)
 
     def _fatal(self, problem: Problem, body: dict[str, Any]) -> Exception | None:
         """Why no request can succeed, most likely; None where another may."""

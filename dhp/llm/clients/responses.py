@@ -1,17 +1,16 @@
 """Reads the answers of OpenAI-compatible servers: replies, and the problems that they name."""
 
-import contextlib
-import email.utils
 import json
 import re
-import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dhp.core.errors import quoted
 from dhp.llm.api import Garbled
+from dhp.llm.clients.account import Shortage, shortage
 from dhp.llm.clients.streams import is_stream, joined_chunks
+from dhp.llm.clients.waits import requested_wait
 from dhp.llm.records import ONLY_REASONING, Position, Reply
 
 _LONGEST_REASON = 200
@@ -41,7 +40,6 @@ _TOO_LONG = re.compile(
 _MODERATED = re.compile(r"moderation|content.?(?:filter|policy|management)|flagged|safety", re.I)
 _BAD_KEY = re.compile(r"api.?key|authenticat|unauthori[sz]ed", re.I)
 _NO_MODEL = re.compile(r"model.{0,80}(?:not exist|not found|unknown)|no such model", re.I | re.S)
-_NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 _NAMES: Mapping[str, str] = {
     "max_tokens": "max(?:imum)?[ _-]?(?:output|new|completion|generated)?[ _-]?tokens|below minimum value",
     "max_completion_tokens": "max(?:imum)?[ _-]?(?:output|new|completion)?[ _-]?tokens|below minimum value",
@@ -69,6 +67,8 @@ class Problem:
     named: str
     """The parameter that it says is at fault, where it says so."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    error: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """The whole error as the server gave it; may hold secrets."""
 
     @property
     def too_long(self) -> bool:
@@ -78,9 +78,18 @@ class Problem:
         )
 
     @property
+    def shortage(self) -> Shortage | None:
+        """Why no call is answered until the account is filled or its quota renewed; None for other faults."""
+        if _MODERATED.search(self.code):  # its words are those of the text
+            return None
+        more = json.dumps(self.error.get("details") or "")
+        codes = " ".join(str(self.error.get(name) or "") for name in ("code", "type", "status"))
+        return shortage(self.status, f"{self.code} {codes}", f"{self.message} {more}", self.retry_after)
+
+    @property
     def out_of_money(self) -> bool:
-        """Whether waiting is in vain until the account is filled."""
-        return self.code in _NO_MONEY or self.status == 402
+        """Whether waiting is in vain until somebody acts, or a day is over."""
+        return self.shortage is not None
 
     @property
     def moderated(self) -> bool:
@@ -125,13 +134,8 @@ class Problem:
 
     @property
     def retry_after(self) -> float | None:
-        """Seconds that it asks to wait, as a number or as a date; None where it does not."""
-        header = self.headers.get("Retry-After") or ""
-        with contextlib.suppress(ValueError):
-            return max(0.0, float(header))
-        with contextlib.suppress(ValueError, TypeError, OverflowError):
-            return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
-        return None
+        """Seconds that it asks to wait; None where it does not."""
+        return requested_wait(self.status, self.headers, self.error, self.message)
 
     def failure(self, model: str) -> str:
         """What it means for the one request that it answers."""
@@ -226,9 +230,8 @@ def read_problem(status: int, body: bytes) -> Problem:
     message = _words(error.get("message") or error.get("detail") or error.get("msg") or "")
     if isinstance(metadata := error.get("metadata"), dict) and metadata.get("raw"):
         message = f"{message} ({metadata['raw']})"
-    return Problem(
-        status, message, str(error.get("code") or error.get("type") or ""), str(error.get("param") or "")
-    )
+    code, parameter = (str(error.get(name) or "") for name in ("code", "param"))
+    return Problem(status, message, code or str(error.get("type") or ""), parameter, error=error)
 
 
 def _words(said: object) -> str:

@@ -79,11 +79,11 @@ class CallWork:
         self._opening = asyncio.ensure_future(self._client.open())
         return self._workers
 
-    async def __call__(self, sent: Sequence[tuple[bool, Request]]) -> list[CallOutcome]:
-        """What came of each request; the flag says whether the server has answered anything before."""
+    async def __call__(self, sent: Sequence[tuple[Request | None, Request]]) -> list[CallOutcome]:
+        """What came of each request; beside it is one that the server has answered, if there is any."""
         workers = self._workers or await self._open()
         await self._opening
-        self._engine.proven |= any(proven for proven, _ in sent)
+        self._engine.answered = self._engine.answered or next(filter(None, (one for one, _ in sent)), None)
         tasks = [asyncio.ensure_future(self._tried(workers, request)) for _, request in sent]
         self._tasks.update(tasks)
         found = await asyncio.gather(*tasks, return_exceptions=True)
@@ -187,14 +187,15 @@ class RayCalls:
 
     def _hand_over(self) -> None:
         engine = self._engine
-        while self._held and (engine.proven or not self._pool.pending):
+        while self._held and (engine.answered or not self._pool.pending):
             request = self._held.popleft()
             most = request.params.max_tokens * len(request.samples)
             try:
                 self._reserved[id(request)] = engine.budget.reserve(request.tokens, most)
             except StoppedEarly as e:
                 self._end(e)
-            self._pool.submit(request, (engine.proven, replace(request, tag=None)))
+            answered = engine.answered and replace(engine.answered, tag=None)
+            self._pool.submit(request, (answered, replace(request, tag=None)))
 
     def _take(self) -> None:
         """Take over a block."""
@@ -220,7 +221,8 @@ class RayCalls:
             replies = [reply for reply in outcomes.values() if isinstance(reply, Reply)]
             engine.budget.settle(self._reserved.pop(id(request)), replies)
             rows += engine.rows(request, outcomes)
-            engine.proven |= bool(replies)
+            if replies:
+                engine.answered = request
             error = error or asked.error
             if asked.outcomes is not None:
                 self._came.append((request, asked.outcomes))

@@ -1,0 +1,138 @@
+"""The words by which servers say that an account can pay for no further call, and what helps then."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """One reason why no call is answered until somebody acts, or a day is over."""
+
+    remedy: str
+    """What to do, before the command is repeated."""
+    codes: str
+    """Pattern of the error's code, in lower case and without signs."""
+    words: str
+    """Pattern of the words of the error."""
+
+    def fits(self, text: str) -> bool:
+        """Whether an error has these words."""
+        return bool(self.words) and bool(re.search(self.words, text, re.I))
+
+
+def _near(one: str, other: str, most: int) -> str:
+    """Pattern of two in one sentence, in any order, with at most so many characters between them."""
+    between = rf"[^.!?。！？\n]{{0,{most}}}?"
+    return rf"(?:{one}){between}(?:{other})|(?:{other}){between}(?:{one})"
+
+
+_MONEY = (
+    r"\bcredits?\b|\bbalance\b|\bfunds?\b|free[ -]tier\b|free allocation|\bspend(?:ing)?[ _-](?:limit|cap)"
+)
+_LACKING = (
+    r"\binsufficient|\bnot enough|\b(?:too |is )?low\b|\bout of\b|\bno (?:remaining|more|available)\b|"
+    r"\bused (?:up\b|all)|\b(?:run|ran|running) out\b|\bexhausted|\bdepleted|\black|\bnegative\b|\bexpired|"
+    r"\bexceed|\breach|\bzero\b|\badd\b|\bbuy\b|\bpurchase|\btop.?up|\brecharge|\bmore\b|\bafford\b|"
+    r"\bhas no\b|n[o']t have(?: any)?\b"
+)
+_HOLDER = r"\baccount\b|\borgani[sz]ation\b|\bsubscription\b|\bproject\b|\bconsumer\b|\bworkspace\b|\bteam\b"
+_STOPPED = (
+    r"\bsuspended|\bdeactivated|\bdisabled|\brestricted|\bterminated|\bfrozen|\blocked|\bbanned|\binactive\b|"
+    r"\bnot active|\bon hold\b|\bsuspension"
+)
+_OF_A_DAY = (
+    r"per.?day|\brpd\b|\btpd\b|\bdaily\b|per 86400|by.?day\b|24.?h(?:ours?)?\b|per.?month\b|\bmonthly\b|"
+    r"/ ?day\b|/ ?month\b|per.?week\b|\bweekly\b|\btoday\b|for the day\b"
+)
+_LIMIT = r"limit|quota|allowance|allocation|exceed|exhaust|maximum|too many"
+_DAY = "每日|每天|当日|當日|今日|今天|当天|當天|日流控|日限额|日配额|本月|每月|当月|包月"
+_QUOTA = "额度|額度|配额|配額|限额|限額|资源包|資源包|免费|点数|點數|积分|次数|用量|调用量|限制|上限|流控"
+_USED_UP = "不足|用尽|用盡|用完|耗尽|耗盡|已尽|超限|超出|超过|超過|达到|達到|已达|为0|为零|過低|过低"
+
+SHORTAGES = (
+    Shortage(
+        "add credit to the account",
+        r"insufficient.?(?:user)?(?:quota|balance|credit|fund)|billing|arrear|overdue|payment|paymentrequired|"
+        r"exceededcurrentquota|quotaexhausted|tokenquotafailed|nocredit|creditlimit|freetieronly",
+        r"\bbilling\b|payment (?:required|method|failed|overdue|is )|past.?due|over.?due|\barrear|\bunpaid\b|"
+        r"outstanding (?:balance|invoice)|good standing|exceeded your (?:current )?quota|"
+        r"\btop.?up\b|\brecharge\b|"
+        rf"{_near(_MONEY, _LACKING, 60)}|"
+        "欠费|欠費|余额|餘額|充值|储值|儲值|账单|帳單|逾期|停机|购买|購買|"
+        f"(?:额度|額度|配额|配額|资源包|資源包|点数|點數|积分)[^。，,]{{0,8}}(?:{_USED_UP})",
+    ),
+    Shortage(
+        "raise the limit of the key, or of what may be spent",
+        r"budgetexceeded|exceededbudget|spendlimit|keylimit|usagelimit|setlimitexceeded|hardlimit",
+        r"(?<!thinking )(?<!thinking_)\bbudget (?:has been |is |was )?exceeded|exceeded ?budget|over budget|"
+        r"max(?:imum)? budget|\busage limits?\b|\bcredit limit|\bhard limit\b|"
+        rf"{_near('api.key|this key|key.s', 'limit |limit$|quota', 30)}|key limit",
+    ),
+    Shortage(
+        "have the account unlocked by the provider",
+        r"accountdeactivated|accountsuspended|organizationrestricted|accessterminated|consumersuspended|"
+        r"accountdisabled|accountlocked|accountfrozen|inactivesubscription",
+        rf"{_near(_HOLDER, _STOPPED, 60)}|"
+        "(?:账户|账号|帳戶|帳號|用户|服务|服務|应用|令牌|密钥)[^。，,]{0,12}"
+        "(?:冻结|凍結|锁定|鎖定|停用|封禁|禁用|暂停|暫停|停服|关停|已关闭|非活动)",
+    ),
+)
+"""In the order in which they are looked for."""
+OF_A_DAY = Shortage(
+    "wait until the quota is renewed, or raise it",
+    r"perday|daily|quotafortheday",
+    rf"{_near(_OF_A_DAY, _LIMIT, 80)}|"
+    f"(?:{_DAY})[^。]{{0,12}}(?:{_QUOTA})|(?:{_USED_UP})[^。]{{0,12}}(?:{_DAY})",
+)
+"""A quota of a day or longer that is used up."""
+_A_QUOTA = Shortage(
+    "raise the quota",
+    "",
+    rf"{_near('quota', 'not enough|insufficient|exhausted|used up|exceed', 40)}",
+)
+"""Any quota; with status 429 it may be one of a minute."""
+_RATE = re.compile(
+    r"per.?(?:minute|min|second|sec|hour)\b|\b[rtqi]p[ms]\b|rate.?limit|too many requests|concurren|throttl|"
+    r"速率|频率|頻率|并发|並發|每分|每秒|秒级|过快|頻繁|频繁",
+    re.I,
+)
+"""Words of a limit that passes within minutes; what looks like want of money beside them is advertising."""
+_OF_A_MINUTE = re.compile(r"per.?(?:minute|min|second|sec)\b|\b[rt]p[ms]\b|每分|每秒|秒级", re.I)
+_SHORT_WAIT = 60.0
+_ADDRESS = re.compile(r"https?://\S+")
+_LONGEST = 2000
+"""Characters of an error that are looked at."""
+
+
+def shortage(status: int, codes: str, message: str, wait: float | None) -> Shortage | None:
+    """The shortage of which an error speaks; None for any other fault.
+
+    `codes` are its code, type and the like, separated by spaces; `wait` the seconds that it asks to wait,
+    None where it does not say.
+    """
+    if not 400 <= status < 600:
+        return None
+    text = _ADDRESS.sub("", message)[:_LONGEST]
+    plain = [re.sub(r"[^a-z0-9]", "", code.lower()) for code in codes.split()]
+    for each in (*SHORTAGES, OF_A_DAY):
+        if any(re.search(each.codes, code) for code in plain):
+            return each if status != 429 or not _passes(each, text, wait) else None
+    if status >= 500 or status in (404, 408):
+        return None
+    return next(_by_words(status, text, wait), SHORTAGES[0] if status == 402 else None)
+
+
+def _passes(found: Shortage, text: str, wait: float | None) -> bool:
+    """Whether a quota of a day is named beside one of a minute, and that one is at fault."""
+    return found is OF_A_DAY and bool(_OF_A_MINUTE.search(text)) and wait is not None and wait <= _SHORT_WAIT
+
+
+def _by_words(status: int, text: str, wait: float | None) -> Iterator[Shortage]:
+    if status != 429:
+        yield from (each for each in (*SHORTAGES, OF_A_DAY, _A_QUOTA) if each.fits(text))
+        return
+    if OF_A_DAY.fits(text) and not _passes(OF_A_DAY, text, wait):
+        yield OF_A_DAY
+    if wait is None and not _RATE.search(text):
+        yield from (each for each in SHORTAGES if each.fits(text))
