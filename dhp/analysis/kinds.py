@@ -9,29 +9,33 @@ from typing import Literal
 import numpy as np
 
 from dhp.analysis.config import ResolvedConfig
+from dhp.analysis.outlook import examples_to_decide
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import NOTHING, Cell, Ends, RunDetection, VariantResult
-from dhp.analysis.verdict_rule import control_state, verdict
+from dhp.analysis.verdict_rule import control_state, verdicts
 from dhp.content.catalog import read_probes, variant_name
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.specs import Suite
-from dhp.core.verdicts import FALSE_ALARM, NOTICED, RAISED, UNDECIDED
+from dhp.core.verdicts import FAINT, FALSE_ALARM, RAISED, UNDECIDED, Verdict
 from dhp.stats.arrays import Floats
-from dhp.stats.detection import (
-    ALPHA,
-    Detection,
-    detection,
-    examples_to_decide,
-    examples_to_separate,
-)
+from dhp.stats.controls import below_edits
+from dhp.stats.detection import Detection, detection
 from dhp.stats.discernment import LOG_ALPHA, discern, holm
-from dhp.stats.influences import auroc_influences, standardised_drop_influences, wilson_interval
+from dhp.stats.flips import flip_log_p
+from dhp.stats.influences import (
+    auroc_influences,
+    effective_size,
+    standardised_drop_influences,
+    wilson_interval,
+)
 from dhp.stats.judge_habits import confusion, failure_p
 from dhp.stats.wilcoxon import Alternative
 
 _ONE_LEVEL = "all"
 _SMALLEST_LOG = -690.0  # below it p underflows
+_ROUNDING = 1e-9
+"""Differences of differences of scores that are no larger are none."""
 _UNEVEN = 3  # kinds that a warning names
 
 
@@ -83,34 +87,46 @@ def judged_kinds(
     if not variants:
         return [], NOTHING
     names = [variant.name for variant in variants]
-    edits = [row.variant for row in harmless]
-    controls = ratings.difference_table(edits, ratings.metrics) if edits else None
-    alarmed = any(row.verdict is FALSE_ALARM for row in harmless)
-    edits_high = max((row.detection_ci[1] for row in harmless if row.detection_ci), default=math.inf)
-    alpha, together = ALPHA, None
-    if ratings.course.analyses is not None:
-        # The same at each analysis, so that a kind that was decided stays so.
-        alpha, together = ALPHA / ratings.course.analyses, len(names)
     differences = ratings.difference_table(names, ratings.metrics)
-    levels = [variant.level for variant in variants]
-    found = detection(
-        differences, levels, ratings.clusters, controls=controls, alpha=alpha, together=together
+    found = detection(differences, [variant.level for variant in variants], ratings.clusters)
+    looks = ratings.course.analyses
+    said = verdicts(
+        found,
+        flip_log_p(differences, ratings.clusters),
+        floor=config.floor_share,
+        below_edits=_below_edits(ratings, differences, [row.variant for row in harmless]),
+        looks=looks or 1,
+        # With several analyses a kind that was decided stays so, whatever becomes of the others.
+        together=None if looks is None else len(names),
     )
-    rows, apart, floor = [], found.above(edits_high).tolist(), config.floor_share
-    for v, row in enumerate(_rows(ratings, variants, config, differences, found)):
-        value, low, high = _kind(found, v)
-        above = apart[v]
-        said = verdict(value, low, high, row.n, floor=floor, above_controls=above, false_alarm=alarmed)
-        more = None
-        if said is UNDECIDED and verdict(value, low, high, row.n, floor=floor) is NOTICED:
-            further = float(found.more_than_controls[v])
-            deviates = found.deviates[1], found.deviates[1]  # of nearly the same error
-            more = examples_to_separate(len(ratings.examples), further, above, 1.0, 0.0, deviates)
-        elif said is UNDECIDED:
-            deviates = float(found.deviates[0][v]), found.deviates[1]
-            more = examples_to_decide(len(ratings.examples), value, low, high, deviates, floor=floor)
-        rows.append(replace(row, verdict=said, n_to_decide=more))
-    return rows, _of_run(found, names)
+    rows = _rows(ratings, variants, config, differences, found)
+    needed = _needed(found, said, config.floor_share)
+    return [
+        replace(row, verdict=word, n_to_decide=more)
+        for row, word, more in zip(rows, said, needed, strict=True)
+    ], _of_run(found, names)
+
+
+def _below_edits(ratings: RatingsArray, differences: Floats, edits: Sequence[str]) -> Floats | None:
+    """Natural logs of the p-values that damaged copies score no lower than harmlessly edited ones."""
+    if not edits:
+        return None
+    tables = [differences - ratings.difference_table([name], ratings.metrics) for name in edits]
+    return below_edits([np.where(np.abs(x) < _ROUNDING, 0.0, x) for x in tables], ratings.clusters).log_p
+
+
+def _needed(found: Detection, said: Sequence[Verdict], floor: float) -> list[tuple[int, int] | None]:
+    """Examples that would decide each kind of which it is open whether it is noticed or missed."""
+    size = effective_size(found.seen, found.clusters)[:, 0]
+    pairs = found.seen.there.sum(axis=0)[:, 0]
+    variance = pairs * (found.seen.influence[:, :, 0] ** 2).sum(axis=0)
+    open_ = [word in (UNDECIDED, FAINT) and size[v] >= 1 for v, word in enumerate(said)]
+    return [
+        examples_to_decide(int(pairs[v]), size[v], found.value[v], variance[v], floor=floor, kinds=sum(open_))
+        if open_[v]
+        else None
+        for v in range(len(said))
+    ]
 
 
 def judged_probes(

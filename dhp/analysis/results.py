@@ -66,8 +66,7 @@ class Cell:
     detection: float | None = None
     """P(fell) + P(tied) / 2, in [0, 1]: 0.5 is blind, below it the damage is preferred."""
     detection_ci: Ends = None
-    """Confidence limits (Bonett and Price 2012) at the level by which those of the kind of damage are the
-    largest of its metrics'; None with fewer than two clusters."""
+    """95 % confidence limits; see `dhp.stats.bounds`. None with fewer than two clusters."""
     auroc: float | None = None
     """Area under the ROC curve of originals against degraded texts, unpaired, in [0, 1]."""
     auroc_ci: Ends = None
@@ -113,16 +112,31 @@ class VariantResult:
     """Detection by the metric that sees the damage best, in [0, 1], corrected for the choice of the metric;
     see `dhp.stats.detection`. None without a pair. For an attack it is that of the metric that rose most."""
     detection_ci: Ends = None
-    """Confidence limits that hold for all kinds of damage of the run together with 95 %."""
+    """95 % confidence limits."""
     best_metric: str | None = None
     """The metric with the highest detection, of an attack the lowest; the first by name on a tie."""
     n: int = 0
     """Pairs of the metric that has most."""
     verdict: Verdict | None = None
     """Verdict on damage, or the state of a control or attack; see `dhp.core.verdicts`."""
-    n_to_decide: int | None = None
-    """Examples that would decide an undecided kind with a chance of 80 %, if further ones were like these;
-    None where it is decided, or where no number up to 100,000 would be enough."""
+    n_to_decide: tuple[int, int] | None = None
+    """Examples with which a kind that is undecided or faint is noticed or missed with a chance of 50 and of
+    80 %, if further ones come from where these did; None if it is decided, or if 5,000 are too few."""
+
+    @property
+    def needed(self) -> str:
+        """`n_to_decide` in words, to two digits, as more would promise too much; empty for None."""
+        if self.n_to_decide is None:
+            return ""
+        low, high = (round(n, -max(len(str(n)) - 2, 0)) for n in self.n_to_decide)
+        return f"about {low:,} to {high:,}" if low < high else f"about {high:,}"
+
+    @property
+    def outlook(self) -> str:
+        """What further examples would do, for a kind that is undecided or faint."""
+        if self.n_to_decide is None:
+            return "it cannot be told apart from the floor"
+        return f"{self.needed} examples would decide"
 
     @property
     def state(self) -> Verdict:

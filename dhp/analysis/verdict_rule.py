@@ -1,6 +1,13 @@
-"""The rule that makes a word of figures: verdicts on kinds of damage, states of controls and attacks."""
+"""The rule that makes a word of figures: verdicts on kinds of damage, states of controls and attacks.
+
+Two things must hold for *noticed*, so that no p-value can contradict the figure beside it: the judge is shown
+not to be blind to the damage (sign flips, Holm over the kinds), and detection is large enough: it is shown to
+lie above the middle between 50 % and the floor.
+"""
 
 import math
+
+import numpy as np
 
 from dhp.core.verdicts import (
     AS_HARMLESS_EDITS,
@@ -15,47 +22,76 @@ from dhp.core.verdicts import (
     UNDECIDED,
     Verdict,
 )
+from dhp.stats.arrays import Bools, Floats
 from dhp.stats.defaults import FLOOR
-from dhp.stats.detection import FEWEST_PAIRS
+from dhp.stats.detection import FEWEST_PAIRS, Detection
+from dhp.stats.discernment import holm
 
+ALPHA = 0.05
+"""Error of each test: of all kinds together where a test says what is shown, of one kind where it is of
+size."""
+BLIND = 0.5
 CONTROL_PAIRS = 20
 """Pairs that a control needs to be tested."""
-_BLIND = 0.5
 
 
-def verdict(
-    value: float,
-    low: float,
-    high: float,
-    pairs: int,
+def verdicts(
+    found: Detection,
+    log_p: tuple[Floats, Floats],
     *,
     floor: float = FLOOR,
-    above_controls: float = math.nan,
-    false_alarm: bool = True,
-) -> Verdict:
-    """What detection and its interval say of a kind of damage.
+    below_edits: Floats | None = None,
+    looks: int = 1,
+    together: int | None = None,
+) -> list[Verdict]:
+    """What is said of each of V kinds of damage that are judged together.
 
-    `preferred`: the whole interval lies below 50 %. `missed`: the upper limit lies below the floor and the
-    lower one at 50 % or less. `faint`: the lower limit lies above 50 %, the value below the floor. `noticed`:
-    the lower limit lies above 50 %, the value at the floor or above. `as harmless edits`: as noticed, but
-    harmless edits are noticed too, and no less often as far as is known. `undecided`: none of these, or fewer
-    than five pairs.
+    `noticed`: shown (detection is above 50 %, and not by chance) and large enough (`ALPHA`, one-sided), and
+    not surely below the floor. `faint`: shown, without that. `as harmless edits`: shown, but not shown to
+    score lower than the harmlessly edited copies. `missed`: shown to lie below the floor, and the upper limit
+    lies there. `preferred`: shown the other way round, and the upper limit lies below 50 %. `undecided`: none
+    of these, or fewer than five pairs.
 
-    Figures are in [0, 1], NaN if undefined; `pairs` are examples with both scores, `above_controls` is as
-    `Detection.above`, NaN without harmless edits. `false_alarm` says whether harmless edits are noticed; if
-    not, damage that may be noticed no more often is undecided.
+    Parameters
+    ----------
+    found
+        Of the kinds.
+    log_p : each of shape (V,)
+        Natural logs of the p-values of `dhp.stats.flips.flip_log_p` of the same differences.
+    floor
+        In (0.5, 1].
+    below_edits : shape (V,), optional
+        Natural logs of the p-values that a damaged copy scores no lower than the harmlessly edited copy of
+        the same text; NaN where these cannot be compared.
+    looks
+        Analyses that share the error.
+    together
+        Kinds that share the error without stepping down (Bonferroni's bound), at least 1; default: those with
+        five pairs, by Holm's method.
     """
-    if pairs < FEWEST_PAIRS or math.isnan(value) or math.isnan(low) or math.isnan(high):
-        return UNDECIDED
-    if high < _BLIND:
-        return PREFERRED
-    if low > _BLIND:
-        if value < floor:
-            return FAINT
-        if above_controls <= 0:
-            return AS_HARMLESS_EDITS if false_alarm else UNDECIDED
-        return NOTICED
-    return MISSED if high < floor else UNDECIDED
+    counted = found.pairs.max(axis=1) >= FEWEST_PAIRS
+
+    def proven(log_p: Floats) -> Bools:
+        """Whether each null hypothesis is rejected, all kinds together."""
+        mine = np.where(counted, log_p, np.nan)
+        adjusted = holm(mine) if together is None else mine + math.log(together)
+        return np.asarray(adjusted <= math.log(ALPHA / looks))
+
+    fell, rose = log_p
+    shown = proven(fell) & (found.value > BLIND)
+    below_floor = proven(found.log_p_below(floor)) & (found.high < floor)
+    large = found.log_p_above((BLIND + floor) / 2) <= math.log(ALPHA / looks)
+    like_edits = np.zeros(shown.shape, dtype=np.bool_)
+    if below_edits is not None:
+        like_edits = ~np.isnan(below_edits) & ~proven(below_edits)
+    first = (
+        (AS_HARMLESS_EDITS, shown & like_edits),
+        (NOTICED, shown & large & ~below_floor),
+        (FAINT, shown),
+        (PREFERRED, proven(rose) & (found.high < BLIND)),
+        (MISSED, below_floor),
+    )
+    return [next((word for word, holds in first if holds[v]), UNDECIDED) for v in range(shown.size)]
 
 
 def control_state(
@@ -69,11 +105,12 @@ def control_state(
 ) -> Verdict:
     """What the same figures say of a change that must not move the score.
 
-    `alarm` (`false alarm` of harmless edits, `raised` of attacks) where the verdict would be noticed;
+    `alarm` (`false alarm` of harmless edits, `raised` of attacks) if the lower limit lies above 50 % and the
+    value at the floor or above;
     `not tested` with fewer than 20 pairs; `still` if the upper limit lies below the floor; else
-    `not decided`. Parameters as for `verdict`.
+    `not decided`.
     """
-    if verdict(value, low, high, pairs, floor=floor) is NOTICED:
+    if pairs >= FEWEST_PAIRS and low > BLIND and value >= floor:
         return alarm
     if pairs < CONTROL_PAIRS or math.isnan(high):
         return NOT_TESTED

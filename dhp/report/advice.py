@@ -185,10 +185,10 @@ def _about_number(results: Sequence[Result]) -> Iterable[Advice]:
     open_ = [(each, row) for each in results for row in each.damage if row.state.is_open]
     decidable = [(each, row) for each, row in open_ if row.n_to_decide is not None]
     if decidable:
-        most = max(row.n_to_decide or 0 for _, row in decidable)
+        needed = max((row.n_to_decide or (0, 0), row.needed) for _, row in decidable)[1]
         each_set = " a set" if len({e.dataset for e in results}) > 1 else ""
         kinds = _shortened([f"{kind}{on(of, results)}" for kind, of in _by_kind(decidable).items()])
-        yield Advice(f"Rate about {most:,} examples{each_set} to decide on {kinds}.", warns=True)
+        yield Advice(f"Rate {needed} examples{each_set} to decide on {kinds}.", warns=True)
     for each in results:
         if each.pairs:
             low, high = each.pairs

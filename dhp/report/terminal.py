@@ -143,7 +143,7 @@ def kinds_table(result: Result, *, details: bool = False) -> TextTable:
         if details:
             cells.append(figure(row.d))
             cells += [figure(row.d_ew), percent(row.misplaced)] if weighted else []
-            cells.append("" if row.n_to_decide is None else f"{row.n_to_decide:,}")
+            cells.append(row.needed)
         rows.setdefault((row.level if row in result.probes else "", *cells), []).append(row)
     return TextTable(
         f"{result.dataset}: {result.judge}, {result.n:,} examples",

@@ -7,6 +7,7 @@ from dhp.analysis.results import Ends, Result, Results, VariantResult
 from dhp.content.catalog import named_kinds, variant_name
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL
+from dhp.core.verdicts import FAINT, UNDECIDED
 from dhp.stats.detection import examples_to_separate
 
 State = Literal["met", "undecided", "not met"]
@@ -128,7 +129,7 @@ def _kind_to_decide(row: VariantResult) -> str:
     """A kind that is not noticed, with the number of texts that would decide it if it is undecided."""
     if not row.n:
         return f"{variant_name(row.variant)} has no pair of scores"
-    more = f", {would_decide(row.n_to_decide)}" if row.state.is_open else ""
+    more = f", {row.outlook}" if row.state in (UNDECIDED, FAINT) else ""
     return f"{_kind(row)}{more}"
 
 

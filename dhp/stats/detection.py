@@ -10,11 +10,10 @@ standard errors the metric lies behind the best one on all other examples (with 
 clusters). A weight does not depend on the outcome it weighs, so the value of a judge whose metrics see
 equally much is unbiased. Where metrics differ by about a standard error it is too low by a part of that.
 
-**Limits.** Each metric has Bonett and Price's interval. The lower limit of a kind is the largest of the
-metrics' lower limits at error min(alpha / 2K, 0.00015) / M, the upper one the largest of their upper
-limits at alpha / 4K, for K kinds and M metrics. That holds whatever the dependence: the metric that is
-truly best is among those whose limits are taken (Bonferroni). So far out in the tail one example each way is
-too little where few scores move: for the upper limit z^2 / 4 are added, which is one at 95 %.
+**Limits.** The plain 95 % interval of a mean of outcomes in [0, 1] (`dhp.stats.bounds`). That of a kind is
+the one of its value; its upper limit is the one of the metric that is best on the data, where that is larger,
+as the value may be too low. How many kinds are judged does not matter to an interval: that is the business of
+tests.
 """
 
 import math
@@ -25,20 +24,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Bools, Floats, Ints, checked_table, cluster_index, cluster_sums, level_shares
-from dhp.stats.defaults import FLOOR
-from dhp.stats.influences import Influences, bonett_price_interval, weighted
+from dhp.stats.bounds import log_p_above, log_p_below, mean_interval
+from dhp.stats.influences import Influences, weighted
 
-ALPHA = 0.05
-"""Error shared by the intervals of all kinds of damage that are judged together."""
 FEWEST_PAIRS = 5
 """Pairs that a kind of damage needs to be judged, and to enter an average."""
-_LOWER_ERROR = 0.00015
-"""Largest one-sided error of a lower limit. Its normal deviate, 3.6, is more than twice that of an error of
-0.05: so damage that is truly detected in 55 % of cases, midway between blind and the floor, reaches both a
-lower limit above 50 % and a value of 60 % in at most 5 % of runs, whatever the number of examples."""
-_UPPER_SHARE = 0.25
-"""Share of alpha that the upper limits of all kinds have together: of kinds that are truly at the floor, any
-is missed in at most 5 % of runs, also where only few scores move."""
 _DECISION = 1.5
 """How sharply the metric is chosen: the weight of one that is g standard errors behind is exp(-1.5 g^2)."""
 
@@ -58,47 +48,42 @@ class Detection:
     metric_value: Floats
     """Detection by each metric, shape (V, M)."""
     metric_low: Floats
-    """Its lower limit, from which that of the kind is taken."""
+    """Its lower 95 % confidence limit."""
     metric_high: Floats
-    """Its upper limit, from which that of the kind is taken."""
+    """Its upper limit."""
     value: Floats
     """Detection of each kind of damage by the metric that sees it best, shape (V,)."""
     low: Floats
-    """Lower confidence limit of the kind, shape (V,)."""
+    """Its lower 95 % confidence limit, shape (V,)."""
     high: Floats
-    """Upper confidence limit of the kind, shape (V,)."""
+    """Its upper limit, shape (V,)."""
     seen: Influences
-    """`value` before it is cut to the limits, with what each example adds, shape (V, 1)."""
+    """`value` before it is cut to the figures of the metrics, with what each example adds, shape (V, 1)."""
+    by_best: Influences
+    """Detection by the metric that is best on the data, which is never too low, shape (V, 1)."""
+    clusters: Ints | None
+    """The cluster of each example, shape (n,); None where each is one of its own."""
     average: tuple[float, float, float]
     """The mean over levels of the mean over the kinds of a level, and its limits."""
     lowest: int
     """The kind with the lowest value; -1 without any."""
-    deviates: tuple[Floats, float]
-    """How many standard errors the limits of a kind lie from the metric's figure: lower (V,), upper."""
-    above_controls: Floats
-    """Lower limit of how much more often the damage lowered a score than harmless edits did, in [-1, 1]: the
-    smallest over the controls, shape (V,); NaN where no control can be compared."""
-    more_than_controls: Floats
-    """The difference that `above_controls` is the lower limit of."""
 
-    def above(self, controls_high: float) -> Floats:
-        """How far each kind surely lies above controls whose highest upper limit is `controls_high`, (V,).
+    def log_p_above(self, line: float) -> Floats:
+        """Natural logs of the p-values that detection is `line` or less, in [0, 1]; shape (V,)."""
+        return log_p_above(self.seen, line, self.clusters)[:, 0]
 
-        The larger of `above_controls` and the distance of the intervals; NaN where none can be compared.
-        """
-        return np.maximum(self.above_controls, self.low - controls_high)
+    def log_p_below(self, line: float) -> Floats:
+        """Natural logs of the p-values that detection is `line` or more; shape (V,)."""
+        of_both = (log_p_below(each, line, self.clusters)[:, 0] for each in (self.seen, self.by_best))
+        return np.maximum(*of_both)
 
 
 def detection(
     differences: npt.ArrayLike,
     levels: Sequence[str],
     clusters: npt.ArrayLike | None = None,
-    *,
-    controls: npt.ArrayLike | None = None,
-    alpha: float = ALPHA,
-    together: int | None = None,
 ) -> Detection:
-    """Detection of each kind of damage, with intervals that hold together, computed as the module says.
+    """Detection of each kind of damage with its interval, computed as the module says.
 
     Parameters
     ----------
@@ -109,12 +94,6 @@ def detection(
         The level of each kind.
     clusters : shape (n,), optional
         Integers; examples with the same one belong together.
-    controls : shape (n, C, M), optional
-        Differences of the same examples under harmless edits, which `above_controls` compares with.
-    alpha
-        Error of the intervals of all kinds together, and again of that of the average, in (0, 1).
-    together
-        How many kinds share the error, at least 1; default: those with five pairs or more.
 
     Raises
     ------
@@ -125,29 +104,26 @@ def detection(
     tests = detection_influences(x)
     fell, tied, rose, pairs = outcome_shares(x)
     counted = pairs.max(axis=1) >= FEWEST_PAIRS
-    shared_by = max(int(counted.sum()), 1) if together is None else together
-    low, high, deviates = _limits(tests, pairs, clusters, alpha, shared_by)
+    metric_low, metric_high = mean_interval(tests, clusters)
     chosen = _metric_weights(x, cluster_index(clusters, len(x)))
-    seen = _of_kinds(x, chosen)
-    more, above = _above_controls(x, controls, chosen, clusters, 1 - alpha / shared_by)
-    kinds = _by_best(tests.value, low, high, seen)
+    seen, by_best = _of_kinds(x, chosen), _of_kinds(x, _of_best(x))
+    value, low, high = _kinds(tests.value, seen, by_best, clusters)
     return Detection(
         fell,
         tied,
         rose,
         pairs,
         metric_value=tests.value,
-        metric_low=low,
-        metric_high=high,
-        value=kinds[0],
-        low=kinds[1],
-        high=kinds[2],
+        metric_low=metric_low,
+        metric_high=metric_high,
+        value=value,
+        low=low,
+        high=high,
         seen=seen,
-        average=_average(x, kinds[0], seen, levels, counted, clusters, alpha),
-        lowest=int(np.where(counted, kinds[0], np.inf).argmin()) if counted.any() else -1,
-        deviates=deviates,
-        above_controls=above,
-        more_than_controls=more,
+        by_best=by_best,
+        clusters=None if clusters is None else np.asarray(clusters),
+        average=_average(value, seen, by_best, levels, counted, clusters),
+        lowest=int(np.where(counted, value, np.inf).argmin()) if counted.any() else -1,
     )
 
 
@@ -194,28 +170,14 @@ def _figures(outcomes: Floats) -> Influences:
     return Influences(value, np.where(there, (outcomes - value) / pairs, 0.0), there, np.ones(value.shape))
 
 
-def _limits(
-    tests: Influences, pairs: Ints, clusters: npt.ArrayLike | None, alpha: float, kinds: int
-) -> tuple[Floats, Floats, tuple[Floats, float]]:
-    """The limits of every metric that a kind may take, and the deviates of these errors."""
-    from scipy.special import ndtri
-
-    upper = _UPPER_SHARE * alpha / kinds
-    lower = min(alpha / 2 / kinds, _LOWER_ERROR * alpha / ALPHA) / np.maximum((pairs > 0).sum(axis=1), 1)
-    deviate = -float(ndtri(upper))
-    low, _ = bonett_price_interval(tests, clusters, 1 - 2 * lower[:, None])
-    _, high = bonett_price_interval(tests, clusters, 1 - 2 * upper, added=max(1.0, deviate**2 / 4))
-    return low, high, (-ndtri(lower), deviate)
-
-
-def _by_best(value: Floats, low: Floats, high: Floats, seen: Influences) -> tuple[Floats, Floats, Floats]:
-    """The figure of each kind and its limits, from those of the metrics.
-
-    The figure is kept between those of the metrics and within its limits.
-    """
-    lowest, highest = np.fmax.reduce(low, axis=1), np.fmax.reduce(high, axis=1)
-    between = np.clip(seen.value[:, 0], np.fmin.reduce(value, axis=1), np.fmax.reduce(value, axis=1))
-    return np.clip(between, np.fmax(lowest, 0), np.fmin(highest, 1)), lowest, highest
+def _kinds(
+    by_metric: Floats, seen: Influences, by_best: Influences, clusters: npt.ArrayLike | None
+) -> tuple[Floats, Floats, Floats]:
+    """The figure of each kind, kept between those of the metrics and within its limits, and these."""
+    low, high = (each[:, 0] for each in mean_interval(seen, clusters))
+    high = np.fmax(high, mean_interval(by_best, clusters)[1][:, 0])
+    between = np.clip(seen.value[:, 0], np.fmin.reduce(by_metric, axis=1), np.fmax.reduce(by_metric, axis=1))
+    return np.clip(between, np.fmax(low, 0), np.fmin(high, 1)), low, high
 
 
 def _metric_weights(differences: Floats, index: Ints) -> Floats:
@@ -271,13 +233,12 @@ def _read(outcomes: Floats, weights: Floats) -> Floats:
 
 
 def _average(
-    x: Floats,
     value: Floats,
     seen: Influences,
+    by_best: Influences,
     levels: Sequence[str],
     counted: Bools,
     clusters: npt.ArrayLike | None,
-    alpha: float,
 ) -> tuple[float, float, float]:
     """The mean over levels, its lower limit by `seen`, whose expectation is never above the true figure.
 
@@ -286,9 +247,8 @@ def _average(
     _, shares = level_shares(levels, counted)
     if not counted.any():
         return math.nan, math.nan, math.nan
-    low, _ = bonett_price_interval(averaged_kinds(seen, levels, counted), clusters, 1 - alpha)
-    plain = averaged_kinds(_of_kinds(x, _of_best(x)), levels, counted)
-    _, high = bonett_price_interval(plain, clusters, 1 - alpha)
+    low, _ = mean_interval(averaged_kinds(seen, levels, counted), clusters)
+    _, high = mean_interval(averaged_kinds(by_best, levels, counted), clusters)
     average = np.where(counted, shares[-1] * value, 0.0).sum()
     return float(average), float(low[0]), float(high[0])
 
@@ -302,62 +262,10 @@ def _of_best(differences: Floats) -> Floats:
     return np.asarray(chosen / np.maximum(chosen.sum(axis=2, keepdims=True), 1))
 
 
-def _above_controls(
-    x: Floats,
-    controls: npt.ArrayLike | None,
-    chosen: Floats,
-    clusters: npt.ArrayLike | None,
-    level: float,
-) -> Floats:
-    """`Detection.more_than_controls` and `above_controls`; the metrics are those that the damage chose."""
-    if controls is None:
-        return np.full((2, x.shape[1]), np.nan)
-    edits = checked_table(controls)
-    found = np.full((2, edits.shape[1], x.shape[1]), np.nan)
-    for c in range(edits.shape[1]):
-        for v in range(x.shape[1]):
-            apart = np.sign(x[:, v]) / 2 - np.sign(edits[:, c]) / 2
-            mine = normalised(chosen[:, v], ~np.isnan(apart))
-            apart = _read(apart, mine)
-            if (~np.isnan(apart)).sum() >= FEWEST_PAIRS:
-                figure = _figures((1 + apart) / 2)
-                low = bonett_price_interval(figure, clusters, level)[0]
-                found[:, c, v] = 2 * figure.value.item() - 1, 2 * low.item() - 1
-    least = np.where(np.isnan(found[1]), np.inf, found[1]).argmin(axis=0)
-    return np.asarray(found[:, least, np.arange(x.shape[1])])
-
-
 _MOST_EXAMPLES = 100_000
 _BLIND = 0.5
 _CHANCE = 0.8416212335729143  # normal deviate of 80 %
 _LIMIT = 1.959963984540054  # of the limits of a 95 % interval
-
-
-def examples_to_decide(
-    n: int,
-    value: float,
-    low: float,
-    high: float,
-    deviates: tuple[float, float],
-    *,
-    floor: float = FLOOR,
-) -> int | None:
-    """How many examples decide an undecided kind with a chance of 80 %, if further ones are like these.
-
-    Parameters
-    ----------
-    n, value, low, high, deviates
-        As for `examples_to_separate`.
-    floor
-        Lowest detection of noticed damage, in (0.5, 1].
-
-    Returns
-    -------
-    int or None
-        As of `examples_to_separate`.
-    """
-    sizes = [examples_to_separate(n, value, low, high, line, deviates) for line in (_BLIND, floor)]
-    return min((size for size in sizes if size is not None), default=None)
 
 
 def examples_to_separate(

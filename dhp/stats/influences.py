@@ -173,32 +173,23 @@ def wilson_interval(
     return bounds[0] + scale * (centre - half), bounds[0] + scale * (centre + half)
 
 
-def bonett_price_interval(
-    influences: Influences,
-    clusters: npt.ArrayLike | None = None,
-    level: npt.ArrayLike = 0.95,
-    added: float = 1.0,
-) -> tuple[Floats, Floats]:
-    """Bonett and Price's (2012) adjusted interval for one paired test with outcomes 0, 1/2 and 1.
+def effective_size(influences: Influences, clusters: npt.ArrayLike | None = None) -> Floats:
+    """How many independent examples would leave a figure as uncertain as it is, shape (...).
 
-    One example that fell and one that rose are added to the data; then value -+ z standard errors, cut to
-    [0, 1]. In their notation for the difference of two paired proportions, here the net share that fell.
-    With clusters the number of examples is divided by the design effect, shrunk as in `wilson_interval`,
-    and z becomes Student's t. Parameters, result and errors as for `wilson_interval`; `added` is how many
-    examples are added each way, above 0.
+    The number of examples that have a part in it. With clusters it is divided by the design effect, shrunk as
+    in `wilson_interval`, and lowered as Student's t is wider than the normal distribution at 95 % (Korn and
+    Graubard 1998). NaN where the figure is undefined or comes from one cluster. Parameters as there.
     """
     n = influences.there.sum(axis=0).astype(np.float64)
+    size = np.where(np.isnan(influences.value), np.nan, n)
+    if clusters is None:
+        return size
     squares = (influences.influence**2).sum(axis=0)
     variance, groups = influences.variance(clusters)
-    degrees, size = np.where(groups > 1, np.inf, 0.0), n
-    if clusters is not None:
-        assumed = 1 + (_cluster_size(influences.there, clusters) - 1) * _CORRELATION
-        size = n * (4 * n * n * squares + _PRIOR) / (4 * n * n * variance + _PRIOR * assumed)
-        degrees = groups
-    value = (size * influences.value + added) / (size + 2 * added)
-    second = (size * (n * squares + influences.value**2) + added) / (size + 2 * added)
-    half = _quantile(degrees, level) * np.sqrt(np.maximum(second - value**2, 0.0) / (size + 2 * added))
-    return np.maximum(value - half, 0.0), np.minimum(value + half, 1.0)
+    assumed = 1 + (_cluster_size(influences.there, clusters) - 1) * _CORRELATION
+    effect = (4 * n * n * variance + _PRIOR * assumed) / (4 * n * n * squares + _PRIOR)
+    wider = _quantile(groups, 0.95) / _quantile(np.full(groups.shape, np.inf), 0.95)
+    return np.asarray(np.minimum(size / effect, size) / wider**2)
 
 
 def _cluster_size(present: Bools, clusters: npt.ArrayLike | None) -> Floats:

@@ -1,53 +1,140 @@
-"""The verdict: the rules one by one, its error rates, and the examples that would decide."""
+"""The verdict: each rule on a planted table, its error rates, and the examples that would decide."""
 
 import math
 
 import numpy as np
+import numpy.typing as npt
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dhp.analysis.verdict_rule import control_state, verdict
-from dhp.core.verdicts import RAISED
-from dhp.stats.detection import detection, examples_to_decide, examples_to_separate
+from dhp.analysis.outlook import examples_to_decide
+from dhp.analysis.verdict_rule import control_state, verdicts
+from dhp.core.verdicts import AS_HARMLESS_EDITS, FAINT, MISSED, NOTICED, PREFERRED, RAISED, UNDECIDED, Verdict
+from dhp.stats.detection import detection
+from dhp.stats.flips import flip_log_p
+
+Floats = npt.NDArray[np.float64]
+
+
+def kind(fell: int, tied: int, rose: int) -> Floats:
+    return np.array([1.0] * fell + [0.0] * tied + [-1.0] * rose)[:, None, None]
+
+
+def said(x: Floats, floor: float = 0.6, **more: object) -> list[Verdict]:
+    return verdicts(detection(x, ["a"] * x.shape[1]), flip_log_p(x), floor=floor, **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("value", "low", "high", "expected"),
+    ("counts", "expected"),
     [
-        (0.39, 0.37, 0.42, "preferred"),
-        (0.5, 0.45, 0.59, "missed"),
-        (0.45, 0.35, 0.5, "missed"),
-        (0.5, 0.45, 0.6, "undecided"),
-        (0.55, 0.51, 0.59, "faint"),
-        (0.55, 0.51, 0.7, "faint"),
-        (0.6, 0.51, 0.7, "noticed"),
-        (0.8, 0.51, 0.95, "noticed"),
-        (0.8, 0.5, 0.95, "undecided"),
-        (0.7, 0.4, 0.9, "undecided"),
-        (math.nan, math.nan, math.nan, "undecided"),
-        (0.8, math.nan, math.nan, "undecided"),
+        ((80, 0, 20), NOTICED),
+        ((20, 80, 0), NOTICED),
+        ((63, 0, 37), FAINT),  # shown, but 55 % is not ruled out
+        ((10, 90, 0), FAINT),
+        ((560, 0, 440), FAINT),  # surely below the floor
+        ((250, 0, 250), MISSED),
+        ((0, 100, 0), MISSED),
+        ((20, 0, 80), PREFERRED),
+        ((55, 0, 45), UNDECIDED),
+        ((4, 0, 0), UNDECIDED),
+        ((5, 0, 0), FAINT),  # p = 1 / 32, but the lower limit of a share of 100 % of five is 55 %
     ],
 )
-def test_each_rule(value: float, low: float, high: float, expected: str) -> None:
-    assert verdict(value, low, high, 50) == expected
+def test_each_word(counts: tuple[int, int, int], expected: Verdict) -> None:
+    assert said(kind(*counts)) == [expected]
 
 
-def test_the_floor_moves_two_verdicts() -> None:
-    assert verdict(0.65, 0.51, 0.8, 50, floor=0.7) == "faint"
-    assert verdict(0.5, 0.45, 0.59, 50, floor=0.55) == "undecided"
-
-
-def test_few_pairs_decide_nothing() -> None:
-    assert [verdict(0.9, 0.6, 1.0, n) for n in (4, 5)] == ["undecided", "noticed"]
+def test_the_floor_moves_the_size_that_is_asked_for() -> None:
+    x = kind(68, 0, 32)
+    assert [said(x, floor)[0] for floor in (0.55, 0.6, 0.9)] == [NOTICED, NOTICED, FAINT]
 
 
 def test_damage_must_be_told_from_harmless_edits() -> None:
-    said = [verdict(0.9, 0.7, 1.0, 50, above_controls=more) for more in (-0.1, 0.0, 0.1, math.nan)]
-    assert said == ["as harmless edits", "as harmless edits", "noticed", "noticed"]
-    assert verdict(0.55, 0.51, 0.59, 50, above_controls=-0.1) == "faint"
-    quiet = [verdict(0.9, 0.7, 1.0, 50, above_controls=more, false_alarm=False) for more in (-0.1, 0.1)]
-    assert quiet == ["undecided", "noticed"]
+    x = np.repeat(kind(80, 0, 20), 3, axis=1)
+    below = np.log(np.array([0.001, 0.4, math.nan]))
+    assert said(x, below_edits=below) == [NOTICED, AS_HARMLESS_EDITS, NOTICED]
+    assert said(kind(55, 0, 45), below_edits=np.zeros(1)) == [UNDECIDED]
+
+
+def test_kinds_share_the_error_of_what_is_shown() -> None:
+    """15 of 20 fell (p = .02): shown alone, not beside eleven kinds that show nothing."""
+    x, nothing = kind(16, 0, 4), np.repeat(kind(10, 0, 10), 11, axis=1)
+    assert said(x) == [NOTICED]
+    assert said(np.concatenate([x, nothing], axis=1))[0] is UNDECIDED
+    assert said(np.concatenate([x, np.repeat(kind(20, 0, 0), 11, axis=1)], axis=1))[0] is NOTICED
+    assert said(x, looks=4) == [FAINT]
+    assert said(x, together=12) == [UNDECIDED]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.sampled_from([1, 4]), st.sampled_from([0.6, 0.75]))
+def test_no_verdict_contradicts_the_figures_beside_it(seed: int, n: int, metrics: int, floor: float) -> None:
+    rng = np.random.default_rng(seed)
+    chances = rng.dirichlet([1, 1, 1], 6)
+    x = np.stack([rng.choice([1.0, 0, -1], (n, metrics), p=each) for each in chances], axis=1)
+    found = detection(x, ["a"] * 6)
+    words = verdicts(found, flip_log_p(x, resamples=999), floor=floor)
+    for word, value, low, high in zip(words, found.value, found.low, found.high, strict=True):
+        assert word is not NOTICED or (value > 0.5 and low > 0.5 and high >= floor)
+        assert word is not FAINT or value > 0.5
+        assert word is not MISSED or high < floor
+        assert word is not PREFERRED or high < 0.5
+
+
+def shares(truth: list[float], n: int, metrics: int, runs: int) -> Floats:
+    """Share of runs in which each kind, a third of its scores tied, is noticed; runs of kinds missed last."""
+    rng = np.random.default_rng([n, metrics, int(1000 * truth[0])])
+    fell = np.array(truth) - 1 / 6
+    count = np.zeros((runs, len(truth) + 1))
+    for run in range(runs):
+        draws = rng.random((n, len(truth), 1 if metrics == 1 else 4))
+        x = np.where(draws < fell[:, None], 1.0, np.where(draws < fell[:, None] + 1 / 3, 0.0, -1.0))
+        words = verdicts(detection(x, ["a"] * len(truth)), flip_log_p(x, resamples=999))
+        count[run, :-1] = [word is NOTICED for word in words]
+        count[run, -1] = MISSED in words
+    return count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metrics", [1, 4])
+@pytest.mark.parametrize("n", [13, 24, 100])
+def test_errors_are_kept_beside_kinds_that_are_seen(metrics: int, n: int) -> None:
+    """Any of six blind kinds in 5 % of runs at most, one at 55 % in 8 %; two errors of the runs more."""
+    blind = shares([0.5] * 6 + [0.8] * 6, n, metrics, 60)
+    assert blind[:, :6].any(axis=1).mean() <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 60)
+    assert shares([0.55] * 6 + [0.8] * 6, n, metrics, 60)[:, :6].mean() <= 0.08
+    assert shares([0.6] * 12, n, metrics, 60)[:, -1].mean() <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 60)
+
+
+def needed(n: int, value: float, tied: float = 0.0, **more: int) -> tuple[int, int] | None:
+    variance = (1 - tied) / 4 - (value - 0.5) ** 2
+    return examples_to_decide(n, n, value, variance, floor=0.6, **{"kinds": 12, **more})  # type: ignore[arg-type]
+
+
+def test_examples_that_would_decide() -> None:
+    blind, seen = needed(24, 0.5), needed(24, 0.7)
+    assert blind is not None
+    assert seen is not None
+    assert 24 < seen[0] < seen[1] < blind[1]
+    assert blind[0] < 200 < blind[1]
+
+
+def test_what_lies_at_the_floor_cannot_be_told_from_it() -> None:
+    assert needed(1000, 0.575) is None
+
+
+def test_no_more_examples_than_there_are() -> None:
+    blind = needed(24, 0.5)
+    assert blind is not None
+    assert needed(24, 0.5, limit=blind[1] // 2) is None
+
+
+def test_ties_save_examples() -> None:
+    some, none = needed(50, 0.5, 0.8), needed(50, 0.5)
+    assert some is not None
+    assert none is not None
+    assert some[1] < none[1]
 
 
 @pytest.mark.parametrize(
@@ -68,68 +155,3 @@ def test_states_of_controls(value: float, low: float, high: float, pairs: int, e
 
 def test_an_attack_is_raised() -> None:
     assert control_state(0.7, 0.51, 0.8, 40, alarm=RAISED) == "raised"
-
-
-@given(
-    st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.integers(0, 50), st.sampled_from([0.55, 0.6, 0.75])
-)
-def test_no_verdict_contradicts_the_figures_beside_it(
-    a: float, b: float, c: float, pairs: int, floor: float
-) -> None:
-    low, value, high = sorted((a, b, c))
-    said = verdict(value, low, high, pairs, floor=floor)
-    assert said != "noticed" or (value >= floor and low > 0.5)
-    assert said != "missed" or high < floor
-    assert said != "preferred" or high < 0.5
-    assert (said in ("noticed", "faint")) <= (low > 0.5)
-    assert not (said == "noticed" and control_state(value, low, high, pairs, floor=floor) == "still")
-
-
-SHAPES = {"independent": 0.0, "halo": 1.0}
-
-
-def shares(truth: float, n: int, correlation: float, runs: int) -> dict[str, float]:
-    """Of the verdicts in runs of 12 kinds and four metrics that all detect so much, a third of them tied."""
-    rng, fell = np.random.default_rng([n, int(1000 * truth)]), truth - 1 / 6
-    counts: dict[str, int] = {}
-    for _ in range(runs):
-        draws = rng.random((n, 12, 4))
-        draws = np.where(rng.random((n, 12, 1)) < correlation, draws[:, :, :1], draws)
-        x = np.where(draws < fell, 1.0, np.where(draws < fell + 1 / 3, 0.0, -1.0))
-        found = detection(x, ["a"] * 12)
-        for ends in zip(found.value, found.low, found.high, strict=True):
-            said = verdict(*map(float, ends), n)
-            counts[said] = counts.get(said, 0) + 1
-    return {said: count / runs / 12 for said, count in counts.items()}
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("n", [24, 100, 200])
-def test_more_examples_never_turn_a_verdict_over(shape: str, n: int) -> None:
-    """Damage at 55 % is noticed in at most 5 % of runs, at 65 % missed in at most 1 %."""
-    assert shares(0.55, n, SHAPES[shape], 40).get("noticed", 0.0) <= 0.07  # 480 kinds; 0.05 + 2 errors
-    assert shares(0.65, n, SHAPES[shape], 20).get("missed", 0.0) <= 0.01
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_blind_judge_notices_nothing(shape: str) -> None:
-    assert shares(0.5, 100, SHAPES[shape], 40).get("noticed", 0.0) * 12 <= 0.05
-
-
-def test_examples_that_would_decide() -> None:
-    """The lower width times 1 + 0.8416 / 2 is 0.2842: at 0.7 that takes (0.2842 / 0.2)^2 times as many."""
-    assert examples_to_decide(100, 0.7, 0.5, 0.9, (2.0, 2.0)) == 202
-    assert examples_to_decide(100, 0.5, 0.402, 0.65, (2.0, 2.0)) == math.ceil(
-        100 * (0.15 * 1.42081 / 0.1) ** 2
-    )
-    assert examples_to_decide(100, math.nan, math.nan, math.nan, (2.0, 2.0)) is None
-    assert examples_to_decide(100, 0.5001, 0.1, 0.5002 + 0.4, (2.0, 2.0), floor=0.5002) is None
-
-
-def test_examples_that_would_put_an_interval_on_one_side_of_a_limit() -> None:
-    """Half a width of 0.1 of 1.96 errors, 1 + 0.8416 / 1.96 times as wide for a chance of 80 %: 0.1429."""
-    assert examples_to_separate(50, 0.85, 0.75, 0.95, 0.8) == math.ceil(50 * (0.142939 / 0.05) ** 2)
-    assert examples_to_separate(50, 0.75, 0.65, 0.85, 0.8) == math.ceil(50 * (0.142939 / 0.05) ** 2)
-    assert examples_to_separate(50, 0.8, 0.7, 0.9, 0.8) is None, "on the line"
-    assert examples_to_separate(50, 0.8001, 0.7, 0.9, 0.8) is None, "beyond 100,000"
-    assert examples_to_separate(50, 0.9, 0.89, 0.91, 0.8) == 51, "already there"

@@ -11,8 +11,8 @@ from scipy import stats
 from dhp.stats.detection import detection_influences
 from dhp.stats.influences import (
     Influences,
-    bonett_price_interval,
     difference,
+    effective_size,
     student_interval,
     weighted,
     wilson_interval,
@@ -38,29 +38,17 @@ def test_clusters_count_as_their_means_where_they_are_of_one_size() -> None:
     assert (low[0], high[0]) == pytest.approx((truth.low, truth.high))
 
 
-def test_bonett_and_price_by_hand() -> None:
-    """6 of 10 fell, 1 tied, 3 rose: a = 7/12, b = 4/12, a - b -+ 1.96 sqrt((a + b - (a - b)^2) / 12)."""
-    found = detection_influences(np.array([1.0] * 6 + [0] + [-1] * 3)[:, None])
-    a, b = 7 / 12, 4 / 12
-    half = 1.959964 * math.sqrt((a + b - (a - b) ** 2) / 12)
-    low, high = bonett_price_interval(found)
-    assert low[0] == pytest.approx((1 + a - b - half) / 2, abs=1e-6)
-    assert high[0] == pytest.approx((1 + a - b + half) / 2, abs=1e-6)
-
-
-def test_bonett_and_price_of_clusters_by_hand() -> None:
+def test_clusters_that_agree_count_as_fewer_examples() -> None:
     """Three clusters of two: fell twice, fell and rose, rose twice; a design effect of 1.25 is assumed.
 
     Contributions to the figure of 1/2 are +-1/12, those of clusters 1/6, 0 and -1/6, so the squares are 6/144
     and the variance is 3/2 * 2/36 = 1/12.
     """
     found = detection_influences(np.array([1.0, 1, 1, -1, -1, -1])[:, None])
-    clusters = [0, 0, 1, 1, 2, 2]
-    size = 6 * (4 * 36 * 6 / 144 + 0.5) / (4 * 36 / 12 + 0.5 * 1.25)
-    spread = ((size * (6 * 6 / 144 + 0.25) + 1) / (size + 2) - 0.25) / (size + 2)
-    half = stats.t.ppf(0.75, 2) * math.sqrt(spread)
-    low, high = bonett_price_interval(found, clusters, level=0.5)
-    assert (low[0], high[0]) == pytest.approx((0.5 - half, 0.5 + half))
+    effect = (4 * 36 / 12 + 0.5 * 1.25) / (4 * 36 * 6 / 144 + 0.5)
+    wider = stats.t.ppf(0.975, 2) / stats.norm.ppf(0.975)
+    assert effective_size(found, [0, 0, 1, 1, 2, 2])[0] == pytest.approx(6 / effect / wider**2)
+    assert effective_size(found)[0] == 6
 
 
 def test_unequal_weights_count_as_fewer_tests() -> None:
@@ -101,7 +89,7 @@ def test_where_all_fell_a_correlation_of_a_quarter_is_assumed(
 def test_intervals_hold_the_figure_and_have_a_width(differences: list[float]) -> None:
     found = detection_influences(np.array(differences)[:, None])
     several = Influences(found.value, found.influence, found.there, np.array([4.0]))
-    for low, high in (bonett_price_interval(found), wilson_interval(several)):
+    for low, high in (wilson_interval(several),):
         if found.there.sum() < 2:
             assert np.isnan([low, high]).all()
         else:
@@ -112,7 +100,7 @@ def test_intervals_hold_the_figure_and_have_a_width(differences: list[float]) ->
 @given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=3, max_size=30), st.floats(0.5, 0.9))
 def test_a_higher_level_is_wider(differences: list[float], level: float) -> None:
     found = detection_influences(np.array(differences)[:, None])
-    for method in (bonett_price_interval, wilson_interval, student_interval):
+    for method in (wilson_interval, student_interval):
         (low, high), (lower, higher) = method(found, None, level), method(found, None, level + 0.05)
         assert lower <= low + 1e-12
         assert high <= higher + 1e-12
@@ -153,7 +141,7 @@ def test_wilson_follows_the_scale() -> None:
 
 def test_one_cluster_has_no_interval() -> None:
     found = detection_influences(np.array([1.0, 0, 1])[:, None])
-    for method in (bonett_price_interval, wilson_interval, student_interval):
+    for method in (wilson_interval, student_interval):
         assert np.isnan(method(found, [4, 4, 4])).all()
 
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from dhp.judge.pairs import PairVerdict, majorities, two_order_score
 from dhp.stats.arrays import Floats
+from dhp.stats.bounds import mean_interval
 from dhp.stats.detection import detection_influences
 from dhp.stats.discernment import discernment
-from dhp.stats.influences import bonett_price_interval
 from dhp.stats.wilcoxon import signed_rank
 
 
@@ -199,11 +199,11 @@ def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:
 
 
 def win_rate(scores: Sequence[float]) -> Share:
-    """The share of scores above zero, zeros half, with Bonett and Price's interval; None without a score."""
+    """The share of scores above zero, zeros half, with its 95 % interval; None without a score."""
     if not scores:
         return Share(None, None)
     found = detection_influences(np.asarray(scores, dtype=float)[:, None, None])
-    low, high = (float(end[0, 0]) for end in bonett_price_interval(found))
+    low, high = (float(end[0, 0]) for end in mean_interval(found))
     return Share(float(found.value[0, 0]), None if math.isnan(low) else (low, high))
 
 

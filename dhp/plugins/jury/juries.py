@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dhp.analysis.verdict_rule import control_state, verdict
+from dhp.analysis.verdict_rule import control_state, verdicts
 from dhp.core.errors import InputError, unique
 from dhp.core.options import check_percent
 from dhp.core.records import IDENTITY
@@ -24,8 +24,11 @@ from dhp.stats.detection import (
     detection,
     outcome_shares,
 )
+from dhp.stats.flips import flip_log_p
 from dhp.stats.wilcoxon import average_ranks
 
+_FLIPS = 2000
+"""Sign flips of each set of judges, of which there may be thousands."""
 _DIGITS = 12
 """Ranks that differ beyond are the same: means of ranks in floating point."""
 
@@ -94,29 +97,26 @@ def text_ranks(scores: npt.ArrayLike) -> Floats:
 def jury_figures(texts: JudgedTexts, members: Sequence[int], floor: float = FLOOR) -> JuryFigures:
     """What the members, at least one, see together, each with the same say; judged as one judge is.
 
-    `floor` is as for `dhp.analysis.verdict_rule.verdict`.
+    `floor` is as for `dhp.analysis.verdict_rule.verdicts`.
     """
     x = texts.differences(members)
     harmless = x[:, [index - 1 for index in texts.harmless]] if texts.harmless else None
     damage = x[:, [index - 1 for index in texts.damage]]
-    found = detection(damage, texts.levels, texts.clusters, controls=harmless)
-    pairs = found.pairs.max(axis=1).tolist()
-    figures = list(zip(found.value.tolist(), found.low.tolist(), found.high.tolist(), pairs, strict=True))
-    above = found.above_controls
+    found = detection(damage, texts.levels, texts.clusters)
+    below = None
     states: list[Verdict] = []
     if harmless is not None:
         seen = detection(harmless, ["control"] * harmless.shape[1], texts.clusters)
         rows = (seen.value, seen.low, seen.high, seen.pairs.max(axis=1))
         states = [control_state(*row, floor=floor) for row in zip(*(r.tolist() for r in rows), strict=True)]
-        above = found.above(float(np.fmax.reduce(seen.high)))
+        apart = [damage - harmless[:, [c]] for c in range(harmless.shape[1])]
+        below = np.fmax.reduce([flip_log_p(each, texts.clusters, resamples=_FLIPS)[0] for each in apart])
+    flips = flip_log_p(damage, texts.clusters, resamples=_FLIPS)
     return JuryFigures(
         found.value,
-        tuple(
-            verdict(*f, floor=floor, above_controls=a, false_alarm=FALSE_ALARM in states)
-            for f, a in zip(figures, above.tolist(), strict=True)
-        ),
+        tuple(verdicts(found, flips, floor=floor, below_edits=below)),
         tuple(states),
-        tuple(n >= FEWEST_PAIRS for n in pairs),
+        tuple(bool(n >= FEWEST_PAIRS) for n in found.pairs.max(axis=1)),
     )
 
 

@@ -10,15 +10,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.analysis.verdict_rule import verdict
+from dhp.analysis.verdict_rule import verdicts
 from dhp.core.verdicts import NOTICED
 from dhp.stats.arrays import Floats
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import detection
+from dhp.stats.flips import flip_log_p
+from dhp.stats.wilcoxon import signed_ranks
 
 _MODEL_POINTS = 13  # log2 of the examples of a population by model
 _AT_ONCE = 1 << 18  # examples drawn
 _ROUNDING = 1e-12
+_FEW = 30  # examples up to which signs are flipped
+_FLIPS = 4096
+_NORMAL = 100_000  # values drawn of the normal distribution
 _Z = 1.959963984540054  # 0.975 quantile of the normal distribution
 
 
@@ -111,7 +116,7 @@ def simulated_power(
     rng
         Draws the examples.
     together, floor
-        As for `detection` and `verdict`.
+        As for `verdicts`.
 
     Returns
     -------
@@ -130,10 +135,33 @@ def simulated_power(
     most = max(1, _AT_ONCE // n)
     for start in range(0, runs, most):
         count = min(most, runs - start)
-        found = detection(x[rng.integers(len(x), size=(n, count))], ["run"] * count, together=together)
-        figures = zip(found.value, found.low, found.high, found.pairs.max(axis=1), strict=True)
-        noticed += sum(verdict(*figure, floor=floor) is NOTICED for figure in figures)
+        drawn = x[rng.integers(len(x), size=(n, count))]
+        found = detection(drawn, ["run"] * count)
+        said = verdicts(found, _fell_log_p(drawn), floor=floor, together=together)
+        noticed += said.count(NOTICED)
     return noticed / runs
+
+
+def _fell_log_p(differences: Floats) -> tuple[Floats, Floats]:
+    """The p-values of `flip_log_p`, above `_FEW` examples by the normal distribution that flips tend to."""
+    if len(differences) <= _FEW:
+        return flip_log_p(differences, resamples=_FLIPS)
+    from scipy.special import log_ndtr
+
+    _, runs, metrics = differences.shape
+    ranks = signed_ranks(differences)
+    scale = np.sqrt((ranks**2).sum(axis=0))
+    standard = ranks / np.where(scale > 0, scale, 1.0)
+    largest = np.where(scale > 0, standard.sum(axis=0), -np.inf).max(axis=1)
+    if metrics == 1:
+        log_p = log_ndtr(-np.maximum(largest, 0.0))
+    else:
+        # All runs are of one population, so the metrics of each depend on each other alike.
+        together = np.einsum("nrm,nrk->mk", standard, standard) / runs
+        normal = np.random.default_rng(0).multivariate_normal(np.zeros(metrics), together, _NORMAL)
+        above = _NORMAL - np.searchsorted(np.sort(normal.max(axis=1)), largest)
+        log_p = np.log((above + 1) / (_NORMAL + 1))
+    return log_p, np.zeros(runs)
 
 
 def outcomes(detection: float, metrics: int = 1, correlation: float = 0.0, tied: float = 0.0) -> Floats:

@@ -1,0 +1,80 @@
+"""How many examples would decide whether a kind of damage is noticed or missed.
+
+A few examples leave many true figures possible. The chance of a decision at each number of examples is
+therefore averaged over what they leave possible: the posterior of the share of scores that move and of the
+share of these that fall (Spiegelhalter, Freedman and Blackburn 1986, "predictive power").
+"""
+
+import math
+
+import numpy as np
+
+from dhp.analysis.verdict_rule import ALPHA, BLIND
+from dhp.stats.arrays import Bools, Floats
+from dhp.stats.bounds import log_p_above_of_counts
+
+LIMIT = 5_000
+"""Examples beyond which no number is given."""
+CHANCES = (0.5, 0.8)
+"""Chances of a decision at the two ends of the range."""
+_STEP = 1.15  # ratio of the numbers that are tried
+_DRAWS = 400
+
+
+def examples_to_decide(
+    n: int, size: float, value: float, variance: float, *, floor: float, kinds: int, limit: int = LIMIT
+) -> tuple[int, int] | None:
+    """A range of numbers of examples for a decision, if further ones come from where these did.
+
+    Parameters
+    ----------
+    n
+        Examples so far, at least 1.
+    size
+        Independent examples that would be as certain, at least 1.
+    value, variance
+        Mean and variance of the outcomes in [0, 1].
+    floor
+        As for `verdicts`.
+    kinds
+        Kinds of damage that share the error, at least 1.
+    limit
+        Examples that can be had.
+
+    Returns
+    -------
+    (int, int) or None
+        With the first number the kind is *noticed* or *missed* with a chance of 50 %, with the second with
+        one of 80 %; None if the second is beyond the limit.
+    """
+    rng = np.random.default_rng(0)
+    moved = min(4 * (variance + (value - BLIND) ** 2), 1.0) * size
+    fell = (moved + (2 * value - 1) * size) / 2
+    moves = rng.beta(moved + 0.5, size - moved + 0.5, _DRAWS)
+    falls = rng.beta(max(fell, 0.0) + 0.5, max(moved - fell, 0.0) + 0.5, _DRAWS)
+    reached: list[int] = []
+    total = float(n)
+    while total < limit:
+        total = min(max(total * _STEP, total + 1), limit)
+        further = round(size * (total / n - 1))
+        more_moved = rng.binomial(further, moves)
+        more_fell = rng.binomial(more_moved, falls)
+        counts = fell + more_fell, size + further - moved - more_moved, moved - fell + more_moved - more_fell
+        chance = _decided(*(np.maximum(each, 0.0) for each in counts), floor, kinds).mean()
+        reached += [math.ceil(total)] * sum(chance >= each for each in CHANCES[len(reached) :])
+        if len(reached) == len(CHANCES):
+            return reached[0], reached[1]
+    return None
+
+
+def _decided(fell: Floats, tied: Floats, rose: Floats, floor: float, kinds: int) -> Bools:
+    """Whether so many outcomes are *noticed* or *missed*, the test of the verdict taken to be that of
+    signs."""
+    from scipy.special import betainc
+
+    each = math.log(ALPHA / kinds)
+    shown = betainc(np.maximum(fell, 1e-9), rose + 1, BLIND) <= ALPHA / kinds
+    large = log_p_above_of_counts(fell, tied, rose, (BLIND + floor) / 2) <= math.log(ALPHA)
+    below = log_p_above_of_counts(rose, tied, fell, 1 - floor)
+    missed = below <= min(each, math.log(ALPHA / 2))
+    return np.asarray(np.where(shown, large & ~missed, missed))

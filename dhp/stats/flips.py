@@ -1,0 +1,96 @@
+"""Is the judge blind to a kind of damage? Tested by sign flips of whole examples.
+
+If damage changes nothing, original and copy of an example may be swapped, the scores of all metrics together
+(with clusters: of all examples of a cluster). The statistic is the largest standardised signed-rank sum of
+the metrics (Wilcoxon 1945), so no metric needs to be chosen beforehand, and the test is exact under any
+dependence of the metrics (Westfall and Young 1993; Pesarin and Salmaso 2010). Of one metric the patterns are
+counted out.
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.stats.arrays import (
+    Floats,
+    checked_table,
+    cluster_index,
+    cluster_sums,
+    flip_p,
+    flipped_sums,
+    sign_flips,
+)
+from dhp.stats.defaults import RESAMPLES
+from dhp.stats.wilcoxon import signed_rank, signed_ranks
+
+_COLUMNS = 256
+"""Tests whose flipped sums are in memory at a time, at least those of one kind."""
+
+
+def flip_log_p(
+    differences: npt.ArrayLike, clusters: npt.ArrayLike | None = None, *, resamples: int = RESAMPLES
+) -> tuple[Floats, Floats]:
+    """Natural logs of the p-values of V kinds of damage: did scores fall, and did they rise?
+
+    Parameters
+    ----------
+    differences : shape (n, V, M)
+        Original minus degraded by M metrics, NaN where a score is missing. Values must lie on their exact
+        grid, as for `signed_rank`.
+    clusters : shape (n,), optional
+        Integers; examples with the same one are flipped together.
+    resamples
+        Sign patterns, at least 1, which are the same for the same number of clusters; all of them where they
+        are no more. p is then at least 1 / (resamples + 1).
+
+    Returns
+    -------
+    fell, rose : shape (V,)
+        At most 0. `fell` is small where the metric that sees the damage best fell more than by chance, `rose`
+        where even that metric rose. 0 where no score moves; of one metric also in the direction in which it
+        does not tend.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, a difference is infinite or `resamples` is below 1.
+    """
+    x = checked_table(differences)
+    if x.shape[2] == 1:
+        return _counted_out(x[:, :, 0], clusters)
+    index = cluster_index(clusters, len(x))
+    signs, exact = sign_flips(int(index.max()) + 1, resamples, np.random.default_rng(0))
+    found = np.zeros((2, x.shape[1]))
+    some = max(1, _COLUMNS // x.shape[2])
+    for start in range(0, x.shape[1], some):
+        kinds = slice(start, start + some)
+        ranks = signed_ranks(x[:, kinds])
+        shares = cluster_sums(ranks.reshape(len(x), -1), index)
+        scale = np.sqrt((shares**2).sum(axis=0))
+        shares = np.where(scale > 0, shares / np.where(scale > 0, scale, 1.0), 0.0)
+        still = (scale == 0).reshape(ranks.shape[1:])
+        best = _best(np.vstack([shares.sum(axis=0)[None], flipped_sums(signs, shares)]), still)
+        for row, statistic in enumerate((best, -best)):
+            p = flip_p(statistic[0], statistic[1:], exact)
+            found[row, kinds] = np.where(still.all(axis=1), 0.0, np.log(p))
+    return found[0], found[1]
+
+
+def _best(sums: Floats, still: npt.NDArray[np.bool_]) -> Floats:
+    """The largest sum of the metrics that move, from sums (R, V M); shape (R, V), 0 if none moves."""
+    by_metric = np.where(still, -np.inf, sums.reshape(len(sums), *still.shape))
+    return np.where(still.all(axis=1), 0.0, by_metric.max(axis=2))
+
+
+def _counted_out(differences: Floats, clusters: npt.ArrayLike | None) -> tuple[Floats, Floats]:
+    """The same of one metric, from shape (n, V), by the exact distribution of the signed-rank sum."""
+    fell, rose = np.zeros(differences.shape[1]), np.zeros(differences.shape[1])
+    index = None if clusters is None else cluster_index(clusters, len(differences))
+    tends = signed_ranks(differences).sum(axis=0)
+    for v in np.flatnonzero(tends):
+        there = ~np.isnan(differences[:, v])
+        groups = None if index is None else index[there]
+        p = signed_rank(math.copysign(1, tends[v]) * differences[there, v], clusters=groups)
+        (fell if tends[v] > 0 else rose)[v] = p
+    return fell, rose
