@@ -26,7 +26,7 @@ class RatedSoFar(Protocol):
         """Metric -> weight under a perturber; they sum to 1."""
 
     def decided(self) -> set[str]:
-        """The kinds of damage whose verdict is not `undecided`, by the one rule of all runs."""
+        """The kinds of damage that are noticed, missed or preferred, by the one rule of all runs."""
 
 
 class Plan(Protocol):

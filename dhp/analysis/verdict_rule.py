@@ -31,6 +31,8 @@ ALPHA = 0.05
 """Error of each test: of all kinds together where a test says what is shown, of one kind where it is of
 size."""
 BLIND = 0.5
+DECIDED = (NOTICED, MISSED, PREFERRED)
+"""Verdicts for which no further examples are needed."""
 CONTROL_PAIRS = 20
 """Pairs that a control needs to be tested."""
 

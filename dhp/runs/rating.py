@@ -10,6 +10,7 @@ from dhp.analysis.config import ResolvedConfig
 from dhp.analysis.kinds import judged_kinds, judged_probes
 from dhp.analysis.ratings import split_ratings
 from dhp.analysis.schedules import Plan
+from dhp.analysis.verdict_rule import DECIDED
 from dhp.core.errors import InputError, Waiting
 from dhp.core.progress import Progress
 from dhp.core.records import (
@@ -155,7 +156,7 @@ class _Session:
         (ratings,) = split_ratings(self.table(self.candidates))
         harmless = judged_probes(ratings, edits, self._config)
         rows, _ = judged_kinds(ratings, damage, self._config, harmless)
-        return {row.variant for row in rows if not row.state.is_open}
+        return {row.variant for row in rows if row.verdict in DECIDED}
 
     def table(self, texts: Sequence[Candidate]) -> "pd.DataFrame":
         """The ratings of these texts, in their order.

@@ -174,21 +174,29 @@ def test_damage_with_few_common_pairs_is_not_called_as_harmless_edits() -> None:
     assert kind.verdict == "noticed"
 
 
-def test_damage_is_undecided_where_quiet_harmless_edits_may_be_noticed_as_often() -> None:
-    """Six in ten scores of damage fell, four in ten of harmless edits, which are no false alarm yet."""
+def test_damage_that_harmless_edits_may_match_is_as_harmless_edits() -> None:
+    """Six in ten scores of damage fell, four in ten of harmless edits: the two copies are not told apart."""
     rows = [
         (f"{e}", variant, "m", 4 - (e * step % 10 < fell))
         for e in range(20)
         for variant, fell, step in (("original", 0, 1), ("harmless", 4, 3), ("reordering.major", 6, 1))
     ]
     result = dhp.analyze(pd.DataFrame(rows, columns=["example", "variant", "metric", "score"]))[0]
-    (kind,), (edits,) = result.variants, result.controls
-    assert edits.verdict == "not decided"
-    assert kind.verdict == "undecided"
+    (kind,) = result.variants
+    assert kind.verdict == "as harmless edits"
     assert kind.detection_ci is not None
     assert kind.detection_ci[0] > 0.5
-    assert kind.n_to_decide is not None
-    assert kind.n_to_decide > 20
+
+
+def test_damage_is_noticed_if_its_copy_scores_below_the_harmless_one() -> None:
+    """Every score falls by a hair for harmless edits, and by a thousand times as much for damage."""
+    rows = [
+        (f"{e}", variant, "m", e % 7 - drop)
+        for e in range(24)
+        for variant, drop in (("original", 0), ("harmless", 0.001), ("reordering.major", 1))
+    ]
+    result = dhp.analyze(pd.DataFrame(rows, columns=["example", "variant", "metric", "score"]))[0]
+    assert [row.verdict for row in result.variants] == ["noticed"]
 
 
 def test_an_attack_is_judged_by_the_metric_that_it_raised_most() -> None:

@@ -1,11 +1,11 @@
 """Early stopping: runs that stop rating a kind of damage once its verdict is decided.
 
 The examples are asked about in a random order, with interim analyses after a quarter, a half, three quarters
-and all of them. A variant is resolved where its verdict on the examples that it got, by the one rule of all
-runs, is not undecided. The limits of detection share their error between the analyses, so that a judge that
-notices nothing is said to have noticed something no more often than after a single analysis; p is the
-repeated p-value (`dhp.plugins.adaptive.early_stopping.repeated_log_p`). Controls and attacks are asked about
-all examples and have one analysis.
+and all of them. A variant is resolved if the examples that it got show that it is noticed, missed or
+preferred, by the one rule of all runs. The tests share their error between the analyses and the kinds
+(Bonferroni), so that a judge that notices nothing is said to have noticed something no more often than after
+a single analysis, and a kind that is resolved stays so; p is the repeated p-value (`repeated_log_p`).
+Controls and attacks are asked about all examples and have one analysis.
 """
 
 import math

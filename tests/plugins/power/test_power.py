@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dhp
-from dhp.analysis.verdict_rule import verdict
+from dhp.analysis.verdict_rule import verdicts
 from dhp.core.errors import InputError
 from dhp.plugins.power.power import power, power_of_detection, power_of_mock
 from dhp.plugins.power.question import Question
@@ -23,6 +23,7 @@ from dhp.plugins.power.simulation import (
     simulated_power,
 )
 from dhp.stats.detection import detection
+from dhp.stats.flips import flip_log_p
 from tests.cli.conftest import Run
 
 FEW = Question(runs=60, n=50)
@@ -95,7 +96,7 @@ def exact_power(truth: float, n: int) -> float:
     for fell in range(n + 1):
         x = np.array([1.0] * fell + [-1.0] * (n - fell))[:, None, None]
         found = detection(x, ["a"])
-        if verdict(found.value[0], found.low[0], found.high[0], n) == "noticed":
+        if verdicts(found, flip_log_p(x)) == ["noticed"]:
             chance += float(stats.binom.pmf(fell, n, truth))
     return chance
 
