@@ -100,10 +100,10 @@ def judged_kinds(
         together=None if looks is None else len(names),
     )
     rows = _rows(ratings, variants, config, differences, found)
-    needed = _needed(found, said, config.floor_share)
+    more = needed(found, said, config.floor_share)
     return [
-        replace(row, verdict=word, n_to_decide=more)
-        for row, word, more in zip(rows, said, needed, strict=True)
+        replace(row, verdict=word, n_to_decide=sizes)
+        for row, word, sizes in zip(rows, said, more, strict=True)
     ], _of_run(found, names)
 
 
@@ -115,7 +115,7 @@ def _below_edits(ratings: RatingsArray, differences: Floats, edits: Sequence[str
     return below_edits([np.where(np.abs(x) < _ROUNDING, 0.0, x) for x in tables], ratings.clusters).log_p
 
 
-def _needed(found: Detection, said: Sequence[Verdict], floor: float) -> list[tuple[int, int] | None]:
+def needed(found: Detection, said: Sequence[Verdict], floor: float) -> list[tuple[int, int] | None]:
     """Examples that would decide each kind of which it is open whether it is noticed or missed."""
     size = effective_size(found.seen, found.clusters)[:, 0]
     pairs = found.seen.there.sum(axis=0)[:, 0]

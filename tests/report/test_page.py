@@ -130,7 +130,7 @@ def test_every_kind_and_every_metric_has_its_row(
     for result, parsed in sections(request.getfixturevalue(name), pages[name]):
         for row in all_rows(result):
             shown = parsed.row(row.level, variant_name(row.variant))[2:]
-            to_decide = "–" if row.n_to_decide is None else f"{row.n_to_decide:,}"
+            to_decide = row.needed or "–"
             assert shown == [
                 percent(row.detection), ends(row.detection_ci), row.verdict, row.best_metric, str(row.n),
                 str(row.not_applicable), to_decide, two(row.d), chance(row.p), two(row.d_ew),
