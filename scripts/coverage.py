@@ -287,11 +287,11 @@ def judged(
 ) -> Floats:
     """Differences (n, kinds, metrics) of a judge whose best metric detects each kind as `truth` says.
 
-    A metric sees 2 * truth - 1 of the texts, where its score falls; in the others it falls or rises by chance,
-    or ties in a share of `ties`. `halo`: all metrics move alike. `independent`: each by itself. `specific`: one
-    sees the damage, the others are blind. The kinds of an example correlate by 0.5, as they are compared with
-    the same rating of the original. Sizes are `whole` (1 or 2 points) or `continuous`; falls are larger than
-    noise.
+    A metric sees 2 * truth - 1 of the texts, where its score falls; in the others it falls or rises by
+    chance, or ties in a share of `ties`. `halo`: all metrics move alike. `independent`: each by itself.
+    `specific`: one sees the damage, the others are blind. The kinds of an example correlate by 0.5, as they
+    are compared with the same rating of the original. Sizes are `whole` (1 or 2 points) or `continuous`;
+    falls are larger than noise.
     """
     columns = 1 if shape == "halo" else metrics
     cells = (n, len(truth), columns)

@@ -59,8 +59,9 @@ def examples_to_decide(
         further = round(size * (total / n - 1))
         more_moved = rng.binomial(further, moves)
         more_fell = rng.binomial(more_moved, falls)
-        counts = fell + more_fell, size + further - moved - more_moved, moved - fell + more_moved - more_fell
-        chance = _decided(*(np.maximum(each, 0.0) for each in counts), floor, kinds).mean()
+        tied, rose = size + further - moved - more_moved, moved - fell + more_moved - more_fell
+        counts = [np.maximum(each, 0.0) for each in (fell + more_fell, tied, rose)]
+        chance = _decided(counts[0], counts[1], counts[2], floor, kinds).mean()
         reached += [math.ceil(total)] * sum(chance >= each for each in CHANCES[len(reached) :])
         if len(reached) == len(CHANCES):
             return reached[0], reached[1]
