@@ -125,11 +125,8 @@ class VariantResult:
 
     @property
     def needed(self) -> str:
-        """`n_to_decide` in words, to two digits, as more would promise too much; empty for None."""
-        if self.n_to_decide is None:
-            return ""
-        low, high = (round(n, -max(len(str(n)) - 2, 0)) for n in self.n_to_decide)
-        return f"about {low:,} to {high:,}" if low < high else f"about {high:,}"
+        """`n_to_decide` in words; empty for None."""
+        return "" if self.n_to_decide is None else about(self.n_to_decide)
 
     @property
     def outlook(self) -> str:
@@ -147,6 +144,12 @@ class VariantResult:
         found = _with_ends(self.detection, None)
         d = "–" if self.d is None else f"{self.d:.2f}"
         return f"VariantResult({self.variant}: {self.verdict}, detection {found}, D {d})"
+
+
+def about(numbers: tuple[int, int]) -> str:
+    """A range of numbers of examples in words, to two digits, as more would promise too much."""
+    low, high = (round(n, -max(len(str(n)) - 2, 0)) for n in numbers)
+    return f"about {low:,} to {high:,}" if low < high else f"about {high:,}"
 
 
 def _badness(row: VariantResult) -> tuple[int, float]:

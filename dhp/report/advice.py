@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dhp.analysis.ratings import without_score
-from dhp.analysis.results import FEWEST_PAIRS, Result, VariantResult
+from dhp.analysis.results import FEWEST_PAIRS, Result, VariantResult, about
 from dhp.analysis.verdict_rule import CONTROL_PAIRS
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.plugins import load_target, offered
@@ -185,7 +185,7 @@ def _about_number(results: Sequence[Result]) -> Iterable[Advice]:
     open_ = [(each, row) for each in results for row in each.damage if row.state.is_open]
     decidable = [(each, row) for each, row in open_ if row.n_to_decide is not None]
     if decidable:
-        needed = max((row.n_to_decide or (0, 0), row.needed) for _, row in decidable)[1]
+        needed = about(max(row.n_to_decide or (0, 0) for _, row in decidable))
         each_set = " a set" if len({e.dataset for e in results}) > 1 else ""
         kinds = _shortened([f"{kind}{on(of, results)}" for kind, of in _by_kind(decidable).items()])
         yield Advice(f"Rate {needed} examples{each_set} to decide on {kinds}.", warns=True)

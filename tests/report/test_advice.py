@@ -82,18 +82,21 @@ def test_a_judge_that_notices_nothing_is_to_be_replaced() -> None:
 
 def test_undecided_kinds_name_the_examples_that_would_decide() -> None:
     shown = result(
-        row(TYPOS, "undecided", 0.55, n_to_decide=321), row("b", "undecided", 0.55, n_to_decide=None)
+        row(TYPOS, "undecided", 0.55, n_to_decide=(64, 321)), row("b", "undecided", 0.55, n_to_decide=None)
     )
-    assert texts(shown) == ["Rate about 321 examples to decide on typos."]
+    assert texts(shown) == ["Rate about 64 to 320 examples to decide on typos."]
     two = texts(shown, replace(result(row(TYPOS)), dataset="other"))
-    assert two == ["Rate about 321 examples a set to decide on typos on set."]
+    assert two == ["Rate about 64 to 320 examples a set to decide on typos on set."]
     names = replace(
-        result(row(TYPOS, "undecided", 0.55, n_to_decide=9), row("b", "undecided", 0.55, n_to_decide=8))
+        result(
+            row(TYPOS, "undecided", 0.55, n_to_decide=(30, 50)),
+            row("b", "undecided", 0.55, n_to_decide=(30, 40)),
+        )
     )
     apart = texts(
-        replace(names, dataset="other"), result(row(TYPOS), row("b", "undecided", 0.55, n_to_decide=7))
+        replace(names, dataset="other"), result(row(TYPOS), row("b", "undecided", 0.55, n_to_decide=(20, 30)))
     )
-    assert apart[0] == "Rate about 9 examples a set to decide on typos on other and b on both sets."
+    assert apart[0] == "Rate about 30 to 50 examples a set to decide on typos on other and b on both sets."
 
 
 def test_where_all_is_noticed_harder_tests_are_advised() -> None:
