@@ -24,28 +24,11 @@ _DRAWS = 400
 def examples_to_decide(
     n: int, size: float, value: float, variance: float, *, floor: float, kinds: int, limit: int = LIMIT
 ) -> tuple[int, int] | None:
-    """A range of numbers of examples for a decision, if further ones come from where these did.
+    """Numbers of examples with which the kind is *noticed* or *missed* with a chance of 50 and of 80 %.
 
-    Parameters
-    ----------
-    n
-        Examples so far, at least 1.
-    size
-        Independent examples that would be as certain, at least 1.
-    value, variance
-        Mean and variance of the outcomes in [0, 1].
-    floor
-        As for `verdicts`.
-    kinds
-        Kinds of damage that share the error, at least 1.
-    limit
-        Examples that can be had.
-
-    Returns
-    -------
-    (int, int) or None
-        With the first number the kind is *noticed* or *missed* with a chance of 50 %, with the second with
-        one of 80 %; None if the second is beyond the limit.
+    Further examples come from where these did. None if the second number is beyond `limit`. `n` are the
+    examples so far, `size` the independent ones that would be as certain, `value` and `variance` those of their
+    outcomes in [0, 1]; so many `kinds` share the error.
     """
     rng = np.random.default_rng(0)
     moved = min(4 * (variance + (value - BLIND) ** 2), 1.0) * size
@@ -69,8 +52,7 @@ def examples_to_decide(
 
 
 def _decided(fell: Floats, tied: Floats, rose: Floats, floor: float, kinds: int) -> Bools:
-    """Whether so many outcomes are *noticed* or *missed*, the test of the verdict taken to be that of
-    signs."""
+    """Whether so many outcomes are *noticed* or *missed*, with signs for the test of the verdict."""
     from scipy.special import betainc
 
     each = math.log(ALPHA / kinds)

@@ -28,8 +28,7 @@ from dhp.stats.detection import FEWEST_PAIRS, Detection
 from dhp.stats.discernment import holm
 
 ALPHA = 0.05
-"""Error of each test: of all kinds together where a test says what is shown, of one kind where it is of
-size."""
+"""Error of each test: of all kinds together for what is shown, of one kind for how large it is."""
 BLIND = 0.5
 DECIDED = (NOTICED, MISSED, PREFERRED)
 """Verdicts for which no further examples are needed."""
@@ -54,22 +53,10 @@ def verdicts(
     lies there. `preferred`: shown the other way round, and the upper limit lies below 50 %. `undecided`: none
     of these, or fewer than five pairs.
 
-    Parameters
-    ----------
-    found
-        Of the kinds.
-    log_p : each of shape (V,)
-        Natural logs of the p-values of `dhp.stats.flips.flip_log_p` of the same differences.
-    floor
-        In (0.5, 1].
-    below_edits : shape (V,), optional
-        Natural logs of the p-values that a damaged copy scores no lower than the harmlessly edited copy of
-        the same text; NaN where these cannot be compared.
-    looks
-        Analyses that share the error.
-    together
-        Kinds that share the error without stepping down (Bonferroni's bound), at least 1; default: those with
-        five pairs, by Holm's method.
+    `log_p` are those of `dhp.stats.flips.flip_log_p` of the same differences, `below_edits` natural logs of
+    the p-values that a damaged copy scores no lower than the harmlessly edited copy of the same text, NaN if
+    these cannot be compared. So many `looks` share the error. Kinds with five pairs share it by Holm's method,
+    or so many kinds `together` without stepping down (Bonferroni's bound).
     """
     counted = found.pairs.max(axis=1) >= FEWEST_PAIRS
 
@@ -108,9 +95,8 @@ def control_state(
     """What the same figures say of a change that must not move the score.
 
     `alarm` (`false alarm` of harmless edits, `raised` of attacks) if the lower limit lies above 50 % and the
-    value at the floor or above;
-    `not tested` with fewer than 20 pairs; `still` if the upper limit lies below the floor; else
-    `not decided`.
+    value at the floor or above; `not tested` with fewer than 20 pairs; `still` if the upper limit lies below
+    the floor; else `not decided`.
     """
     if pairs >= FEWEST_PAIRS and low > BLIND and value >= floor:
         return alarm
