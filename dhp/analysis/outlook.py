@@ -27,8 +27,8 @@ def examples_to_decide(
     """Numbers of examples with which the kind is *noticed* or *missed* with a chance of 50 and of 80 %.
 
     Further examples come from where these did. None if the second number is beyond `limit`. `n` are the
-    examples so far, `size` the independent ones that would be as certain, `value` and `variance` those of their
-    outcomes in [0, 1]; so many `kinds` share the error.
+    examples so far, `size` the independent ones that would be as certain, `value` and `variance` those of
+    their outcomes in [0, 1]; so many `kinds` share the error.
     """
     rng = np.random.default_rng(0)
     moved = min(4 * (variance + (value - BLIND) ** 2), 1.0) * size

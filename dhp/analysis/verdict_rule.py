@@ -55,8 +55,8 @@ def verdicts(
 
     `log_p` are those of `dhp.stats.flips.flip_log_p` of the same differences, `below_edits` natural logs of
     the p-values that a damaged copy scores no lower than the harmlessly edited copy of the same text, NaN if
-    these cannot be compared. So many `looks` share the error. Kinds with five pairs share it by Holm's method,
-    or so many kinds `together` without stepping down (Bonferroni's bound).
+    these cannot be compared. So many `looks` share the error. Kinds with five pairs share it by Holm's
+    method, or so many kinds `together` without stepping down (Bonferroni's bound).
     """
     counted = found.pairs.max(axis=1) >= FEWEST_PAIRS
 

@@ -1,7 +1,7 @@
 """Limits of a mean of outcomes in [0, 1], as detection is one.
 
 One outcome of 0 is added for the lower limit, one of 1 for the upper one, and the outcomes are weighted by a
-Dirichlet distribution with one unit each (Gaffke 2005; Learned-Miller and Thomas 2020). The limit is a
+Dirichlet distribution with one unit each (Gaffke 2005; Learned-Miller and Thomas 2019). The limit is a
 quantile of that weighted mean, here by the beta distribution with its mean, variance and range. Without ties
 that is exactly the interval of Clopper and Pearson (1934); 24 of 24 have the lower limit .025 ** (1 / 24).
 With ties and with clusters the outcomes count as many as would be as uncertain (Korn and Graubard 1998).
