@@ -1,8 +1,11 @@
-"""Measure how much of what judges really answered can be read.
+"""Measure how much of what judges really answered can be read, and how much is misread.
 
 python scripts/extraction.py DATA_FOLDER [--sample N | --unparsed | --disagreements]
+python scripts/extraction.py --labelled FILE [--show]
 
-DATA_FOLDER holds `judge_responses/` (DAMO-NLP-SG/LLM_summeval) and `topical_chat/chatgpt_responses/`
+FILE holds one answer a line: its `kind` (score, verdict, label), `form`, `scale` or `labels`, `text` and what
+a person reads in it, `right` (null: nothing); `tests/data/answers.jsonl` is one. DATA_FOLDER holds
+`judge_responses/` (DAMO-NLP-SG/LLM_summeval) and `topical_chat/chatgpt_responses/`
 (d223302/A-Closer-Look-To-LLM-Evaluation).
 """
 
@@ -11,14 +14,17 @@ import gzip
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.seeding import stream
 from dhp.core.specs import Scale
+from dhp.judge.extraction.extracted import Extracted
+from dhp.judge.extraction.labels import read_label
 from dhp.judge.extraction.rating import read_rating
-from dhp.judge.extraction.rules import Extracted
+from dhp.judge.extraction.verdict import read_verdict
 
 FIVE, THREE = Scale(min=1.0, max=5.0), Scale(min=1.0, max=3.0)
 SUMMEVAL: dict[str, AnswerForm] = {"rts": "analyze-rate", "stareval": "stars", "mcq": "letters"}
@@ -122,16 +128,60 @@ def print_disagreements(found: Readings) -> None:
         print(f"{name}: {differ} of {read} answers to be read by eye")
 
 
+def labelled(file: Path) -> Iterator[dict[str, Any]]:
+    """The answers of a file with their right readings."""
+    yield from map(json.loads, file.read_text("utf-8").splitlines())
+
+
+def outcome(row: Mapping[str, Any]) -> str:
+    """Whether a labelled answer is read right, is lost, or is misread."""
+    text, cut_off = row["text"], row.get("cut_off", False)
+    if row["kind"] == "label":
+        read = read_label(text, row["labels"], cut_off=cut_off)
+    elif row["kind"] == "verdict":
+        read = read_verdict(text, row["form"])
+    else:
+        low, high = row["scale"]
+        read = read_rating(text, Scale(min=low, max=high), row["form"], cut_off=cut_off)
+    return "right" if read.score == row["right"] else "lost" if read.score is None else "misread"
+
+
+def print_outcomes(file: Path, *, show: bool) -> None:
+    """Outcomes by kind and form, and with `show` every answer that is not read right."""
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for row in labelled(file):
+        found = outcome(row)
+        for key in ((row["kind"], row.get("form", "")), ("all", "")):
+            counts[key][found] += 1
+        if show and found != "right":
+            print(f"{found}\t{row['kind']}\t{row.get('form', '')}\t{row['right']}\t{row['text']!r}")
+    print("| kind | form | answers | right | lost | misread |\n|---|---|---:|---:|---:|---:|")
+    for (kind, form), found in sorted(counts.items(), key=lambda item: (item[0][0] == "all", item[0])):
+        figures = " | ".join(
+            f"{found[o]:,} ({found[o] / found.total():.1%})" for o in ("right", "lost", "misread")
+        )
+        print(f"| {kind} | {form} | {found.total():,} | {figures} |")
+
+
 def main() -> None:
     """Print the table, the sample or the failures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument(
+        "--labelled", type=Path, metavar="FILE", help="measure on answers with right readings"
+    )
+    parser.add_argument("--show", action="store_true", help="with --labelled: what is not read right")
     parser.add_argument("--sample", type=int, metavar="N", help="print N answers as they were read")
     parser.add_argument("--unparsed", action="store_true", help="print the answers without a score")
     parser.add_argument(
         "--disagreements", action="store_true", help="print what a plain rule reads otherwise"
     )
     options = parser.parse_args()
+    if options.labelled:
+        print_outcomes(options.labelled, show=options.show)
+        return
+    if options.folder is None:
+        parser.error("a folder of data, or --labelled FILE")
     found = read(options.folder)
     if options.sample:
         print_sample(found, options.sample)

@@ -18,6 +18,7 @@ from typing import Any
 
 from dhp.core.errors import suggest
 from dhp.core.markdown import in_prose
+from dhp.core.reasoning import without_reasoning
 
 _ABBREVIATIONS = frozenset(
     (
@@ -34,7 +35,6 @@ _GERMAN_MONTH = re.compile(
     r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
 )
 """Dates that tell German from English: "zum 1. April"."""
-_REASONING = re.compile(r"<(/?)(?:think(?:ing)?|thought|reasoning)>", re.I)
 _CONTROLS = (*range(32), *range(127, 160))
 _HALVES = range(0xD800, 0xE000)
 _DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -172,22 +172,6 @@ def spreadsheet_safe(cell: object) -> object:
         return cell
     shown = visible(cell)
     return f"'{shown}" if shown.startswith(("=", "+", "-", "@", "\t", "\r")) else shown
-
-
-def without_reasoning(text: str) -> str | None:
-    """The text outside the model's reasoning blocks; None where a block never ends.
-
-    The opening mark may be missing: some chat templates put it into the prompt.
-    """
-    first, *rest = _REASONING.split(text)
-    kept, inside = [first], False
-    for slash, piece in zip(rest[::2], rest[1::2], strict=True):
-        if slash and not inside:
-            kept.clear()
-        inside = not slash
-        if not inside:
-            kept.append(piece)
-    return None if inside else " ".join(kept)
 
 
 def numbered_steps(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, group
 from dhp.core.specs import Task
 from dhp.core.text import printable
 from dhp.judge.api import Judge
-from dhp.judge.extraction.rating import IMPOSSIBLE
+from dhp.judge.extraction.probabilities import IMPOSSIBLE
 from dhp.llm.estimate import Estimate, estimate_requests
 
 if TYPE_CHECKING:

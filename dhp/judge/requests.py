@@ -13,7 +13,8 @@ from dhp.core.records import Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
 from dhp.core.text import fenced, fill, join_slots, paragraphs, split_slots
-from dhp.judge.extraction.rating import TOP_LOGPROBS, answer_scale, score_tokens
+from dhp.judge.extraction.probabilities import TOP_LOGPROBS, score_tokens
+from dhp.judge.extraction.rating import answer_scale
 from dhp.judge.pairs import ORDERS, OVERALL, Pair, PairVerdict, contradicting
 from dhp.judge.prompt_files import (
     FilePrompts,

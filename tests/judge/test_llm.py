@@ -136,12 +136,12 @@ def test_answers_on_other_scales_are_put_on_the_metrics(name: str, says: str, sc
 
 def test_mix_asks_half_of_the_samples_before_and_half_after_the_reason() -> None:
     def says(request: Request, sample: int) -> str:
-        return f"Rating: {1 + sample}\nThen again, Rating: 5"
+        return f"{1 + sample}\nIt is clear.\nI rate it 5."
 
     ratings, model = rated(says, protocol("mix", samples=4))
     assert {request.samples for request in model.asked} == {(0, 2), (1, 3)}
     scores = {r.sample: r.score for r in ratings}
-    assert scores == {0: 1.0, 1: 5.0, 2: 3.0, 3: 5.0}  # explained: the first counts; analysed: the last
+    assert scores == {0: 1.0, 1: 5.0, 2: 3.0, 3: 5.0}  # explained: the first line counts; analysed: the last
 
 
 def likely(*chances: float) -> Reply:

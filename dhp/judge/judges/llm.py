@@ -12,15 +12,9 @@ from dhp.core.records import Candidate, Rating, protocol_name
 from dhp.core.specs import Metric, Task
 from dhp.core.text import holds_refusal
 from dhp.judge.api import Judge
-from dhp.judge.extraction.rating import (
-    IMPOSSIBLE,
-    answer_scale,
-    expected_score,
-    metric_rating,
-    read_answer,
-    read_object,
-)
-from dhp.judge.extraction.rules import UNPARSED, Extracted
+from dhp.judge.extraction.extracted import UNPARSED, Extracted
+from dhp.judge.extraction.probabilities import IMPOSSIBLE, expected_score
+from dhp.judge.extraction.rating import answer_scale, metric_rating, read_answer, read_object
 from dhp.judge.extraction.verdict import read_letter, read_verdict
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
 from dhp.judge.ratings import NO_ANSWER, enough_tokens, reasons, remedy, sample_answer

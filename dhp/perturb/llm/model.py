@@ -9,9 +9,9 @@ from pathlib import Path
 
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, StoppedEarly, Waiting
+from dhp.core.reasoning import without_reasoning
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
-from dhp.core.text import without_reasoning
 from dhp.llm.cached_model import CachedModel, RequestContext, asked_steps
 from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.records import FINISHES, Answer, Failure, Params, Reply, Request, estimated_tokens

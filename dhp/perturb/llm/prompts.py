@@ -14,6 +14,7 @@ from pydantic import Field, StringConstraints, model_validator
 from dhp.content.catalog import content_folder, load_spec
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text
+from dhp.core.reasoning import without_reasoning
 from dhp.core.records import Example
 from dhp.core.specs import S, Spec, Suite
 from dhp.core.text import (
@@ -25,7 +26,6 @@ from dhp.core.text import (
     is_refusal,
     paragraphs,
     slots_fault,
-    without_reasoning,
 )
 
 _UNFILLED = {"text": "...", "source": "...", "question": "...", "count": "N"}

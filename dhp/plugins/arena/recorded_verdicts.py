@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 
 from dhp.core.errors import InputError
+from dhp.core.reasoning import without_reasoning
 from dhp.core.specs import Scale
 from dhp.core.tables import Row, read_table
-from dhp.core.text import without_reasoning
 from dhp.judge.extraction.rating import read_rating
 from dhp.plugins.arena.evaluation import mean_interval
 from dhp.plugins.arena.statistics import PairFigures, PairOutcome, pair_figures

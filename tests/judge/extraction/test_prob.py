@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.specs import Scale
-from dhp.judge.extraction.rating import expected_score, letter_masses, normal, score_tokens
-from dhp.judge.extraction.rules import Extracted
+from dhp.judge.extraction.extracted import Extracted
+from dhp.judge.extraction.probabilities import expected_score, letter_masses, normal, score_tokens
 from dhp.llm.records import Position
 
 FIVE = Scale(min=1.0, max=5.0)

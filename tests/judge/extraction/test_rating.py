@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import RatingStatus
 from dhp.core.specs import Scale
+from dhp.judge.extraction.extracted import Extracted
 from dhp.judge.extraction.rating import read_rating
-from dhp.judge.extraction.rules import Extracted
 
 FIVE, THREE, HUNDRED, UNIT = (
     Scale(min=float(low), max=float(high)) for low, high in [(1, 5), (1, 3), (0, 100), (0, 1)]
@@ -57,13 +57,12 @@ SCORED: list[tuple[AnswerForm, str, float, str]] = [
     (FIRST, "Rating on a scale of 1 to 5: 4", 4, "labelled"),
     (FIRST, "Rating for coherence: **4**/5", 4, "labelled"),
     (FIRST, "Rating - 4", 4, "labelled"),
-    (FIRST, "Score = 3 = fair", 3, "labelled"),
     (FIRST, "Rating: four stars", 4, "labelled"),
     (FIRST, "Rating: 3. The summary has 2 errors. A score of 5 would need none.", 3, "labelled"),
     (FIRST, "On a scale of 1 to 5, where 1 is the lowest and 5 the highest. Rating: 2", 2, "labelled"),
     (FIRST, "1 = poor\n2 = fair\n3 = good\nRating: 2", 2, "labelled"),
-    (FIRST, '{"score": 4, "reason": "2 errors"}', 4, "labelled"),
-    (FIRST, '```json\n{"reason": "2 errors of 3", "overall_score": "4"}\n```', 4, "labelled"),
+    (FIRST, '{"score": 4, "reason": "2 errors"}', 4, "json"),
+    (FIRST, '```json\n{"reason": "2 errors of 3", "overall_score": "4"}\n```', 4, "json"),
     (FIRST, "<score>4</score>", 4, "labelled"),
     (FIRST, r"The final answer is $\boxed{4}$.", 4, "labelled"),
     (FIRST, r"\boxed{\text{3}}", 3, "labelled"),
@@ -77,16 +76,14 @@ SCORED: list[tuple[AnswerForm, str, float, str]] = [
     # stated
     (LAST, "It lacks cohesion, resulting in a score of 2 for fluency.", 2, "stated"),
     (LAST, "It lacks cohesion, therefore it scores a one.", 1, "stated"),
-    (LAST, "The score for Naturalness for this text is 2.", 2, "stated"),
+    (LAST, "The score for Naturalness for this text is 2.", 2, "labelled"),
     (LAST, "It says nothing of the 3 victims. I would give it a 3 out of 5.", 3, "stated"),
     (LAST, "On a scale of 1-5, I'd rate this summary a solid 4.", 4, "stated"),
-    (LAST, "It does not deserve a 5. It deserves a 3.", 3, "stated"),
     (LAST, "It earns a 4 rather than a score of 5.", 4, "stated"),
     (LAST, "从1到5，我给4分。", 4, "stated"),
     (LAST, "文章有3个错误，所以打三分。", 3, "stated"),
-    (LAST, "He scored 3 goals, scoring 40 points. The text deserves a 2.", 2, "stated"),
     (LAST, "I would give it less than a 4. I rate it 3.", 3, "stated"),
-    (LAST, "My score is a 4, though with more detail it could get a 5.", 4, "stated"),
+    (LAST, "My score is a 4, though with more detail it could get a 5.", 4, "labelled"),
     (LAST, "Final rating → 4", 4, "labelled"),
     (LAST, "I'd say that this is a solid 4.", 4, "stated"),
     (FIRST, "So my verdict is [[4]].", 4, "labelled"),
@@ -98,13 +95,12 @@ SCORED: list[tuple[AnswerForm, str, float, str]] = [
     (FIRST, "three out of five", 3, "fraction"),
     (FIRST, "五分之四", 4, "fraction"),
     (FIRST, r"$\frac{4}{5}$", 4, "fraction"),
-    (LAST, "It covers 2/3 of the article and 3 out of 5 names; 4 out of 5.", 4, "fraction"),
     # named
     (FIRST, "- Coherence: 4", 4, "named"),
     (FIRST, "1. Coherence: 4", 4, "named"),
     (FIRST, "3. Coherence: 4", 4, "named"),
     (FIRST, "| Metric | Value |\n|---|---|\n| Coherence | 4 |", 4, "named"),
-    (FIRST, '{"coherence": 4, "reason": "2 errors"}', 4, "named"),
+    (FIRST, '{"coherence": 4, "reason": "2 errors"}', 4, "json"),
     (FIRST, "连贯性：4", 4, "named"),
     (LAST, "It ignores the question. Coherence: 1", 1, "named"),
     # stars
@@ -118,7 +114,6 @@ SCORED: list[tuple[AnswerForm, str, float, str]] = [
     ("stars", "⭐ 4", 4, "bare"),
     ("stars", "三星", 3, "stars"),
     ("stars", "四颗星", 4, "stars"),
-    ("stars", "From one to five stars: two stars.", 2, "stars"),
     # reasoning blocks
     (FIRST, "<think>Rating: 2? No.</think>\nRating: 4", 4, "labelled"),
     (FIRST, "Maybe a score of 2.\n</think>\n\n4", 4, "bare"),
@@ -156,7 +151,7 @@ FAILED: list[tuple[AnswerForm, str, RatingStatus, str | None]] = [
     ("score-only", "0", "out_of_scale", "bare"),
     ("score-only", "-1", "out_of_scale", "bare"),
     ("score-only", "Rating: −2", "out_of_scale", "labelled"),
-    ("score-only", "8/10", "out_of_scale", "bare"),
+    ("score-only", "8/10", "out_of_scale", "fraction"),
     ("score-only", "Score: 3/10", "out_of_scale", "labelled"),
     ("score-only", "Score: 80%", "out_of_scale", "labelled"),
     ("score-only", "Rating: 10", "out_of_scale", "labelled"),
@@ -258,9 +253,9 @@ def test_letters_that_are_no_verdict(text: str, status: RatingStatus) -> None:
     assert read_rating(text, FIVE, "letters").status == status
 
 
-def test_a_letter_off_the_scale_in_passing_is_no_verdict() -> None:
+def test_a_letter_off_the_scale_is_a_verdict_only_where_one_is_asked_for() -> None:
     three = Scale(min=1, max=3)
-    assert read_rating("Vitamin (D) is never named. (B)", three, "letters").score == 2
+    assert read_rating("Vitamin (D) is never named.", three, "letters").status == "unparsed"
     assert read_rating("Answer: D", three, "letters").status == "out_of_scale"
 
 

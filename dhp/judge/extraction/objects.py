@@ -1,0 +1,195 @@
+"""JSON in an answer: decoded whole, and read by its keys, never inside its strings."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from re import Match
+from typing import Any, NamedTuple
+
+from dhp.judge.extraction.plain import AS_ASKED, SAYS
+
+_MOST_OBJECTS = 200
+_LAYERS = 3
+"""Braces around an object that are taken off, as of `{{"score": 4}}`."""
+_BRACE = re.compile(r'[{}\[\]]|"(?:[^"\\]|\\.)*"|"', re.S)
+_MENDED = re.compile(
+    r'(?P<string>"(?:[^"\\]|\\.)*")'
+    r"|'(?P<single>(?:[^'\\]|\\.)*)'"
+    r"|(?P<comment>//[^\n]*|/\*.*?\*/|#[^\n]*)"
+    r"|(?P<comma>,(?=\s*(?:(?://|#)[^\n]*\s*)*[}\]]))"
+    r"|(?P<word>\b(?:None|True|False)\b)"
+    r"|(?P<key>(?<=[{,\s])[A-Za-z_]\w*(?=\s*:))",
+    re.S,
+)
+_WORDS = {"None": "null", "True": "true", "False": "false"}
+_LONE_BACKSLASH = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
+_SOMEBODY_SAYS = re.compile(
+    rf"(?:{SAYS}|<tool_call|\[TOOL_CALLS|\bnot\b|\binstead\b|\bif\b|\bexample\b|e\.g\.)", re.I
+)
+
+SCORE_KEYS = frozenset(
+    "score rating value grade mark stars points verdict answer label result judgement judgment".split()
+)
+_OF_WHOLE = frozenset("final overall total my the".split())
+_NAMING_KEYS = ("metric", "name", "criterion", "aspect", "dimension", "criteria", "category", "key")
+
+
+class Found(NamedTuple):
+    """An object in an answer."""
+
+    value: Any
+    start: int
+    end: int
+
+
+def objects(text: str) -> list[Found]:
+    """The outermost JSON objects of a text and lists of objects, as far as they can be decoded."""
+    if "{" not in text:
+        return []
+    found: list[Found] = []
+    for start, end in _spans(text):
+        value = _decoded(text[start:end])
+        if isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict)):
+            found.append(Found(value, start, end))
+    return found
+
+
+def own_objects(text: str, found: Sequence[Found]) -> Iterator[Any]:
+    """Those of which the text does not say that somebody else wrote them."""
+    for each in found:
+        before = text[max(0, each.start - 200) : each.start].rstrip().rpartition("\n")[2]
+        if _SOMEBODY_SAYS.search(AS_ASKED.sub("", re.sub(r"`+\w*\Z", "", before))) is None:
+            yield each.value
+
+
+def without_objects(text: str, found: Sequence[Found]) -> str:
+    """The text with a quotation mark in the place of each object."""
+    kept, start = [], 0
+    for each in found:
+        kept += [text[start : each.start], "“”"]
+        start = each.end
+    return "".join([*kept, text[start:]])
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where braces or brackets open and the same one closes, the outermost ones."""
+    depth = start = count = 0
+    for mark in _BRACE.finditer(text):
+        sign = mark[0][0]
+        if sign in "{[":
+            start = start if depth else mark.start()
+            depth += 1
+        elif sign in "}]" and depth:
+            depth -= 1
+            if depth == 0:
+                yield start, mark.end()
+                count += 1
+                if count == _MOST_OBJECTS:
+                    return
+
+
+def _decoded(text: str) -> Any:
+    """The value of a JSON text, also where it is written carelessly; None where it is none."""
+    if "{" not in text:
+        return None
+    for _ in range(_LAYERS):
+        for each in (text, _LONE_BACKSLASH.sub(r"\\\\", _MENDED.sub(_mended, text))):
+            try:
+                return json.loads(each, strict=False)
+            except (ValueError, RecursionError):
+                continue
+        if not (text.startswith("{") and text[1:].lstrip().startswith("{")):
+            return None
+        text = text[1:-1].strip()
+    return None
+
+
+def _mended(match: Match[str]) -> str:
+    if match["string"]:
+        return match[0]
+    if match["single"] is not None:
+        return '"' + match["single"].replace("\\'", "'").replace('"', '\\"') + '"'
+    if match["word"]:
+        return _WORDS[match[0]]
+    return f'"{match[0]}"' if match["key"] else ""
+
+
+def key_words(key: str) -> list[str]:
+    """The words of a key in small letters: of `finalScore` and `final_score` the same."""
+    return re.sub(r"[\W_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key)).lower().split()
+
+
+def as_text(value: object, keys: frozenset[str] = SCORE_KEYS) -> str | None:
+    """A value as text, of an object within it that of its rating; None where there is none."""
+    if isinstance(value, dict):
+        found = [inner for key, inner in value.items() if _is_rating_key(key_words(str(key)), keys)]
+        return as_text(found[0], frozenset()) if len(found) == 1 else None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value) if isinstance(value, int | float | str) else None
+
+
+def _is_rating_key(words: Sequence[str], keys: frozenset[str]) -> bool:
+    """Whether a key names a rating and nothing else: `score`, `final_rating`, but not `max_score`."""
+    rest = [word for word in words if word not in _OF_WHOLE]
+    return (len(rest) == 1 and rest[0] in keys) or (
+        bool(words) and not rest and "my" not in words and keys is SCORE_KEYS
+    )
+
+
+def of_rating(
+    value: Any, names: Sequence[str], keys: frozenset[str] = SCORE_KEYS, known: Sequence[str] = ()
+) -> set[str]:
+    """What an object says the rating is, by its keys and those one level below; several where it
+    contradicts itself.
+
+    A key that is one of `names` counts first, then one of ratings, then one of `known`.
+    """
+    for tier in (names, None, known):
+        texts: set[str] = set()
+        for key, inner in _pairs(value):
+            words = key_words(key)
+            matches = _is_rating_key(words, keys) if tier is None else _names_metric(words, tier)
+            if matches and (text := as_text(inner)) is not None:
+                texts.add(text)
+        if texts:
+            return texts
+    return set()
+
+
+def of_metrics(value: Any, metrics: Mapping[str, str]) -> dict[str, str]:
+    """Metric -> what an object says of it; `metrics` has the name of each -> what it is called in prompts."""
+    found = {}
+    for name, label in metrics.items():
+        for key, inner in _pairs(value):
+            if _names_metric(key_words(key), (name, label)) and (text := as_text(inner)) is not None:
+                found[name] = text
+    if not found and len(metrics) == 1 and len(texts := of_rating(value, ())) == 1:
+        return dict.fromkeys(metrics, texts.pop())
+    return found
+
+
+def _names_metric(words: Sequence[str], names: Sequence[str]) -> bool:
+    plain = "".join(words[:-1] if len(words) > 1 and words[-1] in ("score", "rating", "grade") else words)
+    whole = "".join(words)
+    return any("".join(key_words(name)) in (plain, whole) for name in names)
+
+
+def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
+    """The keys of an object, and of those within it; of a list of objects with names those names."""
+    if isinstance(value, list):
+        for each in value:
+            if isinstance(each, dict):
+                name = next((each[key] for key in _NAMING_KEYS if isinstance(each.get(key), str)), None)
+                if name is not None:
+                    yield name, {k: v for k, v in each.items() if k not in _NAMING_KEYS}
+                elif len(value) == 1:
+                    yield from _pairs(each)
+        return
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        yield str(key), inner
+        if isinstance(inner, dict) and not _is_rating_key(key_words(str(key)), SCORE_KEYS):
+            if as_text(inner) is None:
+                yield from ((str(k), v) for k, v in inner.items() if not isinstance(v, dict | list))
+        elif isinstance(inner, list):
+            yield from _pairs(inner)

@@ -1,0 +1,194 @@
+"""An answer in plain characters, line by line, without what it only quotes."""
+
+import re
+import unicodedata
+from re import Match
+
+from dhp.core.reasoning import unknown_mark, without_reasoning
+from dhp.judge.extraction.extracted import UNPARSED, Extracted
+
+UNKNOWN_MARK = "unknown marks of thinking"
+"""How the reason begins why an answer that opens with such marks is not read."""
+_LONGEST = 40_000
+"""Characters of an answer that are read, so that a text of any length is read in well under a second."""
+_CHARACTERS = str.maketrans(
+    dict.fromkeys("*`\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f\u20e3", "")
+    | dict.fromkeys("–—―−﹣", "-")
+    | dict.fromkeys("‐‑", "-")
+    | {
+        "’": "'",
+        "‘": "'",
+        "⁄": "/",
+        "\u2581": " ",
+        "_": " ",
+        "\r": "\n",
+        "〜": "~",
+        "≈": "~",
+        "→": ":",
+        "٫": ".",
+    }
+    | {
+        "½": ".5",
+        "¼": ".25",
+        "¾": ".75",
+        "٪": "%",
+        "\u2028": "\n",
+        "\u2029": "\n",
+        "\x0b": "\n",
+        "\x0c": "\n",
+    }
+)
+_NO_DIGITS = re.compile(r"[\u00b2\u00b3\u00b9\u2070-\u209f\u2150-\u218f\u2460-\u24ff\u2776-\u2793]")
+"""Raised, circled and Roman numbers, which are marks of notes and lists."""
+_DIGIT = re.compile(r"(?![0-9])\d")
+_MARKUP = (
+    (re.compile(r"```\w*"), "\n"),
+    (re.compile(r"(?m)^[ \t]{0,8}\*(?=[ \t])"), "-"),
+    (re.compile(r"~~[^~\n]{1,80}~~"), " "),
+    (re.compile(r"\\[dt]?frac\{([^{}\n]{1,9})\}\{([^{}\n]{1,9})\}"), r"\1/\2"),
+    (re.compile(r"\\(?:text(?:bf)?|mathbf|mathrm)\{([^{}\n]{1,40})\}"), r"\1"),
+    (re.compile(r"\\boxed\{([^{}\n]{1,40})\}"), r"[[\1]]"),
+    (re.compile(r"\$([^$\n]{1,40})\$"), r"\1"),
+    (re.compile(r"\[\^\w{1,9}\]"), " "),
+    (re.compile(r"</?(?:b|i|u|p|s|br|em|strong|span|div)\b[^<>\n]{0,80}>", re.I), ""),
+    (re.compile(r"<\|[^|<>\n]{1,30}\|>"), " "),
+    (re.compile(r"<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>", re.I), r"\n\1: "),
+    (re.compile(r"</[a-z][\w-]{0,40} ?>", re.I), "\n"),
+    (re.compile(r"(?m)^[ \t]{0,8}#{1,6}(?=[ \t])"), ""),
+)
+_QUOTED = re.compile(r"“[^“”\n]*[”“\n]|[„«][^”“»\n]*(?:[”“»\n]|\Z)|[「『][^」』]*(?:[」』]|\Z)|“[^\n]*")
+_SINGLE = re.compile(
+    r"(?<![^\s(\[:=-])'(?=\S)[^'\n]{0,400}(?:(?<=[a-z])'(?=[a-z])[^'\n]{0,200}){0,9}(?:'(?![a-z])|(?=\n)|\Z)",
+    re.I,
+)
+_SHORT = re.compile(r"[\w+./-]{1,20}(?: [\w+./-]{1,20})?\Z")
+_BEFORE_VALUE = re.compile(r"(?:[:=>|]|\bis|\A|\n)\s*\Z")
+_KEY = re.compile(r"\s*:")
+_QUOTE = "“”"
+"""What stands in the place of a quotation."""
+SAYS = (
+    r"\b(?:sa(?:ys?|id|ying)|contain(?:s|ed|ing)?|claim(?:s|ed|ing)?|stat(?:es?|ed|ing)|read(?:s|ing)?"
+    r"|includ(?:es?|ed|ing)"
+    r"|ends?|ending|begins?|quot(?:es?|ed|ing)|inject\w*|embed\w*|insert\w*|instruct\w*|ask(?:s|ed|ing)?"
+    r"|tell(?:s|ing)?|told"
+    r"|demand\w*|request\w*|writes?|wrote|written|line|phrase|sentence|string|tries|tried|attempt\w*"
+    r"|suggests?|prompt"
+    r"|mentions?|repeats?|adds?|appears?|shows?|according)\b|说|写道|包含|声称|要求"
+)
+"""Words that tell that somebody else speaks."""
+AS_ASKED = re.compile(
+    r"\b(?:as|you|the|in the) (?:requested|asked|instructed)\b(?: (?:json|format|output|rating|score))?", re.I
+)
+"""Words in which a judge speaks of its own answer."""
+_REPORTS = re.compile(rf"(?:{SAYS})[^\n:]{{0,80}}:\Z", re.I)
+_OWN = re.compile(
+    r"\b(?:my|here(?:'s| is| are)|below is|following is)(?: [\w'-]+){0,3} (?:ratings?|scores?|evaluation"
+    r"|assessment|verdict|answer|analysis"
+    r"|judge?ment|result|grade)\b",
+    re.I,
+)
+
+
+def readable(text: str) -> str | Extracted:
+    """An answer without the model's thoughts, or why it has no score where they cannot be told apart."""
+    words = without_reasoning(text)
+    if words is None:
+        return UNPARSED
+    if mark := unknown_mark(words):
+        return Extracted("unparsed", rule=f"{UNKNOWN_MARK}: {mark}")
+    return shortened(words)
+
+
+def shortened(text: str) -> str:
+    """A text of at most `_LONGEST` characters: beginning and end of a longer one, cut at spaces."""
+    if len(text) <= _LONGEST:
+        return text
+    head, tail = text[: _LONGEST // 2], text[-_LONGEST // 2 :]
+    return re.sub(r"\S+\Z", "", head) + "\n" + re.sub(r"\A\S+", "", tail)
+
+
+def plain(text: str) -> str:
+    """Plain characters (NFKC, digits of all scripts as 0 to 9), single spaces, no markup; lines are kept."""
+    for pattern, kept in _MARKUP:
+        text = pattern.sub(kept, text)
+    if not text.isascii():
+        text = _NO_DIGITS.sub("^", text.translate(_CHARACTERS))
+        text = _DIGIT.sub(lambda m: str(unicodedata.digit(m[0])), unicodedata.normalize("NFKC", text))
+    text = text.translate(_CHARACTERS)
+    return re.sub(r" ?\n ?", "\n", re.sub(r"[^\S\n]+", " ", text)).strip()
+
+
+def unquoted(text: str) -> str:
+    """A plain text with a mark in the place of each quotation, and without blocks of which it says that
+    somebody else speaks.
+
+    A quoted word or number that is the whole answer, or stands behind a label, is kept without its marks.
+    """
+    if '"' in text:
+        text = _without_straight_quotes(text)
+    if "'" in text:
+        text = _SINGLE.sub(_replaced, text)
+    if not text.isascii():
+        text = _QUOTED.sub(_replaced, text)
+    return _without_reported(text) if ":" in text else text
+
+
+def _replaced(match: Match[str]) -> str:
+    end = "\n" if match[0].endswith("\n") else ""
+    inner = match[0].strip("'“”„«»「」『』\n").strip()
+    return (inner if _is_value(match.string, match.start(), match.end(), inner) else _quotation(inner)) + end
+
+
+def _quotation(inner: str) -> str:
+    """The mark of a quotation, which may end a sentence."""
+    return _QUOTE + inner[-1] if inner.endswith((".", "!", "?")) else _QUOTE
+
+
+def _is_value(text: str, start: int, end: int, inner: str) -> bool:
+    if not _SHORT.match(inner):
+        return False
+    return (
+        _BEFORE_VALUE.search(text, max(0, start - 12), start) is not None or _KEY.match(text, end) is not None
+    )
+
+
+def _without_straight_quotes(text: str) -> str:
+    """Quotations between straight double marks, which pair in the order in which they stand.
+
+    With an odd number they pair line by line, and the last of a line quotes all that follows in it.
+    """
+    if text.count('"') % 2:
+        return "\n".join(_paired(line) for line in text.split("\n"))
+    return _paired(text)
+
+
+def _paired(text: str) -> str:
+    pieces = text.split('"')
+    kept, place = [pieces[0]], len(pieces[0])
+    for number, piece in enumerate(pieces[1:], 1):
+        start, place = place, place + 1 + len(piece)
+        inside = number % 2 == 1
+        kept.append(
+            piece if not inside or _is_value(text, start, place + 1, piece.strip()) else _quotation(piece)
+        )
+    return "".join(kept)
+
+
+def _without_reported(text: str) -> str:
+    """Without the lines, up to a blank one, below one that ends in a colon and says that somebody speaks."""
+    kept: list[str] = []
+    reports = reported = False
+    for line in text.split("\n"):
+        if not line:
+            reported = False
+        elif reported or reports:
+            reports, reported = False, True
+            continue
+        else:
+            reports = (
+                line.endswith(":")
+                and _REPORTS.search(AS_ASKED.sub("", line)) is not None
+                and _OWN.search(line) is None
+            )
+        kept.append(line)
+    return "\n".join(kept)
