@@ -2,22 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dhp.analysis.analyze import analyze_ratings
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.ratings import RatingsArray, merged_ratings
 from dhp.analysis.results import Result, Results
 from dhp.analysis.schedules import ALL, find_schedule
-from dhp.content.catalog import Metrics, function_task, with_metrics
-from dhp.core.errors import InputError, Waiting
+from dhp.content.catalog import Metrics, function_task, override, read_protocol, with_metrics
+from dhp.core.errors import InputError, Waiting, one_of
 from dhp.core.options import as_list, check_whole, keywords_of
+from dhp.core.presets import PRESETS, paper_settings
 from dhp.core.progress import Progress, numbered, progress_of, stage
-from dhp.core.protocol_spec import Protocols
+from dhp.core.protocol_spec import Protocol, Protocols
 from dhp.core.records import PROBES, Candidate, Variant, protocol_name
 from dhp.core.specs import Task
 from dhp.judge.adapters.settings import JudgeSettings
@@ -35,7 +36,7 @@ from dhp.loaders.user import Rows
 from dhp.perturb.builder import Data, build_texts, with_own_task
 from dhp.perturb.llm.model import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
-from dhp.perturb.settings import Choice
+from dhp.perturb.settings import Choice, PerturbModel
 from dhp.report.page import html_report
 from dhp.runs.rating import rate_dataset
 from dhp.runs.reader import read_run
@@ -43,6 +44,8 @@ from dhp.runs.writer import RunFolder, run_name
 
 if TYPE_CHECKING:
     import pandas as pd
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -93,12 +96,35 @@ class RunSpec(Choice, JudgesSpec):
     analysis: AnalysisConfig = AnalysisConfig()
     schedule: str = ALL.name
     out: str | Path | RunFolder | None = None
+    preset: str | None = None
 
     def __post_init__(self) -> None:
+        if self.preset is not None:
+            one_of("preset", self.preset, PRESETS)
         Choice.__post_init__(self)
         JudgesSpec.__post_init__(self)
         self._check("analysis", AnalysisConfig)
         find_schedule(self.schedule).check(self.analysis.named_combination(), self.doses)
+
+    def with_preset(self) -> "RunSpec":
+        """The same with the settings of its preset; raises `InputError` for a setting that contradicts it."""
+        if self.preset is None:
+            return self
+        if self.schedule != RunSpec.schedule:
+            raise InputError("`schedule`: contradicts preset 'paper'; leave one of them out")
+        model = self.perturb_model
+        if model is not None:
+            given = model if isinstance(model, PerturbModel) else PerturbModel(model)
+            model = as_in_paper(given, "choice.perturb_model")
+        chosen = as_in_paper(self, "choice")
+        return replace(
+            chosen,
+            preset=None,
+            dataset="all" if self.dataset is None else self.dataset,
+            protocol=_paper_protocol(self.protocol, prompted=bool(self.prompt_files)),
+            analysis=as_in_paper(self.analysis, "analysis"),
+            perturb_model=model,
+        )
 
     def config(self, task: Task, variants: Sequence[Variant]) -> ResolvedConfig:
         """How ratings of these variants are analysed; raises `InputError` for weights that do not fit."""
@@ -125,6 +151,34 @@ class RunSpec(Choice, JudgesSpec):
         choice = replace(self, doses=doses, controls=controls)
         default = function_task() if all_own(self.model) else None
         return with_own_task(self.dataset, choice, self.metrics, default)
+
+
+def _paper_protocol(asked: Protocols, *, prompted: bool) -> Protocol:
+    """How the paper asks; steps are left to a file of them, or to prompts of one's own."""
+    known = read_protocol(asked) if isinstance(asked, str) else asked
+    if not isinstance(known, Protocol) or known.protocol != RunSpec.protocol:
+        raise InputError("`protocol`: contradicts preset 'paper'; leave one of them out")
+    settings = paper_settings("changes", known)
+    if prompted:
+        settings.pop("steps", None)
+    for name, value in settings.items():
+        if name in known.changed and getattr(known, name) != value:
+            raise InputError(f"`protocol`: its {name} contradicts preset 'paper', which has {value!r}")
+    return override(known, **settings)
+
+
+def as_in_paper(record: R, parameter: str) -> R:
+    """A settings record as the paper has it; raises `InputError` for a field that says something else."""
+    whole: Any = record
+    defaults = {field.name: field.default for field in fields(whole)}
+    settings = paper_settings(parameter, record)
+    for name, value in settings.items():
+        if getattr(record, name) not in (value, defaults[name]):
+            raise InputError(
+                f"`{name}`: contradicts preset 'paper', which has {value!r}; leave one of them out"
+            )
+    changed: R = replace(whole, **settings)
+    return changed
 
 
 @keywords_of(RunSpec)
@@ -157,6 +211,9 @@ def run(spec: RunSpec) -> Results:
         Of every random choice.
     out
         Folder to write the run to; None writes nothing.
+    preset
+        `paper` for the settings of the DHP paper: its six sets, five answers at temperature 0, its
+        statistics, no controls. Prompts of your own and steps from a file may stand beside it.
     progress
         True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`.
 
@@ -165,6 +222,7 @@ def run(spec: RunSpec) -> Results:
     InputError, StoppedEarly
         For anything wrong with these; at a limit of `settings`, or when a server gives out (resumable).
     """
+    spec = spec.with_preset()
     judges = spec.judges(context := spec.settings.context())
     with progress_of(spec.progress) as show, spec.folder() or nullcontext() as folder:
         if folder:
@@ -242,6 +300,7 @@ def _carry_out(
 @keywords_of(RunSpec)
 def estimate(spec: RunSpec) -> list[Estimate]:
     """What `run` would take of language models, at most, asking nothing; parameters and errors as there."""
+    spec = spec.with_preset()
     judges = spec.judges(context := spec.settings.context())
     with spec.folder() or nullcontext() as folder:
         if folder:

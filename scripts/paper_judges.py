@@ -1,13 +1,16 @@
 """Run the judges of a list, each as far as it can be reached, and put all results on one leaderboard.
 
 python scripts/paper_judges.py OUT [--list FILE] [--dataset NAME ...] [--base-url URL | --in-process]
-    [--only TEXT] [--n N] [--steps auto|written]
+    [--only TEXT] [--n N] [--steps FILE] [--prompt-file FILE ...]
+    [--perturb-model MODEL | --perturbed SET]
 
 The list is scripts/paper_judges.yaml. Models of OpenAI are asked where OPENAI_API_KEY is set. Others are
 asked of the server at URL, as far as it serves them (start one after the other and repeat the command), or
 loaded with --in-process, spread over all GPUs. A judge whose run is in OUT is not asked again; what was not
-reached is said with the way to serve it. OUT/site is the leaderboard; its pages show detection by size within
-a family. Judges write their own evaluation steps, as in the paper, unless --steps written says otherwise.
+reached is said with the way to serve it. OUT/site is the leaderboard, D_avg and D_min in front; its pages
+show D by kind of damage, and detection by size within a family. Settings are the paper's, as by
+`dhp benchmark --preset paper`: judges write their own evaluation steps, unless --steps names a file of them.
+Half of the damage is made by a language model: by --perturb-model, or it is read from --perturbed.
 """
 
 import argparse
@@ -77,7 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--in-process", action="store_true")
     parser.add_argument("--only", default="", metavar="TEXT", help="judges with this in their names")
     parser.add_argument("--n", type=int, metavar="N")
-    parser.add_argument("--steps", choices=("auto", "written"), default="auto")
+    parser.add_argument("--steps", metavar="FILE")
+    parser.add_argument("--prompt-file", action="append", default=[], metavar="[METRIC=]FILE")
+    parser.add_argument("--perturb-model", metavar="MODEL")
+    parser.add_argument("--perturbed", metavar="SET")
     chosen = parser.parse_args(arguments)
     served = served_models(chosen.base_url)
     for judge in read_list(chosen.list):
@@ -94,11 +100,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"{judge.name}: running")
             own_server = chosen.base_url if judge.name in served else None
             settings = dhp.ModelSettings(base_url=own_server, device="all" if chosen.in_process else "auto")
-            more = {} if chosen.n is None else {"n": chosen.n}
-            way = dhp.protocol("dhp", steps=chosen.steps)
-            data = chosen.dataset or ["all"]
             try:
-                dhp.run(model, data, protocol=way, settings=settings, out=folder, **more)  # type: ignore[arg-type]
+                dhp.run(
+                    model,
+                    chosen.dataset or ["all"],
+                    preset="paper",
+                    protocol=dhp.protocol("dhp", **({} if chosen.steps is None else {"steps": chosen.steps})),
+                    prompt_files=tuple(chosen.prompt_file),
+                    perturb_model=chosen.perturb_model,
+                    perturbed=chosen.perturbed,
+                    n=chosen.n,
+                    settings=settings,
+                    out=folder,
+                )
             except dhp.DhpError as e:
                 print(f"{judge.name}: {e}")
     if runs := sorted(path.parent for path in chosen.out.glob("*/results.json")):

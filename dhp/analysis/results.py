@@ -5,11 +5,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from dhp.analysis.percent import whole_percent
+from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
+from dhp.core.plugins import load_target
 from dhp.core.records import IDENTITY, PROBES, Signature, protocol_name
 from dhp.core.text import printable
 from dhp.core.verdicts import FALSE_ALARM, NOT_DECIDED, UNDECIDED, Verdict
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 
 SCHEMA = "dhp.results/3"
-_SHOWN = 12
-"""Results in a repr."""
 
 
 Ends = tuple[float, float] | None
@@ -141,9 +140,9 @@ class VariantResult:
         return self.verdict or (NOT_DECIDED if self.level in PROBES else UNDECIDED)
 
     def __repr__(self) -> str:
-        found = _with_ends(self.detection, None)
+        found = "–" if self.detection is None else f"{whole_percent(self.detection)}%"
         d = "–" if self.d is None else f"{self.d:.2f}"
-        return f"VariantResult({self.variant}: {self.verdict}, detection {found}, D {d})"
+        return f"VariantResult({variant_name(self.variant)}: {self.state}, detection {found}, D {d})"
 
 
 def about(numbers: tuple[int, int]) -> str:
@@ -388,33 +387,17 @@ class Result:
         return Signature.parse(self.signature)
 
     def __repr__(self) -> str:
-        return f"Result({line(self)})"
+        return f"Result({_as_shown('line', self)})"
 
     def _repr_html_(self) -> str:
-        return html_table([self])
+        return str(_as_shown("html", Results([self])))
 
     def plot(self) -> "Figure":
         """Detection of each kind of damage and control with its limits, coloured by verdict; 50 % is blind.
 
         It is drawn without a display; notebooks show it, `savefig` writes it.
         """
-        from matplotlib.figure import Figure
-
-        rows = [row for row in (*self.variants, *self.controls) if row.detection is not None]
-        figure = Figure(figsize=(7, 0.8 + 0.32 * len(rows)), layout="constrained")
-        axes = figure.subplots()
-        for place, row in enumerate(rows):
-            value, colour = row.detection or 0.0, row.state.mark[0]
-            low, high = row.detection_ci or (value, value)
-            axes.plot([low, high], [place, place], color=colour, linewidth=2)
-            axes.plot([value], [place], "o", color=colour)
-        axes.axvline(0.5, color=_GREY, linewidth=1, linestyle=":")
-        axes.set_yticks(range(len(rows)), [row.variant for row in rows])
-        axes.invert_yaxis()
-        axes.set_xlim(min([0.5, *((row.detection_ci or (0.5, 1.0))[0] for row in rows)]) - 0.02, 1.02)
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-        axes.set_xlabel("detection (50 % is blind)")
-        axes.set_title(f"{self.dataset}: {self.model}", loc="left")
+        figure: Figure = _as_shown("plot", self)
         return figure
 
     def to_dict(self) -> dict[str, Any]:
@@ -426,26 +409,8 @@ class Result:
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a (variant, metric), controls and attacks too, with D of the variant beside it."""
-        import pandas as pd
-
-        rows = [
-            {
-                "model": self.model,
-                "protocol": self.protocol,
-                "dataset": self.dataset,
-                "variant": v.variant,
-                "level": v.level,
-                "verdict": v.verdict,
-                "metric": metric,
-                **asdict(cell),
-                "d": v.d,
-                "d_ew": v.d_ew,
-            }
-            for v in (*self.variants, *self.probes)
-            for metric, cell in v.metrics.items()
-        ]
-        return pd.DataFrame(rows)
+        """One row a (variant, metric), also of controls and attacks: first the figures of the variant."""
+        return Results([self]).to_frame()
 
 
 class Results(Sequence[Result]):
@@ -475,12 +440,10 @@ class Results(Sequence[Result]):
         return iter(self._results)
 
     def __repr__(self) -> str:
-        shown = [line(result) for result in self[:_SHOWN]]
-        more = [f"and {len(self) - _SHOWN} more"] if len(self) > _SHOWN else []
-        return "Results(\n  " + ",\n  ".join([*shown, *more]) + "\n)"
+        return str(_as_shown("text", self))
 
     def _repr_html_(self) -> str:
-        return html_table(self)
+        return str(_as_shown("html", self))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -491,9 +454,8 @@ class Results(Sequence[Result]):
 
     def to_frame(self) -> "pd.DataFrame":
         """One row a (model, protocol, dataset, variant, metric)."""
-        import pandas as pd
-
-        return pd.concat([r.to_frame() for r in self], ignore_index=True)
+        frame: pd.DataFrame = _as_shown("frame", self)
+        return frame
 
     def to_dict(self) -> Any:
         """What `results.json` holds: the object, or a list of them where there are several."""
@@ -535,48 +497,9 @@ class Results(Sequence[Result]):
         return cls(results)
 
 
-_GREY = "#6b7280"
-
-
-def line(result: Result) -> str:
-    """A result in one line: judge, data, what was noticed, detection, the lowest kind, false alarms."""
-    run = result.detection
-    figure = _with_ends(run.avg, run.ci["avg"])
-    said = f"{result.judge} on {result.dataset}: {result.noticed} noticed, detection {figure}"
-    if run.min_variant is not None:
-        said += f", lowest {_with_ends(run.min, None)} ({run.min_variant})"
-    alarms = [row.variant for row in result.alarms]
-    return f"{said}, false alarm on {', '.join(alarms)}" if alarms else said
-
-
-def html_table(results: Sequence[Result]) -> str:
-    """Tables for notebooks, one per result; all text is escaped."""
-    return "".join(map(_section, results))
-
-
-def _section(result: Result) -> str:
-    rows = "".join(map(_row, (*result.variants, *result.controls)))
-    names = ("kind", "detection", "verdict", "best metric", "pairs")
-    headings = "".join(f"<th>{name}</th>" for name in names)
-    return f"<p><b>{escape(line(result))}</b></p><table><tr>{headings}</tr>{rows}</table>"
-
-
-def _row(row: VariantResult) -> str:
-    cells = (
-        f"<td>{escape(row.variant)}</td>",
-        f"<td>{_with_ends(row.detection, row.detection_ci)}</td>",
-        f'<td style="color:{row.state.mark[0]}">{escape(row.state.signed)}</td>',
-        f"<td>{escape(row.best_metric or '–')}</td>",
-        f"<td>{row.n}</td>",
-    )
-    return f"<tr>{''.join(cells)}</tr>"
-
-
-def _with_ends(value: float | None, ends: Ends) -> str:
-    if value is None:
-        return "–"
-    limits = "" if ends is None else f" [{whole_percent(ends[0])}%–{whole_percent(ends[1])}%]"
-    return f"{whole_percent(value)}%{limits}"
+def _as_shown(form: str, of: object) -> Any:
+    """What the report makes of results, which Python shows: a function of `dhp.report.notebook`."""
+    return load_target(f"dhp.report.notebook:{form}")(of)
 
 
 @cache

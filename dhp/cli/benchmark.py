@@ -1,6 +1,6 @@
 """`dhp benchmark`: degrade, judge, analyse."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
@@ -25,28 +25,12 @@ from dhp.cli.protocol_options import (
 from dhp.core.errors import InputError, one_of
 from dhp.core.options import option
 from dhp.core.plugins import load_target, offered
+from dhp.core.presets import PRESETS, paper_settings
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice, PerturbModel
 
 R = TypeVar("R")
-
-PAPER: Mapping[str, Mapping[str, object]] = {
-    "changes": {
-        "answer": "score-only",
-        "steps": "auto",
-        "samples": 5,
-        "temperature": 0.0,
-        "extraction": "parse",
-        "reference": False,
-        "persona": "none",
-        "prompt_files": (),
-    },
-    "analysis": {"statistics": "paper", "combination": "printed"},
-    "choice": {"controls": False, "attacks": False, "doses": None},
-    "choice.perturb_model": {"steps": "auto"},
-}
-"""Settings record -> its fields as Wang et al. (2025) have them, appendices D and E."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +41,14 @@ class Preset:
         default=None,
         metadata=option(
             "All settings of the DHP paper: its six sets, steps by the model, five answers at temperature 0, "
-            "its statistics, no controls.",
-            metavar="paper",
+            "its statistics, no controls. --prompt-file and files of steps may stand beside it.",
+            metavar="|".join(PRESETS),
         ),
     )
 
     def __post_init__(self) -> None:
         if self.preset is not None:
-            one_of("preset", self.preset, ["paper"])
+            one_of("preset", self.preset, PRESETS)
 
     def datasets(self, given: tuple[str, ...]) -> tuple[str, ...]:
         """The datasets that are given, else all six of the paper."""
@@ -93,11 +77,12 @@ class Preset:
 
 
 def _fixed(record: R, parameter: str) -> R:
-    for name, value in PAPER[parameter].items():
+    settings = paper_settings(parameter, record)
+    for name, value in settings.items():
         if getattr(record, name) != value and (options := stated(f"{parameter}.{name}")):
             raise _contradiction(options[0], name, value)
     whole: Any = record
-    changed: R = replace(whole, **PAPER[parameter])
+    changed: R = replace(whole, **settings)
     return changed
 
 

@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import Command, plugin_flags, settings
-from dhp.cli.output import JSON, print_out, say
+from dhp.cli.output import CSV, DETAILS, JSON, MARKDOWN, TABLE, print_out, say
 from dhp.cli.protocol_options import ALLOW, RELEASED
 from dhp.core.errors import InputError
 from dhp.core.files import write_lines
@@ -37,13 +38,34 @@ if TYPE_CHECKING:
 @click.argument("run")
 @click.option("--out", metavar="PATH", help="File of the report, or folder of pages; default: in the run.")
 @plugin_flags("pages", "pages")
-def report(run: str, out: str | None, pages: str | None) -> None:
-    """Rebuild the report of a finished run.
+@TABLE
+@DETAILS
+@CSV
+@MARKDOWN
+@click.option("--latex", is_flag=True, help="Print tables in LaTeX.")
+def report(
+    run: str,
+    out: str | None,
+    pages: str | None,
+    table: bool,
+    details: bool,
+    csv: bool,
+    markdown: bool,
+    latex: bool,
+) -> None:
+    """Rebuild the report of a finished run, or print its table.
 
-    RUN is the folder of the run.
+    RUN is the folder of the run. With --table the page stays as it is; --csv, --markdown and --latex are
+    other forms of the table.
 
-    Example: dhp report runs/one
+    Example: dhp report runs/one --table
     """
+    forms = {"--details": details, "--csv": csv, "--markdown": markdown, "--latex": latex}
+    if not table and (given := [name for name, wanted in forms.items() if wanted]):
+        raise InputError(f"{given[0]}: requires --table")
+    if table:
+        _print_table(run, out, pages, details=details, csv=csv, markdown=markdown, latex=latex)
+        return
     if pages is not None:
         _write_pages(pages, run, out)
         return
@@ -52,6 +74,25 @@ def report(run: str, out: str | None, pages: str | None) -> None:
     with progress_shown("done") as show:
         path = write_report(run, out, show)
     say(f"written to {path}")
+
+
+def _print_table(run: str, out: str | None, pages: str | None, *, details: bool, **forms: bool) -> None:
+    """Print the table of a run, or with `details` the tables of its kinds of damage, too."""
+    from dhp.report.notebook import frame, runs_frame
+    from dhp.report.terminal import kinds_table, runs_tables
+    from dhp.runs.reader import read_run
+
+    others = {"--out": out, f"--{(pages or '').replace('_', '-')}": pages}
+    if given := [name for name, value in others.items() if value is not None]:
+        raise InputError(f"{given[0]}: contradicts --table, which prints; leave one of them out")
+    if len(given := [f"--{name}" for name, wanted in forms.items() if wanted]) > 1:
+        raise InputError(f"{' and '.join(given)}: contradict each other; give at most one")
+    results = read_run(run).results
+    parts = runs_tables(results)
+    for each in results if details else ():
+        parts += ["", kinds_table(each, details=True)]
+    made = Printout(parts, frame=partial(frame if details else runs_frame, results))
+    print_out(made, **forms)
 
 
 def _write_pages(pages: str, run: str, out: str | None) -> None:

@@ -84,7 +84,7 @@ def prepare(name: str, choice: Choice) -> None:
         return
     say(f"{name}: {there} eligible examples in {path}")
     if card.n is not None and there < card.n:
-        say(f"note: the benchmark takes {card.n}; runs with fewer need --n {there} ({card.selection})")
+        say(f"note: the benchmark takes {card.n}; runs take these {there} ({card.selection})")
 
 
 @click.command(cls=Command)

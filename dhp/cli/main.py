@@ -25,7 +25,7 @@ _GARBAGE = (100_000, 20, 20)
 COMMANDS = {
     "init": ("init:init", "Write a dhp.yaml for your own data, prompt and model."),
     "benchmark": ("benchmark:benchmark", "Degrade texts, let a judge rate them, test whether it noticed."),
-    "report": ("finished:report", "Rebuild the report of a finished run."),
+    "report": ("finished:report", "Rebuild the report of a finished run, or print its table."),
     "compare": ("finished:compare", "Compare judges that rated the same texts."),
     "gate": ("finished:gate", "Exit with 1 unless every result of a run is good enough."),
     "leaderboard": (

@@ -23,11 +23,14 @@ _ENDLESS = 1_000_000
 """Width of a file or pipe, in which no line is wrapped and no table broken."""
 
 
-def print_out(made: "Printout", *, json: bool = False, csv: bool = False, markdown: bool = False) -> None:
+def print_out(
+    made: "Printout", *, json: bool = False, csv: bool = False, markdown: bool = False, latex: bool = False
+) -> None:
     """Print it for people, or for programs: in UTF-8 then, whatever the terminal speaks."""
     from dhp.report.printout import print_parts, text_for_programs
 
-    form = "json" if json else "csv" if csv else "markdown" if markdown else None
+    forms = {"json": json, "csv": csv, "markdown": markdown, "latex": latex}
+    form = next((name for name, wanted in forms.items() if wanted), None)
     if form is None:
         from rich.console import Console
 
@@ -106,4 +109,15 @@ class OutputOptions:
             say("", line)
 
 
+@dataclass(frozen=True)
+class TableForm:
+    """One table instead of all else."""
+
+    table: bool = field(default=False, metadata=option("Print one table of all results instead."))
+
+
+TABLE = setting(TableForm, "table")
 JSON = setting(OutputOptions, "json")
+CSV = setting(OutputOptions, "csv")
+DETAILS = setting(OutputOptions, "details")
+MARKDOWN = setting(OutputOptions, "markdown")

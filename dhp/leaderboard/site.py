@@ -34,7 +34,8 @@ from dhp.leaderboard.tables import (
     shown_size,
 )
 from dhp.report.advice import notes
-from dhp.report.charts import Point, drawn, line_with_intervals, mark_blind
+from dhp.report.charts import Point, discernment_charts, drawn, line_with_intervals, mark_blind
+from dhp.report.columns import kind_columns, legend, run_columns, weighed
 from dhp.report.labels import figure, shared_folder
 from dhp.report.web import page
 
@@ -202,12 +203,21 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
         "compare.html": _page("board_compare.html", "", scripts=["board_compare.js"], data=_data(tables)),
     }
     for dataset, mine in counted(progress, "drawing datasets", list(by_dataset.items()), itemgetter(0)):
-        charts = [(table, sizes(table), costs(table)) for table in mine]
+        charts = [
+            (table, sizes(table), costs(table), discernment_charts([e.result for e in table.entries]))
+            for table in mine
+        ]
         made[dataset_file(dataset)] = _page("board_dataset.html", "../", dataset=dataset, tables=charts)
     for model, own in counted(progress, "drawing judges", list(by_model.items()), itemgetter(0)):
         name = names[own[0][1].entry.judge]
         made[model_file(model)] = _page(
-            "board_model.html", "../", model=model, compared=printable(name), results=own, notes=notes
+            "board_model.html",
+            "../",
+            model=model,
+            compared=printable(name),
+            results=own,
+            notes=notes,
+            columns=run_columns([row.entry.result for _, row in own]),
         )
     return made
 
@@ -234,7 +244,7 @@ def _page(
     """A page of the site; `root` leads from its folder to that of the site."""
     helpers = (
         *(control_score, dataset_file, model_file, score),
-        *(shown_cost, shown_rank, shown_size, size_class),
+        *(shown_cost, shown_rank, shown_size, size_class, kind_columns, legend, weighed),
     )
     made = page(
         template,

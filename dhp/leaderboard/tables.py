@@ -8,16 +8,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dhp.analysis.results import Ends
+from dhp.analysis.results import Result
 from dhp.analysis.schedules import ALL
-from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.core.files import indented_json
 from dhp.core.progress import Progress, counted
-from dhp.core.text import printable, spreadsheet_safe
+from dhp.core.text import spreadsheet_safe
 from dhp.leaderboard.entries import Entry, judge_names, score
-from dhp.report.labels import group_letters, percent, percents
-from dhp.report.printout import markdown_cell, markdown_table
+from dhp.report.columns import Column, legend, run_columns, weighed
+from dhp.report.labels import group_letters
+from dhp.report.printout import LATEX_HEAD, latex_table, markdown_cell, markdown_table
 from dhp.runs.compare import DatasetComparison, check_allowed, compare_results, unpaired
 from dhp.runs.reader import RunResult
 
@@ -82,6 +82,16 @@ class Table:
     def entries(self) -> list[Entry]:
         """The entries of the rows."""
         return [row.entry for row in self.rows]
+
+    @cached_property
+    def results(self) -> list[Result]:
+        """The results of the rows."""
+        return [entry.result for entry in self.entries]
+
+    @cached_property
+    def columns(self) -> list[Column[Result]]:
+        """The figures of a row."""
+        return run_columns(self.results)
 
     @cached_property
     def names(self) -> dict[tuple[str, str], str]:
@@ -175,15 +185,8 @@ def _ranked(
 SCHEMA = "dhp.leaderboard/2"
 QUANTITIES = {"detection": "detection", "lowest_detection": "lowest detection"}
 _SHORT = ["rank", "model", "protocol"]
-_FIGURES = ["noticed", *QUANTITIES.values(), "lowest kind", "harmless edits"]
+_COST = "cost / 1,000"
 _DETAILS = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
-_LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-}
 
 
 def as_json(tables: Sequence[Table]) -> str:
@@ -219,37 +222,29 @@ def as_csv(tables: Sequence[Table]) -> str:
 def as_markdown(tables: Sequence[Table]) -> str:
     """A heading, what they share and a table each."""
     parts = ["# Leaderboard"]
-    head = [*_SHORT, *_FIGURES, "cost / 1,000"]
     for table in tables:
         shared = ", ".join(f"{name} {value}" for name, value in table.parts.items())
-        rows = [list(map(markdown_cell, _cells(row))) for row in table.rows]
+        head = [*_SHORT, *(column.heading for column in table.columns), _COST]
+        right = {_COST, *(column.heading for column in table.columns if column.right)}
+        rows = [list(map(markdown_cell, _cells(table, row))) for row in table.rows]
         parts += [
             f"## {markdown_cell(table.dataset)}",
             f"{markdown_cell(shared)}. {RULES[table.rule]}",
-            markdown_table(head, rows, right=(*range(3, 6), len(head) - 1)),
+            markdown_table(head, rows, right=[place for place, name in enumerate(head) if name in right]),
         ]
+        parts += [markdown_cell(legend(table.results))] if weighed(table.results) else []
     return "\n\n".join(parts) + "\n"
 
 
 def as_latex(tables: Sequence[Table]) -> str:
     """A `table` each, for the package `booktabs`."""
-    lines = [r"% \usepackage{booktabs}"]
+    lines = [LATEX_HEAD]
     for table in tables:
         shared = ", ".join(f"{name} {value}" for name, value in table.parts.items() if name != "dataset")
-        head, *rows = [[*_SHORT, *_FIGURES], *(map(_latex, _cells(row)[:-1]) for row in table.rows)]
-        lines += [
-            r"\begin{table}",
-            rf"\caption{{{_latex(table.dataset)}: {_latex(shared)}. 95\,\% intervals in brackets.}}",
-            r"\begin{tabular}{lllrrrll}",
-            r"\toprule",
-            rf"{' & '.join(head)} \\",
-            r"\midrule",
-            *(rf"{' & '.join(row)} \\" for row in rows),
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-            "",
-        ]
+        head = [*_SHORT, *(column.heading for column in table.columns)]
+        right = [column.heading for column in table.columns if column.right]
+        rows = [_cells(table, row)[:-1] for row in table.rows]
+        lines.append(latex_table(f"{table.dataset}: {shared}. With 95 % intervals.", head, rows, right))
     return "\n".join(lines)
 
 
@@ -295,20 +290,11 @@ def _record(row: Row) -> dict[str, Any]:
     }
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(table: Table, row: Row) -> list[str]:
     """The short row of a table to be printed."""
     r = row.entry.result
-    figures = [_percent(*score(r, name)) for name in QUANTITIES]
-    lowest = variant_name(r.detection.min_variant) if r.detection.min_variant else "–"
     return [
-        *(shown_rank(row), r.model, r.protocol, r.noticed, *figures, lowest, r.harmless_edits),
+        *(shown_rank(row), r.model, r.protocol),
+        *(column.shown(r) for column in table.columns),
         shown_cost(row.entry.cost),
     ]
-
-
-def _percent(value: float | None, ends: Ends) -> str:
-    return percent(value) + ("" if ends is None else f" [{percents(ends)}]")
-
-
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(c, c) for c in " ".join(printable(text).split())).replace("–", "--")

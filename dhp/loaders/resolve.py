@@ -224,15 +224,15 @@ def with_minimum(card: Card, min_characters: int | None) -> Card:
 
 
 def _default_n(dataset: Dataset) -> int:
-    """All examples, but of a benchmark dataset as many as its card says, and no fewer."""
+    """All examples, but of a benchmark dataset as many as its card says, if there are so many."""
     there = len(dataset.examples)
     n = read_card(dataset.name).n if dataset.name in DATASETS else None
     if n is not None and there < n:
-        raise InputError(
-            f"dataset '{dataset.name}': {there} examples qualify, the benchmark takes {n}; "
-            f"allowed: `n` {there} to do with fewer"
+        logging.getLogger("dhp").warning(
+            "dataset '%s': %d examples qualify, the benchmark takes %d; its figures are of these %d",
+            *(dataset.name, there, n, there),
         )
-    return n or there
+    return min(n or there, there)
 
 
 def _with_suite(dataset: Dataset, suite: Suite | None) -> Dataset:

@@ -123,7 +123,7 @@ def _about_controls(results: Sequence[Result]) -> Iterable[Advice]:
     if raised := [variant_name(row.variant) for e in results for row in e.attacks if row.state is RAISED]:
         names = listed(list(dict.fromkeys(raised)))
         yield Advice(f"Do not use it where writers know of it: its scores rise with {names}.")
-    if unknown := [each for each in results if each.control is None]:
+    if unknown := [each for each in results if each.control is None and each.statistics != "paper"]:
         text = f"Harmless edits were not judged{on(unknown, results)}: false alarms stay unseen."
         yield Advice(text, warns=True)
     if alike := _kinds(row for each in results for row in each.damage if _alike(row)):

@@ -11,8 +11,9 @@ import numpy as np
 
 from dhp.analysis.analyze import fitted_detection
 from dhp.analysis.results import DoseResponse, Result
-from dhp.content.catalog import kind_name
-from dhp.report.labels import percent, t75
+from dhp.content.catalog import kind_name, variant_name
+from dhp.report.columns import AVERAGES, PAPER, RUNS, weighed
+from dhp.report.labels import figure, percent, t75
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -119,6 +120,62 @@ _HEIGHT = 2.7  # of a row of panels
 _POINTS = 120  # of a drawn curve
 _DASHES: Sequence[Any] = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)))
 _MARKS = "os^Dv<>P"
+
+
+_BAR = 0.17  # inches
+_MOST_JUDGES = 6
+"""Judges that a chart of kinds of damage shows; of more, it shows the averages alone."""
+
+
+def discernment_charts(results: Sequence[Result]) -> "list[Markup]":
+    """Bars of D, a chart for each dataset, with a line at D = 1, where p is 0.05.
+
+    Bars stand in groups: D_avg and D_min, with weights too if these are asked for, then each kind of damage;
+    in a group there is one for each judge.
+    """
+    sets: dict[str, list[Result]] = {}
+    for result in results:
+        if not result.curves and not result.too_few:
+            sets.setdefault(result.dataset, []).append(result)
+    return [_discernment(name, of) for name, of in sets.items()]
+
+
+def _discernment(dataset: str, results: Sequence[Result]) -> "Markup":
+    groups: dict[str, list[float | None]] = {
+        column.heading: [column.value(result) for result in results]
+        for column in (PAPER if weighed(results) else RUNS)
+        if column in AVERAGES
+    }
+    if len(results) <= _MOST_JUDGES:
+        kinds = [{row.variant: row.d for row in result.variants} for result in results]
+        for name in dict.fromkeys(name for each in kinds for name in each):
+            groups[variant_name(name)] = [each.get(name) for each in kinds]
+    judges = [result.judge for result in results]
+    said = "; ".join(
+        f"{group}: " + ", ".join(f"{judge} {figure(d)}" for judge, d in zip(judges, values, strict=True))
+        for group, values in groups.items()
+    )
+
+    def draw(page: "Figure") -> None:
+        axes = page.subplots()
+        thick = 0.8 / len(judges)
+        for index, judge in enumerate(judges):
+            places = [at + (index - (len(judges) - 1) / 2) * thick for at in range(len(groups))]
+            shade = 1 - 0.55 * (index // 4) / max(1, (len(judges) - 1) // 4)
+            colour = COLOURS[("d", "ew", "yes", "weak")[index % 4]]
+            values = [each[index] or 0.0 for each in groups.values()]
+            axes.barh(places, values, thick * 0.9, color=colour, alpha=shade, label=judge)
+        axes.axvline(1, color=COLOURS["no"], linewidth=1.2)
+        axes.set_yticks(range(len(groups)), list(groups))
+        axes.invert_yaxis()
+        axes.set_ylim(len(groups) - 0.5, -0.5)
+        axes.set_xlabel("D; the line is D = 1, p = 0.05")
+        axes.set_title(dataset, fontsize=9.5, color=COLOURS["ink"], loc="left")
+        if len(judges) > 1:
+            page.legend(loc="outside upper center", ncols=2, frameon=False)
+
+    height = 0.9 + len(groups) * max(0.22, _BAR * len(judges)) + 0.18 * len(judges)
+    return drawn(draw, _NARROW + 1.6, height, f"Bars of D on {dataset}, 1 is p = 0.05. {said}.")
 
 
 def detection_chart(curves: Sequence[DoseResponse]) -> "Markup":

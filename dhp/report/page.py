@@ -24,7 +24,8 @@ from dhp.core.records import ORIGINAL, STOPPED, parse_variant, protocol_name
 from dhp.core.text import printable
 from dhp.core.verdicts import verdicts_about
 from dhp.report.advice import advice, notes
-from dhp.report.charts import detection_chart, judges_chart
+from dhp.report.charts import detection_chart, discernment_charts, judges_chart
+from dhp.report.columns import D_AVG, D_MIN, KIND, PAPER, RUNS, kind_columns, legend, weighed
 from dhp.report.findings import (
     Sentence,
     Texts,
@@ -33,7 +34,7 @@ from dhp.report.findings import (
     misses,
     sentences,
 )
-from dhp.report.labels import percent, percents, sets
+from dhp.report.labels import figure, percent, percents, sets
 from dhp.report.web import page
 from dhp.runs.reader import MANIFEST, RESULTS, Run, RunResult, read_run
 
@@ -62,6 +63,8 @@ class _Listed:
     prompts: Sequence[str]
     """Names of its protocols; empty where no model was asked."""
     data: str
+    figures: Sequence[str]
+    """Ends of D_avg over its results, and the lowest D_min."""
     noticed: str
     sentences: Sequence[Sentence]
     """One sentence per judge."""
@@ -121,10 +124,21 @@ def _listed(folder: Path, beside: Path) -> _Listed:
         judges=list(dict.fromkeys(each.judge for each in found)),
         prompts=list(dict.fromkeys(protocol_name(e.protocol) for e in found if e.asked)),
         data=sets(datasets, _NAMED),
+        figures=_span(found),
         noticed=f"{seen} of {len(rows)}" if rows else "–",
         sentences=sentences(found),
         cells=[cell for each in found for cell in _cells(each)],
     )
+
+
+def _span(results: Sequence[Result]) -> list[str]:
+    """D_avg of the results, from the lowest to the highest, and the lowest D_min."""
+    averages, lowest = (
+        sorted(value for each in results if (value := column.value(each)) is not None)
+        for column in (D_AVG, D_MIN)
+    )
+    ends = list(dict.fromkeys(map(figure, (averages[:1] + averages[-1:]))))
+    return [" to ".join(ends) or figure(None), figure(lowest[0] if lowest else None)]
 
 
 def _link(path: Path, beside: Path) -> str:
@@ -189,6 +203,13 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
             dict.fromkeys(parse_variant(r.variant).perturber for r in rows if r.level == "control")
         ),
         judges_chart=together,
+        discernment=discernment_charts(found),
+        KIND=KIND,
+        PAPER=PAPER,
+        RUNS=RUNS,
+        kind_columns=kind_columns,
+        legend=legend,
+        weighed=weighed,
         explorer=pairs,
         prompts=run.prompts,
         manifest=json.dumps(run.manifest, ensure_ascii=False, indent=1),

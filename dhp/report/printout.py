@@ -194,9 +194,11 @@ def _start_of_last(table: TextTable) -> int:
 
 
 def text_for_programs(printout: Printout, form: str) -> str:
-    """The printout as `json`, `csv` or `markdown`."""
+    """The printout as `json`, `csv`, `markdown` or `latex`."""
     if form == "markdown":
         return "\n".join([*map(_markdown, printout.parts), ""])
+    if form == "latex":
+        return "\n".join([LATEX_HEAD, *map(_latex, printout.parts), ""])
     if form == "csv":
         assert printout.frame is not None
         return str(printout.frame().map(spreadsheet_safe).to_csv(index=False, lineterminator="\n"))
@@ -213,6 +215,52 @@ def _markdown(part: Part) -> str:
     return f"- {_code(part.plain)}" if part.no_wrap else f"**{markdown_cell(part.plain)}**\n"
 
 
+def _latex(part: Part) -> str:
+    if isinstance(part, TextTable):
+        return latex_table(part.title, part.headings, [list(map(str, row)) for row in part.rows], part.right)
+    if isinstance(part, FirstThatFits):
+        return "\n".join(map(_latex, part.forms[0]))
+    return f"% {' '.join(printable(str(part)).split())}" if part else ""
+
+
+LATEX_HEAD = r"% \usepackage{booktabs}"
+_LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "–": "--",
+}
+
+
+def latex_text(text: str) -> str:
+    """The text for LaTeX, on one line."""
+    return "".join(_LATEX.get(c, c) for c in " ".join(printable(text).split()))
+
+
+def latex_table(
+    caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str]
+) -> str:
+    """A `table` for the package `booktabs`; the columns with the headings `right` are aligned right."""
+    lines = [" & ".join(map(latex_text, row)) + r" \\" for row in (headings, *rows)]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            *([rf"\caption{{{latex_text(caption)}}}"] if caption else []),
+            rf"\begin{{tabular}}{{{''.join('r' if heading in right else 'l' for heading in headings)}}}",
+            r"\toprule",
+            lines[0],
+            r"\midrule",
+            *lines[1:],
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
 _MARKS = re.compile(r"[\\`*\[\]<>|~$&#]|(?<![^\W_])_|_(?![^\W_])")
 """Characters that Markdown would take for markup; an underscore only at the edge of a word."""
 
@@ -221,7 +269,8 @@ def markdown_of(table: TextTable) -> str:
     """The table under its title."""
     right = [column for column, heading in enumerate(table.headings) if heading in table.right]
     rows = [[markdown_cell(str(cell)) for cell in row] for row in table.rows]
-    return f"### {markdown_cell(table.title)}\n\n{markdown_table(table.headings, rows, right)}\n"
+    title = f"### {markdown_cell(table.title)}\n\n" if table.title else ""
+    return f"{title}{markdown_table(table.headings, rows, right)}\n"
 
 
 def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> str:

@@ -5,13 +5,14 @@ from itertools import chain
 
 from rich.text import Text
 
-from dhp.analysis.results import FEWEST_PAIRS, DoseResponse, Ends, Result, Results, VariantResult
+from dhp.analysis.results import DoseResponse, Ends, Result, Results, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import diff
 from dhp.core.records import protocol_name
 from dhp.core.text import printable
 from dhp.report.advice import notes, warnings
-from dhp.report.findings import control_words, sentences
+from dhp.report.columns import KIND, PAPER, RUNS, Column, kind_columns, legend, weighed
+from dhp.report.findings import sentences
 from dhp.report.labels import (
     figure,
     listed,
@@ -46,7 +47,7 @@ def results_in_terminal(results: Results, *, details: bool = False) -> list[Part
     for curve in (curve for each in judged for curve in each.curves):
         parts += [doses_table(curve), ""]
     if judged and (plain := [each for each in results if each.damage]):
-        parts += [verdict_table(plain), ""]
+        parts += [*runs_tables(plain), ""]
     parts += map(str, sentences(results))
     said = warnings(results)
     return [*parts, *(f"note: {line}" for line in (said if details else said[:_NOTES]))]
@@ -56,7 +57,7 @@ def results_in_markdown(results: Results) -> list[Part]:
     """The sentence on each judge, the table of verdicts, then each result with its kinds of damage."""
     parts: list[Part] = [Text(str(sentence), style="bold") for sentence in sentences(results)]
     if plain := [each for each in results if each.damage]:
-        parts.append(verdict_table(plain))
+        parts += runs_tables(plain)
     parts += warnings(results)
     for each in results:
         parts.append("")
@@ -82,40 +83,41 @@ def _signature(result: Result, start: str = "") -> Text:
     return Text(f"{start}{printable(result.signature)}", style="dim", no_wrap=True, overflow="ignore")
 
 
-def verdict_table(found: Sequence[Result]) -> TextTable:
-    """A row a result: what was noticed, detection, controls, the lowest kind."""
+def runs_table(
+    found: Sequence[Result], columns: Sequence[Column[Result]] = RUNS, *, titled: bool = True
+) -> TextTable:
+    """A row for each result: its D, what was noticed, controls, the lowest kind."""
     judges = list(dict.fromkeys(each.judge for each in found))
     datasets = list(dict.fromkeys(each.dataset for each in found))
     shared = shared_folder(datasets)
     who = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
     ratings = sum(each.ratings["asked"] for each in found)
     examples = sum({each.dataset: each.n for each in found}.values())
-    rows = []
-    for each in found:
-        run = each.detection
-        row = [
+    title = f"{who} on {sets(datasets)}: {ratings:,} ratings of {examples:,} examples"
+    several = ["judge"] if len(judges) > 1 else []
+    rows = [
+        [
+            *([each.judge] if several else []),
             each.dataset.removeprefix(shared),
-            each.noticed,
-            f"{percent(run.avg)} {percents(run.ci['avg'])}",
-            control_words(each.control),
-            "–" if each.lowest is None else _kind_cell(each.lowest),
+            *(column.shown(each) for column in columns),
         ]
-        if each.too_few:
-            row[1:] = ["–", f"needs {FEWEST_PAIRS} examples", "", ""]
-        rows.append([each.judge, *row] if len(judges) > 1 else row)
-    headings = ("data", "noticed", "detection", "controls", "lowest kind")
+        for each in found
+    ]
     return TextTable(
-        f"{who} on {sets(datasets)}: {ratings:,} ratings of {examples:,} examples",
-        ("judge", *headings) if len(judges) > 1 else headings,
+        title if titled else "",
+        (*several, "data", *(column.heading for column in columns)),
         rows,
-        ("noticed",),
+        [column.heading for column in columns if column.right],
         ["bold red" if each.alarms else "" for each in found],
         cut=True,
     )
 
 
-def _kind_cell(row: VariantResult) -> str:
-    return f"{percent(row.detection)} {variant_name(row.variant)}"
+def runs_tables(found: Sequence[Result]) -> list[Part]:
+    """The table of the results, after one as in the DHP paper if D with weights is asked for."""
+    if not weighed(found):
+        return [runs_table(found)]
+    return [runs_table(found, PAPER), legend(found), "", runs_table(found, titled=False)]
 
 
 def kinds_table(result: Result, *, details: bool = False) -> TextTable:
@@ -124,32 +126,17 @@ def kinds_table(result: Result, *, details: bool = False) -> TextTable:
     `details` adds D, D with weights, the share of the drop on other metrics than expected, and the examples
     that would decide what is undecided.
     """
-    several = any(len(row.metrics) > 1 for row in (*result.damage, *result.probes))
-    weighted = details and any(row.misplaced is not None for row in result.damage)
-    more = ("D", *(("D_EW", "misplaced") if weighted else ()), "to decide") if details else ()
-    headings = (
-        "kind",
-        "detection",
-        "verdict",
-        *(("best metric",) if several else ()),
-        "pairs",
-        *more,
-    )
+    every = (*result.damage, *result.probes)
+    columns = kind_columns(every, details=int(details))
     rows: dict[tuple[str, ...], list[VariantResult]] = {}
-    for row in (*result.damage, *result.probes):
-        cells = [f"{percent(row.detection):>4} {percents(row.detection_ci)}", row.state]
-        cells += [row.best_metric or "–"] if several else []
-        cells.append(str(row.n))
-        if details:
-            cells.append(figure(row.d))
-            cells += [figure(row.d_ew), percent(row.misplaced)] if weighted else []
-            cells.append(row.needed)
-        rows.setdefault((row.level if row in result.probes else "", *cells), []).append(row)
+    for row in every:
+        cells = (row.level if row in result.probes else "", *(column.shown(row) for column in columns))
+        rows.setdefault(cells, []).append(row)
     return TextTable(
         f"{result.dataset}: {result.judge}, {result.n:,} examples",
-        headings,
+        (KIND.heading, *(column.heading for column in columns)),
         [(_folded(same), *cells[1:]) for cells, same in rows.items()],
-        ("pairs", *more),
+        [column.heading for column in columns if column.right],
         [same[0].state.style for same in rows.values()],
     )
 

@@ -13,6 +13,7 @@ import pytest
 import dhp
 from dhp.analysis.analyze import fitted_detection
 from dhp.analysis.results import NOTHING, DoseResponse, DoseThreshold, Results, results_schema
+from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.runs.reader import read_results, read_run
 
@@ -132,26 +133,28 @@ def test_what_stands_in_the_folder_is_given_back(folder: Path) -> None:
 def test_results_show_in_notebooks_and_in_a_line() -> None:
     results = dhp.run("mock/ideal", "mini/story_cloze", n=6)
     assert json.loads(results.to_json()) == json.loads(json.dumps(results.to_dict()))
-    assert all(len(line) < 160 for line in repr(results).splitlines())
+    assert all(len(line) <= 120 for line in repr(results).splitlines())
     assert "mock/ideal on mini/story_cloze: " in repr(results[0])
-    assert " more" not in repr(Results([results[0]] * 12))
-    lowest = results[0].detection.min_variant
-    assert f", lowest 100% ({lowest})" in repr(results)
+    assert " more results" not in repr(Results([results[0]] * 12))
+    lowest = variant_name(results[0].detection.min_variant)
+    assert f", lowest kind 100% {lowest}" in repr(results[0])
     assert lowest not in repr(replace(results[0], detection=NOTHING))
+    assert f"100% {lowest}" in repr(results)
+    assert "next: Rate more texts" in repr(results)
     assert "mock/ideal (rubric) on" in repr(replace(results[0], protocol="rubric@1a2b"))
-    assert repr(Results([results[0]] * 14)).endswith("and 2 more\n)")
+    assert repr(Results([results[0]] * 14)).endswith("and 2 more results")
     page = replace(results[0], model="<script>")._repr_html_()
     assert "&lt;script&gt;" in page
     assert page.count("<tr>") == 1 + len(results[0].variants) + len(results[0].controls)
     low, high = results[0].variants[0].detection_ci
-    assert f"<td>100% [{low:.0%}–{high:.0%}]</td>" in page
+    assert f">100% {100 * low:.0f}–{100 * high:.0f}</td>" in page
     unrated = replace(results[0].variants[0], detection=None, detection_ci=None)
-    assert "<td>–</td>" in replace(results[0], variants=(unrated,))._repr_html_()
+    assert ">– –</td>" in replace(results[0], variants=(unrated,))._repr_html_()
     (axes,) = results.plot().axes
     left, right = axes.get_xlim()
     assert left < 0.5 < 1 < right
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels == [row.variant for row in (*results[0].variants, *results[0].controls)]
+    assert labels == [variant_name(row.variant) for row in (*results[0].variants, *results[0].controls)]
 
 
 @pytest.mark.parametrize(("guess", "foot"), [(None, 0.5), (0.6, 0.6)])

@@ -23,10 +23,11 @@ def test_benchmark_prints_a_table_and_writes_the_run_folder(dhp: Run) -> None:
     assert done.code == 0
     for text in ("mini/story_cloze", "typos", "undecided", "noticed", "baseline/surface: "):
         assert text in done.out
-    assert "D_avg" not in done.out
+    assert "D_avg  D_min  noticed" in done.out
+    assert "D_avg_EW" not in done.out, "nobody asked for weights"
     assert "seed:0" not in done.out
     detailed = dhp(f"benchmark --model baseline/surface {SMALL} --details --out d").out
-    assert "D_avg" in detailed
+    assert "D_avg_EW" in detailed
     assert "|method:authored+rule|" in detailed
     (folder,) = Path("runs").iterdir()
     tables = {"examples.jsonl", "perturbed.jsonl", "ratings.parquet"}
@@ -102,10 +103,10 @@ def test_prepare_then_run_a_published_dataset(dhp: Run) -> None:
     assert "story_cloze is not prepared yet: dhp data prepare story_cloze --data FILE" in before.err
     prepared = dhp("data prepare story_cloze --data cloze.csv")
     assert "6 eligible examples" in prepared.out
-    assert "note: the benchmark takes 100; runs with fewer need --n 6" in prepared.out
+    assert "note: the benchmark takes 100; runs take these 6" in prepared.out
     fewer = dhp(f"{run} story_cloze")
-    assert fewer.code == 2
-    assert "6 examples qualify, the benchmark takes 100; allowed: --n 6" in fewer.err
+    assert fewer.code == 0
+    assert fewer.err.count("6 examples qualify, the benchmark takes 100; its figures are of these 6") == 1
     every = dhp(f"{run} all --n 6 --out all")
     assert every.code == 0
     assert "dhp: left out of 'all': summeval is not prepared yet: dhp data prepare summeval" in every.err

@@ -78,24 +78,19 @@ def test_printed_tables_hold_the_figures_in_per_cent(runs: Path, site: Path) -> 
     page = [row for row in document(site / "index.html").rows if len(row) > 8]
     for (model, _), r in known(runs).items():
         found = r["detection"]
-        points = [[100 * each for each in (found[q], *found["ci"][q])] for q in ("avg", "min")]
+        value, low, high = (100 * each for each in (found["avg"], *found["ci"]["avg"]))
         (harmless,) = [c for c in r["controls"] if c["variant"] == "harmless"]
         seen = sum(v["verdict"] == "noticed" for v in r["variants"])
-        cells = [f"{seen} of {len(r['variants'])}"]
-        cells += [f"{value:.0f}% [{low:.0f}–{high:.0f}]" for value, low, high in points]
-        printed = [*cells, variant_name(found["min_variant"]), harmless["verdict"]]
-        assert " | ".join(printed).replace("[", "\\[").replace("]", "\\]") in markdown
+        state = harmless["verdict"]
+        if state != "still":
+            state += f" {100 * harmless['detection']:.0f}%"
+        lowest = f"{100 * found['min']:.0f}% {variant_name(found['min_variant'])}"
+        interval = f"{value:.0f}% {low:.0f}–{high:.0f}"
+        printed = [f"{r[name]:.2f}" for name in ("d_avg", "d_min")]
+        printed += [f"{seen} of {len(r['variants'])}", interval, state, lowest]
+        assert " | ".join(printed) in markdown
         assert " & ".join(printed).replace("–", "--").replace("%", "\\%") in latex
-        shown = [
-            cells[0],
-            *(f"{value:.0f}%{low:.0f}–{high:.0f}" for value, low, high in points),
-            printed[3],
-            "{}{:.0f}% {:.0f}–{:.0f}".format(
-                harmless["verdict"],
-                *(100 * each for each in (harmless["detection"], *harmless["detection_ci"])),
-            ),
-        ]
-        assert any(row[1] == model and row[3:8] == shown for row in page)
+        assert any(row[1] == model and row[3:9] == printed for row in page)
 
 
 def test_every_link_leads_somewhere_and_nothing_is_loaded(site: Path) -> None:
@@ -169,7 +164,7 @@ def test_results_without_variants_have_a_page(edited: Callable[..., Path], tmp_p
     file = edited("some.json", lambda r: r.update(empty, variants=[], detection=nothing))
     write_site(make_tables(read_entries([file])), tmp_path / "site")
     (row,) = [row for row in document(tmp_path / "site" / "index.html").rows if "–" in row[0]]
-    assert row[3:7] == ["0 of 0", "–", "–", "–"]
+    assert row[3:7] == ["–", "–", "0 of 0", "– –"]
 
 
 def test_printed_tables_escape_what_they_must(edited: Callable[..., Path]) -> None:
@@ -178,7 +173,7 @@ def test_printed_tables_escape_what_they_must(edited: Callable[..., Path]) -> No
     assert not re.search(r"(?<!\\)[<>&$]", markdown)
     (row,) = [line for line in markdown.splitlines() if line.startswith("| –")]
     assert r"\|\&\_\$%\\x{} 7B" in row
-    assert len(re.findall(r"(?<!\\)\|", row)) == 10, "as many cells as columns"
+    assert len(re.findall(r"(?<!\\)\|", row)) == 11, "as many cells as columns"
     assert r"|\&\_\$\%\textbackslash{}x\{\} 7B & none" in latex
     assert json.loads(as_json(tables))["tables"][0]["rows"][0]["model"] == EVIL
     assert next(csv.DictReader(as_csv(tables).splitlines()))["model"] == EVIL
@@ -227,7 +222,7 @@ def test_a_false_alarm_stands_in_every_table_and_export(edited: Callable[..., Pa
         assert "false alarm" in (tmp_path / "site" / name).read_text(), name
     for folder in ("models", "datasets"):
         (file,) = (tmp_path / "site" / folder).iterdir()
-        assert re.search(r'<td class="alarm">false alarm<small>\d+% \d+–\d+<', file.read_text()), folder
+        assert re.search(r'<td class="verdict said false-alarm">false alarm \d+%<', file.read_text()), folder
     assert re.search(r'"harmless":\[[^]]*,"false alarm"\]', (tmp_path / "site" / "compare.html").read_text())
 
 

@@ -13,6 +13,7 @@ import dhp
 from dhp.analysis.results import Cell, Result, VariantResult
 from dhp.content.catalog import variant_name
 from dhp.core.verdicts import verdict_of
+from dhp.report.columns import kind_columns
 from dhp.report.findings import sentences
 from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run
@@ -130,12 +131,15 @@ def test_every_kind_and_every_metric_has_its_row(
     for result, parsed in sections(request.getfixturevalue(name), pages[name]):
         for row in all_rows(result):
             shown = parsed.row(row.level, variant_name(row.variant))[2:]
-            to_decide = row.needed or "–"
-            assert shown == [
-                percent(row.detection), ends(row.detection_ci), row.verdict, row.best_metric, str(row.n),
-                str(row.not_applicable), to_decide, two(row.d), chance(row.p), two(row.d_ew),
-                percent(row.misplaced), row.method or "–", row.variant,
-            ]  # fmt: skip
+            expected = {
+                "detection": f"{percent(row.detection)} {ends(row.detection_ci)}",
+                "verdict": row.state.signed, "best metric": row.best_metric, "pairs": str(row.n),
+                "not applicable": str(row.not_applicable), "to decide": row.needed, "D": two(row.d),
+                "p": chance(row.p), "D_EW": two(row.d_ew), "misplaced": percent(row.misplaced),
+                "method": row.method or "–", "name in files": row.variant,
+            }  # fmt: skip
+            columns = [column.heading for column in kind_columns(all_rows(result), details=2)]
+            assert shown == [expected[heading] for heading in columns]
             for metric, cell in row.metrics.items():
                 assert parsed.row(variant_name(row.variant), metric)[2:] == figures(cell)
 
@@ -246,7 +250,9 @@ def test_what_is_undefined_is_no_zero(single: Run) -> None:
         replace(single, results=dhp.Results([replace(first, variants=(gone, *first.variants[1:]))]))
     )
     line = Parsed(page).row(gone.level, variant_name(gone.variant))
-    assert (line[2], line[3], line[9], line[10], line[11]) == ("–",) * 5
+    columns = kind_columns((*first.damage, *first.probes), details=2)
+    cells = dict(zip([column.heading for column in columns], line[2:], strict=True))
+    assert [cells[name] for name in ("detection", "D", "p")] == ["– –", "–", "–"]
 
 
 @pytest.mark.slow

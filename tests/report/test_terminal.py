@@ -30,13 +30,15 @@ def test_one_judge_on_several_sets_is_a_table_and_a_sentence() -> None:
         row("reordering", "missed", 0.5),
         dataset="mini/a",
         controls=(control("false alarm", 0.8),),
+        d_avg=4.339,
+        d_min=0.2,
     )
     other = result(row(TYPOS, d=7.77), dataset="mini/longer")
     assert printed(alarmed, other).splitlines() == [
         "own/judge on 2 sets of mini: 200 ratings of 48 examples",
-        "data    noticed  detection  controls         lowest kind",
-        "a        1 of 2  70% 65–70  false alarm 80%  50% reordered sentences",
-        "longer   1 of 1  90% 85–90  still            90% typos, minor",
+        "data    D_avg  D_min  noticed  detection  controls         lowest kind",
+        "a        4.34   0.20   1 of 2  70% 65–70  false alarm 80%  50% reordered sentences",
+        "longer      –      –   1 of 1  90% 85–90  still            90% typos, minor",
         "",
         "own/judge: notices typos; misses reordered sentences; false alarm on harmless edits (1 of 2 sets).",
     ]

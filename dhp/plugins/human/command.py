@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import Command, refuse_surplus, settings
-from dhp.cli.output import OutputOptions, print_out
+from dhp.cli.output import OutputOptions, TableForm, print_out
 from dhp.cli.protocol_options import SEED
 from dhp.core.errors import InputError
 from dhp.core.files import write_lines
@@ -75,13 +75,9 @@ _IN_TABLE = ("--table", "--csv", "--markdown", "--level", "--human", "--tau-c")
 
 
 @dataclass(frozen=True)
-class TableOptions:
+class TableOptions(TableForm):
     """One table of all judges, without intervals and tests."""
 
-    table: bool = field(
-        default=False,
-        metadata=option("Print one table instead: judges, and their correlation by metric and coefficient."),
-    )
     level: tuple[Level, ...] = field(
         default=(),
         metadata=option(

@@ -1,0 +1,251 @@
+"""Columns of the tables of results: each is declared here once, and every output shows it from that.
+
+Terminal, Markdown, CSV, LaTeX, pages, notebooks and data frames all take `RUNS` for tables with a row for
+each result, and `KINDS` for tables with a row for each kind of damage, control or attack. A new column is one
+more entry.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from dhp.analysis.results import FEWEST_PAIRS, Ends, Result, VariantResult
+from dhp.content.catalog import kind_name, variant_name
+from dhp.core.records import parse_variant
+from dhp.core.verdicts import NOTICED
+from dhp.report.findings import control_words
+from dhp.report.labels import figure, percent, percents
+
+Row = TypeVar("Row")
+_UNDEFINED = "–"
+_OURS = ("uniform", "design")
+"""Weights that no experts gave: with these D_EW says little that D does not."""
+LEGEND = (
+    "D = log_0.05 p; 1 is p = 0.05. It grows with N: compare judges on the same N only. EW: {} weights{}."
+)
+
+
+@dataclass(frozen=True)
+class Column(Generic[Row]):
+    """One column of a table."""
+
+    heading: str
+    value: Callable[[Row], Any]
+    """The plain value, for files and for sorting: a number, a text, or None if undefined."""
+    form: Callable[[Any], str]
+    """The value, which may be None, as people read it."""
+    help: str
+    """Its meaning, in a sentence without a full stop."""
+    words: Callable[[Row], str] | None = None
+    """The cell as people read it, if the value does not say all; takes the place of `form`."""
+    ends: Callable[[Row], Ends] | None = None
+    """Confidence limits of a share, which stand beside it."""
+    right: bool = True
+    """Whether it is aligned right."""
+    details: int = 0
+    """0: in every table; 1: in detailed ones; 2: in the fullest of a page. Files have every column."""
+
+    @property
+    def name(self) -> str:
+        """Its name in files."""
+        return re.sub("[^a-z0-9]+", "_", self.heading.lower()).strip("_")
+
+    def limits(self, row: Row) -> str:
+        """The confidence limits as people read them; empty for a column without any."""
+        return "" if self.ends is None else percents(self.ends(row))
+
+    def shown(self, row: Row) -> str:
+        """The cell as people read it."""
+        text = self.form(self.value(row)) if self.words is None else self.words(row)
+        return f"{text} {self.limits(row)}".rstrip()
+
+    def plain(self, row: Row) -> Iterator[tuple[str, Any]]:
+        """The cell as files hold it: name and value, with limits in two further columns."""
+        yield self.name, self.value(row)
+        if self.ends is not None:
+            low, high = self.ends(row) or (None, None)
+            yield from ((f"{self.name}_low", low), (f"{self.name}_high", high))
+
+
+def plain_row(columns: Iterable[Column[Row]], row: Row) -> dict[str, Any]:
+    """A row of a file."""
+    return {name: value for column in columns for name, value in column.plain(row)}
+
+
+def _text(value: str | None) -> str:
+    return value or _UNDEFINED
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _wide_percent(value: float | None) -> str:
+    return f"{percent(value):>4}"
+
+
+def _p(row: VariantResult) -> float | None:
+    """The combined p-value; 0 if it is too small for a number."""
+    return 0.0 if row.p is None and row.d is not None else row.p
+
+
+def _p_value(p: float | None) -> str:
+    if not p:
+        return _UNDEFINED if p is None else "< 1e-300"
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
+
+
+def _noticed(result: Result) -> str | None:
+    return None if result.too_few or result.curves else result.noticed
+
+
+def _lowest(result: Result) -> str | None:
+    if result.too_few:
+        return f"needs {FEWEST_PAIRS} examples"
+    lowest = result.lowest
+    return None if lowest is None else f"{percent(lowest.detection)} {variant_name(lowest.variant)}"
+
+
+def _insignificant(result: Result) -> str:
+    """The kinds of damage with D below 1, their degrees in brackets."""
+    kinds: dict[str, list[str]] = {}
+    for row in result.variants:
+        if row.d is not None and row.d < 1:
+            degree = parse_variant(row.variant).degree
+            kinds.setdefault(kind_name(row.variant), []).extend([degree] if degree else [])
+    return ", ".join(f"{kind} ({', '.join(d)})" if d else kind for kind, d in kinds.items()) or "none"
+
+
+D_AVG = Column[Result](
+    "D_avg",
+    lambda r: None if r.curves else r.d_avg,
+    figure,
+    "mean over levels of D, the logarithm to base 0.05 of the p-value that scores fell: 1 is p = 0.05",
+)
+D_MIN = Column[Result](
+    "D_min", lambda r: None if r.curves else r.d_min, figure, "the lowest D of a kind of damage"
+)
+D_AVG_EW = Column[Result](
+    "D_avg_EW", lambda r: r.d_avg_ew, figure, "D_avg, metrics weighed as for each kind of damage"
+)
+D_MIN_EW = Column[Result](
+    "D_min_EW", lambda r: r.d_min_ew, figure, "the lowest weighed D of a kind of damage"
+)
+INSIGNIFICANT = Column[Result](
+    "kinds with D < 1",
+    _insignificant,
+    str,
+    "kinds of damage of which it is not shown at p = 0.05",
+    right=False,
+)
+RUNS: list[Column[Result]] = [
+    D_AVG,
+    D_MIN,
+    Column(NOTICED, _noticed, _text, "kinds of damage that are noticed, of how many"),
+    Column(
+        "detection",
+        lambda r: None if r.too_few else r.detection.avg,
+        percent,
+        "how often the damaged text got the lower score, ties counted half: the mean over levels of damage",
+        ends=lambda r: None if r.too_few else r.detection.ci["avg"],
+        right=False,
+    ),
+    Column(
+        "controls",
+        lambda r: None if r.control is None else r.control.state,
+        _text,
+        "whether scores stay where they should: the control in the worst state",
+        words=lambda r: control_words(r.control),
+        right=False,
+    ),
+    Column("lowest kind", _lowest, _text, "the kind of damage with the lowest detection", right=False),
+]
+"""Columns of a table of results, after judge and data."""
+AVERAGES: tuple[Column[Result], ...] = (D_AVG, D_MIN, D_AVG_EW, D_MIN_EW)
+"""D over all kinds of damage."""
+PAPER: tuple[Column[Result], ...] = (*AVERAGES, INSIGNIFICANT)
+"""Columns as the DHP paper reports them."""
+
+
+def weighed(results: Iterable[Result]) -> bool:
+    """Whether D with weights is asked for: by weights of experts, or by the statistics of the paper."""
+    return any(r.weights not in _OURS or r.statistics == "paper" for r in results if not r.curves)
+
+
+def run_columns(results: Iterable[Result]) -> list[Column[Result]]:
+    """The columns of one table of these results: D first, with weights if these are asked for."""
+    paper = PAPER if weighed(results) else ()
+    return [*paper[:-1], *(column for column in RUNS if column not in paper), *paper[-1:]]
+
+
+def legend(results: Sequence[Result]) -> str:
+    """What the columns of the paper mean."""
+    names = list(dict.fromkeys(r.weights for r in results))
+    ours = ", not the experts'" if all(name in _OURS for name in names) else ""
+    return LEGEND.format(" and ".join(names), ours)
+
+
+KIND = Column[VariantResult](
+    "kind", lambda r: variant_name(r.variant), str, "kind of damage, control or attack", right=False
+)
+_METRIC = Column[VariantResult](
+    "best metric", lambda r: r.best_metric, _text, "the metric that sees the damage best", right=False
+)
+_D_EW = Column[VariantResult](
+    "D_EW", lambda r: r.d_ew, figure, "D, metrics weighed as for this kind of damage", details=1
+)
+_MISPLACED = Column[VariantResult](
+    "misplaced",
+    lambda r: r.misplaced,
+    percent,
+    "share of the drop on metrics where the weights do not expect it",
+    details=1,
+)
+_STOPPED = Column[VariantResult](
+    "stopped at", lambda r: r.stopped_at, _count, "examples after which its rating was stopped", details=2
+)
+KINDS: list[Column[VariantResult]] = [
+    Column(
+        "detection",
+        lambda r: r.detection,
+        _wide_percent,
+        "how often the damaged text got the lower score, ties counted half, by the metric that saw it best",
+        ends=lambda r: r.detection_ci,
+        right=False,
+    ),
+    Column("verdict", lambda r: r.state, str, "whether the damage is noticed", right=False),
+    _METRIC,
+    Column("pairs", lambda r: r.n, _count, "pairs of a damaged text and its original, both with a score"),
+    Column(
+        "D", lambda r: r.d, figure, "logarithm to base 0.05 of the p-value that some metric fell", details=1
+    ),
+    _D_EW,
+    _MISPLACED,
+    Column(
+        "to decide",
+        lambda r: None if r.n_to_decide is None else r.n_to_decide[1],
+        _count,
+        "examples with which an undecided kind is decided with a chance of 50 to 80 %; in files of 80 %",
+        words=lambda r: r.needed,
+        details=1,
+    ),
+    Column("p", _p, _p_value, "p-value that some metric fell", details=2),
+    Column("not applicable", lambda r: r.not_applicable, _count, "examples without such a text", details=2),
+    _STOPPED,
+    Column("method", lambda r: r.method, _text, "how the texts were made", right=False, details=2),
+    Column("name in files", lambda r: r.variant, str, "name of the variant", right=False, details=2),
+]
+"""Columns of a table of kinds of damage, controls and attacks, after their names."""
+
+
+def kind_columns(rows: Sequence[VariantResult], *, details: int) -> list[Column[VariantResult]]:
+    """The columns up to this level that say something of the rows.
+
+    Without the metric if there is one only, weights if none are given, and stops if none came.
+    """
+    several = any(len(row.metrics) > 1 for row in rows)
+    weights = any(row.misplaced is not None for row in rows)
+    stopped = any(row.stopped_at is not None for row in rows)
+    empty = {_METRIC: not several, _D_EW: not weights, _MISPLACED: not weights, _STOPPED: not stopped}
+    return [column for column in KINDS if column.details <= details and not empty.get(column)]

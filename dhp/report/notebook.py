@@ -1,0 +1,151 @@
+"""Results as Python shows them: as text, as tables of a notebook, as a data frame, as a chart.
+
+`dhp.analysis.results` loads this file by its name as a result is shown, since it stands below the report.
+"""
+
+import io
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from html import escape
+from typing import TYPE_CHECKING, TypeVar
+
+from dhp.analysis.results import Result, Results
+from dhp.core.verdicts import Verdict
+from dhp.report.advice import advice
+from dhp.report.columns import KIND, KINDS, PAPER, RUNS, Column, kind_columns, plain_row
+from dhp.report.findings import by_judge, sentences
+from dhp.report.printout import print_parts
+from dhp.report.terminal import results_in_terminal
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+Row = TypeVar("Row")
+_WIDTH = 120
+"""Columns of the text."""
+_SHOWN = 12
+"""Results that the text shows."""
+_GREY = "#6b7280"
+
+
+def line(result: Result) -> str:
+    """A result in one line."""
+    figures = (f"{column.heading} {shown}" for column in RUNS if (shown := column.shown(result)))
+    return f"{result.judge} on {result.dataset}: {', '.join(figures)}"
+
+
+def text(results: Results) -> str:
+    """What a terminal shows of the first results, and the most pressing thing to do for each judge."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    shown = results[:_SHOWN]
+    print_parts(results_in_terminal(shown), Console(file=out, width=_WIDTH, color_system=None))
+    several = len(by_judge(shown)) > 1
+    for judge, of in by_judge(shown).items():
+        for piece in [piece for piece in advice(of) if not piece.warns][:1]:  # a note has what warns
+            out.write(f"next: {f'{judge}: ' if several else ''}{piece.text}\n")
+    if len(results) > _SHOWN:
+        out.write(f"and {len(results) - _SHOWN} more results\n")
+    return out.getvalue().strip("\n")
+
+
+def html(results: Sequence[Result]) -> str:
+    """The sentences, a table of several results, and one of each; all text is escaped."""
+    parts = [f"<p><b>{escape(str(sentence))}</b></p>" for sentence in sentences(results)]
+    if len(results) > 1:
+        parts.append(_table("data", lambda r: f"{r.dataset}: {r.judge}", RUNS, results))
+    for each in results:
+        rows = [*(each.damage or each.variants), *each.probes]
+        parts.append(f"<p>{escape(line(each))}</p>")
+        parts.append(_table(KIND.heading, KIND.shown, kind_columns(rows, details=0), rows))
+    return "".join(parts)
+
+
+def _table(
+    heading: str, name: Callable[[Row], str], columns: Sequence[Column[Row]], rows: Iterable[Row]
+) -> str:
+    heads = (f'<th title="{escape(column.help)}">{escape(column.heading)}</th>' for column in columns)
+    head = f"<tr><th>{escape(heading)}</th>{''.join(heads)}</tr>"
+    lines = (
+        f"<tr><td>{escape(name(row))}</td>{''.join(_cell(column, row) for column in columns)}</tr>"
+        for row in rows
+    )
+    return f"<table>{head}{''.join(lines)}</table>"
+
+
+def _cell(column: Column[Row], row: Row) -> str:
+    value = column.value(row)
+    style = (
+        f"color:{value.mark[0]}" if isinstance(value, Verdict) else "text-align:right" if column.right else ""
+    )
+    signed = isinstance(value, Verdict) and column.words is None
+    shown = value.signed if signed else column.shown(row).strip()
+    return f'<td style="{style}">{escape(shown)}</td>'
+
+
+def runs_frame(results: Sequence[Result]) -> "pd.DataFrame":
+    """One row a (model, protocol, dataset), with all figures of the tables of results."""
+    import pandas as pd
+
+    columns = dict.fromkeys((*PAPER, *RUNS))
+    return pd.DataFrame(
+        [
+            {
+                "model": r.model,
+                "protocol": r.protocol,
+                "dataset": r.dataset,
+                "n": r.n,
+                **plain_row(columns, r),
+            }
+            for r in results
+        ]
+    )
+
+
+def frame(results: Sequence[Result]) -> "pd.DataFrame":
+    """One row a (model, protocol, dataset, variant, metric): first the columns of the kind."""
+    import pandas as pd
+
+    rows = [
+        {
+            "model": result.model,
+            "protocol": result.protocol,
+            "dataset": result.dataset,
+            "variant": row.variant,
+            "level": row.level,
+            **plain_row((KIND, *KINDS), row),
+            "metric": metric,
+            **{f"metric_{name}": value for name, value in asdict(cell).items()},
+        }
+        for result in results
+        for row in (*result.variants, *result.probes)
+        for metric, cell in row.metrics.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def plot(result: Result) -> "Figure":
+    """Detection of each kind of damage and control with its limits, coloured by verdict; 50 % is blind.
+
+    It is drawn without a display; notebooks show it, `savefig` writes it.
+    """
+    from matplotlib.figure import Figure
+
+    rows = [row for row in (*result.variants, *result.controls) if row.detection is not None]
+    figure = Figure(figsize=(7, 0.8 + 0.32 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    for place, row in enumerate(rows):
+        value, colour = row.detection or 0.0, row.state.mark[0]
+        low, high = row.detection_ci or (value, value)
+        axes.plot([low, high], [place, place], color=colour, linewidth=2)
+        axes.plot([value], [place], "o", color=colour)
+    axes.axvline(0.5, color=_GREY, linewidth=1, linestyle=":")
+    axes.set_yticks(range(len(rows)), [KIND.shown(row) for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlim(min([0.5, *((row.detection_ci or (0.5, 1.0))[0] for row in rows)]) - 0.02, 1.02)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    axes.set_xlabel("detection (50 % is blind)")
+    axes.set_title(f"{result.dataset}: {result.model}", loc="left")
+    return figure

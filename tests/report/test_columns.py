@@ -1,0 +1,179 @@
+"""A word of a verdict and a column of results are declared once: one more of each is on every surface."""
+
+import ast
+import contextlib
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import dhp
+from dhp.analysis import results as records
+from dhp.analysis.results import VariantResult
+from dhp.cli.main import main
+from dhp.core import verdicts
+from dhp.core.files import indented_json
+from dhp.core.verdicts import NOTICED, STILL, VERDICTS, Verdict, foremost, in_sentence, verdict_of
+from dhp.report.columns import KINDS, RUNS, Column
+from dhp.report.findings import sentences
+from dhp.report.page import write_report
+from dhp.runs.reader import read_run
+
+PACKAGE = Path(dhp.__file__).parent
+WORD, SIGN, MEANING = "half noticed", "◒", "noticed in every second text"
+
+
+OTHER_MEANING = {
+    "leaderboard/site.py",  # fields of files
+    "leaderboard/tables.py",
+    "judge/judges/mock.py",  # the mock judge that is called blind
+    "plugins/human/labels.py",  # states of an agreement
+    "plugins/probes/statistics.py",  # states of a habit
+    "report/junit.py",  # states of a condition of a gate
+    "runs/gate.py",
+    "runs/gate_findings.py",
+    "runs/level_shift.py",
+    "runs/losses.py",
+    "cli/pytest_plugin.py",
+}
+
+
+@pytest.fixture
+def seventh() -> Iterator[Verdict]:
+    """One more word on damage, as one more entry of the table makes it."""
+    yield Verdict(
+        WORD,
+        about="damage",
+        standing="weak",
+        sign=SIGN,
+        style="magenta",
+        fill=("#fedcba", "#123456"),
+        mark=("#abcdef", "#654321"),
+        phrase="half notices {}",
+        explanation=MEANING,
+    )
+    del VERDICTS[WORD]
+    records._adapter.cache_clear()
+
+
+@pytest.fixture
+def run_with_it(seventh: Verdict, tmp_path: Path) -> Path:
+    """A finished run that says the word of its first kind of damage."""
+    records._adapter.cache_clear()
+    folder = tmp_path / "run"
+    (result,) = dhp.run("mock/ideal", "mini/story_cloze", n=8, out=folder, progress=False)
+    first = replace(result.variants[0], verdict=seventh)
+    (folder / "results.json").write_text(
+        indented_json(replace(result, variants=(first, *result.variants[1:])).to_dict()), encoding="utf-8"
+    )
+    return folder
+
+
+def table_of(folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> str:
+    """What `dhp report --table` prints."""
+    with contextlib.suppress(SystemExit):
+        main(["report", str(folder), "--table", *options])
+    return capsys.readouterr().out
+
+
+def surfaces(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    """Every form in which the results of a run show."""
+    found: dict[str, str] = {}
+    for name in ("terminal", "markdown", "csv", "latex"):
+        found[name] = table_of(folder, capsys, "--details", *([] if name == "terminal" else [f"--{name}"]))
+    results = read_run(folder).results
+    found["page"] = write_report(folder, progress=None).read_text("utf-8")
+    alone = folder.parent / "alone.json"  # a board recomputes the verdicts of a whole run
+    alone.write_bytes((folder / "results.json").read_bytes())
+    site = dhp.leaderboard(alone, folder.parent / "site", progress=False).parent
+    found["board"] = "".join(path.read_text("utf-8") for path in site.rglob("models/*.html"))
+    found["notebook"] = results._repr_html_()
+    found["print"] = str(results)
+    found["frame"] = results.to_frame().to_csv()
+    return found
+
+
+def test_a_seventh_word_is_on_every_surface(
+    run_with_it: Path, seventh: Verdict, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = surfaces(run_with_it, capsys)
+    assert [name for name, text in found.items() if WORD not in text] == []
+    results = read_run(run_with_it).results
+    (sentence,) = sentences(results)
+    assert "half notices" in str(sentence)
+    for name in ("page", "board"):
+        assert ".half-noticed { --fill: light-dark(#fedcba, #123456)" in found[name], name
+    assert f"{SIGN} {WORD}: {MEANING}" in found["page"], "the key"
+    assert 'style="color:#abcdef"' in found["notebook"]
+    assert results[0].variants[0].state is seventh
+    assert results[0].noticed == "5 of 6", "it is no good word"
+
+
+def test_one_more_column_is_on_every_surface(run_with_it: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    of_kind = Column[VariantResult]("double pairs", lambda row: 2 * row.n, str, "twice the pairs")
+    of_run = Column[dhp.Result]("size in words", lambda result: f"about {result.n}", str, "the size")
+    KINDS.append(of_kind)
+    RUNS.append(of_run)
+    try:
+        found = surfaces(run_with_it, capsys)
+    finally:
+        KINDS.remove(of_kind)
+        RUNS.remove(of_run)
+    by_kind = ("csv", "frame")  # with details these hold a row for each kind
+    assert [name for name, text in found.items() if "about 8" not in text and name not in by_kind] == []
+    for name, text in found.items():
+        assert "double pairs" in text or "double_pairs" in text, name
+        assert re.search(r"\b16\b", text), name
+
+
+def test_columns_of_files_hold_plain_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "run"
+    (result,) = dhp.run("mock/noisy", "mini/story_cloze", n=8, out=folder, progress=False)
+    (line,) = csv.DictReader(io.StringIO(table_of(folder, capsys, "--csv")))
+    assert float(line["d_avg"]) == result.d_avg
+    assert float(line["d_min"]) == result.d_min
+    ends = tuple(float(line[f"detection_{end}"]) for end in ("low", "high"))
+    assert ends == result.detection.ci["avg"]
+
+
+def test_no_other_file_spells_a_word() -> None:
+    """Code asks the table: a word stands as a text of its own nowhere else."""
+    words = {str(word) for word in VERDICTS}
+    others = {"core/verdicts.py", *OTHER_MEANING}
+    spelt = {}
+    for path in PACKAGE.rglob("*.py"):
+        if str(path.relative_to(PACKAGE)) in others:
+            continue
+        texts = {
+            node.value
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        if found := texts & words:
+            spelt[str(path.relative_to(PACKAGE))] = sorted(found)
+    assert spelt == {}
+
+
+def test_words_are_ordered_once() -> None:
+    assert [str(word) for word in in_sentence("damage")][:3] == ["noticed", "preferred", "missed"]
+    assert foremost([NOTICED, verdict_of("missed")]) == "missed"
+    assert foremost([NOTICED, verdict_of("faint"), verdict_of("undecided")]) is NOTICED
+    assert foremost([verdict_of("faint"), verdict_of("undecided")]) == "faint"
+    assert json.loads(json.dumps({"said": STILL})) == {"said": "still"}
+    assert verdicts.verdicts_about("run") == ["blind"]
+    with pytest.raises(KeyError):
+        verdict_of("half noticed")
+
+
+def test_a_result_says_its_figures_in_the_words_of_the_terminal() -> None:
+    results = dhp.run("baseline/surface", "mini/story_cloze", progress=False)
+    shown = str(results)
+    assert "D_avg  D_min  noticed  detection" in shown
+    assert "wrong endings" in shown
+    assert "wrong_ending" not in shown
+    assert repr(results[0].variants[0]).startswith("VariantResult(missing letters: noticed, ")
