@@ -5,7 +5,7 @@ examples. `intervals`: share of 95 % intervals that hold the true figure; `t75`,
 a grid of doses and by a search. `compare`: how often two judges are told apart of which one sees 0, 5 or 10
 points less. `gate`: what a gate says of them. `verdicts`: errors of verdicts on kinds of known detection, and
 coverage of their intervals; `power`: how many are noticed; `outlook`: how many decide after as many examples
-as a pilot asks for. `averages`: coverage of the run's own figure.
+as a pilot asks for. `controls`: states of harmless edits. `averages`: coverage of the run's own figure.
 
 Run it from anywhere: python scripts/coverage.py intervals --runs 200
 """
@@ -23,12 +23,25 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from dhp.analysis.control_state import control_state
 from dhp.analysis.kinds import needed
 from dhp.analysis.verdict_rule import DECIDED, verdicts
-from dhp.core.verdicts import MISSED, NOTICED, PREFERRED, UNDECIDED, Verdict
+from dhp.core.verdicts import (
+    FALSE_ALARM,
+    MISSED,
+    MOVES_A_LITTLE,
+    NOT_DECIDED,
+    NOTICED,
+    PREFERRED,
+    PREFERS_EDITS,
+    STILL,
+    UNDECIDED,
+    Verdict,
+)
 from dhp.plugins.adaptive.threshold_search import searched, staircase
 from dhp.stats.arrays import level_shares
 from dhp.stats.compare import QUANTITIES, JudgeScores
+from dhp.stats.controls import movements
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import Detection, detection
 from dhp.stats.flips import flip_log_p
@@ -441,6 +454,41 @@ def outlooks(runs: int, chosen: argparse.Namespace) -> None:
             )
 
 
+MOVED = {
+    "blind to edits": (0.8, 0.5),
+    "falls in 65 %": (0.8, 0.65),
+    "falls in 80 %": (0.8, 0.8),
+    "rises in 80 %": (0.8, 0.2),
+    "falls by a hair": (0.8, None),
+    "blind to all": (0.5, 0.5),
+    "sees edits alone": (0.5, 0.8),
+}
+"""What harmless edits do to a judge: true detection of twelve kinds of damage, and of the edits. If these
+move scores they do so by as much as damage, or in every text by a thousandth of that."""
+STATES = (STILL, MOVES_A_LITTLE, FALSE_ALARM, PREFERS_EDITS, NOT_DECIDED)
+
+
+def control_states(runs: int, chosen: argparse.Namespace) -> None:
+    """Print how often harmless edits get each state."""
+    print(f"% of runs: {', '.join(STATES)}")
+    for name, (damage, edits) in MOVED.items():
+        for cell in _cells(chosen, chosen.n or (24, 50, 100, 400)):
+            shape, metrics, ties, sized, kinds, n = cell
+            rng = np.random.default_rng([n, metrics, SHAPES.index(shape), int(10 * ties), len(name), 13])
+            truth = np.append(np.full(kinds, damage), 0.5 if edits is None else max(edits, 1 - edits))
+            counts: Counter[str] = Counter()
+            for _ in range(runs):
+                x = judged(shape, truth, ties, sized, n, metrics, rng)
+                harmful, control = x[:, :kinds], x[:, kinds:] * (-1 if edits and edits < 0.5 else 1)
+                if edits is None:
+                    control = np.abs(rng.normal(0.001, 0.0002, control.shape))
+                noticed = [word is NOTICED for word in _words(detection(harmful, ["all"] * kinds), harmful)]
+                (found,) = movements(control, harmful, noticed, resamples=FLIPS)
+                counts[control_state(found)[0]] += 1
+            said = " ".join(f"{100 * counts[state] / runs:5.1f}" for state in STATES)
+            print(f"{name:16} {_named(cell)}: {said}", flush=True)
+
+
 def run_averages(runs: int, chosen: argparse.Namespace) -> None:
     """Print coverage of the average, where kinds differ."""
     truth, levels = np.linspace(0.5, 0.95, KINDS), ["character", "word", "sentence"] * (KINDS // 3)
@@ -470,6 +518,7 @@ PARTS = {
     "verdicts": errors,
     "power": power,
     "outlook": outlooks,
+    "controls": control_states,
     "averages": run_averages,
 }
 

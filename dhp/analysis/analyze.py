@@ -335,22 +335,25 @@ def _all_tested(
 ]:
     """Kinds of damage, controls, attacks, curves of doses, and detection of all kinds without doses.
 
-    Controls first, as verdicts depend on them.
+    Damage first: what a control costs is measured against it.
     """
-    same = judged_probes(ratings, [v for v in variants if v.perturber == IDENTITY], config)
-    edited = [v for v in variants if v.level == "control" and v.perturber != IDENTITY]
-    harmless = judged_probes(ratings, edited, config)
-    attacks = judged_probes(ratings, [v for v in variants if v.level == "attack"], config, "attack")
     perturbed = [v for v in variants if v.level not in PROBES]
-    names = [v.name for v in perturbed]
-    order = [v.name for v in variants]
-    controls = sorted((*same, *harmless), key=lambda row: order.index(row.variant))
-    responses = dose_responses(ratings, names, config, false_alarms(controls), characters)
+    controls, attacks = ([v for v in variants if v.level == level] for level in ("control", "attack"))
+    edits = [v.name for v in controls if v.perturber != IDENTITY]
+    names, order = [v.name for v in perturbed], [v.name for v in variants]
+    guess = false_alarms(judged_probes(ratings, controls, config))
+    responses = dose_responses(ratings, names, config, guess, characters)
     dosed = {response.perturber for response in responses}
-    rows, found = judged_kinds(ratings, [v for v in perturbed if v.perturber not in dosed], config, harmless)
-    further, _ = judged_kinds(ratings, [v for v in perturbed if v.perturber in dosed], config, harmless)
+    rows, found = judged_kinds(ratings, [v for v in perturbed if v.perturber not in dosed], config, edits)
+    further, _ = judged_kinds(ratings, [v for v in perturbed if v.perturber in dosed], config, edits)
     ordered = sorted((*rows, *further), key=lambda row: order.index(row.variant))
-    return ordered, controls, attacks, responses, found
+    return (
+        ordered,
+        judged_probes(ratings, controls, config, ordered),
+        judged_probes(ratings, attacks, config, ordered, attacks=True),
+        responses,
+        found,
+    )
 
 
 def false_alarms(controls: Sequence[VariantResult]) -> float:

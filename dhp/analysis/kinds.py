@@ -4,22 +4,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Literal
 
 import numpy as np
 
 from dhp.analysis.config import ResolvedConfig
+from dhp.analysis.control_state import control_state
 from dhp.analysis.outlook import examples_to_decide
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import NOTHING, Cell, Ends, RunDetection, VariantResult
-from dhp.analysis.verdict_rule import control_state, verdicts
+from dhp.analysis.verdict_rule import verdicts
 from dhp.content.catalog import read_probes, variant_name
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.specs import Suite
-from dhp.core.verdicts import FAINT, FALSE_ALARM, RAISED, UNDECIDED, Verdict
+from dhp.core.verdicts import FAINT, NOTICED, UNDECIDED, Verdict
 from dhp.stats.arrays import Floats
-from dhp.stats.controls import below_edits
+from dhp.stats.controls import below_edits, movements
 from dhp.stats.detection import Detection, detection
 from dhp.stats.discernment import LOG_ALPHA, discern, holm
 from dhp.stats.flips import flip_log_p
@@ -78,11 +78,11 @@ def judged_kinds(
     ratings: RatingsArray,
     variants: Sequence[Variant],
     config: ResolvedConfig,
-    harmless: Sequence[VariantResult] = (),
+    edits: Sequence[str] = (),
 ) -> tuple[list[VariantResult], RunDetection]:
     """Kinds of damage that are judged together, and the detection of all of them.
 
-    `harmless` are the controls that damage is compared with.
+    `edits` are the variants of harmless edits that damage is compared with.
     """
     if not variants:
         return [], NOTHING
@@ -94,7 +94,7 @@ def judged_kinds(
         found,
         flip_log_p(differences, ratings.clusters),
         floor=config.floor_share,
-        below_edits=_below_edits(ratings, differences, [row.variant for row in harmless]),
+        below_edits=_below_edits(ratings, names, edits),
         looks=looks or 1,
         # With several analyses a kind that was decided stays so, whatever becomes of the others.
         together=None if looks is None else len(names),
@@ -107,12 +107,10 @@ def judged_kinds(
     ], _of_run(found, names)
 
 
-def _below_edits(ratings: RatingsArray, differences: Floats, edits: Sequence[str]) -> Floats | None:
+def _below_edits(ratings: RatingsArray, names: Sequence[str], edits: Sequence[str]) -> Floats | None:
     """Natural logs of the p-values that damaged copies score no lower than harmlessly edited ones."""
-    if not edits:
-        return None
-    tables = [differences - ratings.difference_table([name], ratings.metrics) for name in edits]
-    return below_edits([np.where(np.abs(x) < _ROUNDING, 0.0, x) for x in tables], ratings.clusters).log_p
+    tables = [ratings.difference_table(names, ratings.metrics, of=e) for e in edits if e in ratings.variants]
+    return below_edits(tables, ratings.clusters).log_p if tables else None
 
 
 def needed(found: Detection, said: Sequence[Verdict], floor: float) -> list[tuple[int, int] | None]:
@@ -133,24 +131,36 @@ def judged_probes(
     ratings: RatingsArray,
     variants: Sequence[Variant],
     config: ResolvedConfig,
-    kind: Literal["control", "attack"] = "control",
+    damage: Sequence[VariantResult] = (),
+    *,
+    attacks: bool = False,
 ) -> list[VariantResult]:
-    """Controls, or attacks, with detection and state.
+    """Controls, or attacks, with their states beside the damage that was judged.
 
-    Of an attack the metric is named that it raised most, and detection is that metric's: the figures of the
-    share of scores that rose, mirrored.
+    Detection is that of the metric by which the state was reached.
     """
     if not variants:
         return []
-    attacks = kind == "attack"
-    differences = ratings.difference_table([variant.name for variant in variants], ratings.metrics)
-    levels = [variant.level for variant in variants]
-    found = detection(-differences if attacks else differences, levels, ratings.clusters)
-    alarm = RAISED if attacks else FALSE_ALARM
-    rows = _rows(ratings, variants, config, differences, found, mirrored=attacks)
+    names, judged = [variant.name for variant in variants], [row.variant for row in damage]
+    differences = ratings.difference_table(names, ratings.metrics)
+    beside = ratings.difference_table(judged, ratings.metrics) if judged else None
+    moved = any(np.nan_to_num(x).any() for x in (differences, beside) if x is not None)
+    noticed = [row.verdict is NOTICED for row in damage]
+    found = detection(differences, [variant.level for variant in variants], ratings.clusters)
+    rows = _rows(ratings, variants, config, differences, found, two_sided=attacks)
+    moves = movements(differences, beside, noticed, ratings.clusters)
+    states = [control_state(each, attack=attacks, scores_move=moved) for each in moves]
     return [
-        replace(row, verdict=control_state(*_kind(found, v), row.n, floor=config.floor_share, alarm=alarm))
-        for v, row in enumerate(rows)
+        replace(
+            row,
+            verdict=state,
+            best_metric=row.best_metric and ratings.metrics[m],
+            detection=_defined(found.metric_value[v, m]),
+            detection_ci=_ends(found.metric_low[v, m], found.metric_high[v, m]),
+            share=float(each.share[m]) if each.against[m] >= 0 else None,
+            beside=judged[each.against[m]] if each.against[m] >= 0 else None,
+        )
+        for v, (row, each, (state, m)) in enumerate(zip(rows, moves, states, strict=True))
     ]
 
 
@@ -161,20 +171,16 @@ def _rows(
     differences: Floats,
     found: Detection,
     *,
-    mirrored: bool = False,
+    two_sided: bool = False,
 ) -> list[VariantResult]:
-    """The variants, at least one, without a verdict.
-
-    With `mirrored` the detection is that of scores that rose. Probes have no weights.
-    """
+    """The variants, at least one, without a verdict. Probes have no weights."""
     names, metrics = [v.name for v in variants], ratings.metrics
     weights = [None if v.level in PROBES else config.weight_row(v.perturber, metrics) for v in variants]
     if config.method == "scipy":
         differences = ratings.difference_table(names, metrics, ties=False)
-    alternative: Alternative = "two-sided" if mirrored else "greater"
+    alternative: Alternative = "two-sided" if two_sided else "greater"
     log_p, *scores = _discerned(ratings, weights, config, differences, alternative)
-    shown = _mirrored(found) if mirrored else found
-    cells = _cells(ratings, names, weights, differences, log_p, shown)
+    cells = _cells(ratings, names, weights, differences, log_p, found)
     rows = []
     for v, (variant, row) in enumerate(zip(variants, weights, strict=True)):
         d, d_ew = (_defined(each[v]) for each in scores)
@@ -183,7 +189,7 @@ def _rows(
             lost = confusion([cell.mean_drop or 0.0 for cell in cells[v].values()], row)
         if d is not None and d_ew is not None and variant.level not in PROBES:
             d, d_ew = (ratings.course.adjusted(each, variant.name) for each in (d, d_ew))
-        value, low, high = _kind(shown, v)
+        value, low, high = _kind(found, v)
         rows.append(
             VariantResult(
                 variant=variant.name,
@@ -264,21 +270,6 @@ def _cells(
             standardised_drop=_defined(drops[v, m]),
         )
     return cells
-
-
-def _mirrored(found: Detection) -> Detection:
-    """Detection of scores that rose, and its limits, as of scores that fell."""
-    return replace(
-        found,
-        fell=found.rose,
-        rose=found.fell,
-        metric_value=1 - found.metric_value,
-        metric_low=1 - found.metric_high,
-        metric_high=1 - found.metric_low,
-        value=1 - found.value,
-        low=1 - found.high,
-        high=1 - found.low,
-    )
 
 
 def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> list[str]:

@@ -157,7 +157,9 @@ class RatingsArray:
                 degraded[:, v] = self.means[1 + self.variants.index(name)].T
         return self.means[0].T, degraded
 
-    def difference_table(self, variants: Sequence[str], metrics: Sequence[str], ties: bool = True) -> Floats:
+    def difference_table(
+        self, variants: Sequence[str], metrics: Sequence[str], ties: bool = True, *, of: str = ORIGINAL
+    ) -> Floats:
         """`differences`, shape (examples, variants, metrics).
 
         NaN all over for a variant that was not rated.
@@ -166,17 +168,18 @@ class RatingsArray:
         for v, name in enumerate(variants):
             if name in self.variants:
                 for m, metric in enumerate(metrics):
-                    table[:, v, m] = self.differences(name, metric, ties)
+                    table[:, v, m] = self.differences(name, metric, ties, of=of)
         return table
 
-    def differences(self, variant: str, metric: str, ties: bool = True) -> Floats:
+    def differences(self, variant: str, metric: str, ties: bool = True, *, of: str = ORIGINAL) -> Floats:
         """Original minus a rated variant, shape (examples,); NaN where a score is missing.
 
-        At the precision of the scores: those that floating point alone tells apart are equal, other than in
-        differences without `ties`, as published.
+        Or another rated variant, `of`, minus it. At the precision of the scores: those that floating point
+        alone tells apart are equal, other than in differences without `ties`, as published.
         """
         m = self.metrics.index(metric)
-        original, degraded = self.means[0, m], self.means[1 + self.variants.index(variant), m]
+        first = 0 if of == ORIGINAL else 1 + self.variants.index(of)
+        original, degraded = self.means[first, m], self.means[1 + self.variants.index(variant), m]
         difference: Floats = original - degraded
         if not ties:
             return difference

@@ -109,15 +109,21 @@ class VariantResult:
 
     detection: float | None = None
     """Detection by the metric that sees the damage best, in [0, 1], corrected for the choice of the metric;
-    see `dhp.stats.detection`. None without a pair. For an attack it is that of the metric that rose most."""
+    see `dhp.stats.detection`. None without a pair. Of a control or attack that of `best_metric`."""
     detection_ci: Ends = None
     """95 % confidence limits."""
     best_metric: str | None = None
-    """The metric with the highest detection, of an attack the lowest; the first by name on a tie."""
+    """The metric with the highest detection; the first by name on a tie. Of a control or attack the metric by
+    which its state was reached; see `dhp.analysis.control_state`."""
     n: int = 0
     """Pairs of the metric that has most."""
     verdict: Verdict | None = None
     """Verdict on damage, or the state of a control or attack; see `dhp.core.verdicts`."""
+    share: float | None = None
+    """Of a control or attack: mean change of the score by `best_metric`, in the direction in which it moves,
+    as a share of the mean drop under `beside`; at least 0, None without such damage."""
+    beside: str | None = None
+    """The mildest damage that this metric notices, or if there is none, the damage that costs it most."""
     n_to_decide: tuple[int, int] | None = None
     """Examples with which a kind that is undecided or faint is noticed or missed with a chance of 50 and of
     80 %, if further ones come from where these did; None if it is decided, or if 5,000 are too few."""

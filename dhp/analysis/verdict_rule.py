@@ -12,13 +12,9 @@ import numpy as np
 from dhp.core.verdicts import (
     AS_HARMLESS_EDITS,
     FAINT,
-    FALSE_ALARM,
     MISSED,
-    NOT_DECIDED,
-    NOT_TESTED,
     NOTICED,
     PREFERRED,
-    STILL,
     UNDECIDED,
     Verdict,
 )
@@ -32,8 +28,6 @@ ALPHA = 0.05
 BLIND = 0.5
 DECIDED = (NOTICED, MISSED, PREFERRED)
 """Verdicts for which no further examples are needed."""
-CONTROL_PAIRS = 20
-"""Pairs that a control needs to be tested."""
 
 
 def verdicts(
@@ -81,25 +75,3 @@ def verdicts(
         (MISSED, below_floor),
     )
     return [next((word for word, holds in first if holds[v]), UNDECIDED) for v in range(shown.size)]
-
-
-def control_state(
-    value: float,
-    low: float,
-    high: float,
-    pairs: int,
-    *,
-    floor: float = FLOOR,
-    alarm: Verdict = FALSE_ALARM,
-) -> Verdict:
-    """What the same figures say of a change that must not move the score.
-
-    `alarm` (`false alarm` of harmless edits, `raised` of attacks) if the lower limit lies above 50 % and the
-    value at the floor or above; `not tested` with fewer than 20 pairs; `still` if the upper limit lies below
-    the floor; else `not decided`.
-    """
-    if pairs >= FEWEST_PAIRS and low > BLIND and value >= floor:
-        return alarm
-    if pairs < CONTROL_PAIRS or math.isnan(high):
-        return NOT_TESTED
-    return STILL if high < floor else NOT_DECIDED

@@ -17,8 +17,10 @@ from dhp.core.verdicts import (
     AS_HARMLESS_EDITS,
     FAINT,
     MISSED,
+    MOVES_A_LITTLE,
     NOT_TESTED,
     NOTICED,
+    STILL,
     UNDECIDED,
     Verdict,
     foremost,
@@ -126,13 +128,22 @@ def matrix_of(title: str, heads: Sequence[str], columns: Sequence[Result]) -> Ma
 
 
 def control_words(row: VariantResult | None) -> str:
-    """The state of a control or attack, with its figure where it was tested and not plainly passed."""
+    """The state of a control or attack, with the figure that it goes by."""
     if row is None:
         return "not judged"
     said = row.state
-    faint = row.detection_ci is not None and row.detection_ci[0] > 0.5
-    plain = said is NOT_TESTED or (said.is_good and not faint)
+    if said is MOVES_A_LITTLE and (share := cost(row)):
+        return f"{said}, {share}"
+    low, high = row.detection_ci or (0.5, 0.5)
+    plain = said is NOT_TESTED or (said is STILL and low <= 0.5 <= high)
     return said if plain else f"{said} {percent(row.detection)}"
+
+
+def cost(row: VariantResult) -> str:
+    """What a control or attack changes beside damage; empty if there is none to be held against."""
+    if row.share is None or row.beside is None:
+        return ""
+    return f"{percent(row.share)} of {variant_name(row.beside)}"
 
 
 def _statements(results: Sequence[Result]) -> list[Statement]:
@@ -175,12 +186,12 @@ def _extent(verdict: Verdict, rows: Mapping[str, Sequence[VariantResult]]) -> st
 
 def _about_probes(results: Sequence[Result]) -> list[Statement]:
     parts = []
-    for verdict in (word for word in in_sentence("probe") if word.is_bad):
+    for verdict in (word for word in in_sentence("probe") if word.is_bad or word is MOVES_A_LITTLE):
         hit: dict[str, list[str]] = {}
         for each in results:
             for row in each.probes:
                 if row.state is verdict:
-                    hit.setdefault(variant_name(row.variant), []).append(percent(row.detection))
+                    hit.setdefault(variant_name(row.variant), []).append(_figure(row))
         several = len(results) > 1
         named = [
             f"{name} ({f'{len(figures)} of {len(results)} sets' if several else figures[0]})"
@@ -189,6 +200,11 @@ def _about_probes(results: Sequence[Result]) -> list[Statement]:
         if named:
             parts.append(Statement(verdict, verdict.phrase.format(listed(named))))
     return parts
+
+
+def _figure(row: VariantResult) -> str:
+    beside = f"{found} cost" if (found := cost(row)) else ""
+    return beside if beside and row.state is MOVES_A_LITTLE else percent(row.detection)
 
 
 def _of_doses(result: Result) -> list[Statement]:

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from dhp.analysis.config import ResolvedConfig
-from dhp.analysis.kinds import judged_kinds, judged_probes
+from dhp.analysis.kinds import judged_kinds
 from dhp.analysis.ratings import split_ratings
 from dhp.analysis.schedules import Plan
 from dhp.analysis.verdict_rule import DECIDED
@@ -152,10 +152,9 @@ class _Session:
         damage = [variant for variant in variants if variant.level not in PROBES]
         if not damage:
             return set()
-        edits = [v for v in variants if v.level == "control" and v.perturber != IDENTITY]
+        edits = [v.name for v in variants if v.level == "control" and v.perturber != IDENTITY]
         (ratings,) = split_ratings(self.table(self.candidates))
-        harmless = judged_probes(ratings, edits, self._config)
-        rows, _ = judged_kinds(ratings, damage, self._config, harmless)
+        rows, _ = judged_kinds(ratings, damage, self._config, edits)
         return {row.variant for row in rows if row.verdict in DECIDED}
 
     def table(self, texts: Sequence[Candidate]) -> "pd.DataFrame":

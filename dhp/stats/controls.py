@@ -28,6 +28,7 @@ from dhp.stats.arrays import (
 )
 from dhp.stats.defaults import RESAMPLES
 from dhp.stats.detection import FEWEST_PAIRS, Detection, detection
+from dhp.stats.flips import flip_log_p
 from dhp.stats.wilcoxon import signed_ranks
 
 
@@ -46,7 +47,12 @@ class BelowEdits:
     """Natural logs of the p-values that the share is one half for all metrics, against more; (V,)."""
 
 
-def below_edits(tables: Sequence[npt.ArrayLike], clusters: npt.ArrayLike | None = None) -> BelowEdits:
+def below_edits(
+    tables: Sequence[npt.ArrayLike],
+    clusters: npt.ArrayLike | None = None,
+    *,
+    resamples: int = RESAMPLES,
+) -> BelowEdits:
     """Compare damaged copies with the harmlessly edited copies of the same texts.
 
     Parameters
@@ -56,6 +62,8 @@ def below_edits(tables: Sequence[npt.ArrayLike], clusters: npt.ArrayLike | None 
         where either is missing. Equal scores must differ by exactly 0.
     clusters : shape (n,), optional
         Integers; examples with the same one belong together.
+    resamples
+        As for `flip_log_p`, which is the test.
 
     Raises
     ------
@@ -66,51 +74,19 @@ def below_edits(tables: Sequence[npt.ArrayLike], clusters: npt.ArrayLike | None 
     for table in tables:
         x = checked_table(table)
         seen = detection(x, ["all"] * x.shape[1], clusters)
-        figures = np.stack([seen.value, seen.low, seen.high, fell_log_p(x, clusters)])
+        figures = np.stack([seen.value, seen.low, seen.high, flip_log_p(x, clusters, resamples=resamples)[0]])
         found.append(np.where(seen.pairs.max(axis=1) >= FEWEST_PAIRS, figures, np.nan))
     every = np.stack(found)
     largest = np.where(np.isnan(every[:, 3]), -np.inf, every[:, 3]).argmax(axis=0)
     return BelowEdits(*every[largest, :, np.arange(every.shape[2])].T)
 
 
-def fell_log_p(differences: npt.ArrayLike, clusters: npt.ArrayLike | None = None) -> Floats:
-    """Natural logs of the p-values that a judge is blind to each kind of damage, against falling scores.
-
-    If it is blind, the scores of the two texts of a pair may be swapped, those of all metrics and of all
-    examples of a cluster together. The statistic is the largest over the metrics of the net number of scores
-    that fell, in standard errors; its distribution is that of the swaps themselves, so nothing is assumed of
-    how metrics depend.
-
-    Parameters
-    ----------
-    differences : shape (n, V, M)
-        First text minus second, NaN where a score is missing.
-    clusters : shape (n,), optional
-        Integers; examples with the same one are swapped together.
-
-    Returns
-    -------
-    shape (V,)
-        At most 0; 0 where no score moved, NaN without a pair. At least log(1 / 10001) where not all swaps are
-        counted out.
-
-    Raises
-    ------
-    ValueError
-        If the shape is another or a difference is infinite.
-    """
-    x = checked_table(differences)
-    observed, flipped, exact = _flipped(np.nan_to_num(np.sign(x)), clusters)
-    without = np.isnan(x).all(axis=(0, 2))
-    return np.log(flip_p(np.where(without, np.nan, observed.max(axis=1)), flipped.max(axis=2), exact))
-
-
-def _flipped(values: Floats, clusters: npt.ArrayLike | None) -> tuple[Floats, Floats, bool]:
+def _flipped(values: Floats, clusters: npt.ArrayLike | None, resamples: int) -> tuple[Floats, Floats, bool]:
     """Standardised sums of values (n, V, M): observed (V, M), and under sign flips (R, V, M)."""
     shares = cluster_sums(values.reshape(len(values), -1), cluster_index(clusters, len(values)))
     error = np.sqrt((shares**2).sum(axis=0))
     shares = shares / np.where(error > 0, error, 1.0)
-    signs, exact = sign_flips(len(shares), RESAMPLES, np.random.default_rng(0))
+    signs, exact = sign_flips(len(shares), resamples, np.random.default_rng(0))
     shape = values.shape[1:]
     return shares.sum(axis=0).reshape(shape), flipped_sums(signs, shares).reshape(-1, *shape), exact
 
@@ -123,6 +99,8 @@ class Movement:
     """Detection of the control, as of one kind of damage."""
     log_p: Floats
     """Natural logs of two-sided p-values that no metric moves, adjusted for the number of metrics; (M,)."""
+    fell: Bools
+    """Whether a metric moves downwards, by its signed ranks; (M,)."""
     share: Floats
     """Mean change of the score in the direction in which the metric moves, as a share of the mean drop under
     the mildest damage that this metric notices; infinite where no damage lowers it. Shape (M,)."""
@@ -135,6 +113,8 @@ def movements(
     damage: npt.ArrayLike | None = None,
     noticed: npt.ArrayLike = (),
     clusters: npt.ArrayLike | None = None,
+    *,
+    resamples: int = RESAMPLES,
 ) -> list[Movement]:
     """What each of C controls does, beside V kinds of damage.
 
@@ -151,6 +131,8 @@ def movements(
         Whether each kind of damage is noticed.
     clusters : shape (n,), optional
         Integers; examples with the same one belong together.
+    resamples
+        Random swaps, at least 1; all of them are counted out instead if they are no more.
 
     Raises
     ------
@@ -162,14 +144,16 @@ def movements(
     found = []
     for c in range(x.shape[1]):
         own = x[:, [c]]
-        observed, flipped, exact = _flipped(signed_ranks(own), clusters)
+        observed, flipped, exact = _flipped(signed_ranks(own), clusters, resamples)
         furthest = np.abs(flipped[:, 0]).max(axis=1)[:, None]
         p = flip_p(np.abs(observed[0]), np.broadcast_to(furthest, (len(furthest), x.shape[2])), exact)
         change = np.sign(observed[0]) * _means(own)[0]
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(reference > 0, np.maximum(change, 0.0) / reference, np.inf)
         seen = detection(own, ["all"], clusters)
-        found.append(Movement(seen, np.where(seen.pairs[0] > 0, np.log(p), np.nan), share, against))
+        found.append(
+            Movement(seen, np.where(seen.pairs[0] > 0, np.log(p), np.nan), observed[0] > 0, share, against)
+        )
     return found
 
 

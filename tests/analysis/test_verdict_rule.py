@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dhp.analysis.outlook import examples_to_decide
-from dhp.analysis.verdict_rule import control_state, verdicts
-from dhp.core.verdicts import AS_HARMLESS_EDITS, FAINT, MISSED, NOTICED, PREFERRED, RAISED, UNDECIDED, Verdict
+from dhp.analysis.verdict_rule import verdicts
+from dhp.core.verdicts import AS_HARMLESS_EDITS, FAINT, MISSED, NOTICED, PREFERRED, UNDECIDED, Verdict
 from dhp.stats.detection import detection
 from dhp.stats.flips import flip_log_p
 
@@ -135,23 +135,3 @@ def test_ties_save_examples() -> None:
     assert some is not None
     assert none is not None
     assert some[1] < none[1]
-
-
-@pytest.mark.parametrize(
-    ("value", "low", "high", "pairs", "expected"),
-    [
-        (0.5, 0.45, 0.55, 20, "still"),
-        (0.5, 0.45, 0.55, 19, "not tested"),
-        (0.55, 0.51, 0.59, 40, "still"),
-        (0.55, 0.45, 0.65, 40, "not decided"),
-        (0.7, 0.51, 0.8, 15, "false alarm"),
-        (0.4, 0.3, 0.45, 40, "still"),
-        (math.nan, math.nan, math.nan, 0, "not tested"),
-    ],
-)
-def test_states_of_controls(value: float, low: float, high: float, pairs: int, expected: str) -> None:
-    assert control_state(value, low, high, pairs) == expected
-
-
-def test_an_attack_is_raised() -> None:
-    assert control_state(0.7, 0.51, 0.8, 40, alarm=RAISED) == "raised"

@@ -50,7 +50,13 @@ def test_very_different_numbers_of_pairs_are_told_of_the_kinds_in_the_average(
     [
         (control("still", 0.5), "still"),
         (control("still", 0.54, detection_ci=(0.51, 0.58)), "still 54%"),
+        (control("still", 0.46, detection_ci=(0.42, 0.49)), "still 46%"),
         (control("false alarm", 0.7), "false alarm 70%"),
+        (control("prefers edits", 0.2), "prefers edits 20%"),
+        (
+            control("moves a little", 1.0, share=0.02, beside="random_typos.minor"),
+            "moves a little, 2% of typos, minor",
+        ),
         (control("not tested", 0.7, n=3), "not tested"),
         (control("not decided", 0.6), "not decided 60%"),
         (None, "not judged"),

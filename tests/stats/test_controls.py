@@ -5,33 +5,10 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
-from scipy import stats
 
-from dhp.stats.controls import below_edits, fell_log_p, movements
+from dhp.stats.controls import below_edits, movements
 
 Floats = npt.NDArray[np.float64]
-
-
-@pytest.mark.parametrize(("fell", "tied", "rose"), [(8, 0, 2), (6, 4, 3), (5, 0, 5), (0, 9, 0), (2, 3, 7)])
-def test_one_metric_is_the_sign_test(fell: int, tied: int, rose: int) -> None:
-    x = np.array([1.0] * fell + [0.0] * tied + [-1.0] * rose)[:, None, None]
-    expected = stats.binomtest(fell, fell + rose, alternative="greater").pvalue if fell + rose else 1.0
-    # Up to 13 texts all swaps are counted out.
-    assert fell_log_p(x)[0] == pytest.approx(math.log(expected), abs=1e-9)
-
-
-def test_the_largest_of_several_metrics_pays_for_the_choice() -> None:
-    rng = np.random.default_rng(3)
-    x = rng.normal(size=(400, 1000, 4))
-    p = np.exp(fell_log_p(x[:24]))
-    assert 0.03 < (p <= 0.05).mean() < 0.07
-    alike = np.repeat(x[:24, :, :1], 4, axis=2)
-    assert fell_log_p(alike) == pytest.approx(fell_log_p(alike[:, :, :1]))
-
-
-def test_texts_of_one_cluster_are_swapped_together() -> None:
-    x = np.ones((20, 1, 1))
-    assert fell_log_p(x, np.arange(20) // 4)[0] == pytest.approx(math.log(1 / 2**5))
 
 
 def test_without_a_pair() -> None:

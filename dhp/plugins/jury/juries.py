@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dhp.analysis.verdict_rule import control_state, verdicts
+from dhp.analysis.control_state import control_state
+from dhp.analysis.verdict_rule import verdicts
 from dhp.core.errors import InputError, unique
 from dhp.core.options import check_percent
 from dhp.core.records import IDENTITY
@@ -18,6 +19,7 @@ from dhp.core.verdicts import FALSE_ALARM, MISSED, NOTICED, Verdict
 from dhp.runs.compare import check_alike, differences, rated_by_dataset
 from dhp.runs.reader import RunResult, read_run
 from dhp.stats.arrays import Floats, Ints
+from dhp.stats.controls import below_edits, movements
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import (
     FEWEST_PAIRS,
@@ -104,17 +106,19 @@ def jury_figures(texts: JudgedTexts, members: Sequence[int], floor: float = FLOO
     damage = x[:, [index - 1 for index in texts.damage]]
     found = detection(damage, texts.levels, texts.clusters)
     below = None
+    if harmless is not None:
+        apart = [damage - harmless[:, [c]] for c in range(harmless.shape[1])]
+        below = below_edits(apart, texts.clusters, resamples=_FLIPS).log_p
+    flips = flip_log_p(damage, texts.clusters, resamples=_FLIPS)
+    said = verdicts(found, flips, floor=floor, below_edits=below)
     states: list[Verdict] = []
     if harmless is not None:
-        seen = detection(harmless, ["control"] * harmless.shape[1], texts.clusters)
-        rows = (seen.value, seen.low, seen.high, seen.pairs.max(axis=1))
-        states = [control_state(*row, floor=floor) for row in zip(*(r.tolist() for r in rows), strict=True)]
-        apart = [damage - harmless[:, [c]] for c in range(harmless.shape[1])]
-        below = np.fmax.reduce([flip_log_p(each, texts.clusters, resamples=_FLIPS)[0] for each in apart])
-    flips = flip_log_p(damage, texts.clusters, resamples=_FLIPS)
+        noticed = [word is NOTICED for word in said]
+        moved = movements(harmless, damage, noticed, texts.clusters, resamples=_FLIPS)
+        states = [control_state(each)[0] for each in moved]
     return JuryFigures(
         found.value,
-        tuple(verdicts(found, flips, floor=floor, below_edits=below)),
+        tuple(said),
         tuple(states),
         tuple(bool(n >= FEWEST_PAIRS) for n in found.pairs.max(axis=1)),
     )
