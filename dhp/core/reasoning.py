@@ -86,7 +86,7 @@ def _outside(text: str) -> str | None:
         kind = "reasons" if _OF_REASONS.match(mark[0]) else "thoughts"
         if not inside:
             kept.append(text[start : mark.start()])
-            if closes and kind == "thoughts":  # its beginning was in the prompt
+            if closes:  # its beginning was in the prompt
                 kept.clear()
         if kind == "thoughts" or inside != "thoughts":
             inside = "" if closes else kind

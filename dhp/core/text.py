@@ -40,7 +40,9 @@ _HALVES = range(0xD800, 0xE000)
 _DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _UNSEEN = {c: "\ufffd" for c in (*_CONTROLS, *_HALVES, *_DIRECTIONS) if chr(c) not in "\t\n\r"}
 _ON_ONE_LINE = _UNSEEN | {c: " " for c in _CONTROLS if chr(c).isspace()}
-_HIDDEN = r"[\s\u200b-\u200d\u2060\ufeff]*"
+_ANGLES = str.maketrans(dict.fromkeys("‹〈⟨❮❬⧼《≺", "<"))
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
+"""Letters and marks that are not seen, beside those of the categories of `_unseen`."""
 _nltk_lock = threading.Lock()
 _HAN = "一二三四五六七八九十"
 _ITEM = re.compile(
@@ -194,18 +196,34 @@ def numbered_steps(text: str) -> list[str]:
 
 
 def free_tag(tag: str, *texts: str) -> str:
-    """`tag`, or `tag-2`, `tag-3`, ...: the first that no text holds in any case, width or spacing."""
-    seen = [unicodedata.normalize("NFKC", text) for text in texts if any(mark in text for mark in "<＜﹤")]
+    """`tag`, or `tag-2`, `tag-3`, ...: the first that no text holds in any case, width or spacing.
+
+    Characters that are not seen do not hide one.
+    """
+    seen = [text if text.isascii() else _as_seen(text) for text in texts]
+    seen = [text for text in seen if "<" in text]
     name, number = tag, 1
-    while any(re.search(rf"<{_HIDDEN}/?{_HIDDEN}{re.escape(name)}", text, re.I) for text in seen):
+    while any(re.search(rf"<\s*/?\s*{re.escape(name)}", text, re.I) for text in seen):
         number += 1
         name = f"{tag}-{number}"
     return name
 
 
-def fenced(text: str, tag: str) -> str:
-    """The text as it is, between tags that it does not hold."""
-    name = free_tag(tag, text)
+def _as_seen(text: str) -> str:
+    """The text without what is not seen: formats, variation selectors, fillers; all angle brackets as `<`."""
+    plain = unicodedata.normalize("NFKC", text.translate(_ANGLES))
+    return "".join(c for c in plain if c.isascii() or not _unseen(c))
+
+
+def _unseen(character: str) -> bool:
+    if unicodedata.category(character) in ("Cf", "Cc", "Co", "Cn") or character in _FILLERS:
+        return True
+    return "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"
+
+
+def fenced(text: str, tag: str, *beside: str) -> str:
+    """The text as it is, between tags that neither it nor any text shown `beside` it holds."""
+    name = free_tag(tag, text, *beside)
     return f"<{name}>\n{text}\n</{name}>"
 
 

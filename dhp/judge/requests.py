@@ -86,32 +86,45 @@ class Prompts:
         Raises `InputError` where the protocol shows a reference and the candidate has none.
         """
         template = self._template(metric, form)
+        beside = (candidate.source, *candidate.fields.values(), *candidate.references[:1])
         texts = {
             "reference": self._shown_reference(candidate),
-            "output": fenced(candidate.text, self._output_tag),
+            "output": fenced(candidate.text, self._output_tag, *beside),
         }
-        return _parts([template.head, *self._sample(template, candidate, texts), template.answer])
+        sample = self._sample(template, candidate, texts, [candidate.text])
+        return _parts([template.head, *sample, template.answer])
 
     def pair_prompt(self, pair: Pair, metric: str, verdicts: Sequence[str] = ()) -> str:
         """The prompt that shows the first text first; `verdicts` are two that contradict each other."""
         template = self._template(metric, self._protocol.answer)
+        judged = (pair.first.text, pair.second.text, *verdicts)
+        beside = (*judged, pair.first.source, *pair.first.fields.values())
         texts = {
-            "first": fenced(pair.first.text, f"{self._output_tag}-a"),
-            "second": fenced(pair.second.text, f"{self._output_tag}-b"),
+            "first": fenced(pair.first.text, f"{self._output_tag}-a", *beside),
+            "second": fenced(pair.second.text, f"{self._output_tag}-b", *beside),
         }
-        said = {f"verdict_{n}": fenced(verdict, "verdict") for n, verdict in enumerate(verdicts, 1)}
+        said = {f"verdict_{n}": fenced(verdict, "verdict", *judged) for n, verdict in enumerate(verdicts, 1)}
         final = join_slots(template.final, said) if verdicts else ""
-        return _parts([template.head, *self._sample(template, pair.first, texts), final, template.answer])
+        sample = self._sample(template, pair.first, texts, judged)
+        return _parts([template.head, *sample, final, template.answer])
 
     def auto_steps(self, metric: str) -> str:
         """The request for evaluation steps of a metric; it shows no text, persona or scale."""
         return fill(self._wording.auto_steps, self._fixed_slots(self._metrics[metric], "score-only"))
 
-    def _sample(self, template: _Template, candidate: Candidate, texts: Mapping[str, str]) -> list[str]:
-        """The paragraphs that show texts; what belongs to the source goes by `candidate`."""
+    def _sample(
+        self, template: _Template, candidate: Candidate, texts: Mapping[str, str], judged: Sequence[str]
+    ) -> list[str]:
+        """The paragraphs that show texts; what belongs to the source goes by `candidate`.
+
+        No tag around any of them stands in one of the others, or in those that are `judged`.
+        """
         labels, given = self._task.shown_fields.items(), candidate.fields
-        fields = [f"{label}\n{fenced(given[n], self._field_tags[n])}" for n, label in labels if n in given]
-        source = {"source": fenced(candidate.source, self._source_tag), "fields": _parts(fields)}
+        beside = (candidate.source, *given.values(), *judged)
+        fields = [
+            f"{label}\n{fenced(given[n], self._field_tags[n], *beside)}" for n, label in labels if n in given
+        ]
+        source = {"source": fenced(candidate.source, self._source_tag, *beside), "fields": _parts(fields)}
         shown = (p for p in template.sample if self._task.source_label or "source" not in p[1::2])
         return [join_slots(pieces, {**source, **texts}) for pieces in shown]
 
@@ -173,7 +186,9 @@ class Prompts:
                 f"example '{candidate.example}': has no reference text, which the protocol shows; allowed: "
                 "reference false, or a reference for each example"
             )
-        return join_slots(self._reference, {"reference": fenced(candidate.reference, "reference")})
+        return join_slots(
+            self._reference, {"reference": fenced(candidate.reference, "reference", candidate.text)}
+        )
 
 
 def _parts(texts: Sequence[str]) -> str:

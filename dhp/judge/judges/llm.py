@@ -12,7 +12,9 @@ from dhp.core.records import Candidate, Rating, protocol_name
 from dhp.core.specs import Metric, Task
 from dhp.core.text import holds_refusal
 from dhp.judge.api import Judge
+from dhp.judge.extraction.echo import without_echo
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
+from dhp.judge.extraction.plain import UNKNOWN_MARK, readable
 from dhp.judge.extraction.probabilities import IMPOSSIBLE, expected_score
 from dhp.judge.extraction.rating import answer_scale, metric_rating, read_answer, read_object
 from dhp.judge.extraction.verdict import read_letter, read_verdict
@@ -39,6 +41,7 @@ class _AskingJudge(Judge):
         self.model = cached_model.model.model
         self.protocol = builder.label
         self.settings = {"endpoint": cached_model.model.endpoint, **builder.settings}
+        self._marks_said = False
 
     def _extracted(
         self, reply: Reply, words: Callable[[], Extracted], likely: Callable[[Sequence[Position]], Extracted]
@@ -50,6 +53,7 @@ class _AskingJudge(Judge):
         if extraction != "parse" and reply.positions:
             return likely(reply.positions)
         read = words()
+        self._say_unknown_marks(read)
         if extraction == "prob" and read.score is not None and reply.positions is not None:
             return Extracted("unparsed", rule=f"{IMPOSSIBLE}: none came with the answer")
         if extraction == "prob" and read.score is not None:
@@ -58,6 +62,18 @@ class _AskingJudge(Judge):
                 "`extraction` parse, or prob-or-parse to read the text where there are none"
             )
         return read
+
+    def _say_unknown_marks(self, read: Extracted) -> None:
+        """Once: that answers open with marks that look like thoughts."""
+        if self._marks_said or not (read.rule or "").startswith(UNKNOWN_MARK):
+            return
+        self._marks_said = True
+        logging.getLogger("dhp").warning(
+            "%s: answers open with %s, which looks like a mark of thoughts and is unknown: they count as "
+            "unparsed; a server that tells thoughts apart, or a prompt that asks for none, helps",
+            self.model,
+            (read.rule or "").removeprefix(f"{UNKNOWN_MARK}: "),
+        )
 
 
 class LlmJudge(_AskingJudge):
@@ -83,8 +99,9 @@ class LlmJudge(_AskingJudge):
         """
         steps = self._auto_steps(task) if self.builder.protocol.steps == "auto" else None
         metrics = self._metrics(task)
+        texts = {(c.example, c.variant): shown_texts(c) for c in candidates}
         for answer in self.cached_model.ask(self.builder.requests(candidates, task, steps)):
-            yield from self._ratings(*answer, metrics)
+            yield from self._ratings(*answer, metrics, texts)
 
     def requests(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Request]:
         """What would be asked; where the model is to write evaluation steps, those requests come first."""
@@ -173,8 +190,13 @@ class LlmJudge(_AskingJudge):
         return {m.name: m for m in task.in_language(self.builder.protocol.language).metrics}
 
     def _ratings(
-        self, request: Request, outcomes: Outcomes, metrics: Mapping[str, Metric]
+        self,
+        request: Request,
+        outcomes: Outcomes,
+        metrics: Mapping[str, Metric],
+        texts: Mapping[tuple[str, str], Sequence[str]],
     ) -> Iterator[Rating]:
+        """The ratings by a reply; `texts` has what was shown of each (example, variant)."""
         asked, form = asked_for(request), self.builder.form(request.samples[0])
         for number, outcome in outcomes.items():
             sample = number % self.samples  # a text that is rated again has further numbers
@@ -189,7 +211,8 @@ class LlmJudge(_AskingJudge):
                 raw = NO_ANSWER
             place = (asked[0].example, asked[0].variant, sample)
             about = [metrics[rating.metric] for rating in asked]
-            for metric, read in self._read_each(outcome, about, form):
+            own = replace(outcome, text=without_echo(outcome.text, texts[place[:2]]))
+            for metric, read in self._read_each(own, about, form):
                 self.cut_off += read.score is None and outcome.finish == "length"
                 yield metric_rating(read, metric, form, place, raw)
 
@@ -200,8 +223,11 @@ class LlmJudge(_AskingJudge):
         if form != "json":
             yield metrics[0], self._read(reply, metrics[0], form)
             return
+        if reply.finish == "content_filter":
+            yield from ((metric, Extracted("refused")) for metric in metrics)
+            return
         values = read_object(reply.text, {m.name: m.label for m in metrics}) or {}
-        left = reply.text if holds_refusal(reply.text) else ""
+        left = reply.text if holds_refusal(reply.text) or isinstance(readable(reply.text), Extracted) else ""
         for metric in metrics:
             if metric.name not in values:
                 yield metric, self._read(replace(reply, text=left), metric, "json")
@@ -257,7 +283,8 @@ class LlmPairwiseJudge(_AskingJudge, PairwiseJudge):
         asked = request.tag
         assert isinstance(asked, PairVerdict)
         for sample, outcome in outcomes.items():
-            read, swapped = self._read(outcome), asked.order == "swapped"
+            texts = (*shown_texts(asked.pair.first), *shown_texts(asked.pair.second))
+            read, swapped = self._read(outcome, texts), asked.order == "swapped"
             choice = None if read.score is None else int(read.score)
             yield replace(
                 asked,
@@ -269,7 +296,7 @@ class LlmPairwiseJudge(_AskingJudge, PairwiseJudge):
                 rule=read.rule,
             )
 
-    def _read(self, outcome: Reply | Failure) -> Extracted:
+    def _read(self, outcome: Reply | Failure, texts: Sequence[str]) -> Extracted:
         """What an answer says of the texts in the order in which they were shown."""
         protocol = self.builder.protocol
         if isinstance(outcome, Failure) or outcome.finish == "tool_calls":
@@ -278,12 +305,17 @@ class LlmPairwiseJudge(_AskingJudge, PairwiseJudge):
             return UNPARSED  # cut off before the verdict
         read = self._extracted(
             outcome,
-            lambda: read_verdict(outcome.text, protocol.answer, scale=protocol.scale),
+            lambda: read_verdict(without_echo(outcome.text, texts), protocol.answer, scale=protocol.scale),
             lambda positions: read_letter(outcome.text, positions, ties=protocol.ties),
         )
         if read.rule != "prob" and read.score == 0 and not protocol.ties and protocol.answer != "two-scores":
             return UNPARSED  # none was allowed
         return read
+
+
+def shown_texts(candidate: Candidate) -> tuple[str, ...]:
+    """What a judge is shown of a text and beside it, which is never its own answer."""
+    return (candidate.text, candidate.source, *candidate.fields.values(), *candidate.references[:1])
 
 
 def asked_for(request: Request) -> tuple[Rating, ...]:

@@ -344,13 +344,18 @@ def _reply(choice: Any) -> Reply:
     text = _text(message.get("content"))
     if message.get("tool_calls") and not text:
         finish = "tool_calls"
-    text = text or _text(message.get("refusal"))
+    refusal = _text(message.get("refusal"))
+    if refusal.strip() or finish.lower() in _FILTERED:
+        finish = "content_filter"
+    text = text or refusal
     if not text.strip() and finish == "stop" and any(_text(message.get(name)) for name in _REASONING):
         finish = ONLY_REASONING
     return Reply(text, finish, 0, 0, 0, _positions(choice.get("logprobs")))
 
 
 _REASONING = ("reasoning_content", "reasoning")
+_FILTERED = ("content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii", "refusal")
+"""Reasons of providers to end an answer that are no answer, in any case."""
 """Keys beside `content` under which servers give what the model thought."""
 _NO_ANSWER = re.compile(r"reason|think|thought", re.I)
 """Types of parts of a message that are not its answer."""
