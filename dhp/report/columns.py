@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from dhp.analysis.results import FEWEST_PAIRS, Ends, Result, VariantResult
+from dhp.analysis.results import FEWEST_PAIRS, Cell, Ends, Result, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.records import parse_variant
 from dhp.core.verdicts import NOTICED
@@ -94,6 +94,10 @@ def _p_value(p: float | None) -> str:
     if not p:
         return _UNDEFINED if p is None else "< 1e-300"
     return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
+
+
+def _cell_p(cell: Cell) -> float | None:
+    return 0.0 if cell.p is None and cell.log10_p is not None else cell.p
 
 
 def _noticed(result: Result) -> str | None:
@@ -237,6 +241,28 @@ KINDS: list[Column[VariantResult]] = [
     Column("name in files", lambda r: r.variant, str, "name of the variant", right=False, details=2),
 ]
 """Columns of a table of kinds of damage, controls and attacks, after their names."""
+
+
+METRICS: list[Column[Cell]] = [
+    Column(
+        "detection",
+        lambda c: c.detection,
+        percent,
+        "how often this metric scored the damaged text lower, ties counted half",
+        ends=lambda c: c.detection_ci,
+    ),
+    Column("fell", lambda c: c.fell, percent, "share of the pairs in which the score fell"),
+    Column("tied", lambda c: c.tied, percent, "share of the pairs in which it stayed"),
+    Column("rose", lambda c: c.rose, percent, "share of the pairs in which it rose"),
+    Column("mean drop", lambda c: c.mean_drop, figure, "mean fall of the score, in points of the scale"),
+    Column("in sd", lambda c: c.standardised_drop, figure, "the same in standard deviations of the scores"),
+    Column("AUROC", lambda c: c.auroc, figure, "how well the score tells degraded texts from any original"),
+    Column("p", _cell_p, _p_value, "p-value that the score fell"),
+    Column("pairs", lambda c: c.n, _count, "pairs with a score on both sides"),
+    Column("missing", lambda c: c.missing, _count, "pairs in which a side has no score"),
+    Column("weight", lambda c: c.weight, percent, "weight of the metric under this kind of damage"),
+]
+"""Columns of a table of metrics under kinds of damage, after the names of both."""
 
 
 def kind_columns(rows: Sequence[VariantResult], *, details: int) -> list[Column[VariantResult]]:

@@ -5,14 +5,13 @@
 
 import io
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
 from html import escape
 from typing import TYPE_CHECKING, TypeVar
 
 from dhp.analysis.results import Result, Results
 from dhp.core.verdicts import Verdict
 from dhp.report.advice import advice
-from dhp.report.columns import KIND, KINDS, PAPER, RUNS, Column, kind_columns, plain_row
+from dhp.report.columns import KIND, KINDS, METRICS, PAPER, RUNS, Column, kind_columns, plain_row
 from dhp.report.findings import by_judge, sentences
 from dhp.report.printout import print_parts
 from dhp.report.terminal import results_in_terminal
@@ -117,7 +116,8 @@ def frame(results: Sequence[Result]) -> "pd.DataFrame":
             "level": row.level,
             **plain_row((KIND, *KINDS), row),
             "metric": metric,
-            **{f"metric_{name}": value for name, value in asdict(cell).items()},
+            **{f"metric_{name}": value for name, value in plain_row(METRICS, cell).items()},
+            "metric_log10_p": cell.log10_p,
         }
         for result in results
         for row in (*result.variants, *result.probes)

@@ -25,7 +25,7 @@ from dhp.core.text import printable
 from dhp.core.verdicts import verdicts_about
 from dhp.report.advice import advice, notes
 from dhp.report.charts import detection_chart, discernment_charts, judges_chart
-from dhp.report.columns import D_AVG, D_MIN, KIND, PAPER, RUNS, kind_columns, legend, weighed
+from dhp.report.columns import D_AVG, D_MIN, KIND, METRICS, PAPER, RUNS, kind_columns, legend, weighed
 from dhp.report.findings import (
     Sentence,
     Texts,
@@ -205,6 +205,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         judges_chart=together,
         discernment=discernment_charts(found),
         KIND=KIND,
+        METRICS=METRICS,
         PAPER=PAPER,
         RUNS=RUNS,
         kind_columns=kind_columns,

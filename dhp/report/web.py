@@ -91,13 +91,6 @@ def _count(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}"
 
 
-def _p_value(p: float | None, defined: object) -> str:
-    """A p-value; None is one too small to be written wherever it is `defined`."""
-    if p is None:
-        return "–" if defined is None else "< 1e-300"
-    return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
-
-
 def _code(text: str) -> "Markup":
     """The text with what is in back quotes as code."""
     from markupsafe import Markup, escape
@@ -126,7 +119,6 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "figure": figure,
     "in_key": in_key,
     "kind_name": kind_name,
-    "p_value": _p_value,
     "percents": percents,
     "share": percent,
     "t75": t75,

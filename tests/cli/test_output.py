@@ -93,10 +93,11 @@ def test_csv_has_a_row_for_each_dataset_variant_and_metric_with_every_digit(resu
         variant, cell = cells[row["dataset"], row["variant"], row["metric"]]
         assert (row["model"], row["level"]) == ("baseline/surface", variant.level)
         assert row["d"] == "" if variant.d is None else float(row["d"]) == variant.d
-        for name in ("p", "log10_p", "detection", "tied", "weight", "standardised_drop"):
-            expected = getattr(cell, name)
-            assert row[name] == "" if expected is None else float(row[name]) == expected
-        assert (int(row["n"]), row["verdict"]) == (cell.n, variant.verdict)
+        figures = {"p": cell.p, "log10_p": cell.log10_p, "detection": cell.detection, "tied": cell.tied}
+        for name, expected in (figures | {"weight": cell.weight, "in_sd": cell.standardised_drop}).items():
+            shown = row[f"metric_{name}"]
+            assert shown == "" if expected is None else float(shown) == expected
+        assert (int(row["metric_pairs"]), row["verdict"]) == (cell.n, variant.verdict)
 
 
 def test_csv_keeps_what_is_undefined_empty_and_what_is_odd_whole(results: library.Results) -> None:

@@ -146,7 +146,7 @@ def test_every_kind_and_every_metric_has_its_row(
 
 def figures(cell: Cell) -> list[str]:
     return [
-        percent(cell.detection), ends(cell.detection_ci), percent(cell.fell), percent(cell.tied),
+        f"{percent(cell.detection)} {ends(cell.detection_ci)}", percent(cell.fell), percent(cell.tied),
         percent(cell.rose), two(cell.mean_drop), two(cell.standardised_drop), two(cell.auroc), chance(cell.p),
         str(cell.n), str(cell.missing), percent(cell.weight),
     ]  # fmt: skip
