@@ -369,11 +369,10 @@ def averages(rows: Sequence[VariantResult]) -> dict[str, Any]:
     levels = [row.level for row in enough]
     for end in ("", "_ew"):
         d = [getattr(row, f"d{end}") for row in enough]
-        lowest, at = minimum(d) if enough else (None, 0)
         found[f"d_avg{end}"] = level_average(d, levels) if enough else None
-        found[f"d_min{end}"] = lowest
-        found[f"d_min_variant{end}"] = enough[at].variant if enough else None
-    return found
+        found[f"d_min{end}"] = minimum(d)[0] if enough else None
+    least = minimum([row.d for row in enough if row.d is not None])[1] if enough else 0
+    return found | {"d_min_variant": enough[least].variant if enough else None}
 
 
 def _warnings(ratings: RatingsArray) -> tuple[str, ...]:

@@ -27,7 +27,6 @@ from dhp.stats.influences import (
     auroc_influences,
     effective_size,
     standardised_drop_influences,
-    wilson_interval,
 )
 from dhp.stats.judge_habits import confusion, failure_p
 from dhp.stats.wilcoxon import Alternative
@@ -198,7 +197,6 @@ def _rows(
                 degree=variant.degree,
                 metrics=cells[v],
                 p=None if d is None else _plain_p(d * LOG_ALPHA),
-                p_ew=None if d_ew is None else _plain_p(d_ew * LOG_ALPHA),
                 d=d,
                 d_ew=d_ew,
                 not_applicable=ratings.not_applicable(variant.name),
@@ -248,7 +246,6 @@ def _cells(
     """Metric -> its test, of each variant."""
     original, degraded = ratings.score_tables(variants)
     area = auroc_influences(original, degraded)
-    area_low, area_high = wilson_interval(area, ratings.clusters)
     drops = standardised_drop_influences(original, degraded).value
     cells: list[dict[str, Cell]] = [{} for _ in variants]
     for v, m in product(range(len(variants)), range(len(ratings.metrics))):
@@ -266,7 +263,6 @@ def _cells(
             detection=_defined(found.metric_value[v, m]),
             detection_ci=_ends(found.metric_low[v, m], found.metric_high[v, m]),
             auroc=_defined(area.value[v, m]),
-            auroc_ci=_ends(area_low[v, m], area_high[v, m]),
             standardised_drop=_defined(drops[v, m]),
         )
     return cells

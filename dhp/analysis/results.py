@@ -68,8 +68,6 @@ class Cell:
     """95 % confidence limits; see `dhp.stats.bounds`. None with fewer than two clusters."""
     auroc: float | None = None
     """Area under the ROC curve of originals against degraded texts, unpaired, in [0, 1]."""
-    auroc_ci: Ends = None
-    """95 % confidence limits of `auroc`."""
     standardised_drop: float | None = None
     """The mean drop in standard deviations of the scores; None where no score varies."""
 
@@ -92,8 +90,6 @@ class VariantResult:
     """Metric -> what its scores did."""
     p: float | None
     """Combined p-value over the metrics with equal weights; None where undefined."""
-    p_ew: float | None
-    """Combined p-value with the expert weights."""
     d: float | None
     """Discernment D; None (undefined) where a metric has no pair at all."""
     d_ew: float | None
@@ -278,8 +274,6 @@ class Result:
     """`d_min` with the expert weights."""
     d_min_variant: str | None
     """The variant of `d_min`."""
-    d_min_variant_ew: str | None
-    """The variant of `d_min_ew`."""
     variants: tuple[VariantResult, ...]
     """The degraded texts, variant by variant."""
     controls: tuple[VariantResult, ...]

@@ -172,7 +172,7 @@ def safe_name(*names: str, key: Sequence[str] = ()) -> str:
 
 
 _FIGURES = (
-    *("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant", "d_min_variant_ew"),
+    *("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant"),
     *(
         "n",
         "ratings",

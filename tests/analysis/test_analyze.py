@@ -96,7 +96,8 @@ def test_planted_sensitivity_and_confusion_are_found() -> None:
     assert typos.d > 5
     # The whole drop is on fluency, which counts 1/4 without and 1/10 with expert weights.
     assert order.d - order.d_ew == pytest.approx(math.log(2.5) / math.log(20), abs=1e-6)
-    assert (result.d_min_variant_ew, result.weights) == ("reordering.major", "design")
+    (least,) = [row.variant for row in result.variants if row.d_ew == result.d_min_ew]
+    assert (least, result.weights) == ("reordering.major", "design")
 
 
 def test_levels_come_from_the_suite() -> None:
@@ -354,7 +355,7 @@ def test_weights_without_a_row_or_with_other_metrics_are_refused(tmp_path: Path)
     result = dhp.analyze(ordered, suite="summeval", analysis=dhp.AnalysisConfig(weights=str(file))).variants[
         0
     ]
-    assert result.p_ew == pytest.approx(result.metrics["coherence"].p)
+    assert 0.05**result.d_ew == pytest.approx(result.metrics["coherence"].p)
 
 
 def test_weights_of_one_task_serve_ratings_whose_task_is_unknown(tmp_path: Path) -> None:
@@ -365,8 +366,8 @@ def test_weights_of_one_task_serve_ratings_whose_task_is_unknown(tmp_path: Path)
     )
     frame = table({"reordering.major": {"coherence": 1.0}})
     (found,) = dhp.analyze(frame, analysis=dhp.AnalysisConfig(weights=str(file))).variants
-    assert found.p_ew == pytest.approx(found.metrics["coherence"].p)
-    assert found.p_ew < found.p
+    assert 0.05**found.d_ew == pytest.approx(found.metrics["coherence"].p)
+    assert 0.05**found.d_ew < found.p
 
 
 def test_sign_flips_are_for_halves_and_a_missing_pair_is_none() -> None:

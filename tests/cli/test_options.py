@@ -2,15 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 from click.testing import CliRunner
 
+import dhp as library
 from dhp.cli.options import Command, Messages, option_names, settings, stated
 from dhp.core.errors import InputError
 from dhp.core.options import option
+from dhp.report.advice import advice
 from tests.cli.conftest import Run, results_in
 
 
@@ -191,3 +194,35 @@ def test_all_six_sets_unless_told_otherwise(dhp: Run) -> None:
 def test_what_it_has_may_be_said_again(dhp: Run) -> None:
     same = "--samples 5 --temperature 0 --steps auto --statistics paper --no-controls"
     assert dhp(f"{ASKED} {same}").out == dhp(ASKED).out
+
+
+def test_prompts_and_steps_of_ones_own_may_stand_beside_it(dhp: Run) -> None:
+    Path("p.txt").write_text("Rate the coherence of {{output}}, a summary of {{source}}. Score:\n")
+    one = f"{ASKED} --metric coherence"
+    prompted = dhp(f"{one} --prompt-file p.txt")
+    assert prompted.code == 0
+    assert f"{5 * 13 * 5:,} ratings" in prompted.out, "no steps are asked for"
+    Path("steps.yaml").write_text("coherence: [Read it., Score it.]\n")
+    assert f"{5 * 13 * 5:,} ratings" in dhp(f"{one} --steps steps.yaml").out
+    refused = dhp(f"{one} --steps written")
+    assert refused.code == 2
+    assert "--steps: contradicts --preset paper, which has steps auto" in refused.err
+
+
+def test_python_has_the_same_preset(dhp: Run) -> None:
+    asked = "benchmark --preset paper --model mock/noisy --dataset mini/story_cloze --n 6 --out r"
+    assert dhp(asked).code == 0
+    (result,) = library.run("mock/noisy", "mini/story_cloze", n=6, preset="paper", progress=False)
+    stored = results_in("r")
+    assert result.signature == stored["signature"]
+    assert (result.d_avg, result.d_min_ew) == (stored["d_avg"], stored["d_min_ew"])
+    assert not [piece for piece in advice([result]) if "Harmless edits" in piece.text], "it forbids them"
+    for given, name in (
+        ({"controls": True}, "controls"),
+        ({"protocol": "stars"}, "protocol"),
+        ({"protocol": library.protocol("dhp", samples=1)}, "samples"),
+        ({"analysis": library.AnalysisConfig(combination="joint")}, "combination"),
+        ({"preset": "papr"}, "papr"),
+    ):
+        with pytest.raises(InputError, match=name):
+            library.run("mock/noisy", "mini/story_cloze", **({"preset": "paper"} | given))

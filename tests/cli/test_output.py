@@ -115,7 +115,8 @@ def test_markdown_begins_with_the_sentence_and_the_verdict_and_has_the_figures()
     (sentence,) = sentences([found])
     assert text.replace("\\", "").startswith(f"**{sentence}**\n\n### baseline/surface on mini/story_cloze: ")
     verdict, _, kinds = text.partition("### mini/story_cloze: baseline/surface")
-    assert rows_of(verdict)[1][:2] == [result.dataset, found.noticed]
+    averages = [f"{found.d_avg:.2f}", f"{found.d_min:.2f}"]
+    assert rows_of(verdict)[1][:4] == [result.dataset, *averages, found.noticed]
     heading, *rows = rows_of(kinds)
     assert heading == ["kind", "detection", "verdict", "best metric", "pairs"]
     for row, v in zip(rows, (*found.damage, *found.probes), strict=True):
@@ -123,7 +124,7 @@ def test_markdown_begins_with_the_sentence_and_the_verdict_and_has_the_figures()
         assert row == [variant_name(v.variant), figures, v.verdict, v.best_metric, str(v.n)]
     listed = [line[2:].replace("\\", "") for line in kinds.splitlines() if line.startswith("- ")]
     assert listed == [*notes(result), f"`{result.signature}`"]
-    assert "D_avg" not in text
+    assert "D_avg_EW" not in text
 
 
 def test_markdown_of_several_results(results: library.Results) -> None:
@@ -180,7 +181,7 @@ def printed(results: library.Results, width: int, **options: object) -> str:
     return stream.getvalue()
 
 
-@pytest.mark.parametrize("width", [60, 80, 124, 200])
+@pytest.mark.parametrize("width", [60, 80, 132, 200])
 def test_no_name_is_broken_where_it_fits(results: library.Results, width: int) -> None:
     text = printed(results, width)
     for result in results:

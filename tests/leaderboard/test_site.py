@@ -82,7 +82,7 @@ def test_printed_tables_hold_the_figures_in_per_cent(runs: Path, site: Path) -> 
         (harmless,) = [c for c in r["controls"] if c["variant"] == "harmless"]
         seen = sum(v["verdict"] == "noticed" for v in r["variants"])
         state = harmless["verdict"]
-        if state != "still":
+        if state not in ("still", "not tested"):
             state += f" {100 * harmless['detection']:.0f}%"
         lowest = f"{100 * found['min']:.0f}% {variant_name(found['min_variant'])}"
         interval = f"{value:.0f}% {low:.0f}–{high:.0f}"

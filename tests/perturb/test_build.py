@@ -43,7 +43,7 @@ def test_weights_tell_what_authored_damage_should_hurt() -> None:
     (row,) = [v for v in result.variants if v.variant == "fictional_named_entities.minor"]
     p = row.metrics["consistency"].p
     assert row.p == pytest.approx(1 / (0.25 / p + 0.75), rel=1e-9)
-    assert row.p_ew == pytest.approx(1 / (0.7 / p + 0.3), rel=1e-9)
+    assert 0.05**row.d_ew == pytest.approx(1 / (0.7 / p + 0.3), rel=1e-9)
 
 
 def test_one_degree_called_like_a_dose_counts_like_any_other(tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ def row(
         "degree": parse_variant(variant).degree,
         "metrics": {"quality": cell},
         "p": 0.01,
-        "p_ew": 0.01,
         "d": 1.5,
         "d_ew": 1.5,
         "not_applicable": 0,
@@ -54,7 +53,7 @@ def result(*rows: VariantResult, **fields: Any) -> Result:
         {"avg": None if average is None else (average - 0.05, average), "min": None},
     )
     plain: dict[str, Any] = {
-        **dict.fromkeys(("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant", "d_min_variant_ew")),
+        **dict.fromkeys(("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant")),
         **dict.fromkeys(("missing_mass", "cost")),
         **dict.fromkeys(("attacks", "curves", "left_out", "warnings"), ()),
         "signature": f"dataset:d@1|n:24|{_PARTS}",

@@ -14,7 +14,7 @@ import pytest
 
 import dhp
 from dhp.analysis import results as records
-from dhp.analysis.results import VariantResult
+from dhp.analysis.results import Results, VariantResult
 from dhp.cli.main import main
 from dhp.core import verdicts
 from dhp.core.files import indented_json
@@ -23,6 +23,7 @@ from dhp.report.columns import KINDS, RUNS, Column
 from dhp.report.findings import sentences
 from dhp.report.page import write_report
 from dhp.runs.reader import read_run
+from tests.report.made import result, row
 
 PACKAGE = Path(dhp.__file__).parent
 WORD, SIGN, MEANING = "half noticed", "◒", "noticed in every second text"
@@ -177,3 +178,25 @@ def test_a_result_says_its_figures_in_the_words_of_the_terminal() -> None:
     assert "wrong endings" in shown
     assert "wrong_ending" not in shown
     assert repr(results[0].variants[0]).startswith("VariantResult(missing letters: noticed, ")
+
+
+def test_with_the_papers_statistics_its_table_comes_first() -> None:
+    settings = dhp.AnalysisConfig(statistics="paper")
+    results = dhp.run("baseline/surface", "mini/story_cloze", analysis=settings, progress=False)
+    (result,) = results
+    heads = [line.split() for line in str(results).splitlines() if line.startswith("data ")]
+    assert heads[0] == "data D_avg D_min D_avg_EW D_min_EW kinds with D < 1".split()
+    assert heads[1][:4] == ["data", "D_avg", "D_min", "noticed"]
+    low = {row.variant for row in result.variants if row.d < 1}
+    assert low == {"wrong_ending", "grammatical_errors"}
+    assert "grammatical errors, wrong endings" in str(results)
+    assert "EW: design weights, not the experts'." in str(results)
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"), [("voted", "EW: voted weights."), ("uniform", ""), ("design", "")]
+)
+def test_weights_of_experts_have_their_own_columns(weights: str, said: str) -> None:
+    shown = str(Results([result(row("typos", d=0.5), weights=weights, d_avg_ew=4.51, d_min_ew=0.53)]))
+    assert ("4.51      0.53  typos" in shown) == ("D_avg_EW" in shown) == bool(said)
+    assert said in shown

@@ -245,7 +245,7 @@ def test_the_chart_begins_below_the_lowest_limit_and_ends_at_100_percent(single:
 
 def test_what_is_undefined_is_no_zero(single: Run) -> None:
     first = single.results[0]
-    gone = replace(first.variants[0], d=None, d_ew=None, p=None, p_ew=None, detection=None, detection_ci=None)
+    gone = replace(first.variants[0], d=None, d_ew=None, p=None, detection=None, detection_ci=None)
     page = html_report(
         replace(single, results=dhp.Results([replace(first, variants=(gone, *first.variants[1:]))]))
     )
