@@ -197,6 +197,15 @@ NASTY: dict[str, Callable[[int], Answer | None]] = {
     "an answer of 50 MB": lambda i: reply("4 out of 5 " * 5_000_000),
     "300 MB packed into 300 kB": lambda i: (200, {"Content-Encoding": "gzip"}, _bomb()),
     "a refusal of 15 MB": lambda i: refusal(400, "no " * 5_000_000),
+    "422 for two calls in three": lambda i: refusal(422, f"no way, {i}") if i % 3 else reply("4"),
+    "422 for one call in five": lambda i: refusal(422, f"no way, {i}") if i % 5 == 2 else reply("4"),
+    "tool calls alone": lambda i: reply(
+        choices=[{"message": {"content": None, "tool_calls": [{}]}, "finish_reason": "tool_calls"}]
+    ),
+    "empty answers alone": lambda i: reply(""),
+    "filtered answers alone": lambda i: reply(
+        choices=[{"message": {"content": ""}, "finish_reason": "content_filter"}]
+    ),
     "400, too long a prompt": lambda i: refusal(400, "maximum context length is 8 tokens"),
     "400, terminal codes": lambda i: refusal(400, "\x1b[2J\r\n bad\nworse"),
 }

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from dhp.analysis.config import AnalysisConfig
 from dhp.analysis.schedules import ALL
 from dhp.cli.language_models import estimates_shown, refuse_unused, until_answered, with_deferral
+from dhp.cli.missing import on_missing
 from dhp.cli.options import Command, config_option, plugin_flags, settings, stated
 from dhp.cli.output import OutputOptions, say
 from dhp.cli.protocol_options import (
@@ -22,13 +23,16 @@ from dhp.cli.protocol_options import (
     ProtocolChanges,
     model_option,
 )
-from dhp.core.errors import InputError, one_of
+from dhp.core.errors import InputError, StoppedEarly, one_of
 from dhp.core.options import option
 from dhp.core.plugins import load_target, offered
 from dhp.core.presets import PRESETS, paper_settings
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice, PerturbModel
+
+if TYPE_CHECKING:
+    from dhp.analysis.results import Results
 
 R = TypeVar("R")
 
@@ -173,6 +177,24 @@ def benchmark(
         results = until_answered(lambda: run(judges, dataset or None, out=folder, progress=progress, **way))
     output.show(results)
     output.say(f"report  {folder.path / 'report.html'}")
+    _check_scored(results, output)
+
+
+def _check_scored(results: "Results", output: OutputOptions) -> None:
+    """Say why many ratings have no score; raises `StoppedEarly` where most of a result have none."""
+    names = ("scored", "unparsed", "refused", "out_of_scale", "failed")
+    stopped: StoppedEarly | None = None
+    for result in results:
+        counts = {name: result.ratings.get(name, 0) for name in names}
+        try:
+            if line := on_missing(f"{result.judge} on {result.dataset}", counts, result.failures):
+                output.say(line)
+        except StoppedEarly as e:  # the others are said first
+            if stopped:
+                output.say(str(stopped))
+            stopped = e
+    if stopped:
+        raise stopped
 
 
 def _scorers_of_log(dataset: Sequence[str]) -> list[object]:

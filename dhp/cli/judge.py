@@ -10,6 +10,7 @@ import click
 
 from dhp.analysis.config import AnalysisConfig
 from dhp.cli.language_models import estimates_shown, until_answered, with_deferral
+from dhp.cli.missing import on_missing
 from dhp.cli.options import Command, setting, settings
 from dhp.cli.output import OutputOptions, say
 from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, RELEASED, Criteria, ProtocolChanges, model_option
@@ -83,27 +84,39 @@ def judge(
         say(*estimates_shown(estimate_texts(spec)))
         return
     with Lock(target.with_name(f".{target.name}.lock"), f"`out` {out}"), progress_shown("ratings") as show:
-        counts = until_answered(lambda: _written(rating_parts(replace(spec, progress=show)), target))
+        counts, failures = until_answered(
+            lambda: _written(rating_parts(replace(spec, progress=show)), target)
+        )
     say(f"written to {out}: {', '.join(f'{n:,} {status}' for status, n in counts.most_common())}")
     name = data.partition("=")[0]
     if (why := FROM_REFERENCE.get(name)) and not changes.reference:
         say(f"note: {name}: {why}; --reference shows it to language models")
+    if line := on_missing(out, counts, failures):
+        say(line)
 
 
-def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> Counter[str]:
-    """Write tables into a file, one after the other; returns how many rows have which status."""
-    counts: Counter[str] = Counter()
+def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> tuple[Counter[str], Counter[str]]:
+    """Write tables into a file, one after the other; returns how many rows have which status.
+
+    And how many failed of which reason.
+    """
+    counts, failures = Counter[str](), Counter[str]()
+
+    def counted(frame: "pd.DataFrame") -> None:
+        counts.update(frame["status"])
+        failures.update(frame.loc[frame["status"] == "failed", "raw"].dropna())
+
     if target.suffix == ".parquet":
         from dhp.runs.reader import RatingsFile
 
         with RatingsFile(target) as file:
             for frame in file.passing(frames):
-                counts.update(frame["status"])
+                counted(frame)
             file.finish()
-        return counts
+        return counts, failures
     with replacing(target) as new:
         for number, frame in enumerate(frames):
-            counts.update(frame["status"])
+            counted(frame)
             try:
                 if target.suffix == ".csv":
                     frame.map(spreadsheet_safe).to_csv(new, mode="a", header=not number, index=False)
@@ -111,7 +124,7 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> Counter[str]:
                     frame.to_json(new, mode="a", orient="records", lines=True, force_ascii=False)
             except OSError as e:
                 raise unwritable(target, e) from None
-    return counts
+    return counts, failures
 
 
 @click.command(cls=Command)

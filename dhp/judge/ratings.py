@@ -100,6 +100,7 @@ class _Check:
 FIRST = 50
 """Answers after which they are checked."""
 NO_ANSWER = "(reasoning, and no text that answers)"
+TOOL_CALL = "(a tool call, and no text that answers)"
 """`Rating.raw` of such an answer."""
 _LONGEST = 160
 _TOKENS = (500, 4000)
@@ -180,6 +181,8 @@ def remedy(ratings: Sequence[Rating], task: Task, *, tokens: int, cut_off: int, 
             'the whole answer comes as reasoning: `body` chat_template_kwargs={"enable_thinking":false} '
             "turns thinking off, or serve the model with its own reasoning parser, or without one"
         )
+    if 2 * answers.count(TOOL_CALL) >= len(unread):
+        return "the model calls tools: `body` tool_choice=none forbids it, or serve it without tools"
     impossible = [r.rule for r in unread if r.rule and r.rule.startswith(IMPOSSIBLE)]
     if 2 * len(impossible) >= len(unread):
         return f"the server gives {impossible[0]}: `extraction` parse reads the text"

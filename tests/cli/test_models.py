@@ -1,17 +1,21 @@
 """Language models from the command line: one line for what cannot be done, and what a run says of itself."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from tests.llm.stub import stats, stub_server
+from tests.server import Answer, Call, Scripted, refusal, reply, scripted_server
 
 from .conftest import Run, results_in
 
@@ -48,16 +52,57 @@ def test_prompts_that_are_all_too_long_end_the_run_with_the_remedy(dhp: Run) -> 
     assert not any(line.startswith("dhp:") for line in progress)
 
 
-def test_tool_calls_are_failed_ratings_and_the_run_says_so(dhp: Run) -> None:
-    with stub_server("--mode", "tool-call") as url:
-        done = dhp(*benchmark(url))
-    assert done.code == 0
-    assert "note: 100.0% of the ratings have no score (" in done.out
-    result = results_in("run")
-    assert result["ratings"]["failed"] == result["ratings"]["asked"] > 0
-    failed = result["ratings"]["failed"]
-    assert result["warnings"] == [f"100.0% of the ratings have no score (failed {failed:,})"]
-    assert set(pd.read_parquet("run/ratings.parquet")["raw"]) == {"the model answered with a tool call"}
+@pytest.mark.parametrize(
+    ("mode", "why"),
+    [
+        ("tool-call", r"50 unparsed; one of them is \"\(a tool call.*the model calls tools"),
+        ("content-filter", r"50 refused; .*the model refuses"),
+    ],
+)
+def test_answers_without_a_text_stop_a_run_as_unread_ones_do(mode: str, why: str, dhp: Run) -> None:
+    with stub_server("--mode", mode) as url:
+        done = dhp(*benchmark(url), "--concurrency", "4")
+        assert stats(url)["calls"] <= 50 + 4 * 4
+    assert done.code == 3
+    assert re.search(rf"none of the first 50 answers can be read: {why}", done.err), done.err
+
+
+def refusing(share: int) -> Iterator[Scripted]:
+    """A server that cannot process so many in ten prompts, whatever they are about."""
+
+    def says(call: Call) -> Answer:
+        number = zlib.crc32(call.raw)
+        return refusal(422, f"no way, request {number}") if number % 10 < share else reply("4")
+
+    with scripted_server(says) as server:
+        yield server
+
+
+@pytest.mark.parametrize(("share", "code"), [(0, 0), (3, 0), (7, 3)])
+def test_a_run_says_why_many_ratings_have_no_score_and_does_not_succeed_without_most(
+    share: int, code: int, dhp: Run
+) -> None:
+    with contextmanager(refusing)(share) as server:
+        done = dhp(*benchmark(f"{server.url}/v1"), "--samples", "1")
+    line = r"openai/stub.*: \d+ of \d+ ratings have no score: \d+ failed: HTTP 422: no way, request \d+"
+    assert done.code == code, done.err
+    assert bool(re.search(line, done.out if code == 0 else done.err)) == (share > 0), done.out + done.err
+    assert results_in("run")["ratings"]["failed"] > 0 or share == 0
+
+
+@pytest.mark.parametrize(("share", "code"), [(0, 0), (3, 0), (7, 3)])
+def test_judge_says_so_too(share: int, code: int, dhp: Run, tmp_path: Path) -> None:
+    table = tmp_path / "texts.csv"
+    table.write_text("source,output\n" + "".join(f"source {i},text {i}\n" for i in range(20)))
+    with contextmanager(refusing)(share) as server:
+        done = dhp(
+            *("judge", str(table), "--model", "openai/stub", "--base-url", f"{server.url}/v1"),
+            *("--out", "ratings.csv", "--samples", "1", "--metric", "fluency"),
+        )
+    assert done.code == code, done.err
+    said = done.out if code == 0 else done.err
+    assert bool(re.search(r"ratings have no score: \d+ failed: HTTP 422: no way", said)) == (share > 0)
+    assert (pd.read_csv("ratings.csv")["status"] == "scored").sum() > 0
 
 
 def test_comparisons_that_cannot_be_read_stop_a_run_as_answers_do(dhp: Run) -> None:

@@ -99,7 +99,7 @@ def test_a_reference_is_shown_where_the_protocol_says_so() -> None:
         ("Rating: 9", "out_of_scale", "Rating: 9"),
         ("", "unparsed", None),
         (Failure("HTTP 500: broken"), "failed", "HTTP 500: broken"),
-        (Reply("", "tool_calls", 1, 1, 1), "failed", "the model answered with a tool call"),
+        (Reply("", "tool_calls", 1, 1, 1), "unparsed", "(a tool call, and no text that answers)"),
         (Reply("", "content_filter", 1, 1, 1), "refused", None),
         (Reply("", "length", 1, 16, 1), "unparsed", "(no text within 16 tokens)"),
         (Reply("Rating: 4, as", "length", 1, 16, 1), "scored", "Rating: 4, as"),

@@ -19,7 +19,7 @@ from dhp.judge.extraction.probabilities import IMPOSSIBLE, expected_score
 from dhp.judge.extraction.rating import answer_scale, metric_rating, read_answer, read_object
 from dhp.judge.extraction.verdict import read_letter, read_verdict
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
-from dhp.judge.ratings import NO_ANSWER, enough_tokens, reasons, remedy, sample_answer
+from dhp.judge.ratings import NO_ANSWER, TOOL_CALL, enough_tokens, reasons, remedy, sample_answer
 from dhp.judge.requests import RequestBuilder, TaskSteps
 from dhp.llm.api import Client
 from dhp.llm.cached_model import CachedModel, asked_steps
@@ -27,7 +27,6 @@ from dhp.llm.records import ONLY_REASONING, Failure, Outcomes, Position, Reply, 
 
 FIRST = 3
 """Examples of a dataset whose originals are asked about first, to learn the token limit."""
-_TOOL_CALL = "the model answered with a tool call"
 
 
 class _AskingJudge(Judge):
@@ -200,9 +199,12 @@ class LlmJudge(_AskingJudge):
         asked, form = asked_for(request), self.builder.form(request.samples[0])
         for number, outcome in outcomes.items():
             sample = number % self.samples  # a text that is rated again has further numbers
-            if isinstance(outcome, Failure) or outcome.finish == "tool_calls":
-                reason = outcome.reason if isinstance(outcome, Failure) else _TOOL_CALL
-                yield from (replace(rating, sample=sample, raw=reason) for rating in asked)
+            if isinstance(outcome, Failure):
+                yield from (replace(rating, sample=sample, raw=outcome.reason) for rating in asked)
+                continue
+            if outcome.finish == "tool_calls":
+                unread = replace(asked[0], sample=sample, status="unparsed", raw=TOOL_CALL)
+                yield from (replace(unread, metric=rating.metric) for rating in asked)
                 continue
             raw = outcome.text or None
             if raw is None and outcome.finish == "length":
@@ -292,15 +294,17 @@ class LlmPairwiseJudge(_AskingJudge, PairwiseJudge):
                 choice=-choice if choice and swapped else choice,
                 status=read.status,
                 scores=read.scores[::-1] if read.scores and swapped else read.scores,
-                raw=outcome.reason if isinstance(outcome, Failure) else outcome.text,
+                raw=_words(outcome),
                 rule=read.rule,
             )
 
     def _read(self, outcome: Reply | Failure, texts: Sequence[str]) -> Extracted:
         """What an answer says of the texts in the order in which they were shown."""
         protocol = self.builder.protocol
-        if isinstance(outcome, Failure) or outcome.finish == "tool_calls":
+        if isinstance(outcome, Failure):
             return Extracted("failed")
+        if outcome.finish == "tool_calls":
+            return UNPARSED
         if outcome.finish == "length" and protocol.answer == "reason-first":
             return UNPARSED  # cut off before the verdict
         read = self._extracted(
@@ -316,6 +320,13 @@ class LlmPairwiseJudge(_AskingJudge, PairwiseJudge):
 def shown_texts(candidate: Candidate) -> tuple[str, ...]:
     """What a judge is shown of a text and beside it, which is never its own answer."""
     return (candidate.text, candidate.source, *candidate.fields.values(), *candidate.references[:1])
+
+
+def _words(outcome: Reply | Failure) -> str:
+    """What is kept of an answer, or why there is none."""
+    if isinstance(outcome, Failure):
+        return outcome.reason
+    return TOOL_CALL if outcome.finish == "tool_calls" else outcome.text
 
 
 def asked_for(request: Request) -> tuple[Rating, ...]:

@@ -1,0 +1,44 @@
+"""How a command ends where many ratings have no score: with the reasons, and not as if all were well."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+from dhp.core.errors import StoppedEarly
+from dhp.core.text import printable
+
+_MANY, _MOST = 0.1, 0.5
+"""Shares of ratings without a score: beyond the first it is said why, beyond the second nothing is well."""
+_SHOWN = 3
+
+
+def on_missing(name: str, counts: Mapping[str, int], failures: Mapping[str, int]) -> str | None:
+    """The line on the ratings without a score, counted by cause; None where few lack one.
+
+    `counts` are those of ratings by status, `failures` those of failed ones by reason, as far as it is known.
+    Raises `StoppedEarly` with that line where most lack one.
+    """
+    asked, scored = sum(counts.values()), counts.get("scored", 0)
+    if asked - scored <= _MANY * asked:
+        return None
+    causes = "; ".join(_causes(counts, failures))
+    line = f"{name}: {asked - scored:,} of {asked:,} ratings have no score: {causes}"
+    if asked - scored > _MOST * asked:
+        raise StoppedEarly(f"{line}; what has a score is kept: repeat the command once the cause is mended")
+    return line
+
+
+def _causes(counts: Mapping[str, int], failures: Mapping[str, int]) -> list[str]:
+    """Causes with their counts, e.g. `136 failed: HTTP 400: no`; reasons that differ in numbers are one."""
+    texts: dict[str, str] = {}
+    found = Counter[str]()
+    for reason, count in failures.items():
+        kind = re.sub(r"\d+", "0", reason)
+        texts.setdefault(kind, reason)
+        found[kind] += count
+    shown = found.most_common(_SHOWN)
+    causes = [f"{count:,} failed: {' '.join(printable(texts[kind]).split())}" for kind, count in shown]
+    if rest := counts.get("failed", 0) - sum(count for _, count in shown):
+        causes.append(f"{rest:,} failed" + (" of other reasons" if shown else ""))
+    others = Counter({status: n for status, n in counts.items() if status not in ("scored", "failed") and n})
+    return causes + [f"{count:,} {status.replace('_', ' ')}" for status, count in others.most_common()]
