@@ -429,6 +429,28 @@ def two_on_one_store(folder: Path, kill: bool = False) -> Outcome:
     return two
 
 
+def stood_still(folder: Path) -> Outcome:
+    """A run that stands still for longer than its lease while another one makes the rest of its calls."""
+    with serving(_steady) as server:
+        begun = time.monotonic()
+        shared = ["--cache", str(folder / "shared")]
+        one = started(command(server.url, folder / "one", *shared))
+        while len(prompts(server)) < 30 and one.poll() is None:
+            time.sleep(0.01)
+        one.send_signal(signal.SIGSTOP)
+        two = ran(command(server.url, folder / "two", *shared), folder / "two")
+        one.send_signal(signal.SIGCONT)
+        found = judged(one, folder / "one", begun)
+    found.faults += two.faults
+    if (found.code, two.code) != (0, 0) or _results(folder / "one") != _results(folder / "two"):
+        found.faults.append(f"exits {found.code} and {two.code}, or other results")
+    twice = paid_twice(server)
+    if twice > _held():
+        found.faults.append("paid twice")
+    found.said = f"{twice} calls paid twice, bound {_held()}"
+    return found
+
+
 def two_in_one_folder(folder: Path) -> Outcome:
     """The same command twice at once: one writes the folder, the other says who does and pays nothing."""
     with serving(_steady) as server:
@@ -500,6 +522,7 @@ def cases() -> dict[str, Callable[[Path], Outcome]]:
     found["store: three flipped bits"] = flipped_bits
     found["two runs on one store"] = two_on_one_store
     found["two runs on one store, one killed"] = lambda folder: two_on_one_store(folder, kill=True)
+    found["two runs on one store, one stood still"] = stood_still
     found["two runs in one folder"] = two_in_one_folder
     found["file: a key in the address"] = key_in_the_address
     found["file: a broken manifest"] = broken_manifest

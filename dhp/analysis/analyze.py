@@ -28,6 +28,7 @@ from dhp.core.options import near_keywords
 from dhp.core.records import IDENTITY, ORIGINAL, PROBES, Signature, Variant, methods, parse_variant
 from dhp.core.seeding import key_digest, text_hash
 from dhp.core.specs import ANY_TASK, Scale, Suite
+from dhp.core.text import alike_but_numbers
 from dhp.stats.arrays import Floats
 from dhp.stats.detection import FEWEST_PAIRS
 from dhp.stats.discernment import level_average, minimum
@@ -316,7 +317,7 @@ def analyze_ratings(
         scales={m: (s.min, s.max) for m, s in (scales or {}).items() if m in ratings.metrics},
         styles=response_styles(ratings, [row.variant for row in rows], scales),
         halo=halo(ratings, [row.variant for row in rows]),
-        failures=dict(islice(ratings.failures.items(), _REASONS_KEPT)),
+        failures=dict(islice(alike_but_numbers(ratings.failures).items(), _REASONS_KEPT)),
         rules=ratings.rules,
         missing_mass=ratings.missing_mass,
         usage=dict(usage),

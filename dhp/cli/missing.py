@@ -1,11 +1,10 @@
 """How a command ends where many ratings have no score: with the reasons, and not as if all were well."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 
 from dhp.core.errors import StoppedEarly
-from dhp.core.text import printable
+from dhp.core.text import alike_but_numbers, printable
 
 _MANY, _MOST = 0.1, 0.5
 """Shares of ratings without a score: beyond the first it is said why, beyond the second nothing is well."""
@@ -30,14 +29,8 @@ def on_missing(name: str, counts: Mapping[str, int], failures: Mapping[str, int]
 
 def _causes(counts: Mapping[str, int], failures: Mapping[str, int]) -> list[str]:
     """Causes with their counts, e.g. `136 failed: HTTP 400: no`; reasons that differ in numbers are one."""
-    texts: dict[str, str] = {}
-    found = Counter[str]()
-    for reason, count in failures.items():
-        kind = re.sub(r"\d+", "0", reason)
-        texts.setdefault(kind, reason)
-        found[kind] += count
-    shown = found.most_common(_SHOWN)
-    causes = [f"{count:,} failed: {' '.join(printable(texts[kind]).split())}" for kind, count in shown]
+    shown = list(alike_but_numbers(failures).items())[:_SHOWN]
+    causes = [f"{count:,} failed: {' '.join(printable(reason).split())}" for reason, count in shown]
     if rest := counts.get("failed", 0) - sum(count for _, count in shown):
         causes.append(f"{rest:,} failed" + (" of other reasons" if shown else ""))
     others = Counter({status: n for status, n in counts.items() if status not in ("scored", "failed") and n})

@@ -10,6 +10,7 @@ import re
 import sys
 import threading
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from importlib.metadata import distribution
 from itertools import pairwise
@@ -166,6 +167,15 @@ def visible(text: str) -> str:
     isolates a direction of writing (as in "Trojan Source", Boucher and Anderson 2023).
     """
     return text.translate(_UNSEEN)
+
+
+def alike_but_numbers(counts: Mapping[str, int]) -> dict[str, int]:
+    """Texts that differ in their numbers alone, as one: the first of them, with the sum of their counts."""
+    first: dict[str, str] = {}
+    found = Counter[str]()
+    for text, count in counts.items():
+        found[first.setdefault(re.sub(r"\d+", "0", text), text)] += count
+    return dict(found.most_common())
 
 
 def spreadsheet_safe(cell: object) -> object:

@@ -194,10 +194,10 @@ class CachedModel:
         """First what no other command is asking, then what the others did not get."""
         deferred: list[Request] = []
         with Claims(self.context.store, refresh=self.context.refresh) as claims:
+            engine = self._made_engine(client)
+            engine.holds = claims.holds
             while True:
-                claimed = yield from self._ask_unclaimed(
-                    self._made_engine(client), requests, claims, deferred
-                )
+                claimed = yield from self._ask_unclaimed(engine, requests, claims, deferred)
                 if not claimed:
                     break
                 claims.wait(len(claimed), self.on_wait)
@@ -218,8 +218,13 @@ class CachedModel:
             while engine.client.notes:
                 logging.getLogger("dhp").warning("%s: %s", engine.client.model, engine.client.notes.pop(0))
             keys = tuple(asked.keys.values())
-            claims.end(keys, stored=all(isinstance(o, Reply) for o in outcomes.values()))
-            return [self._answer(each, found, asked.keys, outcomes) for each, found in waiting.pop(keys)]
+            whole = all(sample in outcomes for sample in asked.samples)
+            claims.end(keys, stored=whole and all(isinstance(o, Reply) for o in outcomes.values()))
+            asking = waiting.pop(keys)
+            if not whole:  # as another command asks for the rest by now
+                claimed.extend(each for each, _ in asking)
+                return []
+            return [self._answer(each, found, asked.keys, outcomes) for each, found in asking]
 
         with ExitStack() as stack:
             calls: Calls | None = None  # a finished run opens no connection

@@ -7,7 +7,7 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Protocol, TypeVar
@@ -35,6 +35,8 @@ class Engine:
     """Written beside each stored reply."""
     refresh: bool = False
     """Whether stored replies are replaced."""
+    holds: Callable[[Collection[bytes]], bool] = lambda keys: True
+    """Whether the call for these keys is still this command's to make."""
     retries: int = field(default=0, init=False)
     """Tries after the first, so far."""
     refusal_said: bool = field(default=False, init=False)
@@ -140,6 +142,10 @@ _FAILED_IN_A_ROW = 10
 fault of the server's or of the account makes that one fail, too. Twice as many each time it is answered."""
 
 
+class TakenOver(Exception):
+    """Another command makes this call by now."""
+
+
 class Workers:
     """Make the calls of requests, under one set of limits."""
 
@@ -180,11 +186,17 @@ class Workers:
             await asyncio.sleep(0.01)
 
     async def outcomes(self, request: Request) -> dict[int, Reply | Failure]:
-        """What comes of one request; raises a `DhpError` that makes going on pointless."""
+        """What comes of one request; raises a `DhpError` that makes going on pointless.
+
+        Samples whose calls another command has taken over are left out.
+        """
         outcomes: dict[int, Reply | Failure] = {}
         left = request.samples
         while left:
-            came = await self._ask(request, left)
+            try:
+                came = await self._ask(request, left)
+            except TakenOver:
+                break
             outcomes.update(zip(left, came, strict=False))
             left = left[len(came) :]
         return outcomes
@@ -322,6 +334,8 @@ class Workers:
             await self._tokens.take(request.tokens + most)
             if self._closing:
                 raise asyncio.CancelledError
+            if not self._engine.holds([request.keys[s] for s in wanted if s in request.keys]):
+                raise TakenOver
             replies = await self._complete(request, wanted)
             self._engine.answered = request
             self._engine.lengths.fitting += 1

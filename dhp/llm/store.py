@@ -384,6 +384,9 @@ class Claims:
         self._store = None if store is None or store.read_only else store
         self._refresh = refresh
         self._keys: set[bytes] = set()
+        self._lapse = threading.Lock()
+        self._until = 0.0
+        self._lapsed: set[bytes] = set()
         self._active = time.monotonic()
         self._ended = threading.Event()
         self._renewing: threading.Thread | None = None
@@ -424,16 +427,45 @@ class Claims:
                 else:
                     self._holder = holder[0] or self._holder
             connection.executemany("REPLACE INTO claims VALUES (?, ?, ?)", claimed)
-        self._keys.update(key for key, _, _ in claimed)
+        with self._lapse:
+            if not self._keys:
+                self._until = now + LEASE
+            self._keys.update(key for key, _, _ in claimed)
         if self._keys and self._renewing is None:
             self._renewing = threading.Thread(target=self._renew, name="dhp-claims", daemon=True)
             self._renewing.start()
         return own
 
+    def holds(self, keys: Collection[bytes]) -> bool:
+        """Whether a call that was claimed is still one's own, asked just before it is sent.
+
+        A process may stand still for longer than its lease, and others pay meanwhile: claims that have lapsed
+        since they were made are looked up, and made again where nobody has taken them.
+        """
+        if self._store is None:
+            return True
+        self._note_lapse(time.time())
+        with self._lapse:
+            if self._lapsed.isdisjoint(keys):
+                return True
+            self._lapsed.difference_update(keys)
+        return self.take([keys])[0]
+
+    def _note_lapse(self, now: float) -> None:
+        """Note which claims may be another's by now."""
+        if now < self._until:
+            return
+        with self._lapse:
+            if now >= self._until:
+                self._lapsed |= self._keys
+                self._until = now + LEASE
+
     def end(self, keys: Collection[bytes], *, stored: bool) -> None:
         """End the claims on a call; where its replies are stored they have ended with that."""
         self._active = time.monotonic()
-        self._keys.difference_update(keys)
+        with self._lapse:
+            self._keys.difference_update(keys)
+            self._lapsed.difference_update(keys)
         if keys and self._store and not stored:
             ended = [(key, _owner()) for key in keys]
             with self._store.transaction() as connection:
@@ -456,9 +488,13 @@ class Claims:
         while not self._ended.wait(LEASE / 3):
             if time.monotonic() - self._active > _LONGEST_PAUSE:
                 continue
-            with contextlib.suppress(DhpError), self._store.transaction() as connection:
-                until = time.time() + LEASE
-                connection.execute("UPDATE claims SET expires = ? WHERE owner = ?", (until, _owner()))
+            now = time.time()
+            self._note_lapse(now)
+            with contextlib.suppress(DhpError):
+                with self._store.transaction() as connection:
+                    renewed = (now + LEASE, _owner())
+                    connection.execute("UPDATE claims SET expires = ? WHERE owner = ?", renewed)
+                self._until = now + LEASE
         self._store.release()
 
 

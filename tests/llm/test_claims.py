@@ -1,6 +1,7 @@
 """Two commands that share a store pay for each call once, whatever becomes of one of them."""
 
 import logging
+import signal
 import subprocess
 import sys
 import threading
@@ -18,7 +19,7 @@ from dhp.llm.limits import Limits
 from dhp.llm.records import Reply, Request
 from dhp.llm.store import LEASE, Claims, Store, keys, rows
 from tests.llm.helpers import QUICK, answered, cached_model, requests
-from tests.llm.stub import stats, stub_server
+from tests.llm.stub import stats, stub_process, stub_server
 from tests.server import Call, refusal, reply, scripted_server
 
 KEYS = [*keys("m", "e", Request("Rate.", QUICK, tuple(range(4)), "here")).values()]
@@ -125,6 +126,56 @@ def test_a_killed_process_blocks_nobody(tmp_path: Path) -> None:
             holder.kill()
             until(lambda: claims.take([[b"key"]]) == [True])
     assert LEASE <= 15, "the longest that a killed process is waited for"
+
+
+ASKING = """
+import sys
+from pathlib import Path
+from dhp.llm import store
+store.LEASE = 1.0
+from tests.llm.helpers import answered, cached_model, requests
+found = answered(cached_model(sys.argv[1], Path(sys.argv[2]), concurrency=4), list(requests(80)))
+assert len(found) == 80 and not any(text.startswith("!") for texts in found.values() for text in texts)
+"""
+
+
+@pytest.mark.slow
+def test_a_process_that_stood_still_pays_nothing_that_another_has_paid(tmp_path: Path) -> None:
+    """But for what was in flight."""
+
+    def asking(url: str) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen([sys.executable, "-c", ASKING, url, str(tmp_path / "s.sqlite")])
+
+    with stub_process("--latency", 0.05) as url:
+        one = asking(url)
+        until(lambda: stats(url)["calls"] >= 12)
+        one.send_signal(signal.SIGSTOP)
+        paid = len(stats(url)["paid"])
+        assert paid < 80 - 8
+        other = asking(url)
+        assert other.wait(60) == 0
+        assert len(stats(url)["paid"]) == 80
+        one.send_signal(signal.SIGCONT)
+        assert one.wait(60) == 0
+        twice = stats(url)["calls"] - 80
+    assert twice <= 4, "calls in flight"
+
+
+def test_a_claim_that_lapsed_is_looked_up_and_made_again(
+    tmp_path: Path, as_process: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, now = Store(tmp_path / "s.sqlite"), time.time()
+    as_process("one")
+    with Claims(store) as one, Claims(store) as other:
+        assert one.take([KEYS[:1], KEYS[1:2], KEYS[2:3]]) == [True] * 3
+        monkeypatch.setattr(time, "time", lambda: now + 2 * LEASE)
+        as_process("other")
+        assert other.take([KEYS[:1]]) == [True]
+        store.add(rows({0: KEYS[1]}, "m", "e", {0: Reply("4", "stop", 1, 1, 1)}, "run"))
+        as_process("one")
+        assert [one.holds([key]) for key in KEYS[:3]] == [False, False, True]
+        as_process("other")
+        assert other.take([KEYS[2:3]]) == [False], "it is claimed again"
 
 
 @pytest.mark.parametrize("expires", [1e12, "never"])

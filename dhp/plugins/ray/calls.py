@@ -178,7 +178,8 @@ class RayCalls:
         """The next that comes; its replies are stored."""
         while not self._came:
             self._hand_over()
-            self._take()
+            if not self._came:
+                self._take()
         return self._next()
 
     def _next(self) -> Answer:
@@ -189,6 +190,9 @@ class RayCalls:
         engine = self._engine
         while self._held and (engine.answered or not self._pool.pending):
             request = self._held.popleft()
+            if not engine.holds([*request.keys.values()]):
+                self._came.append((request, {}))
+                continue
             most = request.params.max_tokens * len(request.samples)
             try:
                 self._reserved[id(request)] = engine.budget.reserve(request.tokens, most)
