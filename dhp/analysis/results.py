@@ -13,7 +13,7 @@ from dhp.core.errors import InputError
 from dhp.core.plugins import load_target
 from dhp.core.records import IDENTITY, PROBES, Signature, protocol_name
 from dhp.core.text import printable
-from dhp.core.verdicts import FALSE_ALARM, NOT_DECIDED, UNDECIDED, Verdict
+from dhp.core.verdicts import FALSE_ALARM, NOT_DECIDED, NOTICED, UNDECIDED, Verdict
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import FEWEST_PAIRS as FEWEST_PAIRS
 from dhp.stats.discernment import Combination
@@ -34,6 +34,8 @@ Ends = tuple[float, float] | None
 """Low and high end of an interval; None where undefined."""
 STRICT: Mapping[str, str | bool] = {"extra": "forbid", "allow_inf_nan": False}
 """How pydantic reads these shapes."""
+HAIR = 0.6
+"""AUROC below which noticed damage is so by a hair only."""
 _UNEQUAL = 2
 """Ratio of the numbers of pairs from which it is said."""
 
@@ -123,6 +125,20 @@ class VariantResult:
     n_to_decide: tuple[int, int] | None = None
     """Examples with which a kind that is undecided or faint is noticed or missed with a chance of 50 and of
     80 %, if further ones come from where these did; None if it is decided, or if 5,000 are too few."""
+
+    @property
+    def best(self) -> Cell | None:
+        """The test of the best metric."""
+        return None if self.best_metric is None else self.metrics[self.best_metric]
+
+    @property
+    def by_a_hair(self) -> bool:
+        """Whether the damage is noticed beside its own original and hardly beside other good texts.
+
+        By the AUROC of the best metric, which is what a threshold or a ranking by its score can use.
+        """
+        auroc = None if self.best is None else self.best.auroc
+        return self.verdict is NOTICED and auroc is not None and auroc < HAIR
 
     @property
     def needed(self) -> str:
@@ -334,6 +350,12 @@ class Result:
     def too_few(self) -> bool:
         """Whether there are too few examples for any verdict."""
         return self.n < FEWEST_PAIRS
+
+    @property
+    def blind(self) -> bool:
+        """Whether scores were compared and none of any text moved, under damage, control or attack."""
+        cells = [cell for row in (*self.variants, *self.probes) for cell in row.metrics.values() if cell.n]
+        return bool(cells) and all(cell.tied == 1 for cell in cells)
 
     @property
     def damage(self) -> tuple[VariantResult, ...]:

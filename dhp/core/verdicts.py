@@ -157,6 +157,10 @@ UNDECIDED = Verdict(
     explanation="more examples decide",
     caution="Nothing is known yet of {}: test it on more examples.",
 )
+NOT_PROVEN_YET = "{} not proven yet"
+"""Phrase for what is undecided with a figure at the floor or above."""
+NOT_NOTICED_SO_FAR = "{} not noticed so far"
+"""Phrase for what is undecided with a figure below the floor."""
 FAINT = Verdict(
     "faint",
     about="damage",

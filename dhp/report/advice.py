@@ -42,7 +42,9 @@ class Advice:
 def advice(results: Sequence[Result]) -> list[Advice]:
     """What to do about the results of one judge, the most pressing first."""
     judged = [each for each in results if not each.too_few]
-    return [piece for topic in _TOPICS for piece in topic(judged)] if judged else []
+    seeing = [each for each in judged if not each.blind]
+    found = [piece for topic in _OF_ALL for piece in topic(judged)] if judged else []
+    return found + ([piece for topic in _TOPICS for piece in topic(seeing)] if seeing else [])
 
 
 def warnings(results: Sequence[Result]) -> list[str]:
@@ -98,9 +100,8 @@ def _about_reading(results: Sequence[Result]) -> Iterable[Advice]:
 
 
 def _about_constants(results: Sequence[Result]) -> Iterable[Advice]:
-    rows = [row for each in results for row in (*each.damage, *each.controls)]
-    if rows and all(cell.tied == 1 for row in rows for cell in row.metrics.values()):
-        yield Advice("Check the judge: no score of any text moved.", warns=True)
+    if blind := [each for each in results if each.blind]:
+        yield Advice(f"Check the judge: no score of any text moved{on(blind, results)}.", warns=True)
 
 
 def _about_stopping(results: Sequence[Result]) -> Iterable[Advice]:
@@ -232,9 +233,9 @@ def _shortened(kinds: Sequence[str]) -> str:
     return shortened(kinds, _NAMED)
 
 
-_TOPICS: Sequence[Callable[[Sequence[Result]], Iterable[Advice]]] = (
-    _about_reading,
-    _about_constants,
+_Topic = Callable[[Sequence[Result]], Iterable[Advice]]
+_OF_ALL: Sequence[_Topic] = (_about_constants, _about_reading)
+_TOPICS: Sequence[_Topic] = (
     _about_stopping,
     _about_controls,
     _about_weak_kinds,

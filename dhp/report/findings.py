@@ -1,7 +1,7 @@
 """Findings of results, shared by page, terminal, Markdown and card, and the clearest misses."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -15,9 +15,12 @@ from dhp.core.diff import Operation, diff, snippet
 from dhp.core.records import parse_variant
 from dhp.core.verdicts import (
     AS_HARMLESS_EDITS,
+    BLIND,
     FAINT,
     MISSED,
     MOVES_A_LITTLE,
+    NOT_NOTICED_SO_FAR,
+    NOT_PROVEN_YET,
     NOT_TESTED,
     NOTICED,
     STILL,
@@ -151,25 +154,62 @@ def _statements(results: Sequence[Result]) -> list[Statement]:
         return [Statement(UNDECIDED, f"needs {FEWEST_PAIRS} examples or more for a verdict")]
     kinds: dict[str, dict[str, list[VariantResult]]] = {}
     results = [each for each in results if not each.too_few]
+    blind = [Statement(BLIND, BLIND.phrase.format(f"any text{_on_blind(results)}"))]
+    if all(each.blind for each in results):
+        return blind
     for each in results:
         for row in each.variants:
             kinds.setdefault(kind_name(row.variant), {}).setdefault(each.dataset, []).append(row)
     parts = []
-    for verdict in in_sentence("damage"):
-        named = [
-            f"{kind}{_extent(verdict, rows)}"
-            for kind, rows in kinds.items()
-            if verdict is foremost(r.state for of in rows.values() for r in of)
-        ]
+    floor = max(each.floor for each in results)
+    for verdict, phrase, of_word in _by_phrase(kinds, floor):
+        named = [f"{kind}{_extent(verdict, rows)}" for kind, rows in of_word.items()]
         if len(named) == len(kinds) > _NAMED and not any(name.endswith(")") for name in named):
             every = [row.state for of in kinds.values() for rows in of.values() for row in rows]
             most = "" if {*every} == {verdict} else f" ({every.count(verdict)} of {len(every)})"
-            parts.append(Statement(verdict, verdict.phrase.format(f"all {len(kinds)} kinds of damage{most}")))
+            parts.append(Statement(verdict, phrase.format(f"all {len(kinds)} kinds of damage{most}")))
         elif named:
-            parts.append(Statement(verdict, verdict.phrase.format(shortened(named, _NAMED))))
+            parts.append(Statement(verdict, phrase.format(shortened(named, _NAMED))))
     if kinds and all(part.verdict in (FAINT, UNDECIDED) for part in parts):
         parts.insert(0, Statement(UNDECIDED, "notices no kind of damage for sure"))
+    if any(each.blind for each in results):
+        parts = [*blind, *parts]
     return [*parts, *_about_probes(results)] or [Statement(UNDECIDED, "no kind of damage was judged")]
+
+
+_Kinds = Mapping[str, Mapping[str, Sequence[VariantResult]]]
+
+
+def _by_phrase(kinds: _Kinds, floor: float) -> Iterator[tuple[Verdict, str, _Kinds]]:
+    """The kinds of each verdict in the order of the sentence, with its phrase.
+
+    What is undecided has two: by whether its figure lies below the floor.
+    """
+    for verdict in in_sentence("damage"):
+        of_word = {
+            kind: rows
+            for kind, rows in kinds.items()
+            if verdict is foremost(r.state for of in rows.values() for r in of)
+        }
+        if verdict is not UNDECIDED:
+            yield verdict, verdict.phrase, of_word
+            continue
+        below = [kind for kind, rows in of_word.items() if _open_below(rows, floor)]
+        yield verdict, NOT_PROVEN_YET, {k: rows for k, rows in of_word.items() if k not in below}
+        yield verdict, NOT_NOTICED_SO_FAR, {kind: of_word[kind] for kind in below}
+
+
+def _open_below(rows: Mapping[str, Sequence[VariantResult]], floor: float) -> bool:
+    """Whether what is undecided of a kind lies below the floor, on average."""
+    figures = [row.detection for of in rows.values() for row in of if row.state is UNDECIDED]
+    known = [each for each in figures if each is not None]
+    return not known or sum(known) / len(known) < floor
+
+
+def _on_blind(results: Sequence[Result]) -> str:
+    """In how many sets no score moved, if not in all."""
+    count = sum(each.blind for each in results)
+    return f" in {count} of {len(results)} sets" if count < len(results) else ""
 
 
 def _extent(verdict: Verdict, rows: Mapping[str, Sequence[VariantResult]]) -> str:

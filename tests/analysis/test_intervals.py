@@ -198,6 +198,34 @@ def test_damage_is_noticed_if_its_copy_scores_below_the_harmless_one() -> None:
     assert [row.verdict for row in result.variants] == ["noticed"]
 
 
+def test_a_judge_of_which_no_score_moves_is_blind() -> None:
+    """Texts differ in score, no copy does from its original."""
+    table = [
+        (f"{e}", variant, "m", e % 5)
+        for e in range(20)
+        for variant in ("original", "harmless", "reordering.major")
+    ]
+    result = dhp.analyze(pd.DataFrame(table, columns=["example", "variant", "metric", "score"]))[0]
+    assert result.blind
+    moved = [(*row[:3], row[3] - (row[:2] == ("3", "harmless"))) for row in table]
+    assert not dhp.analyze(pd.DataFrame(moved, columns=["example", "variant", "metric", "score"]))[0].blind
+
+
+def test_damage_may_be_noticed_by_a_hair() -> None:
+    """Texts spread over 40 points: one point less is seen beside the original, and beside no other text."""
+    rows = [
+        (f"{e}", variant, "m", e - lost)
+        for e in range(40)
+        for variant, lost in (("original", 0), ("random_typos.minor", 1), ("reordering.major", 30))
+    ]
+    result = dhp.analyze(pd.DataFrame(rows, columns=["example", "variant", "metric", "score"]))[0]
+    said = {row.variant: (row.verdict, row.by_a_hair) for row in result.variants}
+    assert said == {"random_typos.minor": ("noticed", True), "reordering.major": ("noticed", False)}
+    near = next(row.best for row in result.variants if row.by_a_hair)
+    assert near is not None
+    assert near.auroc == pytest.approx(1 - (39 / 40) ** 2 / 2, abs=0.01)
+
+
 def test_an_attack_is_judged_by_the_metric_that_it_raised_most() -> None:
     rows = [
         (f"{e}", variant, metric, 3 + (variant == "flattery" and metric == "a" and e % 10 > 0))

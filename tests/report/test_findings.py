@@ -35,6 +35,15 @@ def test_the_worst_kinds_come_first() -> None:
     assert found.lowest.variant == "d"
 
 
+def test_a_judge_of_which_no_score_moves_is_blind_before_all_else() -> None:
+    still = {"quality": replace(row("a").metrics["quality"], tied=1.0, fell=0.0, rose=0.0)}
+    rows = [row(name, "missed", 0.5, metrics=still) for name in "ab"]
+    blind = replace(result(*rows), controls=(control("not tested", metrics=still),))
+    assert said(blind).endswith(": blind: no score of any text moved.")
+    some = [blind, replace(result(row("a")), dataset="other")]
+    assert "blind: no score of any text in 1 of 2 sets moved; misses" in said(*some)
+
+
 @pytest.mark.parametrize(
     ("counts", "pairs"), [((24, 12), None), ((24, 11), (11, 24)), ((24, 4, 20), None), ((3, 2), None)]
 )
@@ -80,7 +89,7 @@ def test_the_worst_control_stands_for_all() -> None:
         ("missed", "misses typos"),
         ("preferred", "prefers texts damaged by typos"),
         ("as harmless edits", "notices typos no more than harmless edits"),
-        ("undecided", "notices no kind of damage for sure; undecided on typos"),
+        ("undecided", "notices no kind of damage for sure; typos not proven yet"),
     ],
 )
 def test_the_sentence_has_a_phrase_for_each_verdict(verdict: str, words: str) -> None:
