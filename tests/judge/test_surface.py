@@ -264,3 +264,25 @@ def test_the_scale_is_used_linearly() -> None:
 def test_an_unknown_metric_is_an_error_that_names_the_known_ones() -> None:
     with pytest.raises(InputError, match=r"'fluencey'.*did you mean 'fluency'.*accuracy.*relevance"):
         SurfaceJudge().rate([], task("fluency", "fluencey"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("the color of the theater", "the colour of the theatre"),
+        ("it cost 20 euros and 5 million dollars", "it cost €20 and $5 million"),
+        ("it grew by 31 percent to 8,150", "it grew by 31% to 8150"),
+        ('he said "no" to the mayor\'s plan', "he said “no” to the mayor’s plan"),
+        ("they won 3-1 in five years", "they won 3–1 in 5 years"),
+        ("the judgment of the neighbors on sulfur", "the judgement of the neighbours on sulphur"),
+        ("at 8 am they did not reorganize the catalog", "at 8 a.m. they didn't reorganise the catalogue"),
+    ],
+)
+def test_ways_of_writing_score_alike(one: str, other: str) -> None:
+    """By every metric, whichever of them the source uses."""
+    for source in (one, other):
+        example = Example("way", f"It is known that {source}.", f"It is known that {one}.")
+        first, second = (dict(rated(example, f"It is known that {each}.")) for each in (one, other))
+        # A translation is judged complete by its letters, of which there may be one or two more.
+        assert first.pop("accuracy") == pytest.approx(second.pop("accuracy"), abs=0.2)
+        assert first == second

@@ -23,6 +23,7 @@ from dhp.judge.judges.surface_text import (
     Sentence,
     Text,
     Word,
+    american,
     rarity,
     ratio,
 )
@@ -108,9 +109,9 @@ def _significant(number: str) -> str:
 
 def numbers_kept(case: Case) -> float | None:
     """Agreement of the two sets of numbers (Dice's coefficient), by their significant digits."""
-    ours, theirs = set(map(_significant, case.text.digits)), set(map(_significant, case.source.digits))
-    spelt_too = {*ours, *map(_significant, case.text.numbers)}
-    return ratio(len(ours & theirs) + len(spelt_too & theirs), len(ours) + len(theirs))
+    ours, theirs = (set(map(_significant, text.digits)) for text in (case.text, case.source))
+    spelt = [{*map(_significant, text.numbers)} for text in (case.text, case.source)]
+    return ratio(len(ours & spelt[1]) + len(spelt[0] & theirs), len(ours) + len(theirs))
 
 
 def names_kept(case: Case) -> float | None:
@@ -213,13 +214,13 @@ def _trust(word: Word, inside: bool, source: Text, question: Text, vocabulary: f
     bare = word.lower.removesuffix("'s")
     if bare[0].isdigit() or "." in bare:
         return 1.0  # a number, or initials such as e.g. and U.S.
-    if bare in vocabulary or word.lower in vocabulary:
+    if american(bare) in vocabulary or american(word.lower) in vocabulary:
         return 1.0
     if word.form[0].isupper() and (word.lower in source.lowers or word.lower in question.lowers):
         return 1.0  # a name in both languages
     if len(bare) == 1:
         return float(bare in "aio" or word.form.isupper())
-    trust = max(_well_spelt(bare), _well_spelt(word.lower))
+    trust = max(map(_well_spelt, (bare, word.lower, american(bare))))
     if word.form[0].isupper() and inside:
         trust = max(trust, _NAME_TRUST + (1 - _NAME_TRUST) * _looks_english(bare))
     return trust
@@ -416,7 +417,7 @@ class SurfaceJudge(Judge):
 
 def _words(candidates: Sequence[Candidate]) -> frozenset[str]:
     sources = map(Text, sorted({c.source for c in candidates}))
-    return frozenset[str]().union(*(text.lowers for text in sources if text.english))
+    return frozenset(american(word) for text in sources if text.english for word in text.lowers)
 
 
 def _ratings(candidates: Sequence[Candidate], task: Task, vocabulary: frozenset[str]) -> Iterator[Rating]:

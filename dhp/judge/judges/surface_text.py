@@ -16,9 +16,62 @@ _CUT = re.compile(r"(?<=[.!?]) (?=[^\W_])")
 _NUMBER = re.compile(r"(?<![A-Za-z\d])\d+(?:[.,]\d+)*")
 _CJK_LETTER = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _MONTHS = "january february march april may june july august september october november december".split()
-_NUMERALS = "one two three four five six seven eight nine ten eleven twelve".split()
+_NUMERALS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen twenty"
+).split()
 _SPELT_NUMBERS = {word: str(n) for names in (_MONTHS, _NUMERALS) for n, word in enumerate(names, 1)}
 """Words that another writer, or another language, may give as a number."""
+
+_ALIKE = tuple(
+    (re.compile(pattern), same)
+    for pattern, same in (
+        ("[“”]|``|\\'\\'", '"'),
+        ("[‘’]", "'"),
+        ("\u00a0", " "),
+        ("…", "..."),
+        (r"(?<=\d)[–—](?=\d)", "-"),
+        (r"(?<=\w) ?[–—] ?(?=\w)| - ", " - "),
+        (r"(?<=\d) ?%|(?<=\d) per cent\b", " percent"),
+        (r"€(\d[\d.,]*\d|\d)( [mb]illion)?", r"\1\2 euros"),
+        (r"\$(\d[\d.,]*\d|\d)( [mb]illion)?", r"\1\2 dollars"),
+        (r"(?<![\d.,])(\d{1,3}),(\d{3})(?![\d,])", r"\1\2"),
+        (r"\bU\.([SKN])\.", r"U\1"),
+        (r"(?<=\d) ?([ap])\.?m\b\.?", r" \1m"),
+        (r"\b(Mr|Mrs|Ms|Dr)\.", r"\1"),
+        (r"\b(co|e|down|multi|non|post|pre|re|sub|up)-(?=[a-z])", r"\1"),
+        (r"\bcan't\b", "cannot"),
+        (r"\bwon't\b", "will not"),
+        (r"(?<=[a-z])n't\b", " not"),
+        (r"(?<=[a-z])'ll\b", " will"),
+        (r"(?<=[a-z])'re\b", " are"),
+        (r"(?<=[a-z])'ve\b", " have"),
+    )
+)
+"""Ways of writing that mean the same, and the one that the judge reads."""
+_SPELLINGS = tuple(
+    (re.compile(pattern), same)
+    for pattern, same in (
+        ("[ao]e", "e"),
+        ("ou", "o"),
+        (r"([iy])s(?=[aei])", r"\1z"),
+        ("ll", "l"),
+        (r"re(?=s?$|d$)", "er"),
+        ("ogue", "og"),
+        (r"enc(?=e)", "ens"),
+        ("ulph", "ulf"),
+        (r"gem(?=ent)", "gm"),
+        (r"^sc(?=ep)", "sk"),
+        (r"^grey", "gray"),
+    )
+)
+"""What sets British words apart from American ones."""
+_NO_TOPIC = frozenset(
+    "percent per cent euro euros dollar dollars am pm almost nearly about around although though nevertheless"
+    " nonetheless example instance entire whole anyone anybody everyone everybody someone somebody nobody"
+    " none began begin started start each every more over".split()
+)
+"""Words that stand for one another, or for a sign."""
 
 _OPENING_NAME_ZIPF = 3.5
 """A capitalised first word of a sentence is a name only if rarer than this; others always are."""
@@ -57,9 +110,17 @@ def _stemmer() -> Any:
 
 @functools.lru_cache(maxsize=65536)
 def _stem(word: str) -> str:
-    """Porter's stem of a lower-case word, without a possessive 's."""
-    bare = word.removesuffix("'s")
+    """Porter's stem of a lower-case word in American spelling, without a possessive 's."""
+    bare = american(word.removesuffix("'s"))
     return str(_stemmer().stem(bare)) if len(bare) <= _LONGEST else bare
+
+
+@functools.lru_cache(maxsize=65536)
+def american(word: str) -> str:
+    """A lower-case word with British spellings made American, in words of either country alike."""
+    for pattern, same in _SPELLINGS:
+        word = pattern.sub(same, word)
+    return word
 
 
 def rarity(word: str) -> float:
@@ -93,7 +154,8 @@ def _sentence(text: str) -> Sentence:
 @functools.lru_cache(maxsize=65536)
 def _word(form: str, inside: bool) -> Word:
     lower = form.lower()
-    function = lower in FUNCTION_WORDS or lower.removesuffix("'s") in FUNCTION_WORDS
+    says_little = lower in _NO_TOPIC or (lower in _SPELT_NUMBERS and lower not in _MONTHS)
+    function = says_little or lower in FUNCTION_WORDS or lower.removesuffix("'s") in FUNCTION_WORDS
     content = not function and not form[0].isdigit() and len(form) > 1
     name = content and form[0].isupper() and (inside or zipf(lower) < _OPENING_NAME_ZIPF)
     return Word(form, lower, _stem(lower), name, content)
@@ -107,8 +169,11 @@ class Text:
 
     @cached_property
     def plain(self) -> str:
-        """The text with straight apostrophes."""
-        return self.raw.replace("’", "'").strip()
+        """The text in one way of writing."""
+        text = self.raw.strip()
+        for pattern, same in _ALIKE:
+            text = pattern.sub(same, text)
+        return text
 
     @cached_property
     def pieces(self) -> list[str]:
