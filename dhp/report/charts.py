@@ -123,6 +123,7 @@ _MARKS = "os^Dv<>P"
 
 
 _BAR = 0.17  # inches
+_SLIM = 4.8  # of a chart that is to be read on a phone
 _MOST_JUDGES = 6
 """Judges that a chart of kinds of damage shows; of more, it shows the averages alone."""
 
@@ -172,10 +173,10 @@ def _discernment(dataset: str, results: Sequence[Result]) -> "Markup":
         axes.set_xlabel("D; the line is D = 1, p = 0.05")
         axes.set_title(dataset, fontsize=9.5, color=COLOURS["ink"], loc="left")
         if len(judges) > 1:
-            page.legend(loc="outside upper center", ncols=2, frameon=False)
+            page.legend(loc="outside upper center", frameon=False)
 
     height = 0.9 + len(groups) * max(0.22, _BAR * len(judges)) + 0.18 * len(judges)
-    return drawn(draw, _NARROW + 1.6, height, f"Bars of D on {dataset}, 1 is p = 0.05. {said}.")
+    return drawn(draw, _SLIM, height, f"Bars of D on {dataset}, 1 is p = 0.05. {said}.")
 
 
 def detection_chart(curves: Sequence[DoseResponse]) -> "Markup":

@@ -13,6 +13,7 @@ import dhp
 from dhp.analysis.results import Cell, Result, VariantResult
 from dhp.content.catalog import variant_name
 from dhp.core.verdicts import verdict_of
+from dhp.report.charts import discernment_charts
 from dhp.report.columns import kind_columns
 from dhp.report.findings import sentences
 from dhp.report.page import html_report
@@ -192,7 +193,7 @@ def test_sentence_and_matrix_come_first_and_signatures_last(plain: Run, pages: d
     order = [
         *(str(sentence) for sentence in sentences(plain.results)),
         "Detection is how often",
-        "mean detection",
+        "D_avg D_min noticed detection",
         "What to do next",
         "What it let pass",
         "Set by set",
@@ -212,7 +213,6 @@ def test_the_matrix_has_a_cell_for_each_kind_and_result(plain: Run, pages: dict[
         assert shown == [
             f"{v.state.sign} {percent(v.detection)} {v.verdict} {ends(v.detection_ci)}" for v in expected
         ]
-    assert parsed.row("noticed")[1:] == [r.noticed for r in plain.results]
     classes = [attrs["class"] for tag, attrs in parsed.tags if tag == "td" and "class" in attrs]
     verdicts = [str(r.variants[place].verdict) for place in range(12) for r in plain.results]
     assert sorted(classes, key=str) == sorted(f"v {verdict.replace(' ', '-')}" for verdict in verdicts)
@@ -377,3 +377,30 @@ def test_text_stands_out_in_either_theme(pages: dict[str, str], tmp_path: Path, 
         assert min(found) >= 4.5
 
     in_browser(path, tmp_path / "browser", look)
+
+
+def test_the_table_of_results_has_d_in_front(plain: Run, pages: dict[str, str]) -> None:
+    pattern = r'<table data-sortable class="results">.*?</table>'
+    (table,) = re.findall(pattern, pages["plain"], flags=re.DOTALL)
+    parsed = Parsed(table)
+    for result in plain.results:
+        shown = next(row for row in parsed.rows if result.dataset in row and result.judge in row)
+        assert shown[2:5] == [two(result.d_avg), two(result.d_min), result.noticed]
+
+
+def test_bars_of_d_have_a_line_at_1_and_name_every_figure(plain: Run, pages: dict[str, str]) -> None:
+    pictures = re.findall(r'aria-label="(Bars of D on [^"]*)"', pages["plain"])
+    assert len(pictures) == len({r.dataset for r in plain.results})
+    for result in plain.results:
+        (said,) = [each for each in pictures if f"on {result.dataset}," in each]
+        assert "1 is p = 0.05" in said
+        for row in result.variants:
+            assert f"{result.judge} {two(row.d)}" in said.partition(f"{variant_name(row.variant)}: ")[2]
+
+
+def test_many_judges_have_bars_for_the_averages_alone(single: Run) -> None:
+    first = single.results[0]
+    many = [replace(first, model=f"own/judge{number}") for number in range(7)]
+    (picture,) = discernment_charts(many)
+    assert "D_min: own/judge0" in picture
+    assert variant_name(first.variants[0].variant) not in picture
