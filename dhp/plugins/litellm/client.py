@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 from importlib import import_module
 from typing import Any
 
@@ -14,9 +15,10 @@ from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.settings import ModelSettings
 
 _KEY = "the variable of its provider, such as ANTHROPIC_API_KEY"
-_BY_PROXY = re.compile(r"(407) Proxy Authentication Required", re.I)
+_BY_PROXY = ("ProxyError", "ClientHttpProxyError")
+"""What the packages below litellm raise for a proxy."""
 _MOVED = re.compile(r"HTTP (3\d\d) redirects to (\S+)")
-"""Words of other packages, and ours of `_stay`, in the error of the package."""
+"""Words of `_stay` in the error of the package."""
 _LOCAL_PRICES = "LITELLM_LOCAL_MODEL_COST_MAP"
 
 
@@ -86,8 +88,8 @@ class LitellmTransport:
 
     def _refused(self, error: Exception) -> tuple[int, Mapping[str, str], bytes]:
         """What a provider or a proxy refused, as a server of OpenAI's would say it."""
-        if by_proxy := _BY_PROXY.search(str(error)):
-            return int(by_proxy[1]), {}, b""
+        if _unknown_to_proxy(error):
+            return HTTPStatus.PROXY_AUTHENTICATION_REQUIRED, {}, b""
         if moved := _MOVED.search(str(error)):
             return int(moved[1]), {"Location": moved[2].rstrip(".")}, b""
         if type(error).__name__ in ("Timeout", "APIConnectionError"):
@@ -131,6 +133,15 @@ async def _stay(response: Any) -> None:
     """Raise an error, which the package passes on, for an answer that leads to another address."""
     if response.has_redirect_location:
         raise ConnectionError(f"HTTP {response.status_code} redirects to {response.headers['location']}")
+
+
+def _unknown_to_proxy(error: BaseException | None) -> bool:
+    """Whether an error comes of a proxy that wants a user, however far down."""
+    while error is not None:
+        if type(error).__name__ in _BY_PROXY and "407" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _first_line(error: Exception) -> str:
