@@ -6,8 +6,12 @@ from typing import NoReturn
 
 
 def start(arguments: Sequence[str] | None = None, program: str = "dhp") -> NoReturn:
-    """See `dhp.cli.main.main`; outside of it Ctrl-C ends the process without a word."""
+    """See `dhp.cli.main.main`; outside of it Ctrl-C ends the process without a word.
+
+    SIGTERM, by which systems end jobs and containers, is taken for Ctrl-C.
+    """
     heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    ends = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if heeded:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from dhp.cli.main import main
@@ -15,10 +19,14 @@ def start(arguments: Sequence[str] | None = None, program: str = "dhp") -> NoRet
     try:
         if heeded:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+        if ends:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
         main(arguments, program=program)
     except KeyboardInterrupt:  # another one, while the first is told
         raise SystemExit(128 + signal.SIGINT) from None
     finally:
+        if ends:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
         if heeded:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
 

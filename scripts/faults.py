@@ -20,13 +20,14 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from tests.proxy import certificate, recording_proxy
 from tests.server import Answer, Scripted, refusal, reply, scripted_server
 
 KEY = "sk-faults-0123456789abcdef"
@@ -127,17 +128,22 @@ def judged(process: "subprocess.Popen[str]", folder: Path, begun: float) -> Outc
     return found
 
 
-def started(arguments: list[str], **more: object) -> "subprocess.Popen[str]":
-    """A run that has begun."""
+def started(
+    arguments: list[str], variables: Mapping[str, str] | None = None, **more: object
+) -> "subprocess.Popen[str]":
+    """A run that has begun, with further variables of the environment."""
+    env = {**ENVIRONMENT, **(variables or {})}
     return subprocess.Popen(  # type: ignore[call-overload,no-any-return]
-        arguments, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **more
+        arguments, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **more
     )
 
 
-def ran(arguments: list[str], folder: Path, **more: object) -> Outcome:
-    """A run from beginning to end."""
+def ran(
+    arguments: list[str], folder: Path, variables: Mapping[str, str] | None = None, **more: object
+) -> Outcome:
+    """A run from beginning to end, with further variables of the environment."""
     begun = time.monotonic()
-    return judged(started(arguments, **more), folder, begun)
+    return judged(started(arguments, variables, **more), folder, begun)
 
 
 def _hang(number: int) -> None:
@@ -295,6 +301,8 @@ def killed(signals: list[int], folder: Path) -> Outcome:
                     time.sleep(0.05 * (kill + 1))
             stopped = judged(process, folder / "broken", time.monotonic())
             whole.faults += [f"{fault} when killed" for fault in stopped.faults]
+            if signals == [signal.SIGTERM] and "stopped" not in stopped.said:
+                whole.faults.append("SIGTERM without a word")
         found = ran(command(server.url, folder / "broken"), folder / "broken")
         found.faults += whole.faults
         if found.code == 0 and _results(folder / "broken") != _results(folder / "whole"):
@@ -505,6 +513,70 @@ def wide_table(folder: Path) -> Outcome:
     return found
 
 
+def ambiguous_yaml(value: str, folder: Path) -> Outcome:
+    """Options from a file with a value that may mean several things, in the place of a number."""
+    config = folder / "dhp.yaml"
+    config.write_text(f"model: mock/noisy\ndataset: mini/summeval\nn: {value}\n")
+    found = ran([sys.executable, "-m", "dhp", "benchmark", "--config", str(config)], folder)
+    if found.code != 2 or "dhp.yaml: " not in found.said:
+        found.faults.append("not refused")
+    return found
+
+
+def short_of(memory: int, stack: int | None, folder: Path) -> Outcome:
+    """A run that may take so many megabytes of memory, each thread as much as the stack may."""
+
+    def limit() -> None:
+        if stack is not None:
+            resource.setrlimit(resource.RLIMIT_STACK, (stack * 10**6, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_AS, (memory * 10**6, memory * 10**6))
+
+    with serving(_steady) as server:
+        found = ran(command(server.url, folder), folder, preexec_fn=limit)
+        if found.code not in (0, 3) or (found.code == 3 and "ulimit -v" not in found.said):
+            found.faults.append("the limit is not named")
+        again = ran(command(server.url, folder), folder)
+    if again.code != 0:
+        found.faults.append(f"does not go on: {again.said}")
+    return found
+
+
+LINKS = ("out/.lock", "out/manifest.json", "out/ratings.parquet", "out/report.html", "cache/replies.sqlite")
+
+
+def planted_link(name: str, folder: Path) -> Outcome:
+    """A run into a folder in which a link leads from one of its names to a file of the user's."""
+    victim = folder / "victim.txt"
+    victim.write_text("years of work")
+    place = folder / name
+    place.parent.mkdir(parents=True)
+    place.symlink_to(victim)
+    with serving(_steady) as server:
+        found = ran(command(server.url, folder), folder)
+    if found.code != 2 or victim.read_text() != "years of work" or not place.is_symlink():
+        found.faults.append(f"exit {found.code}, or the file of the user was changed")
+    return found
+
+
+def key_and_proxy(folder: Path) -> Outcome:
+    """A run by a proxy to a server that speaks TLS: the proxy reads no key; one that refuses it is named."""
+    trusted = certificate(folder, "judge.example")
+    with scripted_server(lambda call: reply("4"), tls=trusted.context) as server:
+        address = "https://judge.example"
+        with recording_proxy({"judge.example": server.url}, "someone:word") as proxy:
+            for user in ("someone:word", "someone:else"):
+                more = proxy.environment(user) | {"SSL_CERT_FILE": str(trusted.file)}
+                found = ran(command(address, folder / user[-4:]), folder, more)
+                if (found.code, "HTTP 407" in found.said) != (
+                    (0, False) if user[-4:] == "word" else (2, True)
+                ):
+                    found.faults.append(f"exit {found.code} as {user}: {found.said}")
+                    return found
+    if any(KEY.encode() in each.raw for each in proxy.passed):
+        found.faults.append("the proxy can read the key")
+    return found
+
+
 def cases() -> dict[str, Callable[[Path], Outcome]]:
     """Name -> what runs it in a folder."""
     found: dict[str, Callable[[Path], Outcome]] = {}
@@ -528,6 +600,15 @@ def cases() -> dict[str, Callable[[Path], Outcome]]:
     found["file: a broken manifest"] = broken_manifest
     found["file: a list as a key"] = list_as_key
     found["file: a million columns, one twice"] = wide_table
+    for value in ("yes", "010", "true"):
+        found[f"file: n: {value}"] = lambda folder, value=value: ambiguous_yaml(value, folder)  # type: ignore[misc]
+    for memory, stack in ((100, None), (400, None), (700, None), (3000, 4000)):
+        found[f"memory: {memory} MB{', no thread' if stack else ''}"] = (
+            lambda folder, memory=memory, stack=stack: short_of(memory, stack, folder)  # type: ignore[misc]
+        )
+    for name in LINKS:
+        found[f"link: {name}"] = lambda folder, name=name: planted_link(name, folder)  # type: ignore[misc]
+    found["proxy: the key, and a wrong user"] = key_and_proxy
     return found
 
 

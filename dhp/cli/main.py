@@ -3,6 +3,7 @@
 import gc
 import io
 import logging
+import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from dhp._version import __version__
 from dhp.cli.options import Messages, help_all, is_whole_help, option_names
 from dhp.core.errors import DhpError, InputError, one_of
 from dhp.core.plugins import load_target, offered
+from dhp.core.shortage import shortage, spare_memory
 
 _BROKEN_PIPE = 141  # as the shell has it
 _FAULT_OF_OURS = 70
@@ -123,6 +125,10 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
             import traceback
 
             traceback.print_exc()
+        if short := shortage(e):
+            _MESSAGES.say(short)
+            sys.stdout.flush()
+            os._exit(3)  # libraries that are loaded in part may crash as the interpreter ends
         match e:
             case DhpError():
                 _fail(e.message, e.exit_code)
@@ -148,6 +154,7 @@ def _check_utf8(argument: str) -> None:
 
 def _run(arguments: Sequence[str], program: str) -> NoReturn:
     gc.set_threshold(*_GARBAGE)
+    spare_memory()
     warnings.showwarning = _MESSAGES.show_warning  # type: ignore[assignment]
     logging.getLogger("dhp").handlers = [_MESSAGES]
     for stream in (sys.stdout, sys.stderr):

@@ -305,6 +305,8 @@ def _read(context: click.Context, _: click.Parameter, path: str | None) -> None:
 
 def _value(parameter: click.Parameter, value: object, place: str) -> object:
     values = value if isinstance(value, list) else [value]
+    if not getattr(parameter, "is_flag", False) and any(isinstance(each, bool) for each in values):
+        raise InputError(f"{place}: true or false; allowed: a text or a number")
     if isinstance(value, dict):
         values = [f"{ours}={_typed(theirs)}" for ours, theirs in value.items()]
     if any(isinstance(each, list | dict) or each is None for each in values):

@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import re
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -45,8 +46,20 @@ def content_folder(name: str) -> Path:
 _SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C it is eight times faster
 
 
+_PLAIN_TAGS = tuple(f"tag:yaml.org,2002:{name}" for name in ("bool", "int", "float"))
+_PLAIN = re.compile(
+    r"(?i)true|false|[-+]?(?:0|[1-9]\d*)(?:\.\d*)?(?:e[-+]?\d+)?|[-+]?\.\d+(?:e[-+]?\d+)?"
+    r"|[-+]?\.inf|\.nan"
+)
+"""Truth values and numbers that every version of YAML, and every reader, takes for the same."""
+
+
 class _StrictLoader(_SafeLoader):  # type: ignore[misc]
-    """Safe YAML whose keys are texts or numbers, each only once in a mapping."""
+    """Safe YAML whose keys are texts or numbers, each only once in a mapping, and plain values one thing.
+
+    YAML 1.1 takes yes, no, on and off for truth values, 010 for 8, 1:30 for 90 and 1_0 for 10: whoever writes
+    them may have meant something else.
+    """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[object] = set()
@@ -60,6 +73,16 @@ class _StrictLoader(_SafeLoader):  # type: ignore[misc]
             seen.add(key)
         mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
         return mapping
+
+    def construct_scalar(self, node: yaml.ScalarNode) -> str:
+        text: str = super().construct_scalar(node)
+        if not node.style and node.tag in _PLAIN_TAGS and not _PLAIN.fullmatch(text):
+            problem = (
+                f"'{text}' may mean several things; allowed: true, false, a decimal number, "
+                f"or '{text}' in quotation marks"
+            )
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+        return text
 
 
 @functools.lru_cache(maxsize=128)

@@ -56,6 +56,13 @@ FAULTY_TASKS = [
     (TASK + "? [a, b]\n: c\n", "line 7: a list as a key; allowed: a text or a number"),
     (TASK + "x: {? {a: b} : c}\n", "line 7: a dict as a key"),
     (TASK + "  : [\n", "line 7"),
+    (TASK + "x: yes\n", "line 7: 'yes' may mean several things; allowed: true, false, a decimal number"),
+    (TASK + "x: [no, Off]\n", "line 7: 'no' may mean"),
+    (TASK + "x: 010\n", "line 7: '010' may mean several things"),
+    (TASK + "x: 1_000\n", "line 7: '1_000' may mean"),
+    (TASK + "x: 1:30\n", "line 7: '1:30' may mean"),
+    (TASK + "x: 0x1f\n", "line 7: '0x1f' may mean"),
+    (TASK + "on: 1\n", "line 7: 'on' may mean"),
     ("- a list\n", "must be a mapping"),
     ("", "is empty"),
 ]

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from dhp.core.errors import InputError, one_of, require
+from dhp.llm.clients.connection import public
 from dhp.llm.clients.servers import SERVERS
 
 
@@ -66,7 +67,9 @@ class OpenAIBatches:
     def __init__(self, endpoint: str) -> None:
         import openai
 
-        self._client = openai.OpenAI(base_url=endpoint)
+        # A key goes to the provider alone: no client here follows a redirect.
+        stays = openai.DefaultHttpxClient(follow_redirects=False)
+        self._client = openai.OpenAI(base_url=endpoint, http_client=stays)
 
     def submit(self, path: Path, tag: str) -> str:
         with path.open("rb") as file:
@@ -132,7 +135,8 @@ class AnthropicBatches:
     def __init__(self, endpoint: str) -> None:
         import anthropic
 
-        self._client = anthropic.Anthropic()  # address and key from the environment
+        stays = anthropic.DefaultHttpxClient(follow_redirects=False)
+        self._client = anthropic.Anthropic(http_client=stays)  # address and key from the environment
 
     def submit(self, path: Path, tag: str) -> str:
         with path.open("rb") as lines:
@@ -155,6 +159,9 @@ class AnthropicBatches:
         return State(said, found.processing_status == "ended")
 
     def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
+        named = self._client.messages.batches.retrieve(batch).results_url or ""
+        if urlsplit(named).netloc not in ("", self._client.base_url.netloc.decode()):
+            raise InputError(f"batch {batch}: its results are said to lie at another host, {public(named)}")
         for line in self._client.messages.batches.results(batch):
             yield _anthropic_result(line.model_dump(mode="json"))
 
@@ -227,7 +234,8 @@ class GeminiBatches:
     def __init__(self, endpoint: str) -> None:
         from google import genai
 
-        self._client = genai.Client()  # address and key from the environment
+        stays = genai.types.HttpOptions(client_args={"follow_redirects": False})
+        self._client = genai.Client(http_options=stays)  # address and key from the environment
 
     def submit(self, path: Path, tag: str) -> str:
         with tempfile.TemporaryDirectory() as folder:

@@ -2,7 +2,9 @@
 
 import logging
 import os
+import signal
 import socket
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, TypeVar
@@ -51,10 +53,13 @@ class RayExecutor:
         from ray._private import worker
 
         worker._worker_logs_enabled = False  # messages on lost workers would stand among results, on stdout
+        on_term = signal.getsignal(signal.SIGTERM)
         try:
             ray.init(address or "local", logging_level=logging.ERROR, log_to_driver=False)
         except Exception as e:  # noqa: BLE001  ray raises a bare one where a machine does not start in time
             raise InputError(f"`executor` ray: {first_line(e)}; at {address or 'this machine'}") from None
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, on_term)  # ray sets one that aborts
         return ray
 
     @cached_property

@@ -1,5 +1,6 @@
 """Batches at providers: sent, awaited, fetched, resumed after a kill; each against a local server."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
@@ -12,11 +13,11 @@ from dhp.cli.language_models import until_answered
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.plugins.batch import jobs
 from dhp.plugins.batch.jobs import Job, RemoteBatches
-from dhp.plugins.batch.providers import check_address
+from dhp.plugins.batch.providers import check_address, open_provider
 from dhp.plugins.batch.settings import BatchSettings
 from tests.plugins.batch.answers import answer, expired, write_answers
 from tests.plugins.batch.provider_server import Provider, half_expired, provider_server
-from tests.server import Call
+from tests.server import Answer, Call, scripted_server
 
 PACKAGES = {"openai": "openai", "anthropic": "anthropic", "gemini": "google.genai"}
 
@@ -341,3 +342,27 @@ def test_wrong_use_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         run(running, tmp_path, batch="openai")
     with pytest.raises(InputError, match=r"batch 'x': is not in .*batches; dhp batch list"):
         RemoteBatches(tmp_path).cancel("x")
+
+
+@EACH
+def test_a_key_goes_along_no_redirect(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.setenv(variable, "a-secret-key")
+    lines = tmp_path / "requests.jsonl"
+    body = {"model": "m", "messages": [{"role": "user", "content": "x"}], "max_tokens": 4}
+    lines.write_text(json.dumps({"custom_id": "a", "body": body}) + "\n")
+    with scripted_server(lambda call: (200, {}, {}), get=lambda call: (200, {}, {})) as other:
+
+        def elsewhere(call: Call) -> Answer:
+            return 307, {"Location": other.url + call.path}, b""
+
+        with scripted_server(elsewhere, get=elsewhere) as own:
+            monkeypatch.setenv("ANTHROPIC_BASE_URL", own.url)
+            monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", own.url)
+            provider = open_provider(name, f"{own.url}/v1")
+            batch = "batches/0" if name == "gemini" else "batch_0"
+            for ask in (lambda: provider.state(batch), lambda: provider.submit(lines, "dhp-a")):
+                with pytest.raises(Exception):  # noqa: B017  each package has errors of its own
+                    ask()
+            assert len(own.calls) >= 2
+        assert not other.calls
