@@ -106,9 +106,9 @@ class BatchWriter:
         path = self._path if number == 1 else self._path.with_stem(f"{self._path.stem}-{number}")
         _check_free(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._parts.append(part := Part(path, model, endpoint))
         descriptor = open_regular(_unfinished(path), os.O_WRONLY)
         os.ftruncate(descriptor, 0)  # of a run that was killed
+        self._parts.append(part := Part(path, model, endpoint))
         self._open[model, endpoint] = part, os.fdopen(descriptor, "wb")
         return self._open[model, endpoint]
 
