@@ -109,6 +109,13 @@ def _of_judge(
         TextTable("", ("samples" if several else "", *figures), rows, figures),
         f"time: {parts[0].assumed}",
     ]
+    if calls := sum(e.again.calls for e in parts):
+        _, tokens, out, money, _ = _cells([e.again for e in parts])
+        cost = "" if money == "–" else f", cost {money}"
+        found.append(
+            f"answers that cannot be read are asked again, at most {calls:,} calls more "
+            f"({tokens} tokens in, {out} out{cost}); --no-ask-again never does"
+        )
     if parts[0].priced:
         found.append(f"prices of {parts[0].priced}; --price-in and --price-out say others")
     if what == "texts":

@@ -74,6 +74,13 @@ class AnswerChanges:
             "Read the answer's text, or the probabilities of its scores.", metavar="parse|prob|prob-or-parse"
         ),
     )
+    ask_again: bool | None = field(
+        default=None,
+        metadata=option(
+            "Follow an answer that cannot be read by one request for the rating alone; default: yes.",
+            name="--ask-again/--no-ask-again",
+        ),
+    )
     language: str | None = field(default=None, metadata=option("Language of the prompts.", metavar="en|zh"))
 
     def given(self, more: Mapping[str, object]) -> dict[str, object]:

@@ -11,6 +11,7 @@ PAPER: Mapping[str, Mapping[str, object]] = {
         "samples": 5,
         "temperature": 0.0,
         "extraction": "parse",
+        "ask_again": False,
         "reference": False,
         "persona": "none",
     },

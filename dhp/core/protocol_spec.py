@@ -41,6 +41,7 @@ _OWN_SLOTS: dict[str, tuple[list[str], list[str]]] = {
     "pair": (["first", "second"], ["source", "fields"]),
     "reference": (["reference"], []),
     "final": (["verdict_1", "verdict_2"], []),
+    "again": ([], ["labels"]),
 }
 """Part -> the slots that it needs, and others that it may have, beside `_SLOTS`; `pair`: a sample of two."""
 
@@ -107,6 +108,9 @@ class Protocol(Spec):
     samples: int = Field(default_factory=_samples, ge=1)
     """Answers for each text and metric, by default 5; pairwise in each order, by default 1, of which the
     majority counts."""
+    ask_again: bool = True
+    """Whether an answer that cannot be read is followed by one request for the rating alone. Without effect
+    where probabilities are read."""
     parts: dict[Part, str] = Field(default_factory=dict)
     """Parts of the prompt that replace those of the wording. Pointwise."""
 
@@ -182,6 +186,10 @@ class Protocol(Spec):
 _POINTWISE_SETTINGS = ("steps", "reference", "persona", "parts")
 _PAIRWISE_SETTINGS = ("ties", "scale", "system", "final")
 
+AGAIN = ("number", "stars", "letter", "label", "json")
+AGAIN_OF_TWO = ("scores", "letter")
+"""Kinds of what is asked for again, of one text and of two."""
+
 Protocols = str | Protocol | Sequence[str | Protocol]
 """One or several ways of asking, by name or as they are."""
 
@@ -216,6 +224,9 @@ class Wording(Spec):
     """Sentence about ties: with a letter for them, with a word for them, or that there are none. Pairwise."""
     personas: dict[str, str] = Field(default_factory=dict)
     """Name -> paragraph before the task. Pointwise."""
+    again: dict[str, str]
+    """The request for the rating alone after an answer that cannot be read, by its kind: of one text
+    `number`, `stars`, `letter`, `label` or `json`, of two `scores` or `letter`."""
     auto_steps: str = ""
     """Asks the model to write the evaluation steps of a metric. Pointwise."""
     final: str = ""
@@ -233,6 +244,7 @@ class Wording(Spec):
         _check_keys("", there, own)
         forms = PAIRWISE_FORMS if self.pairwise else [f for f in POINTWISE_FORMS if f not in ("mix", "json")]
         _check_keys("answers.", self.answers, forms)
+        _check_keys("again.", self.again, AGAIN_OF_TWO if self.pairwise else AGAIN)
         if isinstance(self.criterion, dict):
             _check_keys("criterion.", self.criterion, forms)
         else:

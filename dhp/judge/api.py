@@ -83,6 +83,10 @@ class Judge:
         """What it would ask the language model."""
         return ()
 
+    def short_request(self, request: "Request", task: Task) -> str:
+        """What it asks after an answer to a request that it cannot read; empty where nothing."""
+        return ""
+
     def remedy(self, ratings: Sequence[Rating], task: Task) -> str:
         """Why answers have no score, and what most likely helps."""
         return ""

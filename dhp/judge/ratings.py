@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from dhp.core.text import printable
 from dhp.judge.api import Judge
 from dhp.judge.extraction.probabilities import IMPOSSIBLE
 from dhp.llm.estimate import Estimate, estimate_requests
+from dhp.llm.records import Request
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -299,13 +301,23 @@ def in_order(ratings: Iterable[Rating], texts: Sequence[Candidate], task: Task) 
     return sorted(ratings, key=lambda r: (order[r.example, r.variant], metrics.index(r.metric), r.sample))
 
 
+def _short(judge: Judge, task: Task, request: Request) -> str:
+    return judge.short_request(request, task)
+
+
 def judge_estimates(
     judges: Sequence[Judge], name: str, texts: Sequence[Candidate], task: Task
 ) -> list[Estimate]:
     """What ratings of the texts of the dataset `name` would take of each judge that asks a language model."""
     controls = sum(text.level == "control" for text in texts) / max(len(texts), 1)
     found = [
-        estimate_requests(j.cached_model, j.protocol, name, j.requests(texts, j.own_task(task)))
+        estimate_requests(
+            j.cached_model,
+            j.protocol,
+            name,
+            j.requests(texts, j.own_task(task)),
+            short=partial(_short, j, j.own_task(task)),
+        )
         for j in judges
         if j.cached_model
     ]

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import groupby
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.protocol_spec import PARTS, AnswerForm, Part, Protocol, Wording, slot_fault
+from dhp.core.protocol_spec import PAIRWISE_FORMS, PARTS, AnswerForm, Part, Protocol, Wording, slot_fault
 from dhp.core.records import Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
@@ -204,8 +204,28 @@ _STEPS_TOKENS = 1024
 _MIXED: tuple[AnswerForm, ...] = ("rate-explain", "analyze-rate")
 """The forms of samples in turn, where the protocol mixes them."""
 
+_AGAIN: Mapping[AnswerForm, str] = {
+    "stars": "stars",
+    "letters": "letter",
+    "json": "json",
+    "two-scores": "scores",
+    **dict.fromkeys(("bare", "reason-first", "reason-last"), "letter"),
+}
+"""Answer form -> kind of what is asked for again, where it is no number."""
+SHORT_FORMS: Mapping[AnswerForm, AnswerForm] = {
+    **dict.fromkeys(("free-text", "rate-explain", "analyze-rate"), "score-only"),
+    **dict.fromkeys(("reason-first", "reason-last"), "bare"),
+}
+"""Answer form -> that of the second answer, where it is another."""
+
 TaskSteps = Mapping[str, Sequence[str]]
 """Metric -> evaluation steps."""
+
+
+def _schema(metrics: Sequence[str]) -> dict[str, object]:
+    """What a server is asked to keep an answer to: an object that has each metric, in whatever form."""
+    schema = {"type": "object", "properties": {name: {} for name in metrics}, "required": list(metrics)}
+    return {"type": "json_schema", "json_schema": {"name": "ratings", "schema": schema}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +296,7 @@ class RequestBuilder:
         `auto_steps` are those that the model wrote; without them the written ones stand in for them.
         """
         task = task.in_language(self.protocol.language)
-        writer, params = self._writer(task, auto_steps), self._params()
+        writer, params = self._writer(task, auto_steps), self._params(task.metric_names)
         together = [task.metrics] if self.protocol.answer == "json" else [[m] for m in task.metrics]
         for _, group in groupby(candidates, key=lambda c: c.example):
             variants = list(group)
@@ -373,6 +393,24 @@ class RequestBuilder:
             raise InputError(f"no prompt file for the metric '{lacking[0]}'; add one, or take only {there}")
         return found
 
+    def short_request(self, form: AnswerForm, metric: Metric | None = None) -> str:
+        """The request for the rating alone, after an answer in this form that cannot be read.
+
+        Empty where none is made. `metric` is None for two texts, compared as a whole or not.
+        """
+        protocol = self.protocol
+        if not protocol.ask_again or protocol.extraction != "parse":
+            return ""
+        scale = protocol.scale if metric is None else answer_scale(form, metric.scale)
+        low, high = ("A", "E") if form == "letters" else (f"{scale.min:g}", f"{scale.max:g}")
+        known = {"low": low, "high": high, "metric": metric.label if metric else ""}
+        labels = ", ".join(metric.labels or ()) if metric else ""
+        kind = "label" if labels and form != "json" else _AGAIN.get(form, "number")
+        asked = fill(self.wording.again[kind], {**known, "labels": labels})
+        if form not in PAIRWISE_FORMS or form == "two-scores":
+            return asked
+        return f"{asked} {self.wording.ties['letter' if protocol.ties else 'none']}"
+
     def form(self, sample: int) -> AnswerForm:
         """The answer form in which a sample is asked for."""
         answer = self.protocol.answer
@@ -385,7 +423,7 @@ class RequestBuilder:
             return [(form, samples[first :: len(_MIXED)]) for first, form in enumerate(_MIXED)]
         return [(self.protocol.answer, samples)]
 
-    def _params(self) -> Params:
+    def _params(self, metrics: Sequence[str] = ()) -> Params:
         protocol = self.protocol
         return Params(
             protocol.temperature,
@@ -393,11 +431,14 @@ class RequestBuilder:
             protocol.max_tokens,
             None if protocol.temperature == 0 else self.seed,
             0 if protocol.extraction == "parse" else TOP_LOGPROBS,
-            self._body(),
+            self._body(metrics),
         )
 
-    def _body(self) -> tuple[tuple[str, str], ...]:
-        return tuple((name, json.dumps(value, sort_keys=True)) for name, value in sorted(self.body.items()))
+    def _body(self, metrics: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
+        """Further fields of a request; with the answer form `json` the schema of an object with `metrics`."""
+        schema = {"response_format": _schema(metrics)} if metrics and self.protocol.answer == "json" else {}
+        fields = {**schema, **self.body}
+        return tuple((name, json.dumps(value, sort_keys=True)) for name, value in sorted(fields.items()))
 
     def _check_probabilities(self, metric: Metric, form: AnswerForm) -> None:
         """Raise `InputError` where scores cannot be read from probabilities, and are to be."""

@@ -118,6 +118,8 @@ class Estimate:
     """Estimate for one call per sample."""
     by_probability: CostEstimate
     """Estimate for one call per prompt that reads the probabilities of the first answer token."""
+    again: CostEstimate
+    """Upper limit of what asking again takes on top, if no first answer can be read."""
     priced: str = ""
     """Source of the prices, if the user gave none; empty where there are none."""
     one_by_one: bool = False
@@ -127,15 +129,23 @@ class Estimate:
 
 
 def estimate_requests(
-    cached_model: CachedModel, protocol: str, dataset: str, requests: Iterable[Request], what: str = "ratings"
+    cached_model: CachedModel,
+    protocol: str,
+    dataset: str,
+    requests: Iterable[Request],
+    what: str = "ratings",
+    *,
+    short: Callable[[Request], str] = lambda request: "",
 ) -> Estimate:
     """What the requests would take of the model; those whose replies are stored take nothing.
 
-    `protocol` and `dataset` are for the table; answers become `what`, `ratings` or `texts`.
+    `protocol` and `dataset` are for the table; answers become `what`, `ratings` or `texts`. `short` is what
+    is asked after an answer that cannot be read; empty where nothing is.
     """
     count, exact = _counter(cached_model)
     wanted = samples = prompts = missing = 0
     tokens = tokens_single = most = 0.0
+    calls_again = tokens_again = most_again = 0.0
     seen: set[bytes] = set()  # the same prompt is sent once
     first: list[Request] = []
     for request in requests:
@@ -153,6 +163,10 @@ def estimate_requests(
         tokens += length
         tokens_single += length * left
         most += request.params.max_tokens * left
+        if following := short(request):
+            calls_again += left
+            tokens_again += (length + request.params.max_tokens + count(following)) * left
+            most_again += request.params.max_tokens * left
     assumed, duration = _speed(cached_model, first)
     prices, priced = _prices(cached_model)
 
@@ -174,6 +188,7 @@ def estimate_requests(
         cost(prompts, tokens, most),
         cost(missing, tokens_single, most),
         cost(prompts, tokens, prompts),
+        cost(int(calls_again), tokens_again, most_again),
         priced,
         _one_by_one(cached_model),
     )

@@ -79,7 +79,7 @@ def test_prompts_of_one_example_and_metric_follow_each_other_and_differ_in_the_t
 
 def test_the_judge_sees_neither_the_original_nor_the_name_of_the_variant() -> None:
     for name in ("dhp", "rate-explain", "da", "letters", "free-text"):
-        _, model = rated("4", protocol(name))
+        _, model = rated("4", protocol(name, ask_again=False))
         for request in model.asked:
             assert "variant" not in request.prompt
             assert ("Summary original" in request.prompt) != ("Summary worse" in request.prompt)
@@ -108,7 +108,7 @@ def test_a_reference_is_shown_where_the_protocol_says_so() -> None:
 def test_a_failure_is_kept_with_its_reason_and_never_a_score(
     says: object, status: str, raw: str | None
 ) -> None:
-    ratings, _ = rated(says, protocol("dhp", samples=1))
+    ratings, _ = rated(says, protocol("dhp", samples=1, ask_again=False))
     assert {(r.status, r.raw) for r in ratings} == {(status, raw)}
     assert all((r.score is None) == (status != "scored") for r in ratings)
 

@@ -2,8 +2,9 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from dhp.content.catalog import override
 from dhp.core.errors import InputError
@@ -20,10 +21,11 @@ from dhp.judge.extraction.rating import answer_scale, metric_rating, read_answer
 from dhp.judge.extraction.verdict import read_letter, read_verdict
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
 from dhp.judge.ratings import NO_ANSWER, TOOL_CALL, enough_tokens, reasons, remedy, sample_answer
-from dhp.judge.requests import RequestBuilder, TaskSteps
+from dhp.judge.requests import SHORT_FORMS, RequestBuilder, TaskSteps
+from dhp.judge.second_answers import R, Read, answers_read, is_second
 from dhp.llm.api import Client
 from dhp.llm.cached_model import CachedModel, asked_steps
-from dhp.llm.records import ONLY_REASONING, Failure, Outcomes, Position, Reply, Request
+from dhp.llm.records import ONLY_REASONING, Failure, Position, Reply, Request
 
 FIRST = 3
 """Examples of a dataset whose originals are asked about first, to learn the token limit."""
@@ -41,6 +43,25 @@ class _AskingJudge(Judge):
         self.protocol = builder.label
         self.settings = {"endpoint": cached_model.model.endpoint, **builder.settings}
         self._marks_said = False
+
+    def _read_answers(
+        self,
+        requests: Iterable[Request],
+        first: "Read[R]",
+        second: "Read[R]",
+        short: Callable[[Request], str],
+    ) -> Iterator[tuple[R, Reply | Failure]]:
+        """As `answers_read`; how many answers were asked again is said at the end."""
+        asked = again = then_read = 0
+        for found, answer in answers_read(self.cached_model, requests, first, second, short):
+            asked, again = asked + 1, again + is_second(found)
+            then_read += is_second(found) and found.status != "unparsed"
+            yield found, answer
+        if again:
+            logging.getLogger("dhp").warning(
+                "%s (%s): %s of %s answers asked again, as they could not be read; %s of these then were",
+                *(self.model, protocol_name(self.protocol), f"{again:,}", f"{asked:,}", f"{then_read:,}"),
+            )
 
     def _extracted(
         self, reply: Reply, words: Callable[[], Extracted], likely: Callable[[Sequence[Position]], Extracted]
@@ -97,16 +118,32 @@ class LlmJudge(_AskingJudge):
             At a limit; see `CachedModel.ask`.
         """
         steps = self._auto_steps(task) if self.builder.protocol.steps == "auto" else None
+        yield from self._answered(self.builder.requests(candidates, task, steps), candidates, task)
+
+    def _answered(
+        self, requests: Iterable[Request], candidates: Sequence[Candidate], task: Task
+    ) -> Iterator[Rating]:
+        """The ratings of the answers to requests about the candidates."""
         metrics = self._metrics(task)
         texts = {(c.example, c.variant): shown_texts(c) for c in candidates}
-        for answer in self.cached_model.ask(self.builder.requests(candidates, task, steps)):
-            yield from self._ratings(*answer, metrics, texts)
+        first, second = (partial(self._ratings, metrics, texts, second) for second in (False, True))
+        for rating, answer in self._read_answers(requests, first, second, partial(self._short, metrics)):
+            self.cut_off += rating.score is None and isinstance(answer, Reply) and answer.finish == "length"
+            yield rating
 
     def requests(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Request]:
         """What would be asked; where the model is to write evaluation steps, those requests come first."""
         if self.builder.protocol.steps == "auto":
             yield from self.builder.steps_requests(task)
         yield from self.builder.requests(candidates, task)
+
+    def short_request(self, request: Request, task: Task) -> str:
+        """See `Judge`."""
+        return self._short(self._metrics(task), request) if isinstance(request.tag, tuple) else ""
+
+    def _short(self, metrics: Mapping[str, Metric], request: Request) -> str:
+        form = self.builder.form(request.samples[0])
+        return self.builder.short_request(form, metrics[asked_for(request)[0].metric])
 
     def prompts(self, candidate: Candidate, task: Task) -> list[dict[str, str]]:
         """The prompts about one text: `metric`, `answer` (its form) and `prompt`.
@@ -154,7 +191,8 @@ class LlmJudge(_AskingJudge):
         parsed = self.builder.protocol.extraction == "parse"
         if self.builder.limit_given or not (stored and parsed and isinstance(asked.model, Client)):
             return self
-        first = LlmJudge(CachedModel(asked.model, context, run=run), self.builder)
+        once = replace(self.builder, protocol=override(self.builder.protocol, ask_again=False))
+        first = LlmJudge(CachedModel(asked.model, context, run=run), once)
         ratings = [
             rating for candidates, task in texts for rating in first.rate(_originals(candidates), task)
         ]
@@ -190,33 +228,36 @@ class LlmJudge(_AskingJudge):
 
     def _ratings(
         self,
-        request: Request,
-        outcomes: Outcomes,
         metrics: Mapping[str, Metric],
         texts: Mapping[tuple[str, str], Sequence[str]],
-    ) -> Iterator[Rating]:
-        """The ratings by a reply; `texts` has what was shown of each (example, variant)."""
+        second: bool,
+        request: Request,
+        number: int,
+        outcome: Reply | Failure,
+    ) -> list[Rating]:
+        """What an answer, the first or the second one, says of each metric that was asked about.
+
+        `texts` has what was shown of each (example, variant).
+        """
         asked, form = asked_for(request), self.builder.form(request.samples[0])
-        for number, outcome in outcomes.items():
-            sample = number % self.samples  # a text that is rated again has further numbers
-            if isinstance(outcome, Failure):
-                yield from (replace(rating, sample=sample, raw=outcome.reason) for rating in asked)
-                continue
-            if outcome.finish == "tool_calls":
-                unread = replace(asked[0], sample=sample, status="unparsed", raw=TOOL_CALL)
-                yield from (replace(unread, metric=rating.metric) for rating in asked)
-                continue
-            raw = outcome.text or None
-            if raw is None and outcome.finish == "length":
-                raw = f"(no text within {request.params.max_tokens} tokens)"
-            if raw is None and outcome.finish == ONLY_REASONING:
-                raw = NO_ANSWER
-            place = (asked[0].example, asked[0].variant, sample)
-            about = [metrics[rating.metric] for rating in asked]
-            own = replace(outcome, text=without_echo(outcome.text, texts[place[:2]]))
-            for metric, read in self._read_each(own, about, form):
-                self.cut_off += read.score is None and outcome.finish == "length"
-                yield metric_rating(read, metric, form, place, raw)
+        form = SHORT_FORMS.get(form, form) if second else form
+        sample = number % self.samples  # a text that is rated again has further numbers
+        if isinstance(outcome, Failure):
+            return [replace(rating, sample=sample, raw=outcome.reason) for rating in asked]
+        if outcome.finish == "tool_calls":
+            return [replace(r, sample=sample, status="unparsed", raw=TOOL_CALL) for r in asked]
+        raw = outcome.text or None
+        if raw is None and outcome.finish == "length":
+            raw = f"(no text within {request.params.max_tokens} tokens)"
+        if raw is None and outcome.finish == ONLY_REASONING:
+            raw = NO_ANSWER
+        place = (asked[0].example, asked[0].variant, sample)
+        about = [metrics[rating.metric] for rating in asked]
+        own = replace(outcome, text=without_echo(outcome.text, texts[place[:2]]))
+        return [
+            metric_rating(read, metric, form, place, raw)
+            for metric, read in self._read_each(own, about, form)
+        ]
 
     def _read_each(
         self, reply: Reply, metrics: Sequence[Metric], form: AnswerForm
@@ -266,14 +307,23 @@ class LlmPairwiseJudge(_AskingJudge, PairwiseJudge):
         gives none, and `StoppedEarly` at a limit.
         """
         found: dict[tuple[int, str], list[PairVerdict]] = defaultdict(list)
-        for answer in self.cached_model.ask(self.pair_requests(pairs, task, metrics)):
-            for verdict in self._verdicts(*answer):
-                found[id(verdict.pair), verdict.metric].append(verdict)
-                yield verdict
+        for verdict in self._answered(self.pair_requests(pairs, task, metrics)):
+            found[id(verdict.pair), verdict.metric].append(verdict)
+            yield verdict
         if self.builder.protocol.final:
-            requests = self.builder.final_requests(found.values(), task)
-            for answer in self.cached_model.ask(requests):
-                yield from self._verdicts(*answer)
+            yield from self._answered(self.builder.final_requests(found.values(), task))
+
+    def _answered(self, requests: Iterable[Request]) -> Iterator[PairVerdict]:
+        """The verdicts of the answers to requests."""
+        form = self.builder.protocol.answer
+        first = partial(self._verdicts, form)
+        second = partial(self._verdicts, SHORT_FORMS.get(form, form))
+        answers = self._read_answers(requests, first, second, lambda _: self.builder.short_request(form))
+        return (verdict for verdict, _ in answers)
+
+    def short_request(self, request: Request, task: Task) -> str:
+        """See `Judge`."""
+        return self.builder.short_request(self.builder.protocol.answer)
 
     def pair_requests(
         self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str] = (OVERALL,)
@@ -281,24 +331,26 @@ class LlmPairwiseJudge(_AskingJudge, PairwiseJudge):
         """What would be asked of the model, without final words."""
         return self.builder.pair_requests(pairs, task, metrics)
 
-    def _verdicts(self, request: Request, outcomes: Outcomes) -> Iterator[PairVerdict]:
+    def _verdicts(
+        self, form: AnswerForm, request: Request, sample: int, outcome: Reply | Failure
+    ) -> list[PairVerdict]:
         asked = request.tag
         assert isinstance(asked, PairVerdict)
-        for sample, outcome in outcomes.items():
-            texts = (*shown_texts(asked.pair.first), *shown_texts(asked.pair.second))
-            read, swapped = self._read(outcome, texts), asked.order == "swapped"
-            choice = None if read.score is None else int(read.score)
-            yield replace(
-                asked,
-                sample=sample,
-                choice=-choice if choice and swapped else choice,
-                status=read.status,
-                scores=read.scores[::-1] if read.scores and swapped else read.scores,
-                raw=_words(outcome),
-                rule=read.rule,
-            )
+        texts = (*shown_texts(asked.pair.first), *shown_texts(asked.pair.second))
+        read, swapped = self._read(outcome, form, texts), asked.order == "swapped"
+        choice = None if read.score is None else int(read.score)
+        verdict = replace(
+            asked,
+            sample=sample,
+            choice=-choice if choice and swapped else choice,
+            status=read.status,
+            scores=read.scores[::-1] if read.scores and swapped else read.scores,
+            raw=_words(outcome),
+            rule=read.rule,
+        )
+        return [verdict]
 
-    def _read(self, outcome: Reply | Failure, texts: Sequence[str]) -> Extracted:
+    def _read(self, outcome: Reply | Failure, form: AnswerForm, texts: Sequence[str]) -> Extracted:
         """What an answer says of the texts in the order in which they were shown."""
         protocol = self.builder.protocol
         if isinstance(outcome, Failure):
@@ -309,10 +361,10 @@ class LlmPairwiseJudge(_AskingJudge, PairwiseJudge):
             return UNPARSED  # cut off before the verdict
         read = self._extracted(
             outcome,
-            lambda: read_verdict(without_echo(outcome.text, texts), protocol.answer, scale=protocol.scale),
+            lambda: read_verdict(without_echo(outcome.text, texts), form, scale=protocol.scale),
             lambda positions: read_letter(outcome.text, positions, ties=protocol.ties),
         )
-        if read.rule != "prob" and read.score == 0 and not protocol.ties and protocol.answer != "two-scores":
+        if read.rule != "prob" and read.score == 0 and not protocol.ties and form != "two-scores":
             return UNPARSED  # none was allowed
         return read
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -429,7 +430,9 @@ def battle_estimate(spec: BattleSpec, context: RequestContext) -> list[Part]:
         return estimates_shown([])
     names = " against ".join(spec.systems)
     requests = judge.pair_requests(make_pairs(spec.systems), task, metrics)
-    found = [estimate_requests(judge.cached_model, judge.protocol, names, requests, "verdicts")]
+    named = judge.protocol, names
+    short = partial(judge.short_request, task=task)
+    found = [estimate_requests(judge.cached_model, *named, requests, "verdicts", short=short)]
     final = "plus final verdicts on contradicting pairs: at most as many calls again"
     return [*estimates_shown(found), *([final] if spec.protocol.final else [])]
 

@@ -13,7 +13,7 @@ from dhp.core.records import Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import EvaluationContent, Task
 from dhp.core.text import fenced, fill
-from dhp.judge.judges.llm import LlmJudge, asked_for, shown_texts
+from dhp.judge.judges.llm import LlmJudge, asked_for
 from dhp.judge.prompt_files import PromptFile
 from dhp.judge.requests import RequestBuilder
 from dhp.llm.cached_model import CachedModel, asked_steps
@@ -89,9 +89,7 @@ class _TwoTurns(LlmJudge):
                 else:
                     text = texts[asked.example, asked.variant]
                     again.append(self._second(request, text, asked.metric, sample, outcome))
-        metrics = self._metrics(task)
-        for answer in self.cached_model.ask(again):
-            yield from self._ratings(*answer, metrics, {k: shown_texts(text) for k, text in texts.items()})
+        yield from self._answered(again, candidates, task)
 
     def _second(self, first: Request, text: Candidate, metric: str, sample: int, reply: Reply) -> Request:
         if text.reference is None:

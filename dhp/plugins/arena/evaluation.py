@@ -5,6 +5,7 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -389,7 +390,9 @@ class Work:
         for plan, judge in self.judges(dry=True):
             if judge.cached_model:
                 requests = judge.requests(self.texts(plan.name), plan.task)
-                found.append(estimate_requests(judge.cached_model, judge.protocol, plan.name, requests))
+                short = partial(judge.short_request, task=plan.task)
+                named = judge.protocol, plan.name
+                found.append(estimate_requests(judge.cached_model, *named, requests, short=short))
         parts = estimates_shown(found)
         if self.options.with_reference == "second-turn":
             parts.append("plus second turns: as many calls again, with longer prompts")

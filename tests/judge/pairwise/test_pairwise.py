@@ -118,7 +118,8 @@ def test_agreeing_verdicts_get_no_final_word() -> None:
 def test_failures_keep_their_reason() -> None:
     cases = {"no idea": "unparsed", "I cannot help with that.": "refused", "A B": "contradictory"}
     for answer, status in cases.items():
-        (verdict, _) = judge(lambda prompt, answer=answer: answer).compare(PAIRS[:1], TASK)  # type: ignore[misc]
+        asked = judge(lambda prompt, answer=answer: answer, ask_again=False)  # type: ignore[misc]
+        (verdict, _) = asked.compare(PAIRS[:1], TASK)
         assert (verdict.choice, verdict.raw) == (None, answer)
         assert verdict.status in (status, "unparsed")
     off = list(judge(lambda prompt: "0 11", "battle").compare(PAIRS[:1], TASK))

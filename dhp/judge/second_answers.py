@@ -1,0 +1,117 @@
+"""Answers that cannot be read: each is followed, in its conversation, by one request for the rating alone."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from dhp.core.records import Rating
+from dhp.judge.pairs import PairVerdict
+from dhp.llm.cached_model import CachedModel
+from dhp.llm.records import Failure, Reply, Request
+
+R = TypeVar("R", Rating, PairVerdict)
+Read = Callable[[Request, int, Reply | Failure], Sequence[R]]
+"""What an answer to a sample of a request says."""
+_AGAIN = "again"
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """The tag of a second request: what was asked and answered first."""
+
+    request: Request
+    reply: Reply
+    found: "Sequence[Rating] | Sequence[PairVerdict]"
+    """What the first answer says."""
+
+
+def answers_read(
+    model: CachedModel,
+    requests: Iterable[Request],
+    read: "Read[R]",
+    read_second: "Read[R]",
+    short: Callable[[Request], str],
+) -> Iterator[tuple[R, Reply | Failure]]:
+    """What the answers to requests say, in any order, and the second answers where the first say nothing.
+
+    Each goes with the answer that says it.
+
+    `short` is the second request, empty where none is made. Second requests pass between the others, so that
+    a run in which nothing can be read shows that early. Where the second call fails, the first answer counts.
+    """
+    waiting: deque[Request] = deque()
+    first = iter(requests)
+
+    def asked() -> Iterator[Request]:
+        for request in first:
+            yield from _taken(waiting)
+            yield request
+        yield from _taken(waiting)
+
+    begun = False
+    while waiting or not begun:
+        begun = True
+        for request, outcomes in model.ask(asked()):
+            for sample, outcome in outcomes.items():
+                if isinstance(request.tag, Unread):
+                    yield from _second(request.tag, sample, outcome, read_second)
+                    continue
+                found = read(request, sample, outcome)
+                if _is_unread(found, outcome) and (prompt := short(request)):
+                    waiting.append(second_request(request, sample, outcome, found, prompt))
+                else:
+                    yield from ((each, outcome) for each in found)
+
+
+def _taken(waiting: "deque[Request]") -> Iterator[Request]:
+    while waiting:
+        yield waiting.popleft()
+
+
+def _is_unread(found: Sequence[Rating | PairVerdict], outcome: Reply | Failure) -> bool:
+    """Whether to ask again: not where nothing was answered, as there is nothing to refer to."""
+    answered = isinstance(outcome, Reply) and outcome.text.strip()
+    return bool(answered) and any(each.status == "unparsed" for each in found)
+
+
+def second_request(
+    request: Request,
+    sample: int,
+    reply: Reply | Failure,
+    found: "Sequence[Rating] | Sequence[PairVerdict]",
+    prompt: str,
+) -> Request:
+    """The conversation about one sample of a request, with another request at its end."""
+    assert isinstance(reply, Reply)
+    return Request(
+        prompt,
+        request.params,
+        (sample,),
+        f"{request.place}, asked again",
+        group=request.group,
+        tag=Unread(request, reply, found),
+        before=(*request.before, ("user", request.prompt), ("assistant", reply.text)),
+    )
+
+
+def _second(
+    unread: Unread, sample: int, outcome: Reply | Failure, read: "Read[R]"
+) -> Iterator[tuple[R, Reply | Failure]]:
+    first: Any = unread.found  # what `read` finds
+    if isinstance(outcome, Failure):
+        yield from ((each, unread.reply) for each in first)
+        return
+    for found, second in zip(first, read(unread.request, sample, outcome), strict=True):
+        if found.status != "unparsed":
+            yield found, unread.reply
+            continue
+        rule = f"{_AGAIN}:{second.rule}" if second.rule else _AGAIN
+        raw = f"{found.raw}\n[asked again]\n{second.raw or ''}"
+        status = "unparsed" if second.status == "failed" else second.status  # a tool call
+        yield replace(second, status=status, raw=raw, rule=rule), outcome
+
+
+def is_second(found: Rating | PairVerdict) -> bool:
+    """Whether it was asked for twice."""
+    return (found.rule or "").partition(":")[0] == _AGAIN
