@@ -27,6 +27,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from scripts.servers_of_today import SERVERS
 from tests.proxy import certificate, recording_proxy
 from tests.server import Answer, Scripted, refusal, reply, scripted_server
 
@@ -73,7 +74,10 @@ class Outcome:
     code: int | None
     seconds: float
     said: str
+    """The last line."""
     faults: list[str] = field(default_factory=list)
+    messages: str = ""
+    """All lines."""
 
 
 def command(url: str, folder: Path, *more: str) -> list[str]:
@@ -110,7 +114,7 @@ def judged(process: "subprocess.Popen[str]", folder: Path, begun: float) -> Outc
         process.communicate()
         return Outcome(None, LIMIT, "", ["does not end"])
     lines = [line for line in said.splitlines() if line.strip()]
-    found = Outcome(process.returncode, time.monotonic() - begun, lines[-1] if lines else "")
+    found = Outcome(process.returncode, time.monotonic() - begun, lines[-1] if lines else "", messages=said)
     if _peak() > max(peak, MOST_KILOBYTES):
         found.faults.append("more than 600 MB of memory")
     if "Traceback" in said:
@@ -258,6 +262,23 @@ def nasty(name: str, folder: Path) -> Outcome:
         found = ran(command(server.url, folder, *more), folder)
     if more and found.code == 0:
         found.faults.append("impossible probabilities were scored")
+    return found
+
+
+def of_today(name: str, folder: Path) -> Outcome:
+    """A run against a server of today, which must end as the table says."""
+    server = SERVERS[name]
+    with scripted_server(server.says) as running:
+        line = [word for word in command(running.url, folder, *server.more) if word != "--quiet"]
+        found = ran(line, folder)
+    if found.code != server.code:
+        found.faults.append(f"exit {found.code}, not {server.code}")
+    if server.said not in found.messages:
+        found.faults.append(f"does not say: {server.said}")
+    if found.code == 0:
+        counts = json.loads((folder / "out" / "results.json").read_text(encoding="utf-8"))["ratings"]
+        if counts["scored"] < server.scored * counts["asked"]:
+            found.faults.append(f"{counts['scored']} of {counts['asked']} scored")
     return found
 
 
@@ -584,6 +605,8 @@ def cases() -> dict[str, Callable[[Path], Outcome]]:
         found[f"server: {name}"] = lambda folder, name=name: nasty(name, folder)  # type: ignore[misc]
     for name in SPENT:
         found[f"account: {name}"] = lambda folder, name=name: spent(name, folder)  # type: ignore[misc]
+    for name in SERVERS:
+        found[f"today: {name}"] = lambda folder, name=name: of_today(name, folder)  # type: ignore[misc]
     kills = {"SIGKILL": [signal.SIGKILL], "SIGTERM": [signal.SIGTERM], "Ctrl-C twice": [signal.SIGINT] * 2}
     for name, signals in kills.items():
         found[f"killed: {name}"] = lambda folder, signals=signals: killed(signals, folder)  # type: ignore[misc]

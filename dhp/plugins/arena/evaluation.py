@@ -314,7 +314,7 @@ class Work:
         contest = BattleSpec(
             systems={n: [a for a in answers if a.category in planned] for n, answers in systems.items()},
             model=model,
-            protocol=read_pairwise("battle", language=plan.language),
+            protocol=read_pairwise("battle", language=plan.language, ask_again=False),  # as published
             settings=settings,
             battle_prompts=battle_prompts,
             seed=seed,
