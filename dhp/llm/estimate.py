@@ -145,7 +145,7 @@ def estimate_requests(
     count, exact = _counter(cached_model)
     wanted = samples = prompts = missing = 0
     tokens = tokens_single = most = 0.0
-    calls_again = tokens_again = most_again = 0.0
+    again = _Second(short, count)
     seen: set[bytes] = set()  # the same prompt is sent once
     first: list[Request] = []
     for request in requests:
@@ -158,15 +158,11 @@ def estimate_requests(
         if len(first) < _MEASURED:
             first.append(request)
         length = count(request.text)
-        prompts += 1
-        missing += left
+        prompts, missing = prompts + 1, missing + left
         tokens += length
         tokens_single += length * left
         most += request.params.max_tokens * left
-        if following := short(request):
-            calls_again += left
-            tokens_again += (length + request.params.max_tokens + count(following)) * left
-            most_again += request.params.max_tokens * left
+        again.add(request, length, left)
     assumed, duration = _speed(cached_model, first)
     prices, priced = _prices(cached_model)
 
@@ -188,10 +184,29 @@ def estimate_requests(
         cost(prompts, tokens, most),
         cost(missing, tokens_single, most),
         cost(prompts, tokens, prompts),
-        cost(int(calls_again), tokens_again, most_again),
+        cost(again.calls, again.prompt_tokens, again.completion_tokens),
         priced,
         _one_by_one(cached_model),
     )
+
+
+@dataclass(slots=True)
+class _Second:
+    """Requests after answers that cannot be read, if none can be."""
+
+    short: Callable[[Request], str]
+    count: Callable[[str], float]
+    calls: int = 0
+    prompt_tokens: float = 0.0
+    completion_tokens: float = 0.0
+
+    def add(self, request: Request, length: float, samples: int) -> None:
+        """Add those of some samples of a request; `length` is the number of its tokens."""
+        most, prompt = request.params.max_tokens, self.short(request)
+        if prompt:
+            self.calls += samples
+            self.prompt_tokens += (length + most + self.count(prompt)) * samples
+            self.completion_tokens += most * samples
 
 
 def _one_by_one(cached_model: CachedModel) -> bool:
