@@ -108,8 +108,7 @@ def _second(
             continue
         rule = f"{_AGAIN}:{second.rule}" if second.rule else _AGAIN
         raw = f"{found.raw}\n[asked again]\n{second.raw or ''}"
-        status = "unparsed" if second.status == "failed" else second.status  # a tool call
-        yield replace(second, status=status, raw=raw, rule=rule), outcome
+        yield replace(second, raw=raw, rule=rule), outcome
 
 
 def is_second(found: Rating | PairVerdict) -> bool:
