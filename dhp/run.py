@@ -1,7 +1,8 @@
 """The whole pipeline from examples to results; the only module that knows all stages."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -276,7 +277,7 @@ def _carry_out(
     for judge in judges:
         if judge.cached_model:
             judge.cached_model.run = run_name(identity)
-    with folder.ratings if folder else nullcontext():
+    with folder.ratings if folder else nullcontext(), _models_noted(folder, judges):
         found: list[tuple[Result, RatingsArray]] = []
         for number, (judge, part) in enumerate(own, 1):
             with suppress(Waiting):  # the requests of the other judges are to be collected too
@@ -295,6 +296,20 @@ def _carry_out(
             )
             folder.write_report(html_report(read_run(folder.path), progress))
     return results
+
+
+@contextmanager
+def _models_noted(folder: RunFolder | None, judges: Sequence[Judge]) -> Iterator[None]:
+    """Writes which models have answered, also where the run is stopped."""
+    try:
+        yield
+    finally:
+        found: dict[str, Counter[str]] = {}
+        for judge in judges:
+            if judge.cached_model and judge.cached_model.answered_by:
+                found.setdefault(judge.model, Counter()).update(judge.cached_model.answered_by)
+        if folder and found:
+            folder.note_models(found)
 
 
 @keywords_of(RunSpec)

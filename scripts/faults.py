@@ -216,6 +216,8 @@ NASTY: dict[str, Callable[[int], Answer | None]] = {
     "filtered answers alone": lambda i: reply(
         choices=[{"message": {"content": ""}, "finish_reason": "content_filter"}]
     ),
+    "prompts cut at 300 tokens": lambda i: reply("4", usage={"prompt_tokens": 300, "completion_tokens": 1}),
+    "another model from the thirtieth call on": lambda i: reply("4", model=f"stub-{1 + i // 30}"),
     "400, too long a prompt": lambda i: refusal(400, "maximum context length is 8 tokens"),
     "400, terminal codes": lambda i: refusal(400, "\x1b[2J\r\n bad\nworse"),
 }
@@ -258,10 +260,13 @@ def nasty(name: str, folder: Path) -> Outcome:
     """A run against a nasty server."""
     _bomb()  # takes longer than a call may
     more = ["--protocol", "g-eval-prob"] if "log-probabilities" in name else []
+    more = ["--same-model"] if "another model" in name else more
     with serving(NASTY[name]) as server:
         found = ran(command(server.url, folder, *more), folder)
-    if more and found.code == 0:
+    if "log-probabilities" in name and found.code == 0:
         found.faults.append("impossible probabilities were scored")
+    if ("cut at" in name or "another model" in name) and found.code != 3:
+        found.faults.append("goes on")
     return found
 
 

@@ -1,12 +1,13 @@
 """A language model with a cache of replies, for judges and perturbers."""
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from dhp.core.errors import InputError, Waiting
+from dhp.core.errors import InputError, StoppedEarly, Waiting, quoted
 from dhp.core.text import numbered_steps
 from dhp.llm.api import Client, Deferral, LocalModel
 from dhp.llm.clients.responses import shortened
@@ -29,8 +30,12 @@ class RequestContext:
     """Usage so far, against the limits."""
     keep_going: bool = False
     """Whether answers are paid for though the first ones cannot be read."""
+    same_model: bool = False
+    """Whether the run stops when another model answers than at first."""
     opened: dict[str, Client | LocalModel] = field(default_factory=dict)
     """Models by name, each opened once."""
+    answering: dict[str, list[str]] = field(default_factory=dict)
+    """Model -> the names of the models that answered for it, the first one first."""
     deferral: Deferral | None = None
     """Requests that are answered later; None asks all at once."""
     executor: Executor = LOCAL
@@ -58,6 +63,8 @@ class CachedModel:
         """What was paid in this process."""
         self.shown_usage = Usage()
         """What of that was shown as progress."""
+        self.answered_by: Counter[str] = Counter()
+        """Number of replies by the model that they name."""
         self.on_wait: Callable[[], None] = lambda: None
         """Called now and then while nothing comes."""
         self._counted: set[bytes] = set()
@@ -175,7 +182,23 @@ class CachedModel:
             return False
         self._counted.add(key)
         self.usage.add(reply, own=own)
+        if reply.answered_by:
+            self.answered_by[reply.answered_by] += 1
+            self._compare(reply.answered_by)
         return True
+
+    def _compare(self, name: str) -> None:
+        """Say where another model answers than at first; raises `StoppedEarly` if that stops the run."""
+        names = self.context.answering.setdefault(self.model.model, [])
+        if name in names:
+            return
+        names.append(name)
+        if len(names) == 1:
+            return
+        said = f"{self.model.model}: another model answers: '{quoted(name)}', at first '{quoted(names[0])}'"
+        if self.context.same_model:
+            raise StoppedEarly(f"{said}; what was paid for is kept: without `same_model` the run goes on")
+        logging.getLogger("dhp").warning("%s; `same_model` stops a run then", said)
 
     def _answer(
         self, request: Request, found: Outcomes, keys: Mapping[int, bytes], outcomes: Outcomes
@@ -266,7 +289,9 @@ class CachedModel:
         context = self.context
         if self._engine is None:
             shared = context.store, context.rate_limits, context.budget
-            self._engine = Engine(client, *shared, self._lengths, self.run, context.refresh)
+            self._engine = Engine(
+                client, *shared, self._lengths, self.run, context.refresh, context.keep_going
+            )
         self._engine.run = self.run
         return self._engine
 

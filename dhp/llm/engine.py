@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar
 from dhp.core.errors import DhpError, InputError, StoppedEarly
 from dhp.core.plugins import load_target, offered
 from dhp.llm.api import Client, Filtered, Garbled, Refused, Rejected, Retry, TooLong, Unreachable
+from dhp.llm.cut_prompts import CutPrompts
 from dhp.llm.limits import Budget, PromptLengths, RateLimits
 from dhp.llm.records import Answer, Failure, Outcomes, Reply, Request
 from dhp.llm.store import Store, rows
@@ -35,16 +36,22 @@ class Engine:
     """Written beside each stored reply."""
     refresh: bool = False
     """Whether stored replies are replaced."""
+    keep_going: bool = False
+    """Whether prompts are paid for though the first ones are cut."""
     holds: Callable[[Collection[bytes]], bool] = lambda keys: True
     """Whether the call for these keys is still this command's to make."""
     retries: int = field(default=0, init=False)
     """Tries after the first, so far."""
     refusal_said: bool = field(default=False, init=False)
     """Whether it was said that a request was refused though others are answered."""
+    cuts: CutPrompts = field(init=False)
     trouble: str = field(default="", init=False)
     """Why the latest call was tried again."""
     answered: Request | None = field(default=None, init=False)
     """A request that the server has answered, now or in an earlier run; None before it answers any."""
+
+    def __post_init__(self) -> None:
+        self.cuts = CutPrompts(self.client.model, stops=not self.keep_going)
 
     def rows(self, request: Request, outcomes: Outcomes) -> list[tuple[object, ...]]:
         """The replies among what came of a request, as the store takes them."""
@@ -340,6 +347,8 @@ class Workers:
             self._engine.answered = request
             self._engine.lengths.fitting += 1
             self._failed_in_a_row = 0
+            if note := self._engine.cuts.check(request, replies):
+                self._engine.client.notes.append(note)
         except Retry as e:
             overload = e.overload
             raise

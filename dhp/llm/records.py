@@ -101,6 +101,10 @@ class Reply:
     """Number of calls: 1 on the first reply of each call, 0 on the others, so that the sum counts calls."""
     positions: tuple[Position, ...] | None = None
     """Log-probabilities, where they were asked for and given; empty where this answer alone has none."""
+    answered_by: str = ""
+    """Name of the model in the answer; empty where it names none."""
+    cached_tokens: int = 0
+    """Number of prompt tokens that the server had cached, on the first reply of a call; not stored."""
 
 
 @dataclass(frozen=True, slots=True)

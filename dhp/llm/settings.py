@@ -106,6 +106,10 @@ class ModelSettings:
     keep_going: bool = field(
         default=False, metadata=option("Continue even if most of the first answers cannot be read.")
     )
+    same_model: bool = field(
+        default=False,
+        metadata=option("Stop if the server's answers name another model than the first one does."),
+    )
     deferral: "DeferralSettings | None" = field(default=None, metadata={"plugin": "deferral"})
     """How requests are answered later; None takes the defaults of the plug-in that does so."""
     device: str = field(
@@ -173,6 +177,7 @@ class ModelSettings:
             rate_limits=self.rate_limits,
             budget=deferral.budget if deferral else budget,
             keep_going=self.keep_going,
+            same_model=self.same_model,
             deferral=deferral,
             executor=open_executor(self.executor),
         )

@@ -23,7 +23,7 @@ FILE = "replies.sqlite"
 NOT_STORED = "not in the recording"
 _ENDINGS = ("", "-wal", "-shm", "-journal")
 """Of the files that SQLite keeps beside each other."""
-_SCHEMA = 2
+_SCHEMA = 3
 _BUSY_SECONDS = 60.0
 _UNSYNCED_SECONDS = 0.1
 """After the last sync; a reply that comes later is on disk at once, a power cut does not lose it."""
@@ -41,7 +41,8 @@ CREATE TABLE IF NOT EXISTS replies (
     positions TEXT,
     run TEXT NOT NULL,
     created REAL NOT NULL,
-    checksum INTEGER
+    checksum INTEGER,
+    answered_by TEXT
 ) WITHOUT ROWID
 """
 _CLAIMS = """
@@ -77,8 +78,9 @@ class Store:
         if connection is None:
             connection = self._local.connection = self._read() if self.read_only else self._open()
             connection.text_factory = lambda data: data.decode(errors="surrogateescape")
-            checksum = "checksum" if _version(connection) > 1 else "NULL"
-            self._local.find = f"SELECT {_CHECKED}, {checksum} FROM replies WHERE key = ?"
+            version = _version(connection)
+            further = ["checksum" if version > 1 else "NULL", "answered_by" if version > 2 else "NULL"]
+            self._local.find = f"SELECT {_CHECKED}, {', '.join(further)} FROM replies WHERE key = ?"
         return connection
 
     def _connect(self, query: str) -> sqlite3.Connection:
@@ -109,8 +111,7 @@ class Store:
         if (version := _version(connection)) <= _SCHEMA:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(_TABLE)
-            if _version(connection) == 1:  # and not brought up by another process meanwhile
-                connection.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
+            _bring_up(connection)
             connection.execute(_CLAIMS)
             connection.execute(f"PRAGMA user_version={_SCHEMA}")
             connection.execute("COMMIT")
@@ -187,7 +188,7 @@ class Store:
         verb = "REPLACE" if replace else "IGNORE"
         self._choose_sync()
         with self.transaction() as connection:
-            connection.executemany(f"INSERT OR {verb} INTO replies VALUES ({', '.join('?' * 13)})", rows)
+            connection.executemany(f"INSERT OR {verb} INTO replies VALUES ({', '.join('?' * 14)})", rows)
             connection.executemany("DELETE FROM claims WHERE key = ?", (row[:1] for row in rows))
 
     def _choose_sync(self) -> None:
@@ -203,7 +204,7 @@ class Store:
         """The (model, endpoint) pairs that have replies here."""
         with self._faults():
             connection = self._connection()
-            if _version(connection) != _SCHEMA:
+            if _version(connection) not in (2, _SCHEMA):
                 return []
             rows = connection.execute("SELECT DISTINCT model, endpoint FROM replies ORDER BY 1, 2")
             return [(str(model), str(endpoint)) for model, endpoint in rows]
@@ -224,6 +225,16 @@ def _logs_ahead(connection: sqlite3.Connection) -> bool:
         if "locked" not in str(e):
             raise
         return False
+
+
+def _bring_up(connection: sqlite3.Connection) -> None:
+    """Add the columns that a store of an earlier version lacks, unless another process has done so."""
+    version = _version(connection)
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE name IN ('replies', 'set_aside')")
+    for (table,) in tables.fetchall() if 0 < version < _SCHEMA else ():
+        if version == 1:
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER")
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN answered_by TEXT")
 
 
 def _version(connection: sqlite3.Connection) -> int:
@@ -280,7 +291,7 @@ def _row(key: bytes, model: str, endpoint: str, sample: int, reply: Reply, run: 
         positions,
         run,
     )
-    return *checked, time.time(), _checksum(checked)
+    return *checked, time.time(), _checksum(checked), reply.answered_by
 
 
 def _encodable(text: str) -> str:
@@ -293,7 +304,7 @@ def _checksum(checked: tuple[object, ...]) -> int:
 
 def _stored(row: tuple[Any, ...]) -> tuple[Reply, str] | None:
     """Reply and run of a row as it was read; None where it is damaged."""
-    *checked, checksum = row
+    *checked, checksum, answered_by = row
     if checksum is not None and checksum != _checksum(tuple(checked)):
         return None
     text, finish, prompt_tokens, completion_tokens, calls, positions, run = checked[4:]
@@ -311,7 +322,8 @@ def _stored(row: tuple[Any, ...]) -> tuple[Reply, str] | None:
         return None
     if not all(isinstance(token, str) for place in read or () for token in _tokens(place)):
         return None
-    return Reply(text, finish, prompt_tokens, completion_tokens, calls, read), run
+    name = answered_by if isinstance(answered_by, str) else ""
+    return Reply(text, finish, prompt_tokens, completion_tokens, calls, read, name), run
 
 
 def _tokens(position: Position) -> list[object]:

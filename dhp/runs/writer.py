@@ -85,6 +85,7 @@ class RunFolder:
         self._created = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
         self._identity: Mapping[str, object] = {}
         self._usage: Mapping[str, Mapping[str, int]] = {}
+        self._answered_by: Mapping[str, Mapping[str, int]] = {}
         self._lock: Lock | None = None
         if not own or path.is_file():
             check_free_folder(path, MANIFEST, "run")
@@ -131,6 +132,11 @@ class RunFolder:
         else:
             check_free_folder(self.path, MANIFEST, "run")
         self._identity, self._usage = identity, usage
+        self._text(MANIFEST, indented_json(self._manifest()))
+
+    def note_models(self, answered_by: Mapping[str, Mapping[str, int]]) -> None:
+        """Write into the manifest which models the answers name: model asked -> model named -> replies."""
+        self._answered_by = answered_by
         self._text(MANIFEST, indented_json(self._manifest()))
 
     def _take(self) -> None:
@@ -220,6 +226,7 @@ class RunFolder:
             "dhp": __version__,
             "python": platform.python_version(),
             "libraries": {name: importlib.metadata.version(name) for name in _LIBRARIES},
+            "answered_by": {model: dict(names) for model, names in self._answered_by.items()},
             "usage_of_perturb_model": {name: dict(usage) for name, usage in self._usage.items()},
             "identity": dict(self._identity),
         }

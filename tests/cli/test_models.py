@@ -105,6 +105,21 @@ def test_judge_says_so_too(share: int, code: int, dhp: Run, tmp_path: Path) -> N
     assert (pd.read_csv("ratings.csv")["status"] == "scored").sum() > 0
 
 
+@pytest.mark.parametrize("stops", [False, True])
+def test_another_model_is_in_the_manifest_and_may_stop_the_run(stops: bool, dhp: Run) -> None:
+    def says(call: Call) -> Answer:
+        return reply("4", model="stub-2" if len(server.calls) > 20 else "stub-1")
+
+    with scripted_server(says) as server:
+        more = ["--same-model"] if stops else []
+        done = dhp(*benchmark(f"{server.url}/v1", "--samples", "1", "--concurrency", "1", *more))
+    assert done.code == (3 if stops else 0)
+    assert "openai/stub: another model answers: 'stub-2', at first 'stub-1'" in done.err
+    counted = json.loads(Path("run/manifest.json").read_text())["answered_by"]["openai/stub"]
+    assert counted["stub-1"] > 10
+    assert (counted["stub-2"] == 1) == stops
+
+
 def test_comparisons_that_cannot_be_read_stop_a_run_as_answers_do(dhp: Run) -> None:
     """The originals have their score without an answer, so they do not count as read."""
     with stub_server("--answer", "explain") as url:

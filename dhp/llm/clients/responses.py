@@ -305,8 +305,24 @@ def completion_replies(data: object) -> list[Reply]:
         _count(usage.get(name)) if isinstance(usage, dict) else 0
         for name in ("prompt_tokens", "completion_tokens")
     )
-    replies[0] = replace(replies[0], prompt_tokens=prompt, completion_tokens=completion, calls=1)
+    name = data.get("model") if isinstance(data, dict) else None
+    if isinstance(name, str) and name:
+        replies = [replace(reply, answered_by=shortened(name)) for reply in replies]
+    cached = _cached(usage)
+    replies[0] = replace(
+        replies[0], prompt_tokens=prompt, completion_tokens=completion, calls=1, cached_tokens=cached
+    )
     return replies
+
+
+def _cached(usage: object) -> int:
+    """Prompt tokens that were cached, under any of the names that servers give them."""
+    if not isinstance(usage, dict):
+        return 0
+    details = usage.get("prompt_tokens_details")
+    places = [usage, details if isinstance(details, dict) else {}]
+    names = ("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
+    return max(_count(place.get(name)) for place in places for name in names)
 
 
 def holds_answer(data: Mapping[str, object]) -> bool:

@@ -58,11 +58,11 @@ class _Counted(PromptLengths):
 class CallWork:
     """Calls to a server as work: our engine without store and budget, under a share of the rate limits."""
 
-    def __init__(self, client: Client, rate_limits: RateLimits, workers: int) -> None:
+    def __init__(self, client: Client, rate_limits: RateLimits, workers: int, keep_going: bool) -> None:
         def shared(rate: float | None) -> float | None:
             return rate / workers if rate else None
 
-        self._client = client
+        self._client, self._keep_going = client, keep_going
         self._limits = replace(
             rate_limits,
             concurrency=max(1, rate_limits.concurrency // workers),
@@ -74,7 +74,9 @@ class CallWork:
 
     async def _open(self) -> Workers:
         self._lengths = _Counted(self._client.model)
-        self._engine = Engine(self._client, None, self._limits, Budget(), self._lengths, "")
+        self._engine = Engine(
+            self._client, None, self._limits, Budget(), self._lengths, "", keep_going=self._keep_going
+        )
         self._workers = Workers(self._engine)
         self._opening = asyncio.ensure_future(self._client.open())
         return self._workers
@@ -133,7 +135,7 @@ class RayCalls:
         limits = engine.rate_limits
         most = min(len(crew.workers), limits.concurrency)
         share = limits.concurrency // most
-        work = CallWork(engine.client, limits, most)
+        work = CallWork(engine.client, limits, most, engine.keep_going)
         self._pool: Pool[Request, CallOutcome] = Pool(
             ray, crew, work, on_wait, size=max(1, share // 4), blocks=min(8, 2 * share), most=most
         )
