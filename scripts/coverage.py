@@ -3,9 +3,10 @@
 Judges whose sight is known rate examples of their own in every run; the true figures are those of 60,000
 examples. `intervals`: share of 95 % intervals that hold the true figure; `t75`, `search`: the same of T75, by
 a grid of doses and by a search. `compare`: how often two judges are told apart of which one sees 0, 5 or 10
-points less. `gate`: what a gate says of them. `verdicts`: errors of verdicts on kinds of known detection, and
-coverage of their intervals; `power`: how many are noticed; `outlook`: how many decide after as many examples
-as a pilot asks for. `controls`: states of harmless edits. `averages`: coverage of the run's own figure.
+points less; `kinds`: the same kind by kind. `gate`: what a gate says of them. `verdicts`: errors of verdicts
+on kinds of known detection, and coverage of their intervals; `power`: how many are noticed; `outlook`: how
+many decide after as many examples as a pilot asks for. `controls`: states of harmless edits. `averages`:
+coverage of the run's own figure.
 
 Run it from anywhere: python scripts/coverage.py intervals --runs 200
 """
@@ -40,7 +41,7 @@ from dhp.core.verdicts import (
 )
 from dhp.plugins.adaptive.threshold_search import searched, staircase
 from dhp.stats.arrays import level_shares
-from dhp.stats.compare import QUANTITIES, JudgeScores
+from dhp.stats.compare import QUANTITIES, JudgeScores, Pair, compare_variants
 from dhp.stats.controls import movements
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import Detection, detection
@@ -54,7 +55,7 @@ from dhp.stats.influences import (
     wilson_interval,
 )
 from dhp.stats.psychometric import TARGET, fallen, psychometric
-from dhp.stats.swap import detection_pairs, noninferiority, swap, swap_discernment
+from dhp.stats.swap import detection_pairs, noninferiority, swap
 
 Floats = npt.NDArray[np.float64]
 Judges = tuple[JudgeScores, JudgeScores]
@@ -217,8 +218,35 @@ def swaps(both: Judges, rng: np.random.Generator) -> dict[str, float]:
     for name, tests in of.items():
         one, other = (averaged(each) for each in tests)
         found[name] = swap(one, other, rng, resamples=499).p
-    found["d_avg"] = swap_discernment(*differences, LEVELS, rng, resamples=499).p
     return {name: float(p[0]) for name, p in found.items()}
+
+
+def kinds(runs: int, chosen: argparse.Namespace) -> None:
+    """Print how often two judges are told apart by any of 12 kinds, and by kinds 25 points apart."""
+    print("equal judges: any kind starred; limits of all kinds hold; starred of three kinds 25 points apart")
+    truth = np.linspace(0.5, 0.95, KINDS)
+    better = truth + np.where(np.arange(KINDS) < 3, 0.25, 0)
+    for shape in ("halo", "independent"):
+        for ties in (0.0, 0.4):
+            for n in chosen.n or (24, 100):
+                rng, starred, held, seen = np.random.default_rng([n, int(10 * ties), 11]), 0, 0, 0.0
+                for _ in range(runs):
+                    one, same, other = (
+                        judged(shape, t, ties, "whole", n, METRICS, rng) for t in (truth, truth, better)
+                    )
+                    alike, apart = (kinds_of(one, each, rng) for each in (same, other))
+                    starred += any(pair.differs for pair in alike)
+                    shift = (better - truth).tolist()
+                    held += all(p.low <= d <= p.high for p, d in zip(apart, shift, strict=True))
+                    seen += sum(pair.differs for pair in apart[:3]) / 3
+                shares = ", ".join(f"{each / runs:.1%}" for each in (starred, held, seen))
+                print(f"{shape:11} ties {ties:.0%} N = {n:3}: {shares}", flush=True)
+
+
+def kinds_of(one: Floats, other: Floats, rng: np.random.Generator) -> list[Pair]:
+    """Two judges compared kind by kind, from signs (n, kinds, metrics)."""
+    both = [JudgeScores(np.zeros(x.shape[::2]), -x, x) for x in (one, other)]
+    return [pair for (pair,) in compare_variants(both, rng, resamples=999)]
 
 
 LOSSES = (0, 5, 10)
@@ -514,6 +542,7 @@ PARTS = {
     "t75": thresholds,
     "search": thresholds,
     "compare": comparisons,
+    "kinds": kinds,
     "gate": gates,
     "verdicts": errors,
     "power": power,

@@ -115,9 +115,10 @@ _MOST_KINDS = 12
 """Kinds of damage that are shown."""
 _BY_DATA = "detection in per cent by dataset; judges that share a letter do not differ significantly (0.05)"
 _OF_ONE = "largest difference first"
-_OF_TWO = "largest difference first; * significant at 0.05, corrected over all kinds"
+_OF_TWO = "largest difference first; * significant at 0.05, test and limits corrected over all kinds"
 _OF_SEVERAL = "mean, and number of datasets in which it is noticed; largest difference first"
-_ALPHA = 0.05
+_REASONS = 4
+"""Kinds with different verdicts of which the reason is printed."""
 _ALARM = "! false alarm: harmless edits lower the score as damage does"
 
 
@@ -170,15 +171,16 @@ def compare(
 def _compared(comparisons: "Sequence[DatasetComparison]") -> list[Part]:
     from dhp.report.compared import comparison_sentence
 
-    judges = list(dict.fromkeys(judge for each in comparisons for judge in each.judges))
+    named = {judge: name for each in comparisons for judge, name in zip(each.judges, each.names, strict=True)}
+    judges, names = list(named), list(named.values())
     short = [f"J{index}" for index in range(1, len(judges) + 1)]
     abbreviated = [
         *(f"{name}  {judge}" for name, judge in zip(short, judges, strict=True)),
         *_tables(comparisons, judges, short),
     ]
-    if max(map(len, judges)) > _LONGEST:
+    if max(map(len, names)) > _LONGEST or len({*names}) < len(names):
         return [*abbreviated, "", comparison_sentence(comparisons)]
-    forms = FirstThatFits([_tables(comparisons, judges, judges), abbreviated])
+    forms = FirstThatFits([_tables(comparisons, judges, names), abbreviated])
     return [forms, "", comparison_sentence(comparisons)]
 
 
@@ -195,7 +197,7 @@ def _tables(
     ]
     title, headings = (
         f"detection in per cent by kind, {order}",
-        ("", *names, *(["difference"] if two else [])),
+        ("", *names, *([f"{names[1]} - {names[0]}"] if two else [])),
     )
     by_kind = [
         [TextTable(title, headings, _by_kind(comparisons, judges, narrow=narrow))] for narrow in (False, True)
@@ -209,7 +211,24 @@ def _tables(
         "",
         FirstThatFits(by_kind),
         *([others] if others else []),
+        *(_reasons(comparisons[0], names) if two else []),
     ]
+
+
+def _difference(names: Sequence[str]) -> str:
+    """The heading of the difference of two judges."""
+    heading = f"{names[1]} - {names[0]}"
+    return heading if len(heading) <= _LONGEST else "second - first"
+
+
+def _reasons(comparison: "DatasetComparison", names: Sequence[str]) -> list[str]:
+    """Why one of two judges does not notice what the other does."""
+    from dhp.content.catalog import variant_name
+    from dhp.report.compared import other_verdicts
+
+    found = [f"≠ {variant_name(kind)}: {why}" for kind, why in other_verdicts(comparison, names).items()]
+    more = [f"≠ {len(found) - _REASONS} more kinds"] if len(found) > _REASONS else []
+    return ["", *found[:_REASONS], *more] if found else []
 
 
 def _by_data(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], *, limits: bool) -> "Rows":
@@ -234,14 +253,16 @@ def _by_data(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], 
 def _by_kind(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], *, narrow: bool) -> "Rows":
     """A row for each kind of damage by which the judges differ most; of two judges their difference too."""
     from dhp.content.catalog import variant_name
-    from dhp.report.compared import most_different
+    from dhp.report.compared import most_different, other_verdicts
 
     rows: Rows = []
     for kind, seen in most_different(comparisons)[:_MOST_KINDS]:
         cells = [_seen(seen.get(judge, ()), several=len(comparisons) > 1, narrow=narrow) for judge in judges]
+        mark = ""
         if len(judges) == 2 and len(comparisons) == 1:
             cells.append(_apart(comparisons[0], kind, limits=not narrow))
-        rows.append((variant_name(kind), *cells))
+            mark = " ≠" if kind in other_verdicts(comparisons[0], judges) else ""
+        rows.append((f"{variant_name(kind)}{mark}", *cells))
     return rows
 
 
@@ -262,7 +283,7 @@ def _apart(comparison: "DatasetComparison", kind: str, *, limits: bool) -> "Text
         return Text("–")
     wide = limits and not math.isnan(pair.low)
     ends = f" ({100 * pair.low:z.0f} to {100 * pair.high:z.0f})" if wide else ""
-    star = " *" if pair.p_holm <= _ALPHA else ""
+    star = " *" if pair.differs else ""
     return Text(f"{100 * pair.difference:+z.0f}{ends}{star}", style="bold" if star else "")
 
 

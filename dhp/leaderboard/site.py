@@ -346,13 +346,13 @@ def _with_ends(value: float | None, ends: tuple[float, float] | None) -> list[fl
 
 
 def _pairs(table: Table, at: Callable[[Entry], int]) -> list[list[float | None]]:
-    """Two judges, the difference of detection with its interval, and its adjusted p-value."""
+    """Two judges, detection of the second less that of the first with limits, and the adjusted p-value."""
     assert table.comparison is not None
     found = table.comparison.scores["detection"].pairs
     return [
-        [at(table.compared[p.first]), at(table.compared[p.second]), p.difference, p.low, p.high, p.p_holm]
+        [at(table.compared[p.first]), at(table.compared[p.second]), p.difference, p.low, p.high, p.p_adjusted]
         for p in found
-        if math.isfinite(p.p_holm)
+        if math.isfinite(p.p_adjusted)
     ]
 
 

@@ -2,29 +2,112 @@
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dhp.analysis.percent import whole_percent
 from dhp.analysis.results import VariantResult
+from dhp.content.catalog import kind_name
 from dhp.core.diff import Operation, diff, snippet
 from dhp.core.text import printable
-from dhp.core.verdicts import Verdict, verdicts_about
+from dhp.core.verdicts import AS_HARMLESS_EDITS, Verdict, verdicts_about
 from dhp.report.findings import Matrix, matrix_of
-from dhp.report.labels import percent
+from dhp.report.labels import listed, percent, percents
 from dhp.report.web import page
 from dhp.runs.compare import ChangedKind, ChangedPair, DatasetComparison, changed_kinds
 from dhp.runs.reader import Run, RunResult
 
 Seen = Mapping[str, Sequence[VariantResult]]
 """Judge -> one kind of damage as it saw it, on each dataset."""
+_NAMED = 4
+"""Kinds of damage that a sentence names."""
+_BLIND = 0.5
 _SAME = 1e-9
 """Figures that differ by less are equal."""
 
 
 def comparison_sentence(comparisons: Sequence[DatasetComparison]) -> str:
-    """Which judge detects most, who detects significantly less, and who raises false alarms."""
+    """What changed from the first of two judges to the second; of several judges which detects most."""
     judges = list(dict.fromkeys(judge for each in comparisons for judge in each.judges))
+    if len(judges) == 2 and all(len(each.judges) == 2 for each in comparisons):
+        return _change(comparisons)
     return _sentence(comparisons[0]) if len(comparisons) == 1 else _summary(comparisons, judges)
+
+
+def _change(comparisons: Sequence[DatasetComparison]) -> str:
+    """Whether the second judge notices more or less than the first, by how much, and which kinds."""
+    old, new = comparisons[0].names
+    if len(comparisons) == 1:
+        overall = _change_on(comparisons[0])
+    else:
+        states = [each.scores["detection"].pairs[0].direction for each in comparisons]
+        more, less = states.count(1), states.count(-1)
+        overall = f"{new} notices more than {old} on {more} of {len(states)} sets, less on {less or 'none'}"
+    kinds = [f"{heading}: {listed(names)}" for heading, names in _changed_names(comparisons).items() if names]
+    return "; ".join([overall, *kinds, *_alarms(comparisons)])
+
+
+def _change_on(comparison: DatasetComparison) -> str:
+    """`v2 notices more than v1: 82 against 70 %, +12 points (6 to 18)`."""
+    old, new = comparison.names
+    by = comparison.scores["detection"]
+    (pair,) = by.pairs
+    if math.isnan(pair.difference):
+        return f"{comparison.dataset}: detection is undefined"
+    figures = f"{whole_percent(by.point[1])} against {whole_percent(by.point[0])} %"
+    ends = "" if math.isnan(pair.low) else f" ({100 * pair.low:z.0f} to {100 * pair.high:z.0f})"
+    points = f"{figures}, {100 * pair.difference:+z.0f} points{ends}"
+    more = {1: "notices more than", -1: "notices less than", 0: "does not differ significantly from"}
+    return f"{new} {more[pair.direction]} {old}: {points}"
+
+
+def _changed_names(comparisons: Sequence[DatasetComparison]) -> dict[str, list[str]]:
+    """Heading -> the kinds in which two judges differ significantly, on any data, the widest apart first.
+
+    What the second notices and the first does not is new; the reverse is lost.
+    """
+    found: dict[str, dict[str, None]] = {"new": {}, "lost": {}, "more of": {}, "less of": {}}
+    for kind, _ in most_different(comparisons):
+        for each in comparisons:
+            pair = each.apart.get(kind)
+            if pair is None or not pair.differs:
+                continue
+            rows = next(rows for rows in each.damage if rows[0].variant == kind)
+            before, after = (row.state.is_good for row in rows)
+            found[_heading(before, after, up=pair.difference > 0)][kind_name(kind)] = None
+    return {heading: list(names)[:_NAMED] for heading, names in found.items()}
+
+
+def _heading(before: bool, after: bool, *, up: bool) -> str:
+    if up:
+        return "new" if after and not before else "more of"
+    return "lost" if before and not after else "less of"
+
+
+def other_verdicts(comparison: DatasetComparison, names: Sequence[str]) -> dict[str, str]:
+    """Variant -> what one of two judges says where the other notices it, and why, for each such kind.
+
+    In the order of `most_different`; `names` are those of the judges.
+    """
+    found = {}
+    for kind, seen in most_different([comparison]):
+        rows = [seen[judge][0] for judge in comparison.judges]
+        if len({row.state.is_good for row in rows}) > 1:
+            name, row = next(each for each in zip(names, rows, strict=True) if not each[1].state.is_good)
+            found[kind] = f"{row.state} by {name}, {_reason(row)}"
+    return found
+
+
+def _reason(row: VariantResult) -> str:
+    """Why a kind of damage is not noticed, by its figure."""
+    if row.detection is None or row.detection_ci is None:
+        return "too few pairs"
+    figures = f"{percent(row.detection)} ({percents(row.detection_ci)})"
+    if row.state is AS_HARMLESS_EDITS or (row.state.is_open and row.detection_ci[0] > _BLIND):
+        return f"{figures}: not shown to fall more often than under harmless edits"
+    if row.state.is_open:
+        return f"{figures}: the interval holds 50 %, more examples decide"
+    return figures
 
 
 def most_different(comparisons: Sequence[DatasetComparison]) -> list[tuple[str, Seen]]:
@@ -91,14 +174,12 @@ def _others(comparison: DatasetComparison) -> Iterator[tuple[int, bool, str]]:
     """Each judge behind the best: whether it is not significantly different, and how far it is behind."""
     by, best = comparison.scores["detection"], _best(comparison)
     for pair in by.pairs:
-        if not best or best[0] not in (pair.first, pair.second) or math.isnan(pair.p_holm):
+        if not best or best[0] not in (pair.first, pair.second) or math.isnan(pair.p_adjusted):
             continue
-        k, sign = (pair.second, 1) if pair.first == best[0] else (pair.first, -1)
+        k = pair.second if pair.first == best[0] else pair.first
         if k in best:
             continue
-        low, high = sorted((100 * sign * pair.low, 100 * sign * pair.high))
-        limits = "" if math.isnan(low) else f", {low:z.0f} to {high:z.0f}"
-        less = f"{100 * sign * pair.difference:z.0f} points less{limits}, p = {pair.p_holm:.2g}"
+        less = f"{-100 * abs(pair.difference):z.0f} points, p = {pair.p_adjusted:.2g}"
         yield k, any({k, best[0]} <= {*group} for group in by.groups), less
 
 
@@ -138,6 +219,11 @@ class _Set:
         rows = [each for each in self.matrix.rows if None not in each.cells]
         return [row.variant for row in rows if len({cell.state for cell in row.cells if cell}) > 1]
 
+    @property
+    def reasons(self) -> Mapping[str, str]:
+        """Of two judges, variant -> what one says that the other notices, and why."""
+        return other_verdicts(self.found, self.matrix.heads) if len(self.heads) == 2 else {}
+
     def shown(self, variant: str) -> Sequence[ChangedPair]:
         """The texts of a kind whose verdict changed: of each direction the clearest."""
         pairs = self.changed[variant].pairs
@@ -173,12 +259,14 @@ def compared_page(
 
 def _set(found: DatasetComparison, entries: Sequence[RunResult]) -> _Set:
     seen = [entry.result for entry in entries]
-    names = [each.judge for each in seen]
-    names = names if len({*names}) == len(names) else [printable(name) for name in found.judges]
+    names = [printable(name) for name in found.names]
     places = [Path(entry.place).name for entry in entries]
     places = list(map(printable, places)) if len({*places}) > 1 else [""] * len(names)
     changed = changed_kinds(*entries) if len(entries) == 2 else {}
-    return _Set(found, matrix_of(found.dataset, names, seen), list(zip(names, places, strict=True)), changed)
+    matrix = matrix_of(found.dataset, names, seen)
+    order = [variant for variant, _ in most_different([found])]
+    rows = sorted(matrix.rows, key=lambda row: order.index(row.variant))
+    return _Set(found, replace(matrix, rows=tuple(rows)), list(zip(names, places, strict=True)), changed)
 
 
 def _verdicts(rows: Iterable[VariantResult]) -> list[Verdict]:

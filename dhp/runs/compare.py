@@ -3,8 +3,9 @@ examples, and the pairs of texts in which they differ.
 
 A judge is a model under a protocol. Results compare where their signatures agree in data, number of
 examples, suite, method, metrics, weights and statistics; seed and version may differ. A protocol is known by
-its name, or by that of the prompt file: `compare` and `gate` take it across edits, and another one only where
-`protocol` is allowed. Where protocols differ, `compare` and `leaderboard` say so in the names of judges.
+its name, or by that of the prompt file: `compare` and `gate` take it across edits, and another one where both
+have names of the user's own (`v1`, `v2`) or `protocol` is allowed. Where protocols differ, `compare` and
+`leaderboard` say so in the names of judges. Differences are those of the second run less the first.
 """
 
 import logging
@@ -22,6 +23,7 @@ from dhp.analysis.analyze import analyze, shared_styles
 from dhp.analysis.ratings import split_ratings
 from dhp.analysis.results import Result, VariantResult
 from dhp.analysis.schedules import ALL
+from dhp.content.catalog import names_of
 from dhp.core.errors import InputError, unique
 from dhp.core.options import as_list, near_keywords
 from dhp.core.progress import Progress, counted, numbered, progress_of
@@ -65,16 +67,22 @@ def check_allowed(allow: Collection[str]) -> None:
 def differences(one: Result, other: Result, allow: Collection[str] = ()) -> dict[str, tuple[str, str]]:
     """Part of the signature -> its text in both results, for the parts that forbid a comparison.
 
-    A protocol, or a prompt, that was edited is the same one while its name is. Names of metrics must agree
-    even where `metrics` is allowed to differ.
+    A protocol, or a prompt, that was edited is the same one while its name is; two that bear names of the
+    user's own are versions. Names of metrics must agree even where `metrics` is allowed to differ.
     """
     found = one.signed.differences(other.signed, allow)
-    if protocol_name(one.protocol) == protocol_name(other.protocol):
+    if protocol_name(one.protocol) == protocol_name(other.protocol) or both_own(one, other):
         found.pop("protocol", None)
     names = [", ".join(sorted({m for v in r.variants for m in v.metrics})) for r in (one, other)]
     if "metrics" in allow and names[0] != names[1]:
         found["metrics"] = (names[0], names[1])
     return found
+
+
+def both_own(one: Result, other: Result) -> bool:
+    """Whether the protocols of both bear names that the user gave, as by `--name v1` and `--name v2`."""
+    bundled = {*names_of("protocol"), *names_of("pairwise protocol")}
+    return all("@" in p and protocol_name(p) not in bundled for p in (one.protocol, other.protocol))
 
 
 def allowing(part: str, allow: Collection[str] = ()) -> str:
@@ -102,13 +110,17 @@ def check_alike(
         )
 
 
-def same_judge(one: Result, other: Result, *, models: bool, allow: Collection[str] = ()) -> bool:
+def same_judge(
+    one: Result, other: Result, *, models: bool, versions: bool = False, allow: Collection[str] = ()
+) -> bool:
     """Whether two results are of one judge by name, whatever was edited in its prompts.
 
     `models` says whether the model counts: not where each run has a single one, as it may then be exchanged.
-    With `protocol` in `allow` the name of the protocol does not count either.
+    `versions` says that each run has a single protocol: then two names of the user's own are versions of one.
+    With `protocol` in `allow` the name of the protocol does not count at all.
     """
-    same_protocol = "protocol" in allow or protocol_name(one.protocol) == protocol_name(other.protocol)
+    same_name = protocol_name(one.protocol) == protocol_name(other.protocol)
+    same_protocol = "protocol" in allow or same_name or (versions and both_own(one, other))
     return same_protocol and (not models or one.model == other.model)
 
 
@@ -162,12 +174,18 @@ class DatasetComparison:
     """Examples that all judges rated."""
     judges: tuple[str, ...]
     """Model, with the protocol where it differs."""
+    names: tuple[str, ...]
+    """What tells the judges apart, in short: the name of the prompt where the model is the same."""
     damage: tuple[tuple[VariantResult, ...], ...]
     """Result of each variant by each judge in its own run, shape (V, K)."""
     false_alarms: tuple[tuple[str, ...], ...]
     """The controls that are a false alarm, of each judge."""
+    d_avg: tuple[float | None, ...]
+    """D_avg of each judge in its own run. It grows with the number of examples, and no p stands beside it."""
+    d_min: tuple[float | None, ...]
+    """The lowest D of each judge in its own run."""
     scores: dict[str, Comparison]
-    """`detection`, `auroc`, `standardised_drop`, `d_avg` -> the comparison by it."""
+    """`detection`, `auroc`, `standardised_drop` -> the comparison by it."""
     shared_styles: dict[str, Floats]
     """`originals`, `degraded` -> Spearman's correlation of the judges' scores over texts, shape (K, K), the
     mean over metrics; NaN where undefined."""
@@ -195,6 +213,9 @@ class DatasetComparison:
             "dataset": self.dataset,
             "n": self.n,
             "judges": list(self.judges),
+            "names": list(self.names),
+            "d_avg": list(self.d_avg),
+            "d_min": list(self.d_min),
             "damage": [
                 {
                     "variant": rows[0].variant,
@@ -366,7 +387,6 @@ def _compared(
         clusters=clusters,
         pairs=detected,
         quantities=quantities,
-        combination=first.result.combination,
         resamples=max(resamples, SWAPS_PER_PAIR * pairs),
         on_pair=on_pair,
     )
@@ -379,8 +399,33 @@ def _compared(
         rng = _random("variants", *digests)
         variants = compare_variants(scores, rng, clusters=clusters, resamples=resamples, pairs=again)
     return DatasetComparison(
-        dataset, len(scores[0].original), judges, damage, alarms, found, shared, tuple(variants)
+        dataset,
+        len(scores[0].original),
+        judges,
+        _short_names([e.result for e in entries], judges),
+        damage,
+        alarms,
+        tuple(e.result.d_avg for e in entries),
+        tuple(e.result.d_min for e in entries),
+        found,
+        shared,
+        tuple(variants),
     )
+
+
+def _short_names(results: Sequence[Result], judges: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of the protocols of one model, or else of model and protocol, without hashes.
+
+    The names of the judges where that does not tell them apart.
+    """
+    protocols = [protocol_name(each.protocol) for each in results]
+    if len({each.model for each in results}) == 1 and all(each.asked for each in results):
+        short = tuple(protocols)
+    elif len({*protocols}) > 1:
+        short = tuple(f"{each.model} ({name})" for each, name in zip(results, protocols, strict=True))
+    else:
+        short = tuple(each.model for each in results)
+    return short if len({*short}) == len(short) else judges
 
 
 def _random(*key: str) -> np.random.Generator:

@@ -11,6 +11,7 @@ import numpy as np
 
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
+from dhp.core.records import protocol_name
 from dhp.core.seeding import key_digest
 from dhp.runs.compare import allowing, check_alike, differences, judge_scores, same_judge
 from dhp.runs.gate_findings import Finding, result_name, would_decide
@@ -27,9 +28,11 @@ _DEVIATE = 1.6448536269514722  # of a one-sided test at 0.05
 def paired_results(run: Run, earlier: Run, allow: Collection[str]) -> list[tuple[RunResult, RunResult]]:
     """Each result with that of the same judge in the earlier run."""
     models = any(len({r.model for r in each.results}) > 1 for each in (run, earlier))
+    versions = all(len({protocol_name(r.protocol) for r in each.results}) == 1 for each in (run, earlier))
 
     def same(one: RunResult, others: Sequence[RunResult]) -> list[RunResult]:
-        found = [r for r in others if same_judge(one.result, r.result, models=models, allow=allow)]
+        known = {"models": models, "versions": versions}
+        found = [r for r in others if same_judge(one.result, r.result, **known, allow=allow)]
         return sorted(found, key=lambda r: r.result.protocol != one.result.protocol)
 
     pairs = []

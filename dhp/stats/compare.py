@@ -1,6 +1,5 @@
 """Comparison of judges on the same examples, overall and by variant, by label swaps."""
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from dhp.stats.arrays import Floats, checked_table, level_shares
 from dhp.stats.defaults import RESAMPLES
 from dhp.stats.detection import FEWEST_PAIRS, detection
-from dhp.stats.discernment import DEFAULT_COMBINATION, Combination, discern, holm, level_average
+from dhp.stats.discernment import holm
 from dhp.stats.influences import (
     Influences,
     auroc_influences,
@@ -21,14 +20,13 @@ from dhp.stats.influences import (
     weighted,
     wilson_interval,
 )
-from dhp.stats.swap import Swapped, detection_pairs, swap, swap_discernment
+from dhp.stats.swap import ALPHA, Swapped, detection_pairs, swap, swap_together
 from dhp.stats.wilcoxon import average_ranks
 
 T = TypeVar("T")
-QUANTITIES = ("detection", "auroc", "standardised_drop", "d_avg")
-_ALPHA = 0.05  # significance level of comparisons
-_OF_D = 2000
-"""Swaps for D_avg, which take longer."""
+_OVERALL, _KINDS = slice(1), slice(1, None)
+"""Places of the figures of `detection_pairs`."""
+QUANTITIES = ("detection", "auroc", "standardised_drop")
 SWAPS_PER_PAIR = 40
 """p is at least 1 / (resamples + 1), Holm multiplies it by the number of pairs, and 1 / 40 is below 0.05."""
 
@@ -42,15 +40,25 @@ class Pair:
     second: int
     """Index of the other."""
     difference: float
-    """The figure of the first less that of the second."""
+    """The figure of the second less that of the first."""
     low: float
-    """Lower 95 % confidence limit; NaN for D_avg, which has none."""
+    """Lower 95 % confidence limit; of kinds of damage all hold together."""
     high: float
     """Upper confidence limit."""
     p: float
     """Two-sided, by label swaps; at least 1 / (resamples + 1)."""
-    p_holm: float
-    """Adjusted over all pairs (Holm 1979)."""
+    p_adjusted: float
+    """Adjusted over all pairs of judges (Holm 1979), of kinds over all pairs and kinds (`swap_together`)."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the judges differ significantly."""
+        return self.p_adjusted <= ALPHA
+
+    @property
+    def direction(self) -> int:
+        """1 where the second judge has significantly more, -1 where it has less, else 0."""
+        return 0 if not self.differs else 1 if self.difference > 0 else -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +68,20 @@ class Comparison:
     point: Floats
     """Figures of the judges, shape (K,)."""
     low: Floats
-    """Lower confidence limits of the judges, shape (K,); NaN for D_avg."""
+    """Lower confidence limits of the judges, shape (K,)."""
     high: Floats
     """Upper confidence limits of the judges, shape (K,)."""
     rank: Floats
     """Ranks, shape (K,); 1 is the highest figure, and equal figures share the mean rank."""
     rank_low: Floats
-    """1 + the number of judges that are significantly better, by `p_holm`."""
+    """1 + the number of judges that are significantly better, by `p_adjusted`."""
     rank_high: Floats
     """K - the number of judges that are significantly worse."""
     pairs: tuple[Pair, ...]
     """Comparison of every pair of judges, in order."""
     groups: tuple[tuple[int, ...], ...]
-    """Largest sets of judges of which no two differ significantly by `p_holm` (Piepho 2004), the best first;
-    two judges differ where no group holds both. Judges without a figure are in none."""
+    """Largest sets of judges of which no two differ significantly (Piepho 2004), the best first; two judges
+    differ where no group holds both. Judges without a figure are in none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +103,11 @@ def compare(
     *,
     clusters: npt.ArrayLike | None = None,
     quantities: Collection[str] = QUANTITIES,
-    combination: Combination = DEFAULT_COMBINATION,
     resamples: int = RESAMPLES,
     pairs: Iterable[tuple[Influences, Influences]] | None = None,
     on_pair: Callable[[], object] = lambda: None,
 ) -> dict[str, Comparison]:
-    """Compare two or more judges by detection, AUROC, standardised drop and D_avg.
+    """Compare two or more judges by detection, AUROC and standardised drop.
 
     Each figure is the mean over levels of the mean over the variants of a level. That of detection is
     `Detection.average`, by the metric that sees each kind of damage best; in AUROC and standardised drop all
@@ -115,10 +122,10 @@ def compare(
         The level of each variant.
     rng, clusters
         The only source of randomness; and as for `dhp.stats.detection.detection`.
-    quantities, combination
-        Some of `QUANTITIES`, and for D_avg the combination of the metrics' p-values.
+    quantities
+        Some of `QUANTITIES`.
     resamples
-        Random swaps; for D_avg 2,000 or `SWAPS_PER_PAIR` a pair of judges, if that is less.
+        Random swaps.
     pairs
         `detection_pairs` of the judges on the pairs of scores that count, where these are known.
     on_pair
@@ -138,13 +145,10 @@ def compare(
     if len(judges) < 2 or len(shapes) > 1:
         raise ValueError(f"judges must be two or more of one shape, not {len(judges)} of {sorted(shapes)}")
     common = in_common(judges)
-    of_d = min(resamples, max(_OF_D, SWAPS_PER_PAIR * math.comb(len(judges), 2)))
     compared = {}
     for name in quantities:
         if name == "detection":
             compared[name] = _by_detection(common, pairs, levels, rng, clusters, resamples, on_pair)
-        elif name == "d_avg":
-            compared[name] = _by_discernment(common, levels, rng, clusters, combination, of_d, on_pair)
         else:
             compared[name] = _by_tests(common, name, levels, rng, clusters, resamples, on_pair)
     return compared
@@ -168,7 +172,8 @@ def _by_detection(
     found = [detection(judge.differences, levels, clusters).average for judge in judges]
     swapped = []
     for both in pairs or _detected(judges, levels, clusters):
-        swapped.append(swap(*both, rng, clusters, resamples=resamples))
+        one, other = (each.part(_OVERALL) for each in both)
+        swapped.append(swap(one, other, rng, clusters, resamples=resamples))
         on_pair()
     return _compared(np.array(found), swapped)
 
@@ -225,51 +230,17 @@ def in_common(judges: Sequence[JudgeScores]) -> list[JudgeScores]:
     ]
 
 
-def _by_discernment(
-    judges: Sequence[JudgeScores],
-    levels: Sequence[str],
-    rng: np.random.Generator,
-    clusters: npt.ArrayLike | None,
-    combination: Combination,
-    resamples: int,
-    on_pair: Callable[[], object],
-) -> Comparison:
-    d = [discern(j.differences, combination=combination, clusters=clusters)[1] for j in judges]
-    points = np.array([(level_average(each, levels), math.nan, math.nan) for each in d])
-    swapped = [
-        swap_discernment(
-            one.differences,
-            other.differences,
-            levels,
-            rng,
-            clusters,
-            combination=combination,
-            resamples=resamples,
-        )
-        for one, other in _pairs(judges, on_pair)
-    ]
-    return _compared(points, swapped)
-
-
 def _compared(figures: Floats, swapped: Sequence[Swapped]) -> Comparison:
     """Comparison from figures with their limits, shape (K, 3), and the swaps of all pairs."""
     point, low, high = figures.T
     indices = list(combinations(range(point.size), 2))
     p = np.array([float(each.p[0]) for each in swapped])
-    p_holm = np.exp(holm(np.log(p)))
+    p_adjusted = np.exp(holm(np.log(p)))
     pairs = tuple(
-        Pair(
-            i,
-            j,
-            float(point[i] - point[j]),
-            float(each.low[0]),
-            float(each.high[0]),
-            float(q),
-            float(adjusted),
-        )
-        for (i, j), each, q, adjusted in zip(indices, swapped, p, p_holm, strict=True)
+        _pair(i, j, each, 0, float(adjusted), float(point[j] - point[i]))
+        for (i, j), each, adjusted in zip(indices, swapped, p_adjusted, strict=True)
     )
-    apart = [(pair.first, pair.second) for pair in pairs if pair.p_holm <= _ALPHA]
+    apart = [(pair.first, pair.second) for pair in pairs if pair.differs]
     better, worse = np.zeros(point.size), np.zeros(point.size)
     for i, j in apart:
         winner, loser = (i, j) if point[i] > point[j] else (j, i)
@@ -286,6 +257,12 @@ def _compared(figures: Floats, swapped: Sequence[Swapped]) -> Comparison:
         pairs,
         _groups(point, apart),
     )
+
+
+def _pair(i: int, j: int, found: Swapped, figure: int, p_adjusted: float, difference: float) -> Pair:
+    """Two judges by one of the figures that were swapped, as those are of the first less the second."""
+    low, high = -float(found.high[figure]), -float(found.low[figure])
+    return Pair(i, j, difference + 0.0, low + 0.0, high + 0.0, float(found.p[figure]), p_adjusted)
 
 
 def _groups(point: Floats, told_apart: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
@@ -325,14 +302,15 @@ def compare_variants(
     clusters
         As for `dhp.stats.detection.detection`.
     resamples
-        Random swaps, at least 1; `SWAPS_PER_PAIR` for each variant and pair of judges, if that is more.
+        Random swaps, at least 1.
     pairs
         As for `compare`.
 
     Returns
     -------
     list
-        For each variant every pair of judges once, in order; `p_holm` is adjusted over all of these.
+        For each variant every pair of judges once, in order; `p_adjusted` and the limits are those of
+        `swap_together` over all of these.
 
     Raises
     ------
@@ -340,18 +318,13 @@ def compare_variants(
         If shapes differ or a parameter is out of range.
     """
     v, indices = judges[0].differences.shape[1], list(combinations(range(len(judges)), 2))
-    most = max(resamples, SWAPS_PER_PAIR * v * len(indices))
     known = pairs or _detected(in_common(judges), ["all"] * v, clusters)
-    swapped = [swap(*both, rng, clusters, resamples=most) for both in known]
-    adjusted = np.exp(holm(np.log(np.ravel([each.p[1:] for each in swapped])))).reshape(len(indices), v)
+    kinds = [(one.part(_KINDS), other.part(_KINDS)) for one, other in known]
+    swapped = swap_together(kinds, rng, clusters, resamples=resamples)
     return [
         tuple(
-            Pair(
-                i,
-                j,
-                *(float(x[k]) for x in (each.difference[1:], each.low[1:], each.high[1:], each.p[1:], p)),
-            )
-            for (i, j), each, p in zip(indices, swapped, adjusted, strict=True)
+            _pair(i, j, each, k, float(each.p_adjusted[k]), -float(each.difference[k]))
+            for (i, j), each in zip(indices, swapped, strict=True)
         )
         for k in range(v)
     ]

@@ -47,6 +47,12 @@ class Influences:
         scale = np.where(groups > 1, groups / np.maximum(groups - 1, 1), np.nan)
         return squares * scale, groups
 
+    def part(self, places: slice) -> "Influences":
+        """Some of the figures, of those of shape (K,)."""
+        return Influences(
+            self.value[places], self.influence[:, places], self.there[:, places], self.tests[places]
+        )
+
 
 def mean_influences(values: npt.ArrayLike) -> Influences:
     """The mean of all values of all examples, with each example's influence on it, of shape ().

@@ -5,8 +5,7 @@ are swapped at random, example by example or cluster by cluster, and the observe
 against those that arise (Fisher 1935; Noreen 1989, approximate randomisation). Detection by one metric is
 a mean over examples, and a swap turns the sign of an example's share, which is exact; for several metrics
 see below. AUROC and the standardised drop are swapped by their pseudo-values (what an example adds to the
-figure), which holds for large samples, also for judges with scales of their own. D is swapped after the
-signed ranks within each judge.
+figure), which holds for large samples, also for judges with scales of their own.
 
 Detection of a kind is that of the metric that sees the damage best, and which one that is depends on all
 examples. So a swap of the labels of some examples moves more than their own shares. How much more is found
@@ -14,7 +13,7 @@ by some swaps after which the figures are computed anew; what the examples add i
 that cheap sign flips of it hold their level.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -34,9 +33,10 @@ from dhp.stats.arrays import (
 )
 from dhp.stats.defaults import RESAMPLES
 from dhp.stats.detection import FEWEST_PAIRS, averaged_kinds, detection, metric_choice, normalised
-from dhp.stats.discernment import DEFAULT_COMBINATION, LOG_ALPHA, Combination, combined
 from dhp.stats.influences import Influences, difference, student_interval, wilson_interval
-from dhp.stats.wilcoxon import signed_ranks
+
+ALPHA = 0.05
+"""Error of comparisons, of all figures that are read together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,16 @@ class Swapped:
     difference: Floats
     """The figure of the first less that of the second, shape (K,)."""
     low: Floats
-    """Lower 95 % confidence limit of the difference, not from swapping; NaN where the figure has none."""
+    """Lower confidence limit of the difference; all figures compared together hold at 95 %."""
     high: Floats
+    """Upper confidence limit."""
     p: Floats
     """Two-sided; at least 1 / (resamples + 1) where not exact."""
     exact: bool
     """Whether every swap was counted out."""
+    p_adjusted: Floats
+    """`p`, adjusted over all figures that were compared together; the interval excludes 0 where it is 0.05 or
+    less, and nowhere else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +102,77 @@ def swap(
     ValueError
         If the shapes differ or a parameter is out of range.
     """
-    apart, shares, _ = _shares(first, second, clusters)
-    signs, exact = sign_flips(len(shares), resamples, rng)
-    p = flip_p(np.abs(apart.value), np.abs(flipped_sums(signs, shares)), exact)
+    (found,) = swap_together([(first, second)], rng, clusters, resamples=resamples, bounds=bounds)
+    return found
+
+
+def swap_together(
+    judges: Iterable[tuple[Influences, Influences]],
+    rng: np.random.Generator,
+    clusters: npt.ArrayLike | None = None,
+    *,
+    resamples: int = RESAMPLES,
+    bounds: tuple[float, float] | None = (-1.0, 1.0),
+) -> list[Swapped]:
+    """Compare pairs of judges by figures that are read together.
+
+    The labels of all pairs are swapped in the same examples. A swapped difference is taken in units of its
+    standard deviation under swaps, and p is adjusted by the largest of all figures and pairs (Westfall and
+    Young 1993, single step): at most 5 % of runs of equal judges have any figure at 0.05 or less. The
+    intervals have the error that each figure has at that largest value, so that they hold together, and end
+    at 0 where interval and test would not agree. Parameters and errors as for `swap`.
+    """
+    compared = [_shares(first, second, clusters)[:2] for first, second in judges]
+    signs, exact = sign_flips(len(compared[0][1]), resamples, rng)
+    sizes = [np.abs(_in_units(shares.sum(axis=0, keepdims=True), shares))[0] for _, shares in compared]
+    largest, p = np.zeros(len(signs)), []
+    for (_, shares), size in zip(compared, sizes, strict=True):
+        flipped = np.abs(_in_units(flipped_sums(signs, shares), shares))
+        p.append(flip_p(size, flipped, exact))
+        largest = np.fmax(largest, np.nan_to_num(flipped).max(axis=1))
+    adjusted = [flip_p(size, largest[:, None], exact) for size in sizes]
+    error = _error_of_each([shares for _, shares in compared], signs, largest)
+    return [
+        _with_limits(apart, each, together, error, clusters, bounds, exact=exact)
+        for (apart, _), each, together in zip(compared, p, adjusted, strict=True)
+    ]
+
+
+def _in_units(sums: Floats, shares: Floats) -> Floats:
+    """Sums of signed shares (R, K) in standard deviations under swaps; 0 where no swap changes anything."""
+    unit = np.sqrt((shares**2).sum(axis=0))
+    return np.asarray(np.where(unit > 0, sums / np.where(unit > 0, unit, 1.0), 0.0))
+
+
+def _error_of_each(shares: Sequence[Floats], signs: npt.NDArray[np.int8], largest: Floats) -> float:
+    """How often a single figure lies, under swaps, beyond what the largest of all exceeds in 5 % of them."""
+    line = np.quantile(largest, 1 - ALPHA)
+    beyond = [np.abs(_in_units(flipped_sums(signs, each), each)) > line for each in shares]
+    some = [(each**2).sum(axis=0) > 0 for each in shares]
+    counted = np.concatenate([each[:, there].mean(axis=0) for each, there in zip(beyond, some, strict=True)])
+    return min(max(float(counted.mean()), 1 / (len(signs) + 1)), ALPHA) if counted.size else ALPHA
+
+
+def _with_limits(
+    apart: Influences,
+    p: Floats,
+    adjusted: Floats,
+    error: float,
+    clusters: npt.ArrayLike | None,
+    bounds: tuple[float, float] | None,
+    *,
+    exact: bool,
+) -> Swapped:
     if bounds is None:
-        low, high = student_interval(apart, clusters)
+        low, high = student_interval(apart, clusters, 1 - error)
     else:
-        low, high = wilson_interval(apart, clusters, bounds=bounds)
-    return Swapped(apart.value, low, high, p, exact)
+        low, high = wilson_interval(apart, clusters, 1 - error, bounds=bounds)
+    p, adjusted = (np.where(np.isnan(apart.value), np.nan, each) for each in (p, adjusted))
+    differs, up = adjusted <= ALPHA, apart.value > 0
+    low = np.where(differs & up, np.fmax(low, 0.0), np.where(differs, low, np.fmin(low, 0.0)))
+    high = np.where(differs & ~up, np.fmin(high, 0.0), np.where(differs, high, np.fmax(high, 0.0)))
+    low, high = (np.where(np.isnan(apart.value), np.nan, each) for each in (low, high))
+    return Swapped(apart.value, low, high, p, exact, adjusted)
 
 
 def noninferiority(
@@ -133,73 +200,6 @@ def noninferiority(
     error = np.sqrt(apart.variance(clusters)[0])
     worse, no_worse = flip_p(-observed, -flipped, exact), flip_p(observed, flipped, exact)
     return NonInferiority(apart.value, error, worse, no_worse)
-
-
-def swap_discernment(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    levels: Sequence[str],
-    rng: np.random.Generator,
-    clusters: npt.ArrayLike | None = None,
-    *,
-    combination: Combination = DEFAULT_COMBINATION,
-    resamples: int = 2000,
-) -> Swapped:
-    """Compare two judges by D_avg: signed ranks within each judge, swapped example by example.
-
-    p-values of the swapped rank sums come from the normal distribution, with the variance given the ranks;
-    the difference is that of D_avg so computed, close to that of the exact tests.
-
-    Parameters
-    ----------
-    first, second : shape (n, V, M)
-        Original minus degraded of the two judges, NaN where a score is missing.
-    levels : V names
-        The level of each variant.
-    rng, clusters, resamples
-        As for `swap`.
-    combination
-        Of the metrics' p-values, as for `combined`.
-
-    Returns
-    -------
-    Swapped
-        K = 1, without limits.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ or a parameter is out of range.
-    """
-    both = [checked_table(one) for one in (first, second)]
-    if both[0].shape != both[1].shape:
-        raise ValueError(f"the judges must have one shape, not {both[0].shape} and {both[1].shape}")
-    missing = np.isnan(both[0]) | np.isnan(both[1])
-    index = cluster_index(clusters, len(missing))
-    ranks = [signed_ranks(np.where(missing, np.nan, one)) for one in both]
-    signs, exact = sign_flips(int(index.max()) + 1, resamples, rng)
-    if not exact:
-        signs = np.vstack([np.ones((1, signs.shape[1]), dtype=np.int8), signs])
-    by_cluster = [cluster_sums(r.reshape(len(r), -1), index) for r in ranks]
-    sums = [(r, r**2) for r in by_cluster]
-    _, shares = level_shares(levels, np.all(np.any(~missing, axis=0), axis=1))
-    d = []
-    for mine, other in (sums, sums[::-1]):
-        total, squares = (
-            ((a + b).sum(axis=0) + flipped_sums(signs, a - b)) / 2 for a, b in zip(mine, other, strict=True)
-        )
-        d.append(_d(total, squares, missing.shape[1:], combination) @ shares[-1])
-    apart = (d[0] - d[1])[:, None]
-    flipped, nan = np.abs(apart if exact else apart[1:]), np.full(1, np.nan)
-    return Swapped(apart[0], nan, nan, flip_p(np.abs(apart[0]), flipped, exact), exact)
-
-
-def _d(total: Floats, squares: Floats, shape: tuple[int, ...], combination: Combination) -> Floats:
-    """D of each variant from signed rank sums and their null variances, shape (R, V * M); shape (R, V)."""
-    from scipy.special import log_ndtr
-
-    z = np.where(squares > 0, total / np.sqrt(np.where(squares > 0, squares, 1.0)), -np.inf)
-    return combined(log_ndtr(-z).reshape(len(z), *shape), None, combination) / LOG_ALPHA + 0.0
 
 
 def _shares(

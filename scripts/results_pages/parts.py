@@ -201,9 +201,9 @@ def differences(frame: pd.DataFrame, command: str) -> Table:
     )
     return Table(
         "Judges against each other",
-        "Detection of the first less that of the second in points of per cent, with its 95 % interval, "
+        "Detection of the second less that of the first in points of per cent, with limits, "
         f"over the {found.n:,} examples that all judges rated; labels are swapped prompt by prompt. * tells "
-        "judges apart at 0.05 (Holm): the mean over all pairs of judges, the kinds over all pairs and kinds.",
+        "judges apart at 0.05: the mean over all pairs of judges (Holm), the kinds over all pairs and kinds.",
         ("judges", "mean", *kinds),
         rows,
         (command,),
@@ -213,4 +213,4 @@ def differences(frame: pd.DataFrame, command: str) -> Table:
 
 def _shown(pair: Pair) -> str:
     ends = f"{pair.low * 100:+z.0f} to {pair.high * 100:+z.0f}"
-    return f"{pair.difference * 100:+z.0f} [{ends}]{' *' if pair.p_holm <= 0.05 else ''}"
+    return f"{pair.difference * 100:+z.0f} [{ends}]{' *' if pair.differs else ''}"

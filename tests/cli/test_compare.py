@@ -44,7 +44,7 @@ def test_tables_and_figures_of_three_judges(dhp: Run, tmp_path: Path) -> None:
         assert shown[variant_name(rows[0].variant)] == said
     last = " ".join(done.out.split("mini/story_cloze: ")[-1].split())
     assert last.startswith(f"mock/ideal detects most, {percent(results[1].detection.avg)}; ")
-    assert "detects significantly less: baseline/random (43 points less, " in last
+    assert "detects significantly less: baseline/random (-43 points, p = " in last
     found = json.loads(dhp("compare", *folders, "--json").out)
     assert found[0]["scores"]["detection"]["rank"] == [3, 1, 2]
     alone = dhp("compare", folders[0])
@@ -126,9 +126,15 @@ def test_files_of_judges_are_analysed_and_compared(dhp: Run) -> None:
     done = dhp("compare", *files, "--format", "rewardbench2")
     assert done.code == 0, done.err
     rows = {line.split()[0]: line.split() for line in done.out.splitlines() if line[:1].isupper()}
-    assert rows["Math"][1:6] == ["100", "noticed", "50", "undecided", "+50"]
-    assert rows["Safety"][1:6] == ["50", "undecided", "100", "noticed", "-50"]
+    assert rows["Math"][1:7] == ["≠", "100", "noticed", "50", "undecided", "-50"]
+    assert rows["Safety"][1:7] == ["≠", "50", "undecided", "100", "noticed", "+50"]
     assert rows["Math"][-1] == rows["Safety"][-1] == "*"
+    assert "right - left" in done.out
+    assert "≠ Math: undecided by right, 50% (" in " ".join(done.out.split())
+    same = "right does not differ significantly from left: 75 against 75 %, +0 points ("
+    last = " ".join(done.out.split("≠")[-1].split())
+    assert same in last
+    assert last.endswith("; new: Safety; lost: Math")
 
 
 def test_verdicts_of_judgebench_are_printed(dhp: Run) -> None:

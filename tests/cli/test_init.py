@@ -149,8 +149,8 @@ printf 'Summary: {{summary}}\nOf this ticket: {{ticket}}\nHow useful is it, from
 OWN="--dataset tickets.csv --field source=ticket --field output=summary --metric usefulness --scale 1..10 --samples 1"
 python -m dhp.benchmark --model openai/NAME --base-url $URL $OWN --prompt-file v1.txt --name v1
 python -m dhp.benchmark --model openai/NAME --base-url $URL $OWN --prompt-file v2.txt --name v2
-python -m dhp compare runs/v1 runs/v2 --allow protocol
-python -m dhp gate runs/v2 --against runs/v1 --max-drop 100 --allow protocol
+python -m dhp compare runs/v1 runs/v2
+python -m dhp gate runs/v2 --against runs/v1 --max-drop 100
 """  # noqa: E501
 
 

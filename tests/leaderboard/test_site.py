@@ -357,8 +357,8 @@ def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path
         await page.choose("one", str(listed.index("mock/noisy")))
         await page.choose("two", str(listed.index("mock/ideal")))
         verdict = await page.run(f"{facts}.querySelector('.verdict').textContent")
-        difference = noisy["detection"]["avg"] - ideal["detection"]["avg"]
-        assert f"Difference of detection: −{-100 * difference:.0f} points, 95 % interval −" in verdict
+        difference = ideal["detection"]["avg"] - noisy["detection"]["avg"]
+        assert f"Difference of detection: +{100 * difference:.0f} points, 95 % interval +" in verdict
         rows = await page.run(
             f"[...{facts}.querySelectorAll('tbody tr, tfoot tr')]"
             ".map((row) => [...row.cells].map((cell) => cell.textContent))"
@@ -372,7 +372,7 @@ def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path
                 expected = [100 * x for x in (variant["detection"], *variant["detection_ci"])]
                 assert shown == pytest.approx(expected, abs=0.51)
                 assert found[4] == variant["verdict"]
-            apart = 100 * (one["detection"] - two["detection"])
+            apart = 100 * (two["detection"] - one["detection"])
             assert float(row[4].replace("−", "-")) == pytest.approx(apart, abs=0.51)
         ends = ["detection", "lowest detection", "harmless edits", "noticed"]
         assert [row[0] for row in rows[-4:]] == ends

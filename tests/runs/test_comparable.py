@@ -49,21 +49,41 @@ def under(results: dhp.Results, protocol: str) -> dhp.Results:
 
 
 def test_one_rule_holds_for_an_edited_prompt_in_compare_and_gate(results: dhp.Results) -> None:
-    old, new, other = (under(results, name) for name in ("mine@aa", "mine@bb", "other@aa"))
+    old, new, other = (under(results, name) for name in ("dhp@aa", "dhp@bb", "stars@aa"))
     assert differences(old[0], new[0]) == {}
     assert list(differences(old[0], other[0])) == ["protocol"]
     (found,) = dhp.compare(old, new, resamples=2, progress=False)
-    assert found.judges == ("mock/ideal (mine@aa)", "mock/ideal (mine@bb)")
+    assert found.judges == found.names == ("mock/ideal (dhp@aa)", "mock/ideal (dhp@bb)")
     assert dhp.gate(new, against=old, max_drop=5).passed
-    with pytest.raises(InputError, match=r"protocol differs, 'mine@aa' in .* or `allow` protocol"):
+    with pytest.raises(InputError, match=r"protocol differs, 'dhp@aa' in .* or `allow` protocol"):
         dhp.compare(old, other, progress=False)
-    with pytest.raises(InputError, match=r"no result on .* under protocol 'other@aa'.* or `allow` protocol"):
+    with pytest.raises(InputError, match=r"no result on .* under protocol 'stars@aa'.* or `allow` protocol"):
         dhp.gate(other, against=old, max_drop=5)
     (allowed,) = dhp.compare(old, other, allow="protocol", resamples=2, progress=False)
-    assert allowed.judges == ("mock/ideal (mine@aa)", "mock/ideal (other@aa)")
+    assert allowed.judges == ("mock/ideal (dhp@aa)", "mock/ideal (stars@aa)")
+    assert allowed.names == ("dhp", "stars")
     assert dhp.gate(other, against=old, max_drop=5, allow="protocol").passed
     with pytest.raises(InputError, match="duplicate judge 'mock/ideal'"):
         dhp.compare(old, old, progress=False)
+
+
+def test_two_names_of_ones_own_are_versions_of_a_prompt(results: dhp.Results) -> None:
+    """As `--name v1` and `--name v2` give them; one of dhp's own ways of asking is no version of them."""
+    old, new, bundled = (under(results, name) for name in ("v1@aa", "v2@bb", "dhp@cc"))
+    assert differences(old[0], new[0]) == {}
+    (found,) = dhp.compare(old, new, resamples=2, progress=False)
+    assert found.names == ("v1", "v2")
+    assert dhp.gate(new, against=old, max_drop=5).passed
+    assert list(differences(old[0], bundled[0])) == ["protocol"]
+    recorded = [under(results, name) for name in ("plain", "reasoned")]
+    assert list(differences(recorded[0][0], recorded[1][0])) == ["protocol"], "no prompt is known"
+
+
+def test_versions_of_a_prompt_are_paired_where_each_run_has_one(results: dhp.Results) -> None:
+    old, new, third = (under(results, name) for name in ("v1@aa", "v2@bb", "v3@cc"))
+    two = dhp.Results([*new, *third], [*new.rated, *third.rated])
+    with pytest.raises(InputError, match=r"no result on .* under protocol 'v2@bb'"):
+        dhp.gate(two, against=old, max_drop=5)
 
 
 def test_a_gate_pairs_by_name_across_prompt_edits(result: Result) -> None:
@@ -71,6 +91,7 @@ def test_a_gate_pairs_by_name_across_prompt_edits(result: Result) -> None:
     another = edited(result, protocol="other@cc")
     assert same_judge(first, second, models=True)
     assert not same_judge(first, another, models=True)
+    assert same_judge(first, another, models=True, versions=True)
     assert same_judge(first, another, models=True, allow=["protocol"])
 
 

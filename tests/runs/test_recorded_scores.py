@@ -51,13 +51,13 @@ def test_the_better_judge_is_named_kind_by_kind() -> None:
     )
     assert (found.judges, found.n) == (("a", "b"), 120)
     fact, code, tone = (pairs[0] for pairs in found.by_variant)
-    assert (fact.difference, code.difference, tone.difference) == (0.5, -0.5, 0.0)
-    assert max(fact.p_holm, code.p_holm) < 0.01 < tone.p_holm == 1
+    assert (fact.difference, code.difference, tone.difference) == (-0.5, 0.5, 0.0)
+    assert max(fact.p_adjusted, code.p_adjusted) < 0.01 < tone.p_adjusted == 1
     assert found.scores["detection"].pairs[0].difference == 0
     plain = json.loads(json.dumps(found.to_json(), allow_nan=False))
     assert plain["damage"][0]["differences"] == [
-        {"first": 0, "second": 1, "difference": 0.5, "low": fact.low, "high": fact.high}
-        | {"p": fact.p, "p_holm": fact.p_holm}
+        {"first": 0, "second": 1, "difference": -0.5, "low": fact.low, "high": fact.high}
+        | {"p": fact.p, "p_adjusted": fact.p_adjusted}
     ]
 
 
@@ -108,4 +108,4 @@ def test_two_judges_differ_by_what_their_shares_differ_on_the_same_prompts(real:
         for rows, pairs in zip(found.damage, found.by_variant, strict=True)
     }
     counted = {"Factuality": 1.76, "Focus": 0.61, "Math": 6.28, "Precise IF": 3.98, "Safety": 0.16}
-    assert {kind: 100 * share for kind, share in shares.items()} == pytest.approx(counted, abs=0.011)
+    assert {kind: -100 * share for kind, share in shares.items()} == pytest.approx(counted, abs=0.011)

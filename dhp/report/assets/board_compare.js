@@ -36,7 +36,7 @@ const drawn = (both) => {
 const line = (name, both) => {
   const row = made("tr");
   const [first, second] = both.map(([value]) => value ?? null);
-  const apart = first === null || second === null ? null : first - second;
+  const apart = first === null || second === null ? null : second - first;
   row.append(made("th", name, { scope: "row", class: "model" }), drawn(both), ...both.map(cell));
   row.append(made("td", signed(apart), { class: "number" }));
   return row;
@@ -45,7 +45,7 @@ const signed = (value) => (value === null ? "–" : `${value > 0 ? "+" : ""}${po
 
 const verdict = (table, [first, second], [a, b]) => {
   const apart = a.averages.detection[0] === null || b.averages.detection[0] === null
-    ? null : a.averages.detection[0] - b.averages.detection[0];
+    ? null : b.averages.detection[0] - a.averages.detection[0];
   const pair = (table.pairs ?? []).find(([i, j]) => (i === first && j === second) || (i === second && j === first));
   const said = made("p", undefined, { class: "verdict" });
   said.append("Difference of detection: ");
