@@ -168,7 +168,8 @@ class RatingsFile:
 
     def __exit__(self, *error: object) -> None:
         self._end_part()
-        shutil.rmtree(self._staged, ignore_errors=True)
+        if self._parts:  # else what stands there is not of this object
+            shutil.rmtree(self._staged, ignore_errors=True)
 
     def check(self) -> None:
         """Raise `InputError` where something else than ratings stands in the place of the file."""

@@ -1,0 +1,165 @@
+"""Nothing is written through a link: each name that a command writes is planted as a link, and as a folder.
+
+The names are those that a clean run of the command opens for writing, makes or replaces, temporary ones too.
+"""
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.llm.stub import stub_server
+
+RUN = "benchmark --dataset mini/summeval --n 2 --metric fluency --quiet"
+COMMANDS = {
+    "benchmark": f"{RUN} --model openai/stub --base-url URL --samples 1 --out out --cache cache",
+    "benchmark in runs": f"{RUN} --model openai/stub --base-url URL --samples 1 --name mine --cache cache",
+    "batch": f"{RUN} --model openai/stub --base-url URL --samples 1 --out out --cache cache "
+    "--batch-write requests.jsonl",
+    "judge": "judge texts.jsonl --model mock/noisy --out rated.csv",
+    "judge, parquet": "judge texts.jsonl --model mock/noisy --out rated.parquet",
+    "perturb": "perturb --dataset mini/summeval --n 2 --out texts.out.jsonl",
+    "freeze": "perturb --dataset mini/summeval --n 2 --freeze set",
+    "gate": "gate run --min-detection 1 --history history.jsonl --junit junit.xml",
+    "report": "report run --out page.html",
+    "report in the run": "report run",
+    "compare": "compare run other --html compared.html",
+    "leaderboard": "leaderboard site run --out board",
+    "survey": "weights survey --task summarization --out survey.html",
+    "chart": "show design --chart chart.html",
+}
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+_RANDOM = re.compile(r"\.[a-z0-9_]{8}$")
+_seen: set[str] | None = None
+
+
+def _heed(event: str, given: tuple[object, ...]) -> None:
+    if _seen is None:
+        return
+    match event, given:
+        case "open", (str() | os.PathLike() as path, _, int() as flags) if flags & _WRITES:
+            _seen.add(str(path))
+        case "os.mkdir", (str() | os.PathLike() as path, *_):
+            _seen.add(str(path))
+        case "os.rename", (_, str() | os.PathLike() as path, *_):
+            _seen.add(str(path))
+        case "sqlite3.connect", (str() as address,):
+            _seen.add(address.removeprefix("file://").partition("?")[0])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def heeding() -> None:
+    sys.addaudithook(_heed)  # there is no way to take it back: it does nothing while `_seen` is None
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with stub_server() as url:
+        yield url
+
+
+def written_names(dhp: Run, command: str) -> list[Path]:
+    """Names below the working folder, without those that are made up anew each time."""
+    global _seen
+    here = Path.cwd()
+    _seen = set()
+    try:
+        done = dhp(command)
+    finally:
+        seen, _seen = _seen, None
+    assert done.code in (0, 1, 3), done.err
+    paths = {Path(os.path.abspath(name)) for name in seen}  # noqa: PTH100  links must stay
+    inside = {path.relative_to(here) for path in paths if path.is_relative_to(here)}
+    fixed = {path for path in inside if not any(_RANDOM.search(part) for part in path.parts)}
+    return sorted(fixed - {Path()})
+
+
+def prepared(dhp: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with what the commands are given: texts, and two finished runs."""
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    lines = [f'{{"id": "{i}", "source": "Ann has {i} cats.", "output": "She has {i}."}}\n' for i in range(4)]
+    Path("texts.jsonl").write_text("".join(lines))
+    for name, model in (("run", "mock/noisy"), ("other", "mock/blind")):
+        done = dhp(f"{RUN} --model {model} --out {name}")
+        assert done.code == 0, done.err
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_name_that_is_written_is_followed(
+    name: str, dhp: Run, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    given = prepared(dhp, tmp_path / "given", monkeypatch)
+    command = COMMANDS[name].replace("URL", server)
+
+    def copy(label: str) -> Path:
+        folder = tmp_path / label
+        shutil.copytree(given, folder)
+        monkeypatch.chdir(folder)
+        return folder
+
+    copy("clean")
+    names = written_names(dhp, command)
+    assert names
+    named_by_user = {Path("out"), Path("cache"), Path("set"), Path("board"), Path("run"), Path("runs")}
+    for number, path in enumerate(names):
+        for kind in ("link to a file", "link to a folder", "folder"):
+            if path in named_by_user:
+                continue
+            folder = copy(f"{number} {kind}")
+            victim = folder / "victim"
+            victim.mkdir()
+            (victim / "file").write_text("years of work")
+            place = folder / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.unlink(missing_ok=True) if not place.is_dir() else shutil.rmtree(place)
+            if kind == "folder":
+                place.mkdir()
+                (place / "file").write_text("years of work")
+            else:
+                place.symlink_to(victim / "file" if kind == "link to a file" else victim)
+            done = dhp(command)
+            where = f"{command}\n{path} as {kind}: exit {done.code}, {done.err}"
+            assert (victim / "file").read_text() == "years of work", where
+            assert [p.name for p in victim.iterdir()] == ["file"], where
+            if kind == "folder":
+                assert (place / "file").read_text() == "years of work", where
+            else:
+                assert place.is_symlink(), where
+                assert done.code == 2, where
+                assert "Traceback" not in done.err, where
+            shutil.rmtree(folder)
+
+
+@pytest.mark.slow
+def test_what_the_user_names_may_be_a_link(
+    dhp: Run, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    (tmp_path / "elsewhere").mkdir()
+    for name in ("out", "cache", "set", "board", "runs"):
+        (tmp_path / "elsewhere" / name).mkdir()
+        (tmp_path / name).symlink_to(tmp_path / "elsewhere" / name)
+    for command in ("benchmark", "benchmark in runs", "freeze"):
+        done = dhp(COMMANDS[command].replace("URL", server))
+        assert done.code == 0, done.err
+    assert dhp("leaderboard site out --out board").code == 0
+    for name, file in (
+        ("out", "results.json"),
+        ("cache", "replies.sqlite"),
+        ("set", "README.md"),
+        ("board", "index.html"),
+        ("runs", "mine/results.json"),
+    ):
+        assert (tmp_path / name).is_symlink()
+        assert (tmp_path / "elsewhere" / name / file).is_file(), name
+    done = dhp("perturb --dataset mini/summeval --n 1 --out /dev/stdout")
+    assert done.code == 0, done.err
