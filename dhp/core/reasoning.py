@@ -18,6 +18,8 @@ _SHAPES = (
 """What stands before the name of a block and behind it; a slash before the name ends the block."""
 
 
+_NAME = re.compile(rf"{_THINKING}|{_REASONS}|channel", re.I)
+"""Without any of these words there is no mark."""
 _ANY = re.compile(
     "|".join(
         (
@@ -54,7 +56,7 @@ def without_reasoning(text: str) -> str | None:
     The opening mark may be missing: some chat templates put it into the prompt. Blocks of reasons are cut as
     well; one that never ends is cut to the end of the text.
     """
-    if not any(mark in text for mark in "<[◁{") and not _LOST_CHANNEL.match(text):
+    if _NAME.search(text) is None:
         return text
     shown = _final_channel(text)
     return None if shown is None else _outside(shown)

@@ -57,8 +57,11 @@ def objects(text: str) -> list[Found]:
 def own_objects(text: str, found: Sequence[Found]) -> Iterator[Any]:
     """Those of which the text does not say that somebody else wrote them."""
     for each in found:
-        before = text[max(0, each.start - 200) : each.start].rstrip().rpartition("\n")[2]
-        if _SOMEBODY_SAYS.search(AS_ASKED.sub("", re.sub(r"`+\w*\Z", "", before))) is None:
+        *lines, before = re.sub(r"`+\w*\s*\Z", "", text[max(0, each.start - 300) : each.start]).split("\n")
+        above = next((line for line in reversed(lines) if line.strip()), "")
+        if not before.strip() and above.rstrip().endswith(":"):
+            before = above
+        if _SOMEBODY_SAYS.search(AS_ASKED.sub("", before)) is None:
             yield each.value
 
 

@@ -216,7 +216,7 @@ def _last(text: str, grammar: Grammar) -> Statement | None:
 
 
 _PREAMBLE = re.compile(r"[^\n\d]{1,80}[.:!]?\n+")
-_IN_BRACKETS = re.compile(r"(?:The|This) [a-z]+ (?:is|does|has|was)\b[^\n\"“”\d]{1,150}\(")
+_IN_BRACKETS = re.compile(r"(?:The|This) [a-z]+ (?:is|does|has|was)\b[^\n\"“”\d.]{1,150}\(")
 
 
 def chosen(text: str, grammar: Grammar, form: AnswerForm) -> Statement | None:
@@ -230,10 +230,35 @@ def chosen(text: str, grammar: Grammar, form: AnswerForm) -> Statement | None:
             other = place is not None and place.number != found[0].number and not _within(place, labels)
             return found[-1 if last else 0] if len(distinct(found)) == 1 and not other else None
     if place is not None:
-        return place
+        return place if last or not _differs_at_the_end(place, text, grammar) else None
     if found := [s for s in labels if s.kind == NAMED]:
-        return found[0] if len(distinct(found)) == 1 else None
+        first = not last and "\n" not in text[: found[0].value_start].strip()
+        alone = grammar.names or first or _stands_alone(found[0], text, grammar)
+        return found[0] if len(distinct(found)) == 1 and alone else None
     return None if last else _elsewhere(text, grammar, form)
+
+
+_MORE = re.compile(r"\d|\b(?:rat|scor)(?:es?|ed|ings?)\b", re.I)
+
+
+def _stands_alone(named: Statement, text: str, grammar: Grammar) -> bool:
+    """Whether nothing else in an answer may be the rating, where the criterion asked about is not known."""
+    if _MORE.search(text, named.value_end):
+        return False
+    starts = [0, *(m.end() for m in re.finditer(r"\n+", text[: named.start]))][:100]
+    values = (
+        line_value(text, start, grammar) or stated(text, start, grammar)
+        for start in starts
+        if start < named.start
+    )
+    return all(value is None or value.number == named.number for value in values)
+
+
+def _differs_at_the_end(place: Statement, text: str, grammar: Grammar) -> bool:
+    """Whether the last line is another value and nothing else."""
+    line = text.rfind("\n") + 1
+    final = line_value(text, line, grammar) if line > place.value_end else None
+    return final is not None and final.number != place.number and not text[final.value_end :].strip(" .!)")
 
 
 def _within(place: Statement, labels: Sequence[Statement]) -> bool:

@@ -88,15 +88,19 @@ CRITERIA = (
 _CRITERIA_SIGNS = "连贯性|流畅性|相关性|一致性|准确性|完整性|质量|自然度"
 
 _OPEN = r"[\s\"'(\[{|•·#>✅❌⭐★-]{0,12}"
-_LEAD = (
-    r"(?:(?:so|therefore|thus|hence|overall|in conclusion|to conclude|finally|in summary|in short"
-    r"|all in all|accordingly"
-    r"|consequently|ultimately|sure|okay|ok|certainly|of course|in my (?:opinion|view)|based on (?:this"
-    r"|these|the)[\w ]{0,40}"
-    r"|given (?:this|these|the)[\w ]{0,40}|as a result|well|weighing (?:this|these"
-    r"|all)[\w ]{0,20})[,:!.]? (?:and )?)?"
-    r"(?:here(?:'s| is) )?"
+_GROUNDS = (
+    r"(?:(?:based on|considering|given|weighing|after weighing|due to) (?:this|these|those|all|the|both|my)\b"
+    r"[^.;:\n\"“”]{0,120}?, )?"
 )
+LEAD = (
+    r"(?:(?:so|therefore|thus|hence|overall|in conclusion|to conclude|finally|in summary|in short|all in all"
+    r"|accordingly|consequently|ultimately|as a result|in the end|on balance|on the whole|well|sure|okay|ok"
+    r"|certainly|of course|still|even so|however|but|yet|in my (?:opinion|view)|as it stands"
+    r"|on reflection|upon reflection|after reflection|on second thoughts?|correction)"
+    rf"[,:!.]? (?:and )?)?{_GROUNDS}"
+)
+"""Words with which a sentence of the judge's own may begin."""
+_LEAD = rf"{LEAD}(?:here(?:'s| is) )?"
 _DET = r"(?:(?:my|the|your|our|its|a|this) )?"
 _ADJECTIVES = (
     rf"(?:(?:{_FINAL_WORDS}|numeric(?:al)?|revised|corrected|updated|adjusted|suggested|assigned|given"
@@ -150,6 +154,8 @@ def _label(names: tuple[str, ...], signed: bool) -> re.Pattern[str]:
     )
 
 
+_NEEDS_NO_COLON = re.compile(r"(?:score|rating|overall|total|verdict|result|grade|boxed|[^\x00-\x7f])", re.I)
+"""Labels that stand before a value without a mark or line end between them."""
 _BARE = re.compile(
     rf"(?:[\s\"'({{|•·✅❌]|\[(?!\[)){{0,12}}(?:[-•] )?[\s\"'(]{{0,3}}(?:[⭐★] "
     rf"(?=\d))?{_LEAD}{_ON_A_SCALE}{_ABOUT}"
@@ -187,7 +193,8 @@ _I_SAY = (
 _STATED = re.compile(
     rf"{_OPEN}{_LEAD}{_ON_A_SCALE}"
     rf"(?:{_I_SAY}(?: {_IT})?(?: (?:for|on|in) (?:its )?[a-z]+)?{_VALUED}"
-    rf"|{_IT}(?:'s| is| gets| receives| earns| scores| merits| rates)(?: (?:rated|scored|given))?{_VALUED}"
+    rf"|{_IT}(?:'s| is| results in| leads to| gets| receives| earns| scores| merits| rates)(?: (?:rated"
+    rf"|scored|given))?{_VALUED}"
     rf"|(?:je (?:donne|mets|note)|ich (?:gebe|vergebe|bewerte)(?: (?:es|ihn|sie))?(?: mit)?|我(?:给予?|打|评"
     rf"|选择?|认为是)(?:它|出)?|(?:给予|打|评为?|最终|最后)) ?)",
     re.I,
@@ -223,8 +230,12 @@ _LAST_WORDS = re.compile(
 _CONDITION = re.compile(
     r"\b(?:if|unless|had (?:it|the|this)|were (?:it|the|this)|otherwise|says?|said|wrote)\b|如果|若", re.I
 )
-_SPEAKS = re.compile(rf"(?:{SAYS})(?: [\w']+){{0,3}}\Z", re.I)
-"""Words before a comma by which the clause behind it is somebody else's."""
+_REPORTS = re.compile(rf"(?:{SAYS})(?: [\w']+){{0,3}}\Z", re.I)
+_SPEAKS = re.compile(
+    r"\b(?:says?|said|claims?|claimed|reads?|writes?|wrote|asks?|tells?|demands?|adds?)(?: [\w']+){0,2}\Z",
+    re.I,
+)
+"""Words before a comma by which a clause of the judge's, or any clause, is somebody else's."""
 _OWN_SUBJECT = re.compile(
     rf"{_OPEN}{_LEAD}{_IT}(?! (?:also )?(?:says|claims|asks|demands|instructs|tells|insists|orders|requests"
     rf"|states|contains the (?:line|text))\b)",
@@ -260,7 +271,8 @@ _CORRECTED = re.compile(
     re.I,
 )
 _IN_DOUBT = re.compile(
-    r"[\s(]*(?:or\b|maybe\b|perhaps\b|possibly\b|if\b|unless\b|rather (?!than)|to\b|(?:but|and) (?:no\b"
+    r"[\s(]*(?:or\b|says?\b|said\b|according to|claims?\b|writes?\b|wrote\b|maybe\b|perhaps\b|possibly\b"
+    r"|if\b|unless\b|rather (?!than)|to\b|(?:but|and) (?:no\b"
     r"|maybe|perhaps|if|rather|or)|rounded"
     r"|at (?:most|best|least)|not (?:really|quite)|\?)",
     re.I,
@@ -340,6 +352,8 @@ def labelled(text: str, grammar: Grammar) -> list[Statement]:
             continue
         match = pattern.match(text, start, min(len(text), start + _LONGEST_LEAD))
         statement = None if match is None else _of_label(text, match, grammar)
+        if statement is None and text.startswith("[[", start):
+            statement = bare(text, start, grammar)
         if statement is not None and not _in_an_item(text, start):
             found.append(statement)
             done = statement.value_end
@@ -364,6 +378,10 @@ def _of_label(text: str, match: "re.Match[str]", grammar: Grammar) -> Statement 
         value = grammar.read(text, match.end() + 2)
     if value is None:
         return None
+    if not match["separator"].strip(" ]") and not _NEEDS_NO_COLON.match(match["key"] or ""):
+        return None
+    if grammar.signed and match["separator"] == " " and text[value.end - 3 : value.end - 1] in ("- ", "+ "):
+        return None  # a separator or a sign
     key, name = match["key"] or "", (match["name"] or "").lower()
     whole = _FOR_WHOLE.search(f"{match['for'] or ''} {key}") is not None and not name
     kind = NAMED if name else FINAL if whole else LABELLED
@@ -423,7 +441,7 @@ def closing(text: str, start: int, grammar: Grammar) -> Statement | None:
     end = start + len(text[start:].rstrip())
     for match in reversed(list(_CLOSING.finditer(text, max(start, end - 120), end))):
         statement = _of_words(text, match.start(), match.end(), grammar)
-        if _SPEAKS.search(text, start, match.start()):
+        if (_REPORTS if match["own"] else _SPEAKS).search(text, start, match.start()):
             continue
         doubt = _CONDITION if match["own"] else _SUPPOSED if _OWN_SUBJECT.match(text, start) else _NOT_OWN
         if statement is not None and doubt.search(text, start, match.start()) is None:

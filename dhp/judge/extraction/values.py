@@ -37,9 +37,8 @@ _NUMBERS = dict(zip(_UNITS, range(20), strict=True)) | {w: 10 * i for i, w in en
 HAN = {han: number for number, han in enumerate("零一二三四五六七八九")} | {"两": 2}
 
 _WORD = (
-    rf"(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_UNITS[1:10])}))?"
+    rf"(?:one |a )?hundred|(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_UNITS[1:10])}))?"
     rf"|{'|'.join(sorted(_UNITS, key=len, reverse=True))}"
-    "|(?:one |a )?hundred"
 )
 _HAN_WORD = (
     r"[零一二两三四五六七八九十百]{1,5}(?:点[零一二三四五六七八九])?(?=\s*(?:分(?![之析别布类为明成辨段])"
@@ -92,6 +91,12 @@ def _from_han(text: str) -> float:
         else:
             digit = HAN[character]
     return total + digit + (HAN[decimal] / 10 if decimal else 0)
+
+
+def _of_words(text: str) -> int:
+    if text.endswith("hundred"):
+        return 100
+    return sum(_NUMBERS[word] for word in re.split(r"[- ]", text))
 
 
 def number_of(text: str) -> float:

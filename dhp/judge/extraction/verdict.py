@@ -12,7 +12,7 @@ from dhp.judge.extraction import objects
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
 from dhp.judge.extraction.plain import SAYS, plain, readable, unquoted
 from dhp.judge.extraction.probabilities import letter_masses
-from dhp.judge.extraction.statements import last_sentence, starts
+from dhp.judge.extraction.statements import LEAD, last_sentence, starts
 from dhp.judge.extraction.values import Value, number_reader
 from dhp.llm.records import Position
 
@@ -41,12 +41,7 @@ def _option(number: str = "") -> str:
 _TIE = _OPTIONS[-1].replace("#", "")
 _OPEN = r"[\s\"'>#(\[{|•✅🏆-]{0,12}"
 _LEAD = (
-    r"(?:(?:so|therefore|thus|hence|overall|in conclusion|to conclude|finally|in summary|in short"
-    r"|all in all|still|even so|however|but|yet"
-    r"|accordingly|consequently|ultimately|as a result|in the end|on balance|sure|okay|based on (?:this"
-    r"|these|the)[\w ]{0,60}"
-    r"|given (?:this|these|the)[\w ]{0,60}|in my (?:opinion|view)|in (?:terms of )?(?:overall )?quality"
-    r"|on the whole)[,:]? (?:and |but )?)?"
+    rf"{LEAD}"
     r"(?:[^,\n\"“”]{0,20},(?:但|不过|所以|因此))?"
     r"(?:(?:i (?:think|believe|find|conclude|judge|would say|feel)(?: that)?|it is clear that"
     r"|we can (?:say|conclude) that) )?"
@@ -76,7 +71,7 @@ _CHOOSES = (
 )
 _IS = r"(?:'s| is| are| was| seems(?: to be)?| appears to be)"
 
-_LABELLED = re.compile(rf"{_OPEN}{_LEAD}{_KEY}{_SEPARATOR}{_option()}", re.I)
+_LABELLED = re.compile(rf"{_OPEN}{_LEAD}{_KEY}{_SEPARATOR}{_option()}(?:{_IS}{_ADVERBS}{_BETTER})?", re.I)
 _BOXED = re.compile(rf"{_OPEN}{_LEAD}(?:{_KEY}{_SEPARATOR})?\[\[ ?{_option()} ?\]\]", re.I)
 _SENTENCES = (
     ("stated", re.compile(rf"{_OPEN}{_LEAD}{_option()}{_IS}{_ADVERBS}{_BETTER}{_THAN}", re.I)),
@@ -185,7 +180,9 @@ def _closed(words: str, end: int) -> bool:
         return False
     stop = _END.match(words, end) or _REASON.match(words, end)
     return stop is not None and not re.match(
-        r"[ (]*(?:or|if|maybe|perhaps)\b", words[stop.end() : stop.end() + 12], re.I
+        r"[ (]*(?:or|if|maybe|perhaps|said|says|according|argues|claims)\b",
+        words[stop.end() : stop.end() + 12],
+        re.I,
     )
 
 
@@ -200,9 +197,9 @@ def _alone(words: str, start: int, *, strict: bool) -> tuple[int, str, int] | No
         else _ALONE_END.match(words, match.end())
     )
     after = words[match.end() : match.end() + 12]
-    if end is None or re.match(
-        r"[ ,:;]*(?:(?:or|and|/) ?(?:b|a|response|output|both|neither)\b|if\b)", after, re.I
-    ):
+    if end is None or re.match(r": ?\d", after):  # its score
+        return None
+    if re.match(r"[ ,:;]*(?:(?:or|and|/) ?(?:b|a|response|output|both|neither)\b|if\b)", after, re.I):
         return None
     again = _ALONE.match(words, end.end()) if not strict else None
     if again and _choice(again) not in (choice, None) and re.match(r"\W*(?:\Z|\n)", words[again.end() :]):
