@@ -79,7 +79,7 @@ def report(
 def _print_table(run: str, out: str | None, pages: str | None, *, details: bool, **forms: bool) -> None:
     """Print the table of a run, or with `details` the tables of its kinds of damage, too."""
     from dhp.report.notebook import frame, runs_frame
-    from dhp.report.terminal import kinds_table, runs_tables
+    from dhp.report.terminal import doses_table, kinds_table, runs_tables
     from dhp.runs.reader import read_run
 
     others = {"--out": out, f"--{(pages or '').replace('_', '-')}": pages}
@@ -88,8 +88,10 @@ def _print_table(run: str, out: str | None, pages: str | None, *, details: bool,
     if len(given := [f"--{name}" for name, wanted in forms.items() if wanted]) > 1:
         raise InputError(f"{' and '.join(given)}: contradict each other; give at most one")
     results = read_run(run).results
-    parts = runs_tables(results)
-    for each in results if details else ():
+    plain = [each for each in results if not each.curves]
+    parts = runs_tables(plain) if plain else []
+    parts += [doses_table(curve) for each in results for curve in each.curves]
+    for each in plain if details else ():
         parts += ["", kinds_table(each, details=True)]
     made = Printout(parts, frame=partial(frame if details else runs_frame, results))
     print_out(made, **forms)

@@ -111,8 +111,10 @@ def _lowest(result: Result) -> str | None:
     return None if lowest is None else f"{percent(lowest.detection)} {variant_name(lowest.variant)}"
 
 
-def _insignificant(result: Result) -> str:
-    """The kinds of damage with D below 1, their degrees in brackets."""
+def _insignificant(result: Result) -> str | None:
+    """The kinds of damage with D below 1, their degrees in brackets; None for a run with doses."""
+    if result.curves:
+        return None
     kinds: dict[str, list[str]] = {}
     for row in result.variants:
         if row.d is not None and row.d < 1:
@@ -139,7 +141,7 @@ D_MIN_EW = Column[Result](
 INSIGNIFICANT = Column[Result](
     "kinds with D < 1",
     _insignificant,
-    str,
+    _text,
     "kinds of damage of which it is not shown at p = 0.05",
     right=False,
 )

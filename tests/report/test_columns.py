@@ -200,3 +200,13 @@ def test_weights_of_experts_have_their_own_columns(weights: str, said: str) -> N
     shown = str(Results([result(row("typos", d=0.5), weights=weights, d_avg_ew=4.51, d_min_ew=0.53)]))
     assert ("4.51      0.53  typos" in shown) == ("D_avg_EW" in shown) == bool(said)
     assert said in shown
+
+
+def test_a_run_with_doses_has_the_table_of_its_doses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    dhp.run("mock/noisy", "mini/story_cloze", n=6, doses={"random_typos": [1, 8]}, out=folder, progress=False)
+    shown = table_of(folder, capsys)
+    assert "typos: detection by dose" in shown
+    assert "D_avg" not in shown, "an average over doses would mean nothing"
