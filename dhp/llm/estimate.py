@@ -184,7 +184,7 @@ def estimate_requests(
         cost(prompts, tokens, most),
         cost(missing, tokens_single, most),
         cost(prompts, tokens, prompts),
-        cost(again.calls, again.prompt_tokens, again.completion_tokens),
+        cost(*again.total),
         priced,
         _one_by_one(cached_model),
     )
@@ -196,17 +196,16 @@ class _Second:
 
     short: Callable[[Request], str]
     count: Callable[[str], float]
-    calls: int = 0
-    prompt_tokens: float = 0.0
-    completion_tokens: float = 0.0
+    total: tuple[int, float, float] = (0, 0.0, 0.0)
+    """Calls, tokens of their prompts, tokens of their answers at most."""
 
     def add(self, request: Request, length: float, samples: int) -> None:
         """Add those of some samples of a request; `length` is the number of its tokens."""
         most, prompt = request.params.max_tokens, self.short(request)
         if prompt:
-            self.calls += samples
-            self.prompt_tokens += (length + most + self.count(prompt)) * samples
-            self.completion_tokens += most * samples
+            calls, sent, answered = self.total
+            sent += (length + most + self.count(prompt)) * samples
+            self.total = calls + samples, sent, answered + most * samples
 
 
 def _one_by_one(cached_model: CachedModel) -> bool:
