@@ -7,6 +7,7 @@ from pathlib import Path
 from dhp.analysis.ratings import without_score
 from dhp.content.catalog import kind_name
 from dhp.core.files import indented_json, json_line, write_lines, write_whole
+from dhp.core.verdicts import FALSE_ALARM, PREFERS_EDITS
 from dhp.plugins.probes.options import STABILITY_DOSE
 from dhp.plugins.probes.probing import Probed, ProbeResult
 from dhp.plugins.probes.statistics import Calibration, Dose, Figure, Moves, Rise, Stability
@@ -17,7 +18,7 @@ from dhp.report.web import page
 from dhp.runs.writer import perturbed_lines
 
 _PAGE = Path(__file__).parent / "assets" / "probes.html"
-_RAISING = ("moves", "rises", "not monotone", "flat", "unstable")
+_RAISING = (FALSE_ALARM, PREFERS_EDITS, "rises", "not monotone", "flat", "unstable")
 """States that speak against a judge."""
 
 
@@ -68,6 +69,8 @@ def _of_change(name: str, own: Moves) -> Line:
         f"(mean change {_signed(own.change.value)}); asked again the same text moves "
         f"{percent(own.again.value)}, by {_part(own.again_size)}"
     )
+    if own.share is not None:
+        meaning += f"; it costs {percent(own.share)} of what the mildest damage costs"
     figure = f"moved {shown(own.moved)}"
     return Line("invariance", LABELS[name], figure, shown(own.again), str(own.moved.n), own.state, meaning)
 

@@ -266,7 +266,7 @@ def _result(
         {str(k): int(v) for k, v in table["status"].value_counts().items()},
         chosen.damage,
         chosen.repeats,
-        _invariance(scores, part, left_out),
+        _invariance(scores, part, left_out, chosen),
         left_out,
         _verbosity(scores) if "verbosity" in chosen.names else None,
         _calibration(scores, chosen.damage) if calibrated else None,
@@ -286,9 +286,13 @@ def _left_out(part: PerturbedDataset) -> dict[str, str]:
     return dict.fromkeys(part.left_out, _NO_MODEL) | reasons
 
 
-def _invariance(scores: _Scores, part: PerturbedDataset, left_out: Mapping[str, str]) -> dict[str, Moves]:
+def _invariance(
+    scores: _Scores, part: PerturbedDataset, left_out: Mapping[str, str], chosen: ProbeChoice
+) -> dict[str, Moves]:
+    counted = DOSES if "calibration" in chosen.names else ()
+    damage = [scores.of(f"{chosen.damage}.k{k}") for k in counted]
     return {
-        v.name: moves(scores.originals, scores.of(v.name), scores.spans, scores.clusters)
+        v.name: moves(scores.originals, scores.of(v.name), scores.spans, scores.clusters, damage)
         for v in part.variants
         if v.level == "control" and v.name not in left_out
     }

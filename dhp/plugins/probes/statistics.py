@@ -8,12 +8,16 @@ from itertools import combinations, pairwise
 import numpy as np
 import numpy.typing as npt
 
+from dhp.analysis.control_state import control_state
+from dhp.analysis.verdict_rule import verdicts
+from dhp.core.verdicts import NOTICED, Verdict
 from dhp.stats.arrays import Floats
+from dhp.stats.controls import movements
 from dhp.stats.defaults import FLOOR
-from dhp.stats.detection import FEWEST_PAIRS
+from dhp.stats.detection import FEWEST_PAIRS, detection
+from dhp.stats.flips import flip_log_p
 from dhp.stats.influences import (
     Influences,
-    difference,
     mean_influences,
     student_interval,
     wilson_interval,
@@ -21,8 +25,8 @@ from dhp.stats.influences import (
 
 MARGIN = 2 * FLOOR - 1
 """Net share of scores that move below which a change counts for little: detection at the floor."""
-LITTLE = MARGIN / 4
-"""Part of the scale below which a change counts for little: one of five points, for that share of scores."""
+DAMAGE = 0.1
+"""Part of the scale that stands for what damage costs if none was rated."""
 MOST_POINTS = 21
 """Points of a scale that are counted one by one; a longer scale is counted in tenths."""
 
@@ -90,65 +94,71 @@ class Moves:
     """Share of the scores that differ from those of the original."""
     again: Figure
     """Share of the scores of the same text, asked again, that differ: noise. Of the same examples."""
-    more: Figure
-    """`moved` less `again`."""
     size: float | None
     """Mean absolute change, as a part of the scale."""
     again_size: float | None
     """Mean absolute change of the same text asked again, as a part of the scale."""
-    excess: Figure
-    """`size` less `again_size`; its interval and that of `change` hold together."""
     change: Figure
     """Mean change, as a part of the scale; negative where scores fell."""
-    state: str
-    """`moves`, `moves a little`, `steady` or `undecided`."""
+    state: Verdict
+    """As of a control of a run, from the first rating of the original; see `dhp.analysis.control_state`."""
+    share: float | None
+    """Mean change by the metric that decides the state, in the direction in which it moves, as a share of
+    what the mildest damage costs that it notices; None if no damage lowers it."""
 
 
-def moves(originals: Floats, changed: Floats, spans: Floats, clusters: npt.ArrayLike | None = None) -> Moves:
-    """How many scores a change moves, and by how much, against noise.
+def moves(
+    originals: Floats,
+    changed: Floats,
+    spans: Floats,
+    clusters: npt.ArrayLike | None = None,
+    damage: Sequence[Floats] = (),
+) -> Moves:
+    """How many scores a change moves, and by how much, beside noise and damage.
 
     The changed text is compared with each repetition of the original, and each two repetitions with one
     another: without an effect both shares have the same expectation. Scores of the original have the shape
-    (R, n, M), R at least 2, those of the changed text (n, M), NaN without a score; an example counts by a
-    metric where all scores are there. `spans` are the lengths of the metrics' scales; examples with the same
-    integer in `clusters` belong together.
+    (R, n, M), R at least 2, those of the changed text and of damaged copies (n, M), NaN without a score; an
+    example counts by a metric where all scores are there. `spans` are the lengths of the metrics' scales;
+    examples with the same integer in `clusters` belong together. Without damaged copies a tenth of the scale
+    stands for what damage costs.
     """
     there = ~np.isnan(originals).any(axis=0) & ~np.isnan(changed)
     by_change, by_noise = (
         np.where(there[:, None], x, np.nan)
         for x in (_against(originals, changed, spans), _noise(originals, spans))
     )
-    shares = [mean_influences(_moved(x)) for x in (by_change, by_noise)]
-    sizes = [mean_influences(np.abs(x)) for x in (by_change, by_noise)]
-    more = with_interval(difference(*shares), clusters, bounds=_DIFFERENCE)
-    both = 1 - 0.05 / 2  # Bonferroni
-    excess = with_interval(difference(*sizes), clusters, bounds=None, level=both)
-    change = with_interval(mean_influences(by_change), clusters, bounds=None, level=both)
+    state, share = _state(originals[0], changed, spans, clusters, damage)
     return Moves(
-        with_interval(shares[0], clusters),
-        with_interval(shares[1], clusters),
-        more,
+        with_interval(mean_influences(_moved(by_change)), clusters),
+        with_interval(mean_influences(_moved(by_noise)), clusters),
         _mean(np.abs(by_change)),
         _mean(np.abs(by_noise)),
-        excess,
-        change,
-        _moves_state(more, excess, change),
+        with_interval(mean_influences(by_change), clusters, bounds=None),
+        state,
+        share,
     )
 
 
-def _moves_state(more: Figure, excess: Figure, change: Figure) -> str:
-    """`moves`, `moves a little`, `steady`, or `undecided`.
-
-    A change moves scores where these are further away than noise takes them, or all in one direction. It is
-    little where neither can reach `LITTLE`. It is steady where moreover the share of moved scores, of which
-    the interval has a width with few examples too, cannot exceed that of noise by `MARGIN`.
-    """
-    if more.ci is None or excess.ci is None or change.ci is None or more.n < FEWEST_PAIRS:
-        return "undecided"
-    furthest = max(excess.ci[1], *map(abs, change.ci))
-    if excess.ci[0] > 0 or change.ci[0] > 0 or change.ci[1] < 0:
-        return "moves" if furthest >= LITTLE else "moves a little"
-    return "steady" if furthest < LITTLE and more.ci[1] < MARGIN else "undecided"
+def _state(
+    original: Floats,
+    changed: Floats,
+    spans: Floats,
+    clusters: npt.ArrayLike | None,
+    damage: Sequence[Floats],
+) -> tuple[Verdict, float | None]:
+    """State and share of `Moves`."""
+    control = -_steps(original, changed, spans)[:, None]
+    if damage:
+        beside = np.stack([-_steps(original, copy, spans) for copy in damage], axis=1)
+        words = verdicts(detection(beside, ["all"] * len(damage), clusters), flip_log_p(beside, clusters))
+        noticed = [word is NOTICED for word in words]
+    else:
+        beside, noticed = np.full(control.shape, DAMAGE), [True]
+    (found,) = movements(control, beside, noticed, clusters)
+    rated = control if not damage else np.concatenate([control, beside], axis=1)
+    state, metric = control_state(found, scores_move=bool(np.nan_to_num(rated).any()) or not damage)
+    return state, float(found.share[metric]) if found.against[metric] >= 0 else None
 
 
 def _against(originals: Floats, changed: Floats, spans: Floats) -> Floats:

@@ -42,26 +42,29 @@ def test_moves_by_hand() -> None:
     assert found.size == pytest.approx((0 + 0 + 2 + 1 + 2 + 2) / 6 / 4)
     assert found.change.value == pytest.approx((0 + 0 + 2 + 1 - 2 - 2) / 6 / 4)
     assert [found.again.value, found.again_size] == pytest.approx([1 / 3, 1 / 3 / 4])
-    assert found.more.value == pytest.approx(4 / 6 - 1 / 3)
-    assert found.excess.value == pytest.approx(7 / 6 / 4 - 1 / 3 / 4)
-    assert (found.moved.n, found.state) == (3, "undecided")
+    assert (found.moved.n, found.state) == (3, "not tested")
 
 
-def test_a_change_without_any_effect_is_steady_and_one_that_always_moves_is_seen() -> None:
+def test_a_change_without_any_effect_is_still_and_one_that_always_moves_is_seen() -> None:
     same = np.tile(column(*[1, 2, 3, 4, 5] * 5), (2, 1, 1))
-    assert moves(same, same[0], FOUR).state == "steady"
+    assert moves(same, same[0], FOUR).state == "still"
     moved = moves(same, same[0] - 1, FOUR)
-    assert (moved.state, moved.moved.value, moved.change.value) == ("moves", 1.0, -0.25)
+    assert (moved.state, moved.moved.value, moved.change.value) == ("false alarm", 1.0, -0.25)
     slightly = moves(same, same[0] - 0.01, FOUR)
     assert (slightly.state, slightly.moved.value) == ("moves a little", 1.0)
+    assert slightly.share == pytest.approx(0.01 / 0.4)  # a tenth of the scale
+    beside = moves(same, same[0] - 0.01, FOUR, damage=[same[0] - 2, same[0] - 0.05])
+    assert (beside.state, beside.share) == ("false alarm", pytest.approx(0.2))
+    assert moves(same, same[0] + 1, FOUR).state == "prefers edits"
+    assert moves(same, same[0], FOUR, damage=[same[0]]).state == "not tested"
 
 
 def test_a_shift_is_seen_where_noise_moves_every_score() -> None:
     rng = np.random.default_rng(5)
     noisy = rng.normal(3, 0.5, (3, 60, 1))
     lifted = moves(noisy[:2], noisy[2] + 0.5, FOUR)
-    assert (lifted.moved.value, lifted.again.value, lifted.state) == (1.0, 1.0, "moves")
-    assert moves(noisy[:2], noisy[2], FOUR).state in ("steady", "undecided")
+    assert (lifted.moved.value, lifted.again.value, lifted.state) == (1.0, 1.0, "prefers edits")
+    assert moves(noisy[:2], noisy[2], FOUR).state in ("still", "not decided")
 
 
 def test_what_floating_point_alone_moves_is_no_move() -> None:
@@ -189,9 +192,9 @@ def test_intervals_cover_and_a_noisy_judge_raises_no_alarm(step: float, metrics:
         scores = np.clip(np.round((meant + rng.normal(0, 0.7, shape)) / step) * step, 1, 5)
         moved = moves(scores[:5], scores[5], spans)
         padded = rise(scores[:5], {1: scores[5], 2: scores[6]}, spans)
-        for i, figures in enumerate([(moved.excess, moved.change), (padded.net,)]):
+        for i, figures in enumerate([(moved.change,), (padded.net,)]):
             held[i] += all(f.ci is not None and f.ci[0] <= 0 <= f.ci[1] for f in figures)
         for i, state in enumerate([moved.state, padded.state]):
-            alarms[i] += state.startswith(("moves", "rises"))
+            alarms[i] += state.startswith(("moves", "false", "prefers", "rises"))
     assert (held / runs >= 0.92).all(), held / runs
     assert (alarms / runs <= 0.06).all(), alarms / runs
