@@ -40,9 +40,6 @@ class BelowEdits:
     """Share of the texts of which the damaged copy scored lower than the harmlessly edited one, ties half, by
     the metric that tells them apart best, in [0, 1], shape (V,). Of several controls the one with the
     largest p-value."""
-    low: Floats
-    """Limits of the share, shape (V,)."""
-    high: Floats
     log_p: Floats
     """Natural logs of the p-values that the share is one half for all metrics, against more; (V,)."""
 
@@ -74,10 +71,10 @@ def below_edits(
     for table in tables:
         x = checked_table(table)
         seen = detection(x, ["all"] * x.shape[1], clusters)
-        figures = np.stack([seen.value, seen.low, seen.high, flip_log_p(x, clusters, resamples=resamples)[0]])
+        figures = np.stack([seen.value, flip_log_p(x, clusters, resamples=resamples)[0]])
         found.append(np.where(seen.pairs.max(axis=1) >= FEWEST_PAIRS, figures, np.nan))
     every = np.stack(found)
-    largest = np.where(np.isnan(every[:, 3]), -np.inf, every[:, 3]).argmax(axis=0)
+    largest = np.where(np.isnan(every[:, 1]), -np.inf, every[:, 1]).argmax(axis=0)
     return BelowEdits(*every[largest, :, np.arange(every.shape[2])].T)
 
 
