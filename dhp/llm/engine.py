@@ -185,10 +185,13 @@ class Workers:
                 raise
             done(request, outcomes)
 
-    async def finish(self) -> None:
-        """Wait for the calls in flight, whose replies are worth storing; no further call starts."""
+    async def finish(self, seconds: float | None = None) -> None:
+        """Wait for the calls in flight, whose replies are worth storing; no further call starts.
+
+        No longer than some `seconds`; None: than a call may take.
+        """
         self._closing = True
-        end = time.monotonic() + self._engine.client.timeout
+        end = time.monotonic() + (self._engine.client.timeout if seconds is None else seconds)
         while self._in_flight and time.monotonic() < end:
             await asyncio.sleep(0.01)
 
@@ -401,6 +404,8 @@ class Workers:
                 written.set_result(None)
 
 
+_LAST_SECONDS = 2.0
+"""Longest wait for the calls in flight where a run is interrupted."""
 _SECONDS_A_WAIT = 1.0
 _WAITING_PER_PLACE = 2
 """Requests that wait for each place in flight, so that none falls idle."""
@@ -516,6 +521,8 @@ class EngineThread:
         self._opened.set()
         try:
             ended, _ = await asyncio.wait([*tasks, stopping], return_when=asyncio.FIRST_COMPLETED)
+            if stopping in ended:
+                await workers.finish(_LAST_SECONDS)
             for task in ended - {stopping}:
                 if not task.cancelled():
                     await workers.finish()

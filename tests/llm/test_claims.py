@@ -161,6 +161,20 @@ def test_a_process_that_stood_still_pays_nothing_that_another_has_paid(tmp_path:
     assert twice <= 4, "calls in flight"
 
 
+@pytest.mark.slow
+def test_an_interrupt_keeps_what_arrives_within_two_seconds(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    with stub_process("--latency", 0.8) as url:
+        run = subprocess.Popen([sys.executable, "-c", ASKING, url, str(path)], stderr=subprocess.DEVNULL)
+        until(lambda: stats(url)["calls"] >= 6)
+        run.send_signal(signal.SIGINT)
+        run.wait(20)
+        paid = stats(url)["calls"]
+        assert paid < 80
+        assert len(answered(cached_model(url, path, concurrency=80), list(requests(80)))) == 80
+        assert stats(url)["calls"] == 80, "none is paid twice"
+
+
 def test_a_claim_that_lapsed_is_looked_up_and_made_again(
     tmp_path: Path, as_process: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,8 @@ T = TypeVar("T")
 _FIRST_WAIT = 1.0
 _LONGEST_WAIT = 60.0
 """Seconds between looks at a batch."""
+_FETCHES = 3
+"""Times that results are fetched which are shorter than the provider says."""
 _REFUSED = (400, 401, 403, 404, 413, 422)
 """Statuses after which the provider holds nothing of what it was sent."""
 _FOLDER = "batches"
@@ -256,17 +258,36 @@ class RemoteBatches:
             said[job.name] = state.said
             _say(f"{job.place}: {state.said}")
         if state.ended:
-            self._check(self._collect(job, provider))
+            self._check(self._collect(job, provider, state.answers))
 
-    def _collect(self, job: Job, provider: Provider) -> Job:
-        """Write the results of a batch that has ended."""
+    def _collect(self, job: Job, provider: Provider, answers: int = 0) -> Job:
+        """Write the results of a batch that has ended.
+
+        They are fetched again where there are fewer than the `answers` that the provider says it holds.
+        Raises `StoppedEarly` where there still are, with nothing written.
+        """
+        came = 0
 
         def lines() -> Iterator[str]:
+            nonlocal came
+            came = 0
             results = _call(job, lambda: iter(provider.results(job.batch)))
             while (line := _call(job, lambda: next(results, None))) is not None:
+                response = line.get("response")
+                came += isinstance(response, dict) and response.get("status_code") == 200
                 yield json.dumps(line) + "\n"
 
-        write_lines(self._results(job), lines())
+        for left in reversed(range(_FETCHES)):
+            write_lines(self._results(job), lines())
+            if came >= answers:
+                break
+            if not left:
+                self._results(job).unlink()
+                raise StoppedEarly(
+                    f"{job.place}: its results hold {came:,} of {answers:,} answers; repeat the command to "
+                    f"fetch them again, or take what is there by dhp batch cancel {job.name}"
+                )
+            time.sleep(_FIRST_WAIT)
         return self._keep(replace(job, state="ended"))
 
     def _check(self, job: Job) -> None:

@@ -25,6 +25,8 @@ class State:
     """Whether nothing more will come."""
     failed: str = ""
     """Why the batch as a whole was refused."""
+    answers: int = 0
+    """Number of answers that the provider says it holds; 0 where it does not say."""
 
 
 class Provider(Protocol):
@@ -95,7 +97,8 @@ class OpenAIBatches:
         said = f"{found.status}, {counts.completed} of {counts.total} answered" if counts else found.status
         errors = found.errors.data if found.errors and found.errors.data else []
         failed = "; ".join(error.message or error.code or "" for error in errors[:3]) or "no reason given"
-        return State(said, found.status in _OPENAI_ENDED, failed if found.status == "failed" else "")
+        answers = counts.completed if counts else 0
+        return State(said, found.status in _OPENAI_ENDED, failed if found.status == "failed" else "", answers)
 
     def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
         found = self._client.batches.retrieve(batch)
