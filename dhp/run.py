@@ -131,7 +131,7 @@ class RunSpec(Choice, JudgesSpec):
         """How ratings of these variants are analysed; raises `InputError` for weights that do not fit."""
         perturbers = {v.perturber for v in variants if v.level not in PROBES}
         schedule = find_schedule(self.schedule)
-        return self.analysis.resolve(task.task, perturbers, task.metric_names, schedule)
+        return self.analysis.resolve(task.task, perturbers, task.metric_names, schedule, task.metrics)
 
     def folder(self) -> RunFolder | None:
         """Where it is written, if anywhere."""

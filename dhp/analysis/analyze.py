@@ -3,7 +3,7 @@
 import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,8 @@ import numpy as np
 
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.kinds import failure_warnings, judged_kinds, judged_probes, rated_variants
+from dhp.analysis.marks import marks_in_words
+from dhp.analysis.passing import AtMark, MarkSweep, mark_sweep, pass_shares
 from dhp.analysis.ratings import RatingsArray, ratings_of_file, split_ratings, without_score
 from dhp.analysis.results import (
     DoseResponse,
@@ -252,7 +254,8 @@ def _analyzed(
     rated, left_out, levels = rated_variants(ratings, suite)
     task = suite.task if suite and suite.task != ANY_TASK else None
     perturbers = {v.perturber for v in rated if v.level not in PROBES}
-    config = analysis.resolve(task, perturbers, ratings.metrics, ratings.course.schedule)
+    known = read_task(task).metrics if task else ()
+    config = analysis.resolve(task, perturbers, ratings.metrics, ratings.course.schedule, known)
     signature = _signature(ratings, suite, config, methods(rated))
     return analyze_ratings(
         ratings, config, rated, left_out=left_out, levels=levels, signature=signature, scales=scales
@@ -292,6 +295,7 @@ def analyze_ratings(
     where they are known.
     """
     rows, controls, attacks, curves, found = _all_tested(ratings, variants, config, characters)
+    rows, at_mark, swept = _at_mark(ratings, rows, config, scales or {})
     dosed = {response.perturber for response in curves}
     averaged = [row for row in rows if parse_variant(row.variant).perturber not in dosed]
     return Result(
@@ -325,8 +329,27 @@ def analyze_ratings(
         warnings=(*failure_warnings(ratings, rows), *notes, *_warnings(ratings)),
         detection=found,
         floor=config.floor_share,
+        pass_mark=at_mark,
+        sweep=swept,
         clusters=None if ratings.clusters is None else int(ratings.clusters.max()) + 1,
     )
+
+
+def _at_mark(
+    ratings: RatingsArray,
+    rows: Sequence[VariantResult],
+    config: ResolvedConfig,
+    scales: Mapping[str, Scale],
+) -> tuple[list[VariantResult], AtMark | None, MarkSweep | None]:
+    """Kinds of damage with what passes at the user's mark; without a mark what would pass at each."""
+    names = [row.variant for row in rows]
+    if not config.marks:
+        swept = None if config.method == "sign-flip" else mark_sweep(ratings, names, config.known, scales)
+        return list(rows), None, swept
+    fails, passing = pass_shares(ratings, names, config.marks)
+    words = marks_in_words(config.pass_mark, config.marks, config.known)
+    marked = [replace(row, passes=passing[row.variant]) for row in rows]
+    return marked, AtMark(words, dict(config.marks), fails), None
 
 
 def _all_tested(

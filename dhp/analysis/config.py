@@ -5,13 +5,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
+from dhp.analysis.marks import PassMark, read_marks, resolved_marks
 from dhp.analysis.schedules import ALL, Schedule
 from dhp.core.errors import InputError, suggest
 from dhp.core.options import check_numbers, near_keywords, option
 from dhp.stats.defaults import FLOOR
 
 if TYPE_CHECKING:
-    from dhp.core.specs import Weights
+    from dhp.core.specs import Metric, Weights
     from dhp.stats.discernment import Combination
     from dhp.stats.wilcoxon import Method
 
@@ -69,6 +70,16 @@ class AnalysisConfig:
             percent=True,
         ),
     )
+    pass_mark: "PassMark" = field(  # in quotes: no plain number, so `check_numbers` leaves it alone
+        default=None,
+        metadata=option(
+            "Score from which you let a text through, or a label; of one metric METRIC=MARK (repeatable). "
+            "Shows how many damaged texts still pass, and how many good ones fail.",
+            metavar="MARK",
+            many=True,
+            read=read_marks,
+        ),
+    )
 
     def __post_init__(self) -> None:
         check_numbers(self)
@@ -91,10 +102,12 @@ class AnalysisConfig:
         perturbers: Collection[str],
         metrics: Sequence[str],
         schedule: Schedule = ALL,
+        known: "Sequence[Metric]" = (),
     ) -> "ResolvedConfig":
         """What follows for a task, so far as it is known, with these perturbers and metrics.
 
-        Raises `InputError` for weights that do not exist or do not fit.
+        `known` are the metrics of the task with their scales. Raises `InputError` for weights that do not
+        exist or do not fit, and for a pass mark that is not on a scale.
         """
         from dhp.content.catalog import read_weights
 
@@ -111,6 +124,9 @@ class AnalysisConfig:
             combination=self.named_combination(),
             weights=name,
             floor=self.floor,
+            pass_mark=self.pass_mark,
+            marks=resolved_marks(self.pass_mark, metrics, known),
+            known=tuple(known),
             expert_weights=weights,
             task=task,
             schedule=schedule,
@@ -129,6 +145,10 @@ class ResolvedConfig(AnalysisConfig):
     """The task whose rows of the weights apply; None where they have no rows."""
     schedule: Schedule = ALL
     """The schedule by which ratings come in."""
+    marks: Mapping[str, float] = field(default_factory=dict)
+    """Metric -> its pass mark among stored scores; see `resolved_marks`."""
+    known: "tuple[Metric, ...]" = ()
+    """The metrics of the task with their scales, as far as they are known."""
 
     @property
     def method(self) -> "Method":

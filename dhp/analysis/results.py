@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
+from dhp.analysis.passing import AtMark, MarkSweep, PassShare
 from dhp.analysis.percent import whole_percent
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
@@ -122,6 +123,8 @@ class VariantResult:
     as a share of the mean drop under `beside`; at least 0, None without such damage."""
     beside: str | None = None
     """The mildest damage that this metric notices, or if there is none, the damage that costs it most."""
+    passes: PassShare | None = None
+    """Texts of this variant that pass at the user's mark; None without a mark."""
     n_to_decide: tuple[int, int] | None = None
     """Examples with which a kind that is undecided or faint is noticed or missed with a chance of 50 and of
     80 %, if further ones come from where these did; None if it is decided, or if 5,000 are too few."""
@@ -129,7 +132,7 @@ class VariantResult:
     @property
     def best(self) -> Cell | None:
         """The test of the best metric."""
-        return None if self.best_metric is None else self.metrics[self.best_metric]
+        return self.metrics.get(self.best_metric or "")
 
     @property
     def by_a_hair(self) -> bool:
@@ -329,6 +332,10 @@ class Result:
     """Over the kinds of damage that count in D_avg."""
     floor: float = FLOOR
     """Lowest detection at which damage counts as noticed."""
+    pass_mark: AtMark | None = None
+    """The user's mark, with the originals that fail at it; None without one."""
+    sweep: MarkSweep | None = None
+    """Without a mark: what would pass and fail at each; None where scales differ or have labels."""
     clusters: int | None = None
     """Number of clusters of examples; None where the examples are independent."""
 

@@ -25,7 +25,10 @@ def judge_audit() -> "Callable[..., Results]":
     min_detection
         The least detection that every result must have, in per cent, as for `dhp gate`.
     must_notice
-        Kinds of damage that must be shown to be noticed; default: `all` where no detection is named.
+        Kinds of damage that must be shown to be noticed; default: `all` without any other limit.
+    max_pass, max_fail
+        At the pass mark (`analysis=dhp.AnalysisConfig(pass_mark=7)`): the share of the damaged texts of any
+        kind that may pass, and of the originals that may fail, in per cent.
     max_missing
         The share of its scores, in per cent, that a kind of text may lack; default: that of `dhp gate`.
     require_proof, ignore_controls
@@ -49,6 +52,8 @@ def _audit(
     *,
     min_detection: float | None = None,
     must_notice: str | Collection[str] = (),
+    max_pass: float | None = None,
+    max_fail: float | None = None,
     max_missing: float | None = None,
     require_proof: bool = False,
     ignore_controls: bool = False,
@@ -61,9 +66,12 @@ def _audit(
 
     known = [*inspect.signature(_audit).parameters, *inspect.signature(run).parameters]
     check_keywords("judge_audit", options, [name for name in known if name != "options"])
+    limited = any(limit is not None for limit in (min_detection, max_pass, max_fail))
     gate = Gate(
         min_detection=min_detection,
-        must_notice=as_list(must_notice) if must_notice or min_detection is not None else ["all"],
+        must_notice=as_list(must_notice) if must_notice or limited else ["all"],
+        max_pass=max_pass,
+        max_fail=max_fail,
         require_proof=require_proof,
         ignore_controls=ignore_controls,
     )

@@ -344,6 +344,8 @@ def _config(entry: Entry, variants: list[Variant], weights: str | None, *, quick
         )
     if signed.statistics != config.signed_statistics:
         raise InputError(f"{place}: statistics are '{signed.statistics}', not '{config.signed_statistics}'")
+    if r.pass_mark is not None:
+        config = replace(config, pass_mark=r.pass_mark.mark, marks=r.pass_mark.marks)
     return replace(config, expert_weights=_stated_weights(entry), task=entry.task) if quick else config
 
 

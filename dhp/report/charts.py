@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dhp.analysis.analyze import fitted_detection
+from dhp.analysis.passing import MarkSweep
 from dhp.analysis.results import DoseResponse, Result
 from dhp.content.catalog import kind_name, variant_name
 from dhp.report.columns import AVERAGES, PAPER, RUNS, weighed
@@ -177,6 +178,42 @@ def _discernment(dataset: str, results: Sequence[Result]) -> "Markup":
 
     height = 0.9 + len(groups) * max(0.22, _BAR * len(judges)) + 0.18 * len(judges)
     return drawn(draw, _SLIM, height, f"Bars of D on {dataset}, 1 is p = 0.05. {said}.")
+
+
+def marks_chart(sweep: MarkSweep) -> "Markup":
+    """What passes at each mark: a line for each kind of damage, and one for the good texts that fail."""
+    kinds: dict[str, list[tuple[float | None, ...]]] = {}
+    for name, shares in sweep.passes.items():
+        kinds.setdefault(kind_name(name), []).append(shares)
+
+    def draw(page: "Figure") -> None:
+        axes = page.subplots()
+        for index, (kind, rows) in enumerate(kinds.items()):
+            colour = COLOURS[("d", "ew", "yes", "weak")[index % 4]]
+            for degree, shares in enumerate(rows):
+                axes.plot(
+                    sweep.marks,
+                    _drawable(shares),
+                    color=colour,
+                    marker=_MARKS[index % len(_MARKS)],
+                    markersize=3.5,
+                    linewidth=1 + degree,
+                    label=kind if degree == 0 else None,
+                )
+        axes.plot(sweep.marks, sweep.fails, color=COLOURS["no"], linewidth=2.4, label="good texts that fail")
+        axes.axvline(sweep.best, color=COLOURS["weak"], linewidth=0.8, linestyle=(0, (3, 3)))
+        axes.set_ylim(-0.02, 1.02)
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        axes.set_xlabel("mark")
+        axes.set_title("damaged texts that pass", fontsize=9.5, color=COLOURS["ink"], loc="left")
+        page.legend(loc="outside right center", frameon=False, fontsize=8)
+
+    at = sweep.marks.index(sweep.best)
+    said = "; ".join(
+        f"{variant_name(name)} {percent(shares[at])} pass" for name, shares in sweep.passes.items()
+    )
+    shown = f"at {sweep.best:g}: {said}; {percent(sweep.fails[at])} of the good texts fail"
+    return drawn(draw, _WIDTH, 3.2, f"Damaged texts that pass and good texts that fail by mark; {shown}.")
 
 
 def detection_chart(curves: Sequence[DoseResponse]) -> "Markup":

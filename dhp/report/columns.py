@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from dhp.analysis.passing import PassShare
 from dhp.analysis.results import FEWEST_PAIRS, Cell, Ends, Result, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.records import parse_variant
@@ -43,6 +44,8 @@ class Column(Generic[Row]):
     """Confidence limits of a share, which stand beside it."""
     right: bool = True
     """Whether it is aligned right."""
+    optional: bool = False
+    """Whether it is left out where no row has a value."""
     details: int = 0
     """0: in every table; 1: in detailed ones; 2: in the fullest of a page. Files have every column."""
 
@@ -52,8 +55,9 @@ class Column(Generic[Row]):
         return re.sub("[^a-z0-9]+", "_", self.heading.lower()).strip("_")
 
     def limits(self, row: Row) -> str:
-        """The confidence limits as people read them; empty for a column without any."""
-        return "" if self.ends is None else percents(self.ends(row))
+        """The confidence limits as people read them; empty if there are none."""
+        ends = None if self.ends is None else self.ends(row)
+        return "" if ends is None else percents(ends)
 
     def shown(self, row: Row) -> str:
         """The cell as people read it."""
@@ -123,6 +127,25 @@ def _insignificant(result: Result) -> str | None:
     return ", ".join(f"{kind} ({', '.join(d)})" if d else kind for kind, d in kinds.items()) or "none"
 
 
+def _passing(result: Result) -> float | None:
+    """The mean over levels of the mean over the kinds of a level, as detection is averaged."""
+    levels: dict[str, list[float]] = {}
+    for row in result.variants:
+        if row.passes is not None:
+            levels.setdefault(row.level, []).append(row.passes.share)
+    means = [sum(shares) / len(shares) for shares in levels.values()]
+    return sum(means) / len(means) if means else None
+
+
+def _failing(result: Result) -> PassShare | None:
+    return None if result.pass_mark is None else result.pass_mark.fails
+
+
+def filled(columns: Iterable[Column[Row]], rows: Sequence[Row]) -> list[Column[Row]]:
+    """The columns without optional ones that would be empty."""
+    return [c for c in columns if not c.optional or any(c.value(row) is not None for row in rows)]
+
+
 D_AVG = Column[Result](
     "D_avg",
     lambda r: None if r.curves else r.d_avg,
@@ -158,6 +181,22 @@ RUNS: list[Column[Result]] = [
         right=False,
     ),
     Column(
+        "damaged pass",
+        _passing,
+        percent,
+        "damaged texts that still pass at your mark, the mean over levels of damage",
+        optional=True,
+    ),
+    Column(
+        "good fail",
+        lambda r: None if (fails := _failing(r)) is None else fails.share,
+        percent,
+        "originals that fail at your mark",
+        ends=lambda r: None if (fails := _failing(r)) is None else fails.ci,
+        right=False,
+        optional=True,
+    ),
+    Column(
         "controls",
         lambda r: None if r.control is None else r.control.state,
         _text,
@@ -181,8 +220,10 @@ def weighed(results: Iterable[Result]) -> bool:
 
 def run_columns(results: Iterable[Result]) -> list[Column[Result]]:
     """The columns of one table of these results: D first, with weights if these are asked for."""
-    paper = PAPER if weighed(results) else ()
-    return [*paper[:-1], *(column for column in RUNS if column not in paper), *paper[-1:]]
+    found = list(results)
+    paper = PAPER if weighed(found) else ()
+    columns = [*paper[:-1], *(column for column in RUNS if column not in paper), *paper[-1:]]
+    return filled(columns, found)
 
 
 def legend(results: Sequence[Result]) -> str:
@@ -220,8 +261,31 @@ KINDS: list[Column[VariantResult]] = [
         ends=lambda r: r.detection_ci,
         right=False,
     ),
-    Column("verdict", lambda r: r.state, str, "whether the damage is noticed", right=False),
+    Column(
+        "verdict",
+        lambda r: r.state,
+        str,
+        "whether the damage is noticed; by a hair: only beside its own original, not beside other good texts",
+        words=lambda r: f"{r.state}, by a hair" if r.by_a_hair else r.state,
+        right=False,
+    ),
+    Column(
+        "passes",
+        lambda r: None if r.passes is None else r.passes.share,
+        percent,
+        "damaged texts that still pass at your mark",
+        ends=lambda r: None if r.passes is None else r.passes.ci,
+        right=False,
+        optional=True,
+    ),
     _METRIC,
+    Column(
+        "any text",
+        lambda r: None if r.best is None else r.best.auroc,
+        percent,
+        "how often a damaged text got a lower score than any good text, not only its own original (AUROC)",
+        details=1,
+    ),
     Column("pairs", lambda r: r.n, _count, "pairs of a damaged text and its original, both with a score"),
     Column(
         "D", lambda r: r.d, figure, "logarithm to base 0.05 of the p-value that some metric fell", details=1
@@ -276,4 +340,5 @@ def kind_columns(rows: Sequence[VariantResult], *, details: int) -> list[Column[
     weights = any(row.misplaced is not None for row in rows)
     stopped = any(row.stopped_at is not None for row in rows)
     empty = {_METRIC: not several, _D_EW: not weights, _MISPLACED: not weights, _STOPPED: not stopped}
-    return [column for column in KINDS if column.details <= details and not empty.get(column)]
+    columns = [column for column in KINDS if column.details <= details and not empty.get(column)]
+    return filled(columns, rows)

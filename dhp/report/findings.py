@@ -174,7 +174,26 @@ def _statements(results: Sequence[Result]) -> list[Statement]:
         parts.insert(0, Statement(UNDECIDED, "notices no kind of damage for sure"))
     if any(each.blind for each in results):
         parts = [*blind, *parts]
+    parts += _at_mark(results)
     return [*parts, *_about_probes(results)] or [Statement(UNDECIDED, "no kind of damage was judged")]
+
+
+def _at_mark(results: Sequence[Result]) -> list[Statement]:
+    """What passes at the user's mark: the damage of which most does, the mean over sets, and what fails."""
+    marked = [each for each in results if each.pass_mark is not None]
+    passing: dict[str, list[float]] = {}
+    for row in (row for each in marked for row in each.variants if row.passes):
+        passing.setdefault(kind_name(row.variant), []).append(row.passes.share if row.passes else 0.0)
+    if not passing:
+        return []
+    shares = {kind: sum(of) / len(of) for kind, of in passing.items()}
+    kind = max(shares, key=lambda name: shares[name])
+    marks = " or ".join(dict.fromkeys(each.pass_mark.mark for each in marked if each.pass_mark))
+    words = f"at your mark of {marks}, {percent(shares[kind])} of texts with {kind} pass"
+    failing = [each.pass_mark.fails.share for each in marked if each.pass_mark and each.pass_mark.fails]
+    if failing:
+        words += f" and {percent(sum(failing) / len(failing))} of the good texts fail"
+    return [Statement(UNDECIDED, words)]
 
 
 _Kinds = Mapping[str, Mapping[str, Sequence[VariantResult]]]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from dhp.analysis.passing import MarkSweep
 from dhp.analysis.percent import whole_percent
 from dhp.analysis.results import DoseResponse, DoseThreshold, Result
 from dhp.core.verdicts import Verdict
@@ -61,6 +62,20 @@ def sets(datasets: Sequence[str], named: int = 1) -> str:
         return ", ".join(datasets)
     shared = shared_folder(datasets)
     return f"{len(datasets)} sets{f' of {shared[:-1]}' if shared else ''}"
+
+
+def best_mark(sweep: MarkSweep) -> str:
+    """The mark with the fewest errors, and what it does on other texts."""
+    at = sweep.marks.index(sweep.best)
+    passing = [share for shares in sweep.passes.values() if (share := shares[at]) is not None]
+    said = f"Fewest errors at a mark of {sweep.best:g}"
+    if passing:
+        said += f": {percent(sum(passing) / len(passing))} of the damaged texts pass and "
+        said += f"{percent(sweep.fails[at])} of the good ones fail"
+    if sweep.elsewhere is None:
+        return f"{said}. It was chosen on these texts."
+    elsewhere = " and ".join(map(percent, sweep.elsewhere))
+    return f"{said}. It was chosen on these texts: on others expect about {elsewhere}."
 
 
 def t75(curve: DoseResponse) -> str:

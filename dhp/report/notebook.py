@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from dhp.analysis.results import Result, Results
 from dhp.core.verdicts import Verdict
 from dhp.report.advice import advice
-from dhp.report.columns import KIND, KINDS, METRICS, PAPER, RUNS, Column, kind_columns, plain_row
+from dhp.report.columns import KIND, KINDS, METRICS, PAPER, RUNS, Column, filled, kind_columns, plain_row
 from dhp.report.findings import by_judge, sentences
 from dhp.report.printout import print_parts
 from dhp.report.terminal import results_in_terminal
@@ -30,7 +30,8 @@ _GREY = "#6b7280"
 
 def line(result: Result) -> str:
     """A result in one line."""
-    figures = (f"{column.heading} {shown}" for column in RUNS if (shown := column.shown(result)))
+    columns = filled(RUNS, [result])
+    figures = (f"{column.heading} {shown}" for column in columns if (shown := column.shown(result)))
     return f"{result.judge} on {result.dataset}: {', '.join(figures)}"
 
 
@@ -54,7 +55,7 @@ def html(results: Sequence[Result]) -> str:
     """The sentences, a table of several results, and one of each; all text is escaped."""
     parts = [f"<p><b>{escape(str(sentence))}</b></p>" for sentence in sentences(results)]
     if len(results) > 1:
-        parts.append(_table("data", lambda r: f"{r.dataset}: {r.judge}", RUNS, results))
+        parts.append(_table("data", lambda r: f"{r.dataset}: {r.judge}", filled(RUNS, results), results))
     for each in results:
         rows = [*(each.damage or each.variants), *each.probes]
         parts.append(f"<p>{escape(line(each))}</p>")

@@ -24,8 +24,8 @@ from dhp.core.records import ORIGINAL, STOPPED, parse_variant, protocol_name
 from dhp.core.text import printable
 from dhp.core.verdicts import verdicts_about
 from dhp.report.advice import advice, notes
-from dhp.report.charts import detection_chart, discernment_charts, judges_chart
-from dhp.report.columns import D_AVG, D_MIN, KIND, METRICS, PAPER, RUNS, kind_columns, legend, weighed
+from dhp.report.charts import detection_chart, discernment_charts, judges_chart, marks_chart
+from dhp.report.columns import D_AVG, D_MIN, KIND, METRICS, PAPER, RUNS, filled, kind_columns, legend, weighed
 from dhp.report.findings import (
     Sentence,
     Texts,
@@ -34,7 +34,7 @@ from dhp.report.findings import (
     misses,
     sentences,
 )
-from dhp.report.labels import figure, percent, percents, sets
+from dhp.report.labels import best_mark, figure, percent, percents, sets
 from dhp.report.web import page
 from dhp.runs.reader import MANIFEST, RESULTS, Run, RunResult, read_run
 
@@ -208,6 +208,9 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         METRICS=METRICS,
         PAPER=PAPER,
         RUNS=RUNS,
+        filled=filled,
+        best_mark=best_mark,
+        marks_chart=marks_chart,
         kind_columns=kind_columns,
         legend=legend,
         weighed=weighed,

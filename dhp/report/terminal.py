@@ -11,9 +11,10 @@ from dhp.core.diff import diff
 from dhp.core.records import protocol_name
 from dhp.core.text import printable
 from dhp.report.advice import notes, warnings
-from dhp.report.columns import KIND, PAPER, RUNS, Column, kind_columns, legend, weighed
+from dhp.report.columns import KIND, PAPER, RUNS, Column, filled, kind_columns, legend, weighed
 from dhp.report.findings import sentences
 from dhp.report.labels import (
+    best_mark,
     figure,
     listed,
     percent,
@@ -76,6 +77,8 @@ def _details(result: Result) -> list[Part]:
         weighed += f", D_min_EW {figure(result.d_min_ew)}"
         said = f"D_avg {figure(result.d_avg)}, D_min {figure(result.d_min)}{worst}"
         lines.append(f"  {said}{'' if result.weights == 'uniform' else weighed}")
+    if result.sweep is not None:
+        lines.append(f"  {best_mark(result.sweep)}")
     return [*lines, *(f"  {note}" for note in notes(result)), _signature(result, "  ")]
 
 
@@ -87,6 +90,7 @@ def runs_table(
     found: Sequence[Result], columns: Sequence[Column[Result]] = RUNS, *, titled: bool = True
 ) -> TextTable:
     """A row for each result: its D, what was noticed, controls, the lowest kind."""
+    columns = filled(columns, found)
     judges = list(dict.fromkeys(each.judge for each in found))
     datasets = list(dict.fromkeys(each.dataset for each in found))
     shared = shared_folder(datasets)

@@ -48,6 +48,26 @@ class Gate:
             percent=True,
         ),
     )
+    max_pass: float | None = field(
+        default=None,
+        metadata=option(
+            "Largest share of the damaged texts of any kind that may pass at the run's pass mark.",
+            metavar="PERCENT",
+            low=0,
+            high=100,
+            percent=True,
+        ),
+    )
+    max_fail: float | None = field(
+        default=None,
+        metadata=option(
+            "Largest share of the originals that may fail at the run's pass mark.",
+            metavar="PERCENT",
+            low=0,
+            high=100,
+            percent=True,
+        ),
+    )
     max_drop: float | None = field(
         default=None,
         metadata=option(
@@ -86,7 +106,9 @@ class Gate:
             raise InputError(
                 "`against`: belongs together with `max_drop` or `max_shift`; give both or neither"
             )
-        if self.min_detection is None and self.against is None and not self.must_notice:
+        limits = (self.min_detection, self.max_pass, self.max_fail, self.against)
+        if all(limit is None for limit in limits) and not self.must_notice:
             raise InputError(
-                "there is no condition; allowed: `min_detection`, `must_notice`, `max_drop`, `max_shift`"
+                "there is no condition; allowed: `min_detection`, `must_notice`, `max_pass`, `max_fail`, "
+                "`max_drop`, `max_shift`"
             )

@@ -25,6 +25,7 @@ from dhp.runs.gate_findings import (
 )
 from dhp.runs.level_shift import LevelShift, check_scales, level_shifts_of, moved_levels, shifted_levels
 from dhp.runs.losses import losses, paired_results
+from dhp.runs.marks import failing, moved_marks, passing
 from dhp.runs.reader import Run, RunSource, open_run, read_results
 
 _OF_A_CHECK = 2
@@ -74,6 +75,9 @@ def gate(spec: GateSpec) -> Outcome:
         The least detection allowed, in per cent.
     must_notice
         Kinds of damage that must be shown to be noticed, e.g. `typos, minor`, or `all`.
+    max_pass, max_fail
+        At the run's pass mark: the share of the damaged texts of any kind that may pass, and of the originals
+        that may fail, in per cent.
     max_missing
         The share of its scores, in per cent, that a kind of text may lack.
     against
@@ -116,7 +120,12 @@ def check_run(source: RunSource, gate: Gate) -> Outcome:
         checks["must-notice"] = noticed_kinds(results, demanded)
     if gate.min_detection is not None:
         checks["min-detection"] = detections(results, gate.min_detection)
+    if gate.max_pass is not None:
+        checks["max-pass"] = passing(results, gate.max_pass)
+    if gate.max_fail is not None:
+        checks["max-fail"] = failing(results, gate.max_fail)
     shifts: dict[str, tuple[LevelShift, ...]] = {}
+    marks: list[str] = []
     if gate.against is not None:
         _check_stopped(run)
         earlier = _averaged(gate.against, "the earlier results")
@@ -124,16 +133,18 @@ def check_run(source: RunSource, gate: Gate) -> Outcome:
         if gate.max_drop is not None:
             checks["max-drop"] = losses(pairs, earlier.name, gate.max_drop)
         shifts = level_shifts_of(pairs)
+        marks = moved_marks(pairs)
         if gate.max_shift is not None:
             check_scales(pairs, earlier.name)
             checks["max-shift"] = shifted_levels(shifts, gate.max_shift)
-    return _outcome(results, {check: tuple(each) for check, each in checks.items()}, shifts, gate)
+    return _outcome(results, {check: tuple(each) for check, each in checks.items()}, shifts, marks, gate)
 
 
 def _outcome(
     results: Results,
     checks: Mapping[str, tuple[Finding, ...]],
     shifts: Mapping[str, tuple[LevelShift, ...]],
+    marks: Sequence[str],
     gate: Gate,
 ) -> Outcome:
     states = {finding.state for each in checks.values() for finding in each}
@@ -143,6 +154,7 @@ def _outcome(
         words.append(f"{len(results)} result{'s' if len(results) > 1 else ''}")
     if shifts:
         words.append(moved_levels(shifts))
+    words += marks
     doubts = tuple(f"{result_name(r)}: {warning}" for r in results for warning in r.warnings)
     passed = state == "met" or (state == "undecided" and not gate.require_proof)
     return Outcome(state, passed, f"{state}: {'; '.join(words)}", doubts, results, checks, shifts)

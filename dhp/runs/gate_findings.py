@@ -45,6 +45,12 @@ def _points(share: float) -> float:
     return round(100 * share, 1)
 
 
+def at_most(ends: tuple[float, float], most: float) -> State:
+    """Whether a share keeps a limit in per cent: surely by its upper end, surely not by its lower one."""
+    low, high = map(_points, ends)
+    return "met" if high <= most else "not met" if low > most else "undecided"
+
+
 def missing_scores(results: Results, most: float) -> Iterator[Finding]:
     """Each result of which some kind of text lacks more of its scores than `most` per cent."""
     for result in results:

@@ -94,7 +94,7 @@ def two(value: float | None) -> str:
 
 def whole(value: float) -> str:
     """Whole per cent, but with a decimal next to 50 and 60, where verdicts part."""
-    near = any(0 < abs(100 * value - limit) <= 0.5 for limit in (50, 60))
+    near = any(1e-9 < abs(100 * value - limit) <= 0.5 for limit in (50, 60))
     return f"{100 * value:.{int(near)}f}"
 
 
@@ -136,6 +136,7 @@ def test_every_kind_and_every_metric_has_its_row(
                 "detection": f"{percent(row.detection)} {ends(row.detection_ci)}",
                 "verdict": row.state.signed, "best metric": row.best_metric, "pairs": str(row.n),
                 "not applicable": str(row.not_applicable), "to decide": row.needed, "D": two(row.d),
+                "any text": percent(row.best.auroc if row.best else None),
                 "p": chance(row.p), "D_EW": two(row.d_ew), "misplaced": percent(row.misplaced),
                 "method": row.method or "–", "name in files": row.variant,
             }  # fmt: skip
@@ -252,7 +253,7 @@ def test_what_is_undefined_is_no_zero(single: Run) -> None:
     line = Parsed(page).row(gone.level, variant_name(gone.variant))
     columns = kind_columns((*first.damage, *first.probes), details=2)
     cells = dict(zip([column.heading for column in columns], line[2:], strict=True))
-    assert [cells[name] for name in ("detection", "D", "p")] == ["– –", "–", "–"]
+    assert [cells[name] for name in ("detection", "D", "p")] == ["–", "–", "–"]
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ class Statement(NamedTuple):
     """The criterion, where one is named."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Grammar:
     """How the values of one kind of answer are written."""
 

@@ -1,0 +1,75 @@
+"""The pass mark, the score from which a user lets a text through: as given, and as scores are stored."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from dhp.core.errors import InputError, one_of, suggest
+
+if TYPE_CHECKING:
+    from dhp.core.specs import Metric
+
+PassMark = float | int | str | Mapping[str, float | int | str] | None
+"""One for all metrics, or by metric; a number of the metric's scale or one of its labels."""
+_MAJORITY = 0.5 + 1e-6
+"""A text passes by a label if more than half of its samples gave this one or a better one."""
+
+
+def read_marks(typed: Sequence[str]) -> dict[str, str]:
+    """What `--pass-mark` was given, as a mapping; the mark of all metrics has an empty name."""
+    marks: dict[str, str] = {}
+    for each in typed:
+        name, equals, mark = each.rpartition("=")
+        if not mark or (equals and not name) or name in marks or (marks and "" in {name, *marks}):
+            raise ValueError(f"'{each}': allowed: one mark for all metrics, e.g. 7, or METRIC=MARK for each")
+        marks[name] = mark
+    return marks
+
+
+def resolved_marks(given: PassMark, metrics: Sequence[str], known: "Sequence[Metric]") -> dict[str, float]:
+    """Metric -> its mark on the scale of stored scores, where higher is better; empty without a mark.
+
+    Without a `given` mark metrics with two labels have that of the better one. `known` are the metrics of the
+    task. Raises `InputError` for a mark that is not on a metric's scale, or is none of its labels.
+    """
+    by_name = {metric.name: metric for metric in known}
+    if given is None:
+        pairs = [name for name in metrics if name in by_name and len(by_name[name].labels) == 2]
+        return dict.fromkeys(pairs, 1 + _MAJORITY)
+    wanted = given if isinstance(given, Mapping) else {"": given}
+    marks = {}
+    for name, mark in wanted.items():
+        if name:
+            one_of("metric", name, metrics, "`pass_mark`")
+        for metric in [name] if name else metrics:
+            marks[metric] = _stored(mark, metric, by_name.get(metric))
+    return marks
+
+
+def marks_in_words(given: PassMark, marks: Mapping[str, float], known: "Sequence[Metric]") -> str:
+    """The marks as users write them: `7`, `pass`, `coherence 4, fluency 3`; empty without any."""
+    if given is None:
+        labels = {metric.labels[-1] for metric in known if metric.name in marks}
+        return " or ".join(sorted(labels))
+    if isinstance(given, Mapping):
+        return ", ".join(f"{name} {mark}".strip() for name, mark in given.items())
+    return f"{given:g}" if isinstance(given, int | float) else given
+
+
+def _stored(mark: float | int | str, name: str, metric: "Metric | None") -> float:
+    """A mark as stored scores are: labels by their number, scales where low is good turned round."""
+    labels = [label.lower() for label in metric.labels] if metric else []
+    if labels:
+        word = str(mark).strip().lower()
+        if word not in labels:
+            raise InputError(f"`pass_mark` {mark}: no label of '{name}'; {suggest(word, labels)}")
+        return labels.index(word) + _MAJORITY
+    try:
+        number = float(mark)
+    except ValueError:
+        number = math.nan
+    scale = metric.scale if metric else None
+    if not math.isfinite(number) or (scale and not scale.min <= number <= scale.max):
+        allowed = f"a number from {scale.min:g} to {scale.max:g}" if scale else "a number"
+        raise InputError(f"`pass_mark` {mark}: is not on the scale of '{name}'; allowed: {allowed}")
+    return scale.min + scale.max - number if metric and metric.lower_is_better and scale else number

@@ -1,0 +1,124 @@
+"""What passes at a pass mark: damaged texts that still pass, good texts that fail."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from dhp.core.seeding import key_digest
+from dhp.core.specs import Metric, Scale
+from dhp.stats.arrays import Floats
+from dhp.stats.pass_mark import Share, passes, share, sweep
+
+if TYPE_CHECKING:
+    from dhp.analysis.ratings import RatingsArray
+
+_FEWEST_MARKS = 2
+_MOST_MARKS = 50
+"""Marks at which both shares are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassShare:
+    """A share of texts, with its exact 95 % interval."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = {"extra": "forbid", "allow_inf_nan": False}
+
+    share: float
+    """In [0, 1]."""
+    ci: tuple[float, float]
+    """95 % confidence limits (Clopper and Pearson 1934), which respect clusters."""
+    n: int
+    """Texts that could be decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkSweep:
+    """What would pass and fail at each mark of a scale."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = {"extra": "forbid", "allow_inf_nan": False}
+
+    marks: tuple[float, ...]
+    """In rising order, as users write them; on a scale where low is good a text passes at or below a mark."""
+    fails: tuple[float, ...]
+    """Share of the originals that fail at each mark."""
+    passes: dict[str, tuple[float | None, ...]]
+    """Kind of damage -> share of its texts that pass at each mark."""
+    best: float
+    """The mark with the smallest sum of both shares, the mean over kinds taken, on these texts."""
+    elsewhere: tuple[float, float] | None
+    """Damaged texts that pass and originals that fail if half of the texts choose the mark and the others are
+    judged by it; None for fewer than four texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtMark:
+    """What passes and fails at the user's mark."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = {"extra": "forbid", "allow_inf_nan": False}
+
+    mark: str
+    """The mark as users write it: `7`, `pass`, `coherence 4, fluency 3`."""
+    marks: dict[str, float]
+    """Metric -> its mark among stored scores, where higher is better; a text passes by all of them."""
+    fails: PassShare | None
+    """Originals that fail; None without one that could be decided."""
+
+
+def pass_shares(
+    ratings: "RatingsArray", variants: Sequence[str], marks: Mapping[str, float]
+) -> tuple[PassShare | None, dict[str, PassShare | None]]:
+    """Originals that fail, and of each variant the texts that pass; None where no text could be decided."""
+    row = [marks.get(metric, np.nan) for metric in ratings.metrics]
+    original, degraded = ratings.score_tables(variants)
+    outcomes = passes(degraded, row)
+    passing = {name: _made(share(outcomes[:, v], ratings.clusters)) for v, name in enumerate(variants)}
+    return _made(share(1 - passes(original, row), ratings.clusters)), passing
+
+
+def _made(found: Share) -> PassShare | None:
+    return PassShare(found.value, (found.low, found.high), found.n) if found.n else None
+
+
+def mark_sweep(
+    ratings: "RatingsArray", variants: Sequence[str], known: Sequence[Metric], scales: Mapping[str, Scale]
+) -> MarkSweep | None:
+    """Both shares over the marks of the scale; None if metrics have labels or different scales."""
+    original, degraded = ratings.score_tables(variants)
+    of = {m.name: m for m in known}
+    metrics = [of.get(name) for name in ratings.metrics]
+    low_is_good = {bool(metric and metric.lower_is_better) for metric in metrics}
+    alike = len(low_is_good) == 1 == len({repr(scales.get(name)) for name in ratings.metrics})
+    if not alike or not variants or any(metric and metric.labels for metric in metrics):
+        return None
+    scale = scales.get(ratings.metrics[0])
+    marks = _candidates(original, degraded, scale)
+    if len(marks) < _FEWEST_MARKS:
+        return None
+    rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, "pass mark")))
+    found = sweep(original, degraded, marks, rng, ratings.clusters)
+    turned = scale is not None and low_is_good == {True}
+    shown = [scale.min + scale.max - mark for mark in marks] if scale and turned else marks
+    order = slice(None, None, -1 if turned else 1)
+    return MarkSweep(
+        marks=tuple(shown[order]),
+        fails=tuple(found.fails.tolist()[order]),
+        passes={
+            name: tuple(None if np.isnan(x) else x for x in found.passes[order, v].tolist())
+            for v, name in enumerate(variants)
+        },
+        best=shown[found.best],
+        elsewhere=None if np.isnan(found.elsewhere).any() else found.elsewhere,
+    )
+
+
+def _candidates(original: Floats, degraded: Floats, scale: Scale | None) -> list[float]:
+    """The whole numbers of a short scale; else the scores themselves, or some of them."""
+    if scale and float(scale.min).is_integer() and scale.max - scale.min in range(1, 21):
+        return [scale.min + step for step in range(int(scale.max - scale.min) + 1)]
+    scores = np.concatenate([original.ravel(), degraded.ravel()])
+    different = np.unique(scores[~np.isnan(scores)])
+    if len(different) > _MOST_MARKS:
+        different = different[np.linspace(0, len(different) - 1, _MOST_MARKS).round().astype(int)]
+    return [float(score) for score in different]

@@ -1,0 +1,68 @@
+"""A gate at the pass mark: damaged texts that pass, good texts that fail, the mark on another scale."""
+
+from collections.abc import Iterator, Sequence
+
+from dhp.analysis.passing import AtMark, PassShare
+from dhp.analysis.results import Result, Results
+from dhp.content.catalog import variant_name
+from dhp.core.errors import InputError
+from dhp.runs.compare import judge_scores
+from dhp.runs.gate_findings import Finding, at_most, figure, result_name
+from dhp.runs.reader import RunResult
+from dhp.stats.pass_mark import same_share
+
+
+def passing(results: Results, most: float) -> Iterator[Finding]:
+    """Kinds of damage of which more than `most` per cent pass at the mark, the worst of each result first."""
+    for result in results:
+        mark = _mark(result, "max_pass")
+        kinds = [(row.passes, variant_name(row.variant)) for row in result.variants if row.passes]
+        for share, name in sorted(kinds, key=lambda kind: -kind[0].share):
+            yield _finding(result, share, most, f"at the mark of {mark.mark} damaged texts pass ({name})")
+
+
+def failing(results: Results, most: float) -> Iterator[Finding]:
+    """Results of which more than `most` per cent of the originals fail at the mark."""
+    for result in results:
+        mark = _mark(result, "max_fail")
+        if mark.fails is None:
+            yield Finding("not met", result_name(result), "no original has a score")
+        else:
+            yield _finding(result, mark.fails, most, f"at the mark of {mark.mark} good texts fail")
+
+
+def _mark(result: Result, condition: str) -> AtMark:
+    if result.pass_mark is None:
+        raise InputError(
+            f"`{condition}`: {result_name(result)} has no pass mark; allowed: the same run with `pass_mark`, "
+            "which asks no model again"
+        )
+    return result.pass_mark
+
+
+def _finding(result: Result, share: PassShare, most: float, what: str) -> Finding:
+    words = f"{what}: {figure(share.share, share.ci)}, at most {most:g} % allowed"
+    return Finding(at_most(share.ci, most), result_name(result), words)
+
+
+def moved_marks(pairs: Sequence[tuple[RunResult, RunResult]]) -> list[str]:
+    """Where the mark of an earlier run lies on the scale of the new one: there as many originals pass.
+
+    For results with a mark for a single metric, in the unit of stored scores.
+    """
+    lines = []
+    for new, old in pairs:
+        mark = old.result.pass_mark or new.result.pass_mark
+        if mark is None or len(mark.marks) != 1:
+            continue
+        ((metric, value),) = mark.marks.items()
+        if not all(metric in each.ratings.metrics for each in (new, old)):
+            continue
+        (mine, theirs), _ = judge_scores([new, old], [])
+        at = list(new.ratings.metrics).index(metric)  # the metrics of both stand in this order
+        moved = same_share(theirs.original[:, at], value, mine.original[:, at])
+        if moved == moved and abs(moved - value) > 1e-6:  # not NaN
+            lines.append(
+                f"{result_name(new.result)}: as many originals pass at {moved:g} as at {value:g} before"
+            )
+    return lines

@@ -1,0 +1,216 @@
+"""What passes at a mark: the score from which a user lets a text through.
+
+A judge may score every damaged text below its original and still let most of them through. So for a mark two
+shares are counted: damaged texts that pass, and good texts that fail. A text passes if it reaches the mark by
+every metric that has one. Scores are on scales on which higher is better.
+
+Intervals are those of Clopper and Pearson (1934); with clusters, on the number of independent texts that
+would be as informative (Korn and Graubard 1998).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.stats.arrays import Bools, Floats, cluster_index, cluster_sums
+
+_HALVES = 200
+"""Random splits into halves."""
+_MOST_SPLIT = 2_000
+"""Clusters that are split; of more, the first ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of texts, with its 95 % interval; NaN without a text."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    """Texts that could be decided."""
+
+
+def passes(scores: npt.ArrayLike, marks: npt.ArrayLike) -> Floats:
+    """Whether texts pass: 1, 0, or NaN if missing scores could decide it.
+
+    Parameters
+    ----------
+    scores : shape (..., M)
+        Scores by M metrics, NaN if missing.
+    marks : shape (M,)
+        The mark of each metric; NaN for a metric that does not count. At least one must count.
+
+    Returns
+    -------
+    shape (...)
+        A text fails by one score below its mark, whatever else is missing.
+    """
+    x, mark = np.asarray(scores, dtype=np.float64), np.asarray(marks, dtype=np.float64)
+    counts = ~np.isnan(mark)
+    if not counts.any():
+        raise ValueError("no metric has a mark")
+    # Means of samples differ from what they should be in the last bits: 3.6999999999999997 reaches 3.7.
+    below = (x < mark - 1e-9 * np.maximum(1.0, np.abs(mark))) & counts
+    missing = (np.isnan(x) & counts).any(axis=-1)
+    return np.where(below.any(axis=-1), 0.0, np.where(missing, np.nan, 1.0))
+
+
+def share(outcomes: npt.ArrayLike, clusters: npt.ArrayLike | None = None) -> Share:
+    """The share of ones among outcomes of 0, 1 and NaN, of shape (n,), with its interval.
+
+    `clusters`, of shape (n,), are integers; texts of one cluster are not taken for independent.
+    """
+    from scipy.special import betaincinv
+
+    x = np.asarray(outcomes, dtype=np.float64)
+    present = ~np.isnan(x)
+    n = int(present.sum())
+    if not n:
+        return Share(np.nan, np.nan, np.nan, 0)
+    value = float(x[present].mean())
+    size = _effective_size(x[present], None if clusters is None else np.asarray(clusters)[present])
+    ones = value * size
+    low = float(betaincinv(ones, size - ones + 1, 0.025)) if ones > 0 else 0.0
+    high = float(betaincinv(ones + 1, size - ones, 0.975)) if ones < size else 1.0
+    return Share(value, min(low, value), max(high, value), n)
+
+
+def _effective_size(outcomes: Floats, clusters: npt.ArrayLike | None) -> float:
+    """How many independent texts tell as much as these; the number of clusters if all are alike."""
+    n = len(outcomes)
+    if clusters is None:
+        return float(n)
+    index = cluster_index(clusters, n)
+    groups = int(index.max()) + 1
+    value = outcomes.mean()
+    if groups < 2 or value in (0.0, 1.0):
+        return float(groups)
+    sums = cluster_sums(outcomes - value, index)
+    variance = float((sums**2).sum()) / n**2 * groups / (groups - 1)
+    return float(min(n, value * (1 - value) / variance)) if variance > 0 else float(n)
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Both shares over T marks, from the lowest to the highest."""
+
+    marks: Floats
+    """Shape (T,)."""
+    passes: Floats
+    """Share of the damaged texts of each of V kinds that pass, shape (T, V); NaN without a text."""
+    fails: Floats
+    """Share of the originals that fail, shape (T,)."""
+    best: int
+    """The mark with the smallest sum of both errors, the mean over the kinds of damage taken; of equal ones
+    the middle one."""
+    elsewhere: tuple[float, float]
+    """Damaged texts that pass and originals that fail at the mark that one half of the examples chooses,
+    counted on the other half; NaN with fewer than four clusters."""
+
+
+def sweep(
+    original: npt.ArrayLike,
+    degraded: npt.ArrayLike,
+    marks: Sequence[float],
+    rng: np.random.Generator,
+    clusters: npt.ArrayLike | None = None,
+) -> Sweep:
+    """Both shares at each mark, the same one for every metric.
+
+    Parameters
+    ----------
+    original : shape (n, M)
+        Scores of the originals, NaN if missing.
+    degraded : shape (n, V, M)
+        Scores of the damaged copies.
+    marks
+        In rising order, at least one.
+    rng
+        Draws the halves.
+    clusters : shape (n,), optional
+        Integers; a cluster is never split.
+    """
+    good, bad = np.asarray(original, dtype=np.float64), np.asarray(degraded, dtype=np.float64)
+    index = cluster_index(clusters, len(good))
+    counts = [_counts(good, bad, mark, index) for mark in marks]
+    ones, sizes = (np.stack([each[k] for each in counts]) for k in (0, 1))  # (T, clusters, 1 + V)
+    shares = _ratio(ones.sum(axis=1), sizes.sum(axis=1))
+    return Sweep(
+        np.asarray(marks, dtype=np.float64),
+        shares[:, 1:],
+        _ratio((sizes - ones)[:, :, 0].sum(axis=1), sizes[:, :, 0].sum(axis=1)),
+        _best(shares),
+        _elsewhere(ones[:, :_MOST_SPLIT], sizes[:, :_MOST_SPLIT], rng),
+    )
+
+
+def _counts(good: Floats, bad: Floats, mark: float, index: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Texts that pass and texts in all, of each cluster: the originals, then each kind; (clusters, 1 + V)."""
+    marks = np.full(good.shape[-1], mark)
+    outcomes = np.concatenate([passes(good, marks)[:, None], passes(bad, marks)], axis=1)
+    present = ~np.isnan(outcomes)
+    return cluster_sums(np.where(present, outcomes, 0.0), index), cluster_sums(
+        present.astype(np.float64), index
+    )
+
+
+def _ratio(ones: Floats, sizes: Floats) -> Floats:
+    return np.asarray(ones / np.where(sizes > 0, sizes, np.nan))
+
+
+def _errors(shares: Floats) -> tuple[Floats, Floats]:
+    """Mean share of the kinds that passes, and share of the originals that fails, from (..., 1 + V)."""
+    kinds: Bools = ~np.isnan(shares[..., 1:])
+    passing = np.where(kinds, shares[..., 1:], 0.0).sum(axis=-1) / np.maximum(kinds.sum(axis=-1), 1)
+    return np.where(kinds.any(axis=-1), passing, np.nan), 1 - shares[..., 0]
+
+
+def _best(shares: Floats) -> int:
+    passing, failing = _errors(shares)
+    total = np.where(np.isnan(passing + failing), np.inf, passing + failing)
+    lowest = np.flatnonzero(total <= total.min() + 1e-12)
+    return int(lowest[len(lowest) // 2])
+
+
+def _elsewhere(ones: Floats, sizes: Floats, rng: np.random.Generator) -> tuple[float, float]:
+    """What the mark chosen on one half does on the other, the mean over random halves of the clusters."""
+    groups = ones.shape[1]
+    if groups < 4:
+        return np.nan, np.nan
+    errors = []
+    for _ in range(_HALVES):
+        half = np.zeros(groups, dtype=bool)
+        half[rng.permutation(groups)[: groups // 2]] = True
+        chosen = _best(_ratio(ones[:, half].sum(axis=1), sizes[:, half].sum(axis=1)))
+        errors.append(_errors(_ratio(ones[chosen, ~half].sum(axis=0), sizes[chosen, ~half].sum(axis=0))))
+    passing, failing = np.nanmean(np.array(errors, dtype=np.float64), axis=0)
+    return float(passing), float(failing)
+
+
+def same_share(old: npt.ArrayLike, mark: float, new: npt.ArrayLike) -> float:
+    """The mark on another judge's scale that lets the same share of texts through.
+
+    Parameters
+    ----------
+    old, new : shape (n,)
+        Scores of the same texts by both judges, NaN if missing: such a text does not count.
+    mark
+        On the scale of the old judge.
+
+    Returns
+    -------
+    float
+        A score of the new judge: the one at which the share that passes is nearest, of equally near ones the
+        stricter; NaN without a text.
+    """
+    a, b = np.asarray(old, dtype=np.float64), np.asarray(new, dtype=np.float64)
+    both = ~np.isnan(a) & ~np.isnan(b)
+    if not both.any():
+        return float("nan")
+    wanted = passes(a[both][:, None], [mark]).mean()
+    candidates = np.unique(b[both])[::-1]
+    reached = np.array([passes(b[both][:, None], [each]).mean() for each in candidates])
+    return float(candidates[np.abs(reached - wanted).argmin()])

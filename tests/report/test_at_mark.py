@@ -1,0 +1,114 @@
+"""What passes at a pass mark, on every surface: sentence, tables, page, JSON, gate."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dhp
+from dhp.core.errors import InputError
+from dhp.report.findings import sentences
+from dhp.report.page import html_report
+from dhp.report.printout import TextTable
+from dhp.report.terminal import results_in_terminal
+from dhp.runs.reader import read_run
+
+N = 20
+
+
+def ratings() -> pd.DataFrame:
+    """A judge that scores every damaged text below its original: typos by a hair, wrong names plainly."""
+    rows = []
+    for i in range(N):
+        original = 9 if i else 6  # one good text fails at 7
+        for variant, level, score in (
+            ("original", "", original),
+            ("random_typos", "character", original - 1),
+            ("wrong_names", "word", 3 if i < 15 else original - 0.5),
+        ):
+            rows.append((f"e{i}", variant, "usefulness", float(score), level))
+    return pd.DataFrame(rows, columns=["example", "variant", "metric", "score", "level"])
+
+
+def analyzed(mark: object = None) -> dhp.Results:
+    return dhp.analyze(ratings(), analysis=dhp.AnalysisConfig(pass_mark=mark))  # type: ignore[arg-type]
+
+
+def test_shares_at_the_mark_by_hand() -> None:
+    (result,) = analyzed(7)
+    assert result.pass_mark is not None
+    assert result.pass_mark.mark == "7"
+    assert result.pass_mark.fails is not None
+    assert result.pass_mark.fails.share == 1 / N
+    passing = {row.variant: row.passes for row in result.variants}
+    assert {name: share.share for name, share in passing.items() if share} == {
+        "random_typos": 19 / 20,
+        "wrong_names": 5 / 20,
+    }
+    assert all(row.detection == 1 for row in result.variants), "the judge sees all of it"
+    assert result.sweep is None
+
+
+def test_sentence_and_tables_say_what_passes() -> None:
+    results = analyzed(7)
+    (sentence,) = sentences(results)
+    assert "at your mark of 7, 95% of texts with typos pass" in str(sentence)
+    assert "5% of the good texts fail" in str(sentence)
+    tables = [part for part in results_in_terminal(results) if isinstance(part, TextTable)]
+    headings = [heading for table in tables for heading in table.headings]
+    assert {"passes", "damaged pass", "good fail"} <= set(headings)
+    plain = [part for part in results_in_terminal(analyzed()) if isinstance(part, TextTable)]
+    assert not {"passes", "damaged pass", "good fail"} & {h for table in plain for h in table.headings}
+    assert results.to_frame()["passes"].dropna().tolist() == [0.95, 0.25]
+
+
+def test_without_a_mark_both_shares_are_known_over_all() -> None:
+    (result,) = analyzed()
+    assert result.pass_mark is None
+    sweep = result.sweep
+    assert sweep is not None
+    at = sweep.marks.index(8)
+    assert sweep.passes["random_typos"][at] == 19 / 20
+    assert sweep.fails[at] == 1 / N
+    assert sweep.best == 9
+    assert sweep.elsewhere is not None
+
+
+def test_the_page_shows_columns_or_all_marks(tmp_path: Path) -> None:
+    for mark, shown, not_shown in (
+        (4, "damaged pass", "at each mark"),
+        (None, "at each mark", "damaged pass"),
+    ):
+        out = tmp_path / str(mark)
+        dhp.run(
+            "mock/noisy",
+            "mini/story_cloze",
+            n=8,
+            out=out,
+            progress=None,
+            analysis=dhp.AnalysisConfig(pass_mark=mark),
+        )
+        page = html_report(read_run(out))
+        assert shown in page
+        assert not_shown not in page
+        stored = json.loads((out / "results.json").read_text())
+        assert (stored["pass_mark"] is None) == (mark is None)
+        assert (stored["sweep"] is None) == (mark is not None)
+
+
+def test_a_gate_limits_both_shares() -> None:
+    results = analyzed(7)
+    lenient = dhp.gate(results, max_pass=100, max_fail=40)
+    assert lenient.state == "met"
+    strict = dhp.gate(results, max_pass=10, max_fail=40)
+    assert strict.state == "not met"
+    assert strict.line.startswith("not met: ")
+    assert (
+        "at the mark of 7 damaged texts pass (typos): 95.0 % (75.1–99.9), at most 10 % allowed" in strict.line
+    )
+    assert dhp.gate(results, max_fail=5).state == "undecided", "1 of 20 may be more than 5 %"
+    with pytest.raises(
+        InputError, match=r"`max_pass`: .* has no pass mark; allowed: the same run with `pass_mark`"
+    ):
+        dhp.gate(analyzed(), max_pass=10)

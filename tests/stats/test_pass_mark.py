@@ -1,0 +1,135 @@
+"""What passes at a mark, against binomial tests, hand counts and published counts of recorded judges."""
+
+import csv
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from dhp.stats.pass_mark import passes, same_share, share, sweep
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+NAN = np.nan
+
+
+def test_a_text_passes_by_every_metric_that_has_a_mark() -> None:
+    scores = [[7, 3], [7, 2], [6, 5], [NAN, 3], [NAN, 2], [7, NAN]]
+    assert passes(scores, [7, 3]).tolist()[:3] == [1, 0, 0]
+    assert np.isnan(passes(scores, [7, 3])[3])
+    assert passes(scores, [7, 3])[4] == 0, "one failure decides"
+    assert np.isnan(passes(scores, [7, 3])[5])
+    assert passes(scores, [7, NAN]).tolist()[:3] == [1, 1, 0]
+    assert passes([[np.mean([3.7, 3.7, 3.7])]], [3.7]) == [1]
+    with pytest.raises(ValueError, match="no metric has a mark"):
+        passes(scores, [NAN, NAN])
+
+
+@given(st.integers(0, 30), st.integers(0, 30))
+def test_the_interval_is_clopper_and_pearsons(ones: int, zeros: int) -> None:
+    outcomes = [1.0] * ones + [0.0] * zeros + [NAN] * 3
+    found = share(outcomes)
+    assert found.n == ones + zeros
+    if not found.n:
+        assert np.isnan([found.value, found.low, found.high]).all()
+        return
+    expected = binomtest(ones, ones + zeros).proportion_ci(method="exact")
+    assert (found.low, found.high) == pytest.approx(tuple(expected))
+    assert share(outcomes, list(range(len(outcomes)))).n == found.n
+
+
+def test_texts_that_repeat_each_other_count_once() -> None:
+    outcomes = np.repeat([1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0], 10)
+    clusters = np.repeat(np.arange(8), 10)
+    expected = binomtest(5, 7).proportion_ci(method="exact")  # G / (G - 1) takes one of eight away
+    found = share(outcomes, clusters)
+    assert found.value == 0.625
+    width = found.high - found.low
+    assert width == pytest.approx(expected.high - expected.low, abs=0.05)
+    assert width > 2 * (share(outcomes).high - share(outcomes).low)
+    alike = share(np.ones(80), clusters)
+    assert alike.low == pytest.approx(binomtest(8, 8).proportion_ci(method="exact").low)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("groups", "size", "same"), [(100, 1, 0.0), (30, 4, 0.5), (60, 5, 0.9)])
+def test_the_interval_of_clusters_covers(groups: int, size: int, same: float) -> None:
+    rng = np.random.default_rng(7)
+    clusters = np.repeat(np.arange(groups), size)
+    for truth in (0.05, 0.3, 0.5):
+        covered = 0
+        for _ in range(600):
+            shared = rng.random((groups, size)) < same
+            own, common = rng.random((groups, size)) < truth, rng.random((groups, 1)) < truth
+            found = share(np.where(shared, common, own).ravel().astype(float), clusters)
+            covered += found.low <= truth <= found.high
+        assert covered / 600 >= 0.93, truth
+
+
+def test_both_shares_over_marks_by_hand() -> None:
+    original = np.array([[9.0], [8], [8], [5], [NAN]])
+    degraded = np.array([[[7.0], [2]], [[8], [2]], [[3], [NAN]], [[5], [1]], [[6], [2]]])
+    found = sweep(original, degraded, [1, 5, 8, 10], np.random.default_rng(0))
+    assert found.fails.tolist() == [0, 0, 0.25, 1]
+    assert found.passes.tolist() == [[1, 1], [0.8, 0], [0.2, 0], [0, 0]]
+    assert found.marks[found.best] == 8  # 0.1 + 0.25 against 0.4
+    assert all(0 <= each <= 1 for each in found.elsewhere)
+    assert np.isnan(sweep(original[:3], degraded[:3], [5], np.random.default_rng(0)).elsewhere).all()
+
+
+def test_a_mark_that_was_chosen_does_worse_on_other_texts() -> None:
+    rng = np.random.default_rng(5)
+    inside, other = [], []
+    for _ in range(60):
+        original, degraded = rng.normal(size=(16, 1)), rng.normal(-0.3, size=(16, 1, 1))
+        found = sweep(original, degraded, np.linspace(-2, 2, 41), rng)
+        inside.append(found.passes[found.best, 0] + found.fails[found.best])
+        other.append(sum(found.elsewhere))
+    fresh = rng.normal(size=100_000), rng.normal(-0.3, size=100_000)
+    least = min((fresh[1] >= m).mean() + (fresh[0] < m).mean() for m in np.linspace(-2, 2, 41))
+    assert np.mean(inside) < least - 0.1, "the chosen mark flatters"
+    assert np.mean(other) == pytest.approx(least, abs=0.12)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 5), st.integers(10, 100)), min_size=1, max_size=40), st.integers(1, 6)
+)
+def test_the_same_share_passes_at_the_mark_of_another_scale(pairs: list[tuple[int, int]], mark: int) -> None:
+    old, new = np.array(pairs, dtype=float).T
+    found = same_share(old, mark, new)
+    wanted = (old >= mark).mean()
+    gap = abs((new >= found).mean() - wanted)
+    assert all(gap <= abs((new >= other).mean() - wanted) + 1e-12 for other in new)
+    assert same_share(old, mark, old * 10 + 3) == pytest.approx(
+        10 * min((o for o in old if o >= mark), default=max(old)) + 3
+    )
+
+
+def test_without_a_text_of_both_there_is_no_mark() -> None:
+    assert np.isnan(same_share([NAN, 1], 1, [2, NAN]))
+
+
+@pytest.mark.realdata
+@pytest.mark.skipif(not DATA.is_dir(), reason="needs ../shared/data")
+def test_recorded_judges_let_pass_what_was_counted() -> None:
+    """Counts of others: damaged answers of which 6 or more was scored, by ten judges; a production judge."""
+    expected = [0.333, 0.976, 0.952, 0.881, 0.786, 0.762, 0.571, 0.810, 0.845, 0.952]
+    scores: dict[str, list[float]] = defaultdict(list)
+    with (DATA / "blind_spot" / "scores.csv").open() as file:
+        for row in csv.DictReader(file):
+            if row["condition"] == "plain" and row["variant"] in ("subtle", "obvious") and row["score"]:
+                scores[row["judge"]].append(float(row["score"]))
+    found = sorted(1 - share(passes(np.array(each)[:, None], [6])).value for each in scores.values())
+    assert found == pytest.approx(sorted(expected), abs=6e-4)
+    for name in ("specific", "vague"):
+        published = json.loads((DATA / "locomo_judge" / f"{name}.json").read_text())
+        rows = published["detailed_results"].values()
+        votes = [vote for of in rows for each in of for vote in each["llm_judgments"].values()]
+        questions = np.repeat(np.arange(len(votes) // 3), 3)
+        found = share(passes(np.array(votes, dtype=float)[:, None], [1]), questions)
+        assert found.value == pytest.approx(published["accuracy"], abs=1e-3)
+        assert found.low < published["accuracy"] < found.high
