@@ -9,7 +9,7 @@ import numpy as np
 from dhp.core.seeding import key_digest
 from dhp.core.specs import Metric, Scale
 from dhp.stats.arrays import Floats
-from dhp.stats.pass_mark import Share, passes, share, sweep
+from dhp.stats.pass_mark import passes, share, sweep
 
 if TYPE_CHECKING:
     from dhp.analysis.ratings import RatingsArray
@@ -73,12 +73,14 @@ def pass_shares(
     row = [marks.get(metric, np.nan) for metric in ratings.metrics]
     original, degraded = ratings.score_tables(variants)
     outcomes = passes(degraded, row)
-    passing = {name: _made(share(outcomes[:, v], ratings.clusters)) for v, name in enumerate(variants)}
-    return _made(share(1 - passes(original, row), ratings.clusters)), passing
+    passing = {name: _share(outcomes[:, v], ratings) for v, name in enumerate(variants)}
+    return _share(1 - passes(original, row), ratings), passing
 
 
-def _made(found: Share) -> PassShare | None:
-    return PassShare(found.value, (found.low, found.high), found.n) if found.n else None
+def _share(outcomes: Floats, ratings: "RatingsArray") -> PassShare | None:
+    value, low, high = share(outcomes, ratings.clusters)
+    n = int((~np.isnan(outcomes)).sum())
+    return PassShare(value, (low, high), n) if n else None
 
 
 def mark_sweep(
@@ -97,19 +99,19 @@ def mark_sweep(
     if len(marks) < _FEWEST_MARKS:
         return None
     rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, "pass mark")))
-    found = sweep(original, degraded, marks, rng, ratings.clusters)
+    passing, best, elsewhere = sweep(original, degraded, marks, rng, ratings.clusters)
     turned = scale is not None and low_is_good == {True}
     shown = [scale.min + scale.max - mark for mark in marks] if scale and turned else marks
     order = slice(None, None, -1 if turned else 1)
     return MarkSweep(
         marks=tuple(shown[order]),
-        fails=tuple(found.fails.tolist()[order]),
+        fails=tuple(np.round(1 - passing[order, 0], 12).tolist()),
         passes={
-            name: tuple(None if np.isnan(x) else x for x in found.passes[order, v].tolist())
+            name: tuple(None if np.isnan(x) else x for x in passing[order, 1 + v].tolist())
             for v, name in enumerate(variants)
         },
-        best=shown[found.best],
-        elsewhere=None if np.isnan(found.elsewhere).any() else found.elsewhere,
+        best=shown[best],
+        elsewhere=None if np.isnan(elsewhere).any() else elsewhere,
     )
 
 

@@ -9,7 +9,6 @@ would be as informative (Korn and Graubard 1998).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -20,17 +19,6 @@ _HALVES = 200
 """Random splits into halves."""
 _MOST_SPLIT = 2_000
 """Clusters that are split; of more, the first ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A share of texts, with its 95 % interval; NaN without a text."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-    """Texts that could be decided."""
 
 
 def passes(scores: npt.ArrayLike, marks: npt.ArrayLike) -> Floats:
@@ -58,8 +46,8 @@ def passes(scores: npt.ArrayLike, marks: npt.ArrayLike) -> Floats:
     return np.where(below.any(axis=-1), 0.0, np.where(missing, np.nan, 1.0))
 
 
-def share(outcomes: npt.ArrayLike, clusters: npt.ArrayLike | None = None) -> Share:
-    """The share of ones among outcomes of 0, 1 and NaN, of shape (n,), with its interval.
+def share(outcomes: npt.ArrayLike, clusters: npt.ArrayLike | None = None) -> tuple[float, float, float]:
+    """The share of ones among outcomes of 0, 1 and NaN, of shape (n,), and its limits; NaN without any.
 
     `clusters`, of shape (n,), are integers; texts of one cluster are not taken for independent.
     """
@@ -67,15 +55,14 @@ def share(outcomes: npt.ArrayLike, clusters: npt.ArrayLike | None = None) -> Sha
 
     x = np.asarray(outcomes, dtype=np.float64)
     present = ~np.isnan(x)
-    n = int(present.sum())
-    if not n:
-        return Share(np.nan, np.nan, np.nan, 0)
+    if not present.any():
+        return np.nan, np.nan, np.nan
     value = float(x[present].mean())
     size = _effective_size(x[present], None if clusters is None else np.asarray(clusters)[present])
     ones = value * size
     low = float(betaincinv(ones, size - ones + 1, 0.025)) if ones > 0 else 0.0
     high = float(betaincinv(ones + 1, size - ones, 0.975)) if ones < size else 1.0
-    return Share(value, min(low, value), max(high, value), n)
+    return value, min(low, value), max(high, value)
 
 
 def _effective_size(outcomes: Floats, clusters: npt.ArrayLike | None) -> float:
@@ -93,32 +80,14 @@ def _effective_size(outcomes: Floats, clusters: npt.ArrayLike | None) -> float:
     return float(min(n, value * (1 - value) / variance)) if variance > 0 else float(n)
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """Both shares over T marks, from the lowest to the highest."""
-
-    marks: Floats
-    """Shape (T,)."""
-    passes: Floats
-    """Share of the damaged texts of each of V kinds that pass, shape (T, V); NaN without a text."""
-    fails: Floats
-    """Share of the originals that fail, shape (T,)."""
-    best: int
-    """The mark with the smallest sum of both errors, the mean over the kinds of damage taken; of equal ones
-    the middle one."""
-    elsewhere: tuple[float, float]
-    """Damaged texts that pass and originals that fail at the mark that one half of the examples chooses,
-    counted on the other half; NaN with fewer than four clusters."""
-
-
 def sweep(
     original: npt.ArrayLike,
     degraded: npt.ArrayLike,
     marks: Sequence[float],
     rng: np.random.Generator,
     clusters: npt.ArrayLike | None = None,
-) -> Sweep:
-    """Both shares at each mark, the same one for every metric.
+) -> tuple[Floats, int, tuple[float, float]]:
+    """What passes at each of T marks, the same one for every metric.
 
     Parameters
     ----------
@@ -132,19 +101,24 @@ def sweep(
         Draws the halves.
     clusters : shape (n,), optional
         Integers; a cluster is never split.
+
+    Returns
+    -------
+    passing : shape (T, 1 + V)
+        Share of the originals that pass, then of the damaged texts of each kind; NaN without a text.
+    best : int
+        The mark with the smallest sum of both errors, the mean over the kinds of damage taken; of equal ones
+        the middle one.
+    elsewhere : two floats
+        Damaged texts that pass and originals that fail at the mark that one half of the examples chooses,
+        counted on the other half; NaN with fewer than four clusters.
     """
     good, bad = np.asarray(original, dtype=np.float64), np.asarray(degraded, dtype=np.float64)
     index = cluster_index(clusters, len(good))
     counts = [_counts(good, bad, mark, index) for mark in marks]
     ones, sizes = (np.stack([each[k] for each in counts]) for k in (0, 1))  # (T, clusters, 1 + V)
-    shares = _ratio(ones.sum(axis=1), sizes.sum(axis=1))
-    return Sweep(
-        np.asarray(marks, dtype=np.float64),
-        shares[:, 1:],
-        _ratio((sizes - ones)[:, :, 0].sum(axis=1), sizes[:, :, 0].sum(axis=1)),
-        _best(shares),
-        _elsewhere(ones[:, :_MOST_SPLIT], sizes[:, :_MOST_SPLIT], rng),
-    )
+    passing = _ratio(ones.sum(axis=1), sizes.sum(axis=1))
+    return passing, _best(passing), _elsewhere(ones[:, :_MOST_SPLIT], sizes[:, :_MOST_SPLIT], rng)
 
 
 def _counts(good: Floats, bad: Floats, mark: float, index: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:

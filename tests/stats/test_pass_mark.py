@@ -32,27 +32,25 @@ def test_a_text_passes_by_every_metric_that_has_a_mark() -> None:
 @given(st.integers(0, 30), st.integers(0, 30))
 def test_the_interval_is_clopper_and_pearsons(ones: int, zeros: int) -> None:
     outcomes = [1.0] * ones + [0.0] * zeros + [NAN] * 3
-    found = share(outcomes)
-    assert found.n == ones + zeros
-    if not found.n:
-        assert np.isnan([found.value, found.low, found.high]).all()
+    value, *limits = share(outcomes)
+    if not ones + zeros:
+        assert np.isnan([value, *limits]).all()
         return
-    expected = binomtest(ones, ones + zeros).proportion_ci(method="exact")
-    assert (found.low, found.high) == pytest.approx(tuple(expected))
-    assert share(outcomes, list(range(len(outcomes)))).n == found.n
+    assert value == pytest.approx(ones / (ones + zeros))
+    assert limits == pytest.approx([*binomtest(ones, ones + zeros).proportion_ci(method="exact")])
 
 
 def test_texts_that_repeat_each_other_count_once() -> None:
     outcomes = np.repeat([1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0], 10)
     clusters = np.repeat(np.arange(8), 10)
     expected = binomtest(5, 7).proportion_ci(method="exact")  # G / (G - 1) takes one of eight away
-    found = share(outcomes, clusters)
-    assert found.value == 0.625
-    width = found.high - found.low
-    assert width == pytest.approx(expected.high - expected.low, abs=0.05)
-    assert width > 2 * (share(outcomes).high - share(outcomes).low)
-    alike = share(np.ones(80), clusters)
-    assert alike.low == pytest.approx(binomtest(8, 8).proportion_ci(method="exact").low)
+    value, low, high = share(outcomes, clusters)
+    assert value == 0.625
+    assert high - low == pytest.approx(expected.high - expected.low, abs=0.05)
+    _, plain_low, plain_high = share(outcomes)
+    assert high - low > 2 * (plain_high - plain_low)
+    _, alike_low, _ = share(np.ones(80), clusters)
+    assert alike_low == pytest.approx(binomtest(8, 8).proportion_ci(method="exact").low)
 
 
 @pytest.mark.slow
@@ -65,20 +63,20 @@ def test_the_interval_of_clusters_covers(groups: int, size: int, same: float) ->
         for _ in range(600):
             shared = rng.random((groups, size)) < same
             own, common = rng.random((groups, size)) < truth, rng.random((groups, 1)) < truth
-            found = share(np.where(shared, common, own).ravel().astype(float), clusters)
-            covered += found.low <= truth <= found.high
+            _, low, high = share(np.where(shared, common, own).ravel().astype(float), clusters)
+            covered += low <= truth <= high
         assert covered / 600 >= 0.93, truth
 
 
 def test_both_shares_over_marks_by_hand() -> None:
     original = np.array([[9.0], [8], [8], [5], [NAN]])
     degraded = np.array([[[7.0], [2]], [[8], [2]], [[3], [NAN]], [[5], [1]], [[6], [2]]])
-    found = sweep(original, degraded, [1, 5, 8, 10], np.random.default_rng(0))
-    assert found.fails.tolist() == [0, 0, 0.25, 1]
-    assert found.passes.tolist() == [[1, 1], [0.8, 0], [0.2, 0], [0, 0]]
-    assert found.marks[found.best] == 8  # 0.1 + 0.25 against 0.4
-    assert all(0 <= each <= 1 for each in found.elsewhere)
-    assert np.isnan(sweep(original[:3], degraded[:3], [5], np.random.default_rng(0)).elsewhere).all()
+    passing, best, elsewhere = sweep(original, degraded, [1, 5, 8, 10], np.random.default_rng(0))
+    assert passing[:, 0].tolist() == [1, 1, 0.75, 0]
+    assert passing[:, 1:].tolist() == [[1, 1], [0.8, 0], [0.2, 0], [0, 0]]
+    assert best == 2  # 0.1 + 0.25 against 0.4
+    assert all(0 <= each <= 1 for each in elsewhere)
+    assert np.isnan(sweep(original[:3], degraded[:3], [5], np.random.default_rng(0))[2]).all()
 
 
 def test_a_mark_that_was_chosen_does_worse_on_other_texts() -> None:
@@ -86,9 +84,9 @@ def test_a_mark_that_was_chosen_does_worse_on_other_texts() -> None:
     inside, other = [], []
     for _ in range(60):
         original, degraded = rng.normal(size=(16, 1)), rng.normal(-0.3, size=(16, 1, 1))
-        found = sweep(original, degraded, np.linspace(-2, 2, 41), rng)
-        inside.append(found.passes[found.best, 0] + found.fails[found.best])
-        other.append(sum(found.elsewhere))
+        passing, best, elsewhere = sweep(original, degraded, np.linspace(-2, 2, 41).tolist(), rng)
+        inside.append(passing[best, 1] + 1 - passing[best, 0])
+        other.append(sum(elsewhere))
     fresh = rng.normal(size=100_000), rng.normal(-0.3, size=100_000)
     least = min((fresh[1] >= m).mean() + (fresh[0] < m).mean() for m in np.linspace(-2, 2, 41))
     assert np.mean(inside) < least - 0.1, "the chosen mark flatters"
@@ -123,13 +121,13 @@ def test_recorded_judges_let_pass_what_was_counted() -> None:
         for row in csv.DictReader(file):
             if row["condition"] == "plain" and row["variant"] in ("subtle", "obvious") and row["score"]:
                 scores[row["judge"]].append(float(row["score"]))
-    found = sorted(1 - share(passes(np.array(each)[:, None], [6])).value for each in scores.values())
+    found = sorted(1 - share(passes(np.array(each)[:, None], [6]))[0] for each in scores.values())
     assert found == pytest.approx(sorted(expected), abs=6e-4)
     for name in ("specific", "vague"):
         published = json.loads((DATA / "locomo_judge" / f"{name}.json").read_text())
         rows = published["detailed_results"].values()
         votes = [vote for of in rows for each in of for vote in each["llm_judgments"].values()]
         questions = np.repeat(np.arange(len(votes) // 3), 3)
-        found = share(passes(np.array(votes, dtype=float)[:, None], [1]), questions)
-        assert found.value == pytest.approx(published["accuracy"], abs=1e-3)
-        assert found.low < published["accuracy"] < found.high
+        value, low, high = share(passes(np.array(votes, dtype=float)[:, None], [1]), questions)
+        assert value == pytest.approx(published["accuracy"], abs=1e-3)
+        assert low < published["accuracy"] < high
