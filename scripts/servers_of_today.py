@@ -21,6 +21,8 @@ class Server:
     """Further options."""
     scored: float = 1.0
     """Least share of scores, if the run ends well."""
+    by_litellm: bool = True
+    """Whether the package litellm can read what the server answers."""
 
 
 def refuses(name: str, message: str, status: int = 400, then: Says = lambda call: reply("4")) -> Says:
@@ -143,15 +145,15 @@ def _servers() -> Iterator[tuple[str, Server]]:
         Server(lambda call: choice(content=None, reasoning="4"), 3, "reasoning parser"),
     )
     yield "gives reasoning beside", Server(lambda call: choice(content="4", reasoning_content="Rating: 2"))
-    yield "gives parts, one a thought", Server(lambda call: choice(content=PARTS))
-    yield "gives parts, one of type thinking", Server(lambda call: choice(content=THINKING))
-    yield "streams though not asked", Server(lambda call: stream("Rating", ": 4"))
-    yield "streams with comments", Server(lambda call: stream("4", head=": PROCESSING"))
+    yield "gives parts, one a thought", Server(lambda call: choice(content=PARTS), by_litellm=False)
+    yield "gives parts, one of type thinking", Server(lambda call: choice(content=THINKING), by_litellm=False)
+    yield "streams though not asked", Server(lambda call: stream("Rating", ": 4"), by_litellm=False)
+    yield "streams with comments", Server(lambda call: stream("4", head=": PROCESSING"), by_litellm=False)
     yield "streams only", Server(streams_only, said="asked for as streams")
     error = {"error": {"message": "no capacity", "code": 502}}
     yield (
         "streams an error",
-        Server(lambda call: (200, {}, f"data: {json.dumps(error)}\n\n"), 3, "no capacity"),
+        Server(lambda call: (200, {}, f"data: {json.dumps(error)}\n\n"), 3, "no capacity", by_litellm=False),
     )
     yield "blocks one prompt in ten, no choices", Server(one_in_ten(reply(choices=None)), scored=0.7)
     yield "blocks one prompt in ten, empty choices", Server(one_in_ten(reply(choices=[])), scored=0.7)

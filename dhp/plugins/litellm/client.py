@@ -83,6 +83,9 @@ class LitellmTransport:
             )
         except Exception as e:  # noqa: BLE001  one class of exceptions a provider; all have a status or none
             return self._refused(e)
+        if body.get("stream"):
+            chunks = [json.dumps(chunk.model_dump(), default=str) async for chunk in answer]
+            return 200, {}, "".join(f"data: {chunk}\n\n" for chunk in chunks).encode()[: most + 1]
         # Not by pydantic: it refuses lone surrogates and writes null for numbers that are not finite.
         return 200, {}, json.dumps(answer.model_dump(), default=str).encode()[: most + 1]
 
@@ -97,6 +100,8 @@ class LitellmTransport:
                 raise Unreachable(_first_line(error)) from None
             kind = TimeoutError if type(error).__name__ == "Timeout" else ConnectionError
             raise kind(_first_line(error)) from None
+        if (content := _body(error)) is not None:
+            return getattr(error, "status_code", 400), {}, content
         status = getattr(error, "status_code", None)
         said = {"message": _first_line(error), "code": str(getattr(error, "code", None) or "")}
         headers = getattr(getattr(error, "response", None), "headers", None)
@@ -142,6 +147,17 @@ def _unknown_to_proxy(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def _body(error: BaseException) -> bytes | None:
+    """What the server itself said, where the package's own message leaves it out: a list of faults."""
+    cause: BaseException | None = error
+    while cause is not None:
+        body = getattr(cause, "body", None)
+        if isinstance(body, dict) and isinstance(body.get("detail"), list):
+            return json.dumps(body, default=str).encode()
+        cause = cause.__cause__ or cause.__context__
+    return None
 
 
 def _first_line(error: Exception) -> str:
