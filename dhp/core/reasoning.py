@@ -18,8 +18,11 @@ _SHAPES = (
 """What stands before the name of a block and behind it; a slash before the name ends the block."""
 
 
-_NAME = re.compile(rf"{_THINKING}|{_REASONS}|channel", re.I)
-"""Without any of these words there is no mark."""
+_STEMS = (
+    "think thought reason scratch reflection analysis monologue chain cot internal explanation rationale"
+    " justification critique feedback comment channel"
+).split()
+"""Without any of these there is no mark."""
 _ANY = re.compile(
     "|".join(
         (
@@ -56,7 +59,8 @@ def without_reasoning(text: str) -> str | None:
     The opening mark may be missing: some chat templates put it into the prompt. Blocks of reasons are cut as
     well; one that never ends is cut to the end of the text.
     """
-    if _NAME.search(text) is None:
+    small = text.lower()
+    if not any(stem in small for stem in _STEMS):
         return text
     shown = _final_channel(text)
     return None if shown is None else _outside(shown)

@@ -104,12 +104,7 @@ def number_of(text: str) -> float:
     if text[0] in "零一二两三四五六七八九十百":
         return _from_han(text)
     if text[0].isalpha():
-        return float(
-            sum(
-                _NUMBERS.get(word, 100 if word == "hundred" else 0)
-                for word in re.split(r"[- ]", text.lower())
-            )
-        )
+        return float(_of_words(text.lower()))
     return float(text.replace(",", "" if re.fullmatch(r"\d+(?:,\d{3})+", text) else "."))
 
 
