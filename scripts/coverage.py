@@ -3,10 +3,10 @@
 Judges whose sight is known rate examples of their own in every run; the true figures are those of 60,000
 examples. `intervals`: share of 95 % intervals that hold the true figure; `t75`, `search`: the same of T75, by
 a grid of doses and by a search. `compare`: how often two judges are told apart of which one sees 0, 5 or 10
-points less; `kinds`: the same kind by kind. `gate`: what a gate says of them. `verdicts`: errors of verdicts
-on kinds of known detection, and coverage of their intervals; `power`: how many are noticed; `outlook`: how
-many decide after as many examples as a pilot asks for. `controls`: states of harmless edits. `averages`:
-coverage of the run's own figure.
+points less; `kinds`: the same kind by kind. `gate`: what a gate says of them; `chance`: whether the chance is
+right that an unchanged judge fails it. `verdicts`: errors of verdicts on kinds of known detection, and
+coverage of their intervals; `power`: how many are noticed; `outlook`: how many decide after as many examples
+as a pilot asks for. `controls`: states of harmless edits. `averages`: coverage of the run's own figure.
 
 Run it from anywhere: python scripts/coverage.py intervals --runs 200
 """
@@ -15,17 +15,20 @@ import argparse
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from dhp.analysis.analyze import analyze
 from dhp.analysis.control_state import control_state
 from dhp.analysis.kinds import needed
+from dhp.analysis.results import Results
 from dhp.analysis.verdict_rule import DECIDED, verdicts
 from dhp.core.verdicts import (
     FALSE_ALARM,
@@ -40,6 +43,9 @@ from dhp.core.verdicts import (
     Verdict,
 )
 from dhp.plugins.adaptive.threshold_search import searched, staircase
+from dhp.runs.conditions import Gate
+from dhp.runs.gate import check_run
+from dhp.runs.gate_chance import Chance, chance_of_failing
 from dhp.stats.arrays import level_shares
 from dhp.stats.compare import QUANTITIES, JudgeScores, Pair, compare_variants
 from dhp.stats.controls import movements
@@ -315,6 +321,52 @@ def gates(runs: int, chosen: argparse.Namespace) -> None:
         print(f"{'':9}          --min-detection at {truth:.0%}: {'; '.join(limit)}", flush=True)
 
 
+GATES = {"must-notice all": Gate(must_notice="all"), "min-detection 75": Gate(min_detection=75)}
+DROP = 3.0  # points that may be lost, with proof
+
+
+def chances(runs: int, chosen: argparse.Namespace) -> None:
+    """Print how often an unchanged judge fails a gate, and what `dhp gate --dry-run` says of it."""
+    print("an unchanged judge fails in truth; by the printed chance, mean and standard deviation over pilots")
+    for n in chosen.n or (24, 100):
+        rng = np.random.default_rng([n, 12])
+        for name, gate in GATES.items():
+            truth = np.mean(
+                [not check_run(answered(texts(n, rng), rng), gate).passed for _ in range(10 * runs)]
+            )
+            said = [chance_of_failing(answered(texts(n, rng), rng), gate, repeats=40) for _ in range(runs)]
+            _print_chances(f"N = {n}, other texts, {name}", float(truth), said)
+        truths, said = [], []
+        for _ in range(runs):
+            known = texts(n, rng)
+            old, *others = (answered(known, rng) for _ in range(11))
+            gate = Gate(against=old, max_drop=DROP, require_proof=True)
+            truths += [not check_run(other, gate).passed for other in others]
+            said.append(chance_of_failing(others[0], gate, repeats=40))
+        _print_chances(f"N = {n}, the same texts, max-drop {DROP:g} with proof", float(np.mean(truths)), said)
+
+
+def _print_chances(name: str, truth: float, said: list[Chance]) -> None:
+    shares = [each.failed / each.repeats for each in said]
+    print(f"{name}: {truth:.1%}; {np.mean(shares):.1%}, {np.std(shares):.1%}", flush=True)
+
+
+def texts(n: int, rng: np.random.Generator) -> Floats:
+    """What six kinds of damage cost each text, shape (n, 1 + 6), 0 for the original."""
+    return np.hstack([np.zeros((n, 1)), rng.normal(np.linspace(0.5, 1.5, 6), 0.5, (n, 6))])
+
+
+def answered(drops: Floats, rng: np.random.Generator) -> Results:
+    """A run of a judge that answers with noise of its own each time."""
+    scores = np.round(4 - drops + rng.normal(0, 0.5, drops.shape), 1)
+    names = ["original", *(f"k{k}" for k in range(1, drops.shape[1]))]
+    examples = np.repeat([f"e{i:04d}" for i in range(len(drops))], len(names))
+    frame = {"example": examples, "variant": names * len(drops), "metric": "m", "score": scores.ravel()}
+    found = analyze(pd.DataFrame(frame))
+    signed = replace(found[0].signed, dataset="made@1")  # of the texts, not of what was answered
+    return Results([replace(found[0], signature=str(signed))], found.rated)
+
+
 SHAPES = ("halo", "independent", "specific")
 SIZED = ("whole", "continuous")
 KINDS, TRUTHS = 12, (0.5, 0.55, FLOOR, 0.65, 0.8)
@@ -544,6 +596,7 @@ PARTS = {
     "compare": comparisons,
     "kinds": kinds,
     "gate": gates,
+    "chance": chances,
     "verdicts": errors,
     "power": power,
     "outlook": outlooks,

@@ -14,7 +14,7 @@ import click
 
 from dhp.cli.options import Command, plugin_flags, settings
 from dhp.cli.output import CSV, DETAILS, JSON, MARKDOWN, TABLE, print_out, say
-from dhp.cli.protocol_options import ALLOW, RELEASED
+from dhp.cli.protocol_options import ALLOW, RELEASED, dry_run_option
 from dhp.core.errors import InputError
 from dhp.core.files import write_lines
 from dhp.core.plugins import load_target, offered
@@ -315,8 +315,16 @@ def _seen(rows: "Sequence[VariantResult]", *, several: bool, narrow: bool) -> "T
     metavar="FILE.jsonl",
     help="Add the outcome to this file, and draw all that it holds on FILE.html.",
 )
+@dry_run_option("Only print the chance that a judge that did not change fails this gate.")
 @settings("conditions", Gate)
-def gate(run: str, allow: tuple[str, ...], junit: str | None, history: str | None, conditions: Gate) -> None:
+def gate(
+    run: str,
+    allow: tuple[str, ...],
+    junit: str | None,
+    history: str | None,
+    dry_run: bool,
+    conditions: Gate,
+) -> None:
     """Exit with 1 unless every result of a run is good enough.
 
     One line says why. RUN is the folder of a finished run.
@@ -331,9 +339,18 @@ def gate(run: str, allow: tuple[str, ...], junit: str | None, history: str | Non
     from dhp.report.gate_history import add_to_history
     from dhp.report.junit import junit_xml
     from dhp.runs.gate import check_run
+    from dhp.runs.gate_chance import chance_of_failing
 
+    conditions = replace(conditions, allow=allow)
+    if dry_run:
+        if junit or history:
+            raise InputError("--dry-run: writes no file; allowed: without --junit and --history")
+        with progress_of(True) as show:
+            chance = chance_of_failing(run, conditions, progress=show)
+        say(str(chance))
+        return
     start = time.perf_counter()
-    outcome = check_run(run, replace(conditions, allow=allow))
+    outcome = check_run(run, conditions)
     seconds = time.perf_counter() - start
     for doubt in outcome.doubts:
         logging.getLogger("dhp").warning("warning: %s", doubt)

@@ -219,9 +219,14 @@ RELEASED = click.option(
     metavar="NAME",
     help=f"Form of released scores: {', '.join(offered('readers'))}.",
 )
-DRY_RUN = click.option(
-    "--dry-run", is_flag=True, help="Only print the estimated calls, tokens, cost and time."
-)
+
+
+def dry_run_option(text: str) -> Callable[[AnyCommand], AnyCommand]:
+    """The option to only say what would happen."""
+    return click.option("--dry-run", is_flag=True, help=text)
+
+
+DRY_RUN = dry_run_option("Only print the estimated calls, tokens, cost and time.")
 SEED = click.option("--seed", default=0, metavar="K", help="Seed of every random choice.")
 CHART = click.option("--chart", metavar="FILE.html", help="Also draw the weights as a heat map.")
 ALLOW = click.option(

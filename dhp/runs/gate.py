@@ -110,7 +110,7 @@ def check_run(source: RunSource, gate: Gate) -> Outcome:
     method, metrics, weights or statistics, one with a dataset that the run lacks, and, where a loss is asked
     about, runs without ratings and a run that stopped early.
     """
-    run = _averaged(source, "the results")
+    run = averaged_run(source, "the results")
     results = run.results
     demanded = demanded_kinds(results, as_list(gate.must_notice))
     checks: dict[str, Iterable[Finding]] = {"max-missing": missing_scores(results, gate.max_missing)}
@@ -128,7 +128,7 @@ def check_run(source: RunSource, gate: Gate) -> Outcome:
     marks: list[str] = []
     if gate.against is not None:
         _check_stopped(run)
-        earlier = _averaged(gate.against, "the earlier results")
+        earlier = averaged_run(gate.against, "the earlier results")
         pairs = paired_results(run, earlier, as_list(gate.allow))
         if gate.max_drop is not None:
             checks["max-drop"] = losses(pairs, earlier.name, gate.max_drop)
@@ -160,7 +160,7 @@ def _outcome(
     return Outcome(state, passed, f"{state}: {'; '.join(words)}", doubts, results, checks, shifts)
 
 
-def _averaged(source: RunSource, name: str) -> Run:
+def averaged_run(source: RunSource, name: str) -> Run:
     """A run by its folder, its results file, or its results, which messages call `name`."""
     if not isinstance(source, Results) and (path := Path(source)).is_file():
         run = Run(path.parent, read_results(path), str(path))

@@ -16,6 +16,7 @@ from scipy.stats import ttest_rel
 import dhp as library
 from dhp.core.errors import InputError
 from dhp.report.gate_history import read_history
+from dhp.runs.gate_chance import _exchanged, _resampled
 
 from .conftest import Run
 
@@ -255,3 +256,34 @@ def test_gates_at_the_same_time_all_append(written: Written, tmp_path: Path) -> 
     assert (len(checks), others) == (6, 0)
     assert (tmp_path / "h.html").read_text().count("<p><b>") == 6
     assert sorted(path.name for path in tmp_path.iterdir()) == ["h.html", "h.jsonl", "r"]
+
+
+@pytest.mark.slow
+def test_the_chance_that_an_unchanged_judge_fails(dhp: Run, tmp_path: Path) -> None:
+    """None for a judge that always says the same, all where the limit cannot be proven from so few texts."""
+    library.run("mock/ideal", "mini/story_cloze", n=12, out=tmp_path / "r")
+    met = dhp("gate", "r", "--against", "r", "--max-drop", "40", "--dry-run")
+    assert (met.code, met.out.count("\n")) == (0, 1)
+    assert "fails this gate in about 0 % of runs (0–4): answers swapped between the two runs" in met.out
+    lost = dhp("gate", "r", "--min-detection", "100", "--require-proof", "--dry-run")
+    assert (lost.code, "in about 100 % of runs (96–100): other texts like these" in lost.out) == (0, True)
+    refused = dhp("gate", "r", "--min-detection", "50", "--dry-run", "--history", "h.jsonl")
+    assert (refused.code, (tmp_path / "h.jsonl").exists()) == (2, False)
+
+
+def test_answers_are_swapped_in_whole_examples(result: library.Results) -> None:
+    (new,) = result.rated
+    old = replace(new, means=new.means + 10)
+    mine, theirs = _exchanged(new, old, 1)
+    moved = (mine.means > 9).all(axis=(0, 1))
+    assert 0 < moved.sum() < moved.size
+    np.testing.assert_array_equal(mine.means + theirs.means, new.means + old.means)
+    assert ((mine.means > 9).any(axis=(0, 1)) == moved).all()
+
+
+def test_clusters_are_drawn_whole(result: library.Results) -> None:
+    (ratings,) = result.rated
+    grouped = replace(ratings, clusters=np.arange(8) // 2)
+    drawn = _resampled(grouped, 3)
+    assert len(drawn.examples) == 8
+    assert np.bincount(drawn.clusters).tolist() == [2, 2, 2, 2]
