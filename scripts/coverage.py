@@ -50,7 +50,7 @@ from dhp.stats.arrays import level_shares
 from dhp.stats.compare import QUANTITIES, JudgeScores, Pair, compare_variants
 from dhp.stats.controls import movements
 from dhp.stats.defaults import FLOOR
-from dhp.stats.detection import Detection, detection
+from dhp.stats.detection import Detection, detection, outcomes_by_best
 from dhp.stats.flips import flip_log_p
 from dhp.stats.influences import (
     Influences,
@@ -60,7 +60,7 @@ from dhp.stats.influences import (
     weighted,
     wilson_interval,
 )
-from dhp.stats.psychometric import TARGET, fallen, psychometric
+from dhp.stats.psychometric import TARGET, psychometric
 from dhp.stats.swap import detection_pairs, noninferiority, swap
 
 Floats = npt.NDArray[np.float64]
@@ -146,7 +146,7 @@ def by_search(
 ) -> tuple[float, float, float]:
     """T75 of a search that asks about five doses for three texts, eight at once."""
     x = differences(SEARCHED)
-    score, asked = fallen(x, None), np.zeros(x.shape[:2], dtype=np.bool_)
+    score, asked = outcomes_by_best(x), np.zeros(x.shape[:2], dtype=np.bool_)
     state, left = staircase(SEARCHED), math.ceil(5 * len(x) / 3)
     while left:
         for dose in state.next_doses(min(8, left)):
@@ -186,7 +186,7 @@ def intervals(runs: int, chosen: argparse.Namespace) -> None:
 def sight(strength: str, samples: int, end: float, size: int, seed: int) -> tuple[float, float]:
     """In which share of the texts a judge looks whose detection ends there, and its true T75."""
     rng = np.random.default_rng([0, samples, len(strength), 5, seed])
-    largest = fallen(dosed(strength, 1.0, size, samples, DOSES[-1:], rng), None).mean()
+    largest = outcomes_by_best(dosed(strength, 1.0, size, samples, DOSES[-1:], rng)).mean()
     looks = min(1.0, (end - 0.5) / (largest - 0.5))
     if end < TARGET:
         return looks, math.inf

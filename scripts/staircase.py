@@ -57,7 +57,7 @@ def threshold(drop: float, form: tuple[int, int], size: int, rng: np.random.Gene
 def by_grid(drop: float, form: tuple[int, int], rng: np.random.Generator) -> float:
     """Log of T75 from the fixed grid."""
     sums = scores(EXAMPLES, drop, form, GRID, rng).sum(axis=0)
-    found = fit(GRID, sums[None], np.full((1, GRID.size), float(EXAMPLES)), 0.5)[0][0]
+    found = fit(GRID, sums[None], np.full((1, GRID.size), float(EXAMPLES)))[0][0]
     return math.log(min(max(found, GRID[0] / 2), GRID[-1] * 2))
 
 

@@ -127,14 +127,14 @@ _FEWEST_DOSES = 2
 def dose_responses(
     ratings: RatingsArray,
     variants: Iterable[str],
-    config: ResolvedConfig,
-    guess: float,
+    edits: Sequence[str],
     characters: int | None,
 ) -> tuple[DoseResponse, ...]:
     """One for each perturber of which two doses or more were rated, by a psychometric curve.
 
-    Intervals are by bootstrap, seeded by the ratings, where the schedule has no curve of its own. `guess` is
-    the detection of the controls, `characters` the median length of the originals.
+    Damaged copies are compared with the harmlessly edited ones, `edits`, where these were rated, else with
+    the originals, so that the curve starts at 50 %. Intervals are by bootstrap, seeded by the ratings, where
+    the schedule has no curve of its own. `characters` is the median length of the originals.
     """
     doses: dict[str, list[int]] = {}
     for name in variants:
@@ -142,7 +142,7 @@ def dose_responses(
         if dose is not None and name in ratings.variants:
             doses.setdefault(perturber, []).append(dose)
     return tuple(
-        _dose_response(ratings, perturber, sorted(found), config, guess, characters)
+        _dose_response(ratings, perturber, sorted(found), edits, characters)
         for perturber, found in doses.items()
         if len(found) >= _FEWEST_DOSES
     )
@@ -152,34 +152,34 @@ def fitted_detection(found: DoseResponse, doses: Sequence[float]) -> list[float]
     """Detection at these doses, above 0, by the fitted psychometric curve; None where no T75 was found."""
     if found.t75 is None or not found.t75.value or found.power is None or found.lapse is None:
         return None
-    guess = 0.5 if found.guess is None else found.guess
-    return [float(d) for d in curve(doses, found.t75.value, found.power, found.lapse, guess)]
+    return [float(d) for d in curve(doses, found.t75.value, found.power, found.lapse)]
 
 
 def _dose_response(
     ratings: RatingsArray,
     perturber: str,
     doses: list[int],
-    config: ResolvedConfig,
-    guess: float,
+    edits: Sequence[str],
     characters: int | None,
 ) -> DoseResponse:
-    differences = ratings.difference_table([f"{perturber}.k{k}" for k in doses], ratings.metrics)
-    weights = config.weight_row(perturber, ratings.metrics)
-    fitted = ratings.course.curve(doses, differences, weights, guess)
+    names = [f"{perturber}.k{k}" for k in doses]
+    differences = ratings.difference_table(names, ratings.metrics)
+    for edit in edits:
+        # A text that no harmless edit applies to is its own harmless copy.
+        copies = ratings.difference_table(names, ratings.metrics, of=edit)
+        differences = np.where(np.isnan(copies), differences, copies)
+    fitted = ratings.course.curve(doses, differences, ratings.clusters)
     if fitted is None:
         rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, perturber)))
-        fitted = psychometric(doses, differences, rng, weights, guess=guess, clusters=ratings.clusters)
+        fitted = psychometric(doses, differences, rng, clusters=ratings.clusters)
     return DoseResponse(
         perturber,
         tuple(doses),
         detection=tuple(map(_finite, fitted.detection)),
-        guess=fitted.guess,
         power=_finite(fitted.power),
         lapse=_finite(fitted.lapse),
         t75=_t75(fitted.fitted),
         characters=characters,
-        t75_isotonic=_t75(fitted.isotonic),
     )
 
 
@@ -365,8 +365,7 @@ def _all_tested(
     controls, attacks = ([v for v in variants if v.level == level] for level in ("control", "attack"))
     edits = [v.name for v in controls if v.perturber != IDENTITY]
     names, order = [v.name for v in perturbed], [v.name for v in variants]
-    guess = false_alarms(judged_probes(ratings, controls, config))
-    responses = dose_responses(ratings, names, config, guess, characters)
+    responses = dose_responses(ratings, names, [e for e in edits if e in ratings.variants], characters)
     dosed = {response.perturber for response in responses}
     rows, found = judged_kinds(ratings, [v for v in perturbed if v.perturber not in dosed], config, edits)
     further, _ = judged_kinds(ratings, [v for v in perturbed if v.perturber in dosed], config, edits)
@@ -378,12 +377,6 @@ def _all_tested(
         responses,
         found,
     )
-
-
-def false_alarms(controls: Sequence[VariantResult]) -> float:
-    """Mean detection of the controls, where a psychometric curve starts; 0.5 without any."""
-    found = [row.detection for row in controls if row.detection is not None]
-    return sum(found) / len(found) if found else 0.5
 
 
 def averages(rows: Sequence[VariantResult]) -> dict[str, Any]:

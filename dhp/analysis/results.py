@@ -239,21 +239,17 @@ class DoseResponse:
     doses: tuple[int, ...]
     """Doses in rising order."""
     detection: tuple[float | None, ...] = ()
-    """Detection at each dose, the mean over metrics by their weights; empty in files of version 1."""
-    guess: float | None = None
-    """Detection of the controls, at least 0.5: where the curve starts."""
+    """Detection at each dose beside the harmlessly edited copy, or the original where none was rated, by the
+    metric that sees all doses together best; see `dhp.stats.psychometric`."""
     power: float | None = None
     """Exponent of the dose in the fitted psychometric curve; see `dhp.stats.psychometric`."""
     lapse: float | None = None
     """Lapse rate: 1 minus the detection of the largest damage, in [0, 0.5]."""
     t75: DoseThreshold | None = None
-    """T75 by the fitted curve, or by the posterior of a search; None where undefined: nothing moves at any
-    dose, or controls reach 75 %."""
+    """T75 by the fitted curve, or by the posterior of a search; None where undefined, as nothing moves at
+    any dose."""
     characters: int | None = None
     """Median length of the originals; None where the texts are unknown."""
-    t75_isotonic: DoseThreshold | None = None
-    """T75 by isotonic regression, which assumes no form of the curve, as a check; None also after a
-    search."""
 
 
 @dataclass(frozen=True, slots=True)

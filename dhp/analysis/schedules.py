@@ -1,6 +1,6 @@
 """Schedules: which texts are rated next, given the ratings so far, and what that means for the figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -11,7 +11,7 @@ from dhp.core.records import Candidate, Rating
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dhp.stats.arrays import Floats
+    from dhp.stats.arrays import Floats, Ints
     from dhp.stats.psychometric import Psychometric
 
 
@@ -21,9 +21,6 @@ class RatedSoFar(Protocol):
     @property
     def ratings(self) -> Sequence[Rating]:
         """Those that came, in their order."""
-
-    def weights(self, perturber: str) -> Mapping[str, float]:
-        """Metric -> weight under a perturber; they sum to 1."""
 
     def decided(self) -> set[str]:
         """The kinds of damage that are noticed, missed or preferred, by the one rule of all runs."""
@@ -117,7 +114,7 @@ class Course:
         return d
 
     def curve(
-        self, doses: Sequence[int], differences: "Floats", weights: Sequence[float] | None, guess: float
+        self, doses: Sequence[int], differences: "Floats", clusters: "Ints | None"
     ) -> "Psychometric | None":
         """The psychometric curve where doses were chosen by the ratings; None where they were not.
 

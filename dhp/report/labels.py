@@ -83,11 +83,6 @@ def t75(curve: DoseResponse) -> str:
     return _dose(curve.t75, curve.doses)
 
 
-def t75_isotonic(curve: DoseResponse) -> str:
-    """T75 by isotonic regression, as `t75`."""
-    return _dose(curve.t75_isotonic, curve.doses)
-
-
 def _dose(threshold: DoseThreshold | None, doses: Sequence[int]) -> str:
     if threshold is None:
         return "–"

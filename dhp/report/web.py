@@ -13,7 +13,7 @@ from dhp.content.catalog import kind_name, variant_name
 from dhp.core.text import visible
 from dhp.core.verdicts import NOT_TESTED, VERDICTS
 from dhp.report.findings import control_words
-from dhp.report.labels import between, figure, in_key, percent, percents, t75, t75_isotonic
+from dhp.report.labels import between, figure, in_key, percent, percents, t75
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -122,7 +122,6 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "percents": percents,
     "share": percent,
     "t75": t75,
-    "t75_isotonic": t75_isotonic,
     "variant_name": variant_name,
     "words": lambda name: name.replace("_", " "),
 }

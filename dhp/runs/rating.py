@@ -137,12 +137,6 @@ class _Session:
         self._total = self._count + texts * self.per_text
         self._show()
 
-    def weights(self, perturber: str) -> Mapping[str, float]:
-        """Metric -> weight under a perturber."""
-        metrics = self.task.metric_names
-        row = self._config.weight_row(perturber, metrics) or [1 / len(metrics)] * len(metrics)
-        return dict(zip(metrics, row, strict=True))
-
     def decided(self) -> set[str]:
         """The kinds of damage whose verdict is decided, were the rating to end now."""
         levels = {c.variant: c.level for c in self.candidates if c.level}

@@ -180,6 +180,24 @@ def _kinds(
     return np.clip(between, np.fmax(low, 0), np.fmin(high, 1)), low, high
 
 
+def outcomes_by_best(differences: npt.ArrayLike, clusters: npt.ArrayLike | None = None) -> Floats:
+    """1 for a score that fell, 1/2 for a tie, 0 for one that rose, by example and kind; NaN without a pair.
+
+    From shape (n, V, M); each example is read by the metrics that see all kinds together best on the others.
+    Shape (n, V).
+    """
+    x = checked_table(differences)
+    index = cluster_index(clusters, len(x))
+    there = ~np.isnan(x)
+    signs = np.where(there, np.sign(x), 0.0)
+    sums, squares, counts = (
+        cluster_sums(each.sum(axis=1, keepdims=True), index)
+        for each in (signs, signs**2, there.astype(np.float64))
+    )
+    weights = _choice(sums, squares, counts)[index]
+    return _read(_outcomes(x), normalised(np.broadcast_to(weights, x.shape), there))
+
+
 def _metric_weights(differences: Floats, index: Ints) -> Floats:
     """How much each example counts under each metric, chosen by the other clusters' examples.
 
@@ -192,9 +210,14 @@ def _metric_weights(differences: Floats, index: Ints) -> Floats:
     sums, squares, counts = (
         cluster_sums(each, index) for each in (signs, signs**2, there.astype(np.float64))
     )
+    return normalised(_choice(sums, squares, counts)[index], there)
+
+
+def _choice(sums: Floats, squares: Floats, counts: Floats) -> Floats:
+    """Weights of the metrics for each cluster, not yet normalised, from sums over clusters (G, V, M)."""
     others, moved, size = (each.sum(axis=0) - each for each in (sums, squares, counts))
     groups = np.maximum((counts.sum(axis=2) > 0).sum(axis=0), 1)[:, None]
-    return normalised(metric_choice(others, moved, size, groups)[index], there)
+    return metric_choice(others, moved, size, groups)
 
 
 def metric_choice(others: Floats, moved: Floats, size: Floats, groups: npt.ArrayLike) -> Floats:

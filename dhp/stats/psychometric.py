@@ -1,10 +1,11 @@
 """Psychometric curves and T75.
 
-Detection rises with the dose from the level of harmless edits, 50 % of a judge without false alarms, to one
-less the lapse rate. In the terms of signal detection theory (Green and Swets 1966) the judge's d' is a power
-of the dose, and detection, a choice between two texts, is Phi(d' / sqrt 2); lapses as of Wichmann and Hill
-(2001), up to those of a judge that sees no dose. T75, the dose at which detection is 75 %, does not depend on
-the number of examples; a judge with many lapses never reaches it.
+Detection rises with the dose from 50 % to one less the lapse rate. It is that of the metric that sees the
+damage best over all doses, each example being read by the metrics that the others choose
+(`dhp.stats.detection`). In the terms of signal detection theory (Green and Swets 1966) the judge's d' is a
+power of the dose, and detection, a choice between two texts, is Phi(d' / sqrt 2); lapses as of Wichmann and
+Hill (2001), up to those of a judge that sees no dose. T75, the dose at which detection is 75 %, does not
+depend on the number of examples; a judge with many lapses never reaches it.
 """
 
 import math
@@ -13,9 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import Floats, Ints, checked_table, cluster_draws, cluster_index, metric_row
+from dhp.stats.arrays import Floats, Ints, cluster_draws, cluster_index
+from dhp.stats.detection import outcomes_by_best
 
 TARGET = 0.75
+GUESS = 0.5
+"""Detection at dose 0: the copy is like the text that it is compared with."""
 UNDEFINED = (math.nan, math.nan, math.nan)
 """T75 and its limits where there is none."""
 _STEPS = 6  # thresholds of the grid per octave of the dose
@@ -38,27 +42,20 @@ class Psychometric:
     """Detection at each dose, shape (k,); NaN where no pair is left."""
     pairs: Ints
     """Examples with all scores, shape (k,)."""
-    guess: float
-    """Detection at dose 0: that of harmless edits, at least 0.5."""
     power: float
     """Exponent of the dose to which d' is proportional; NaN, as the lapse rate, where T75 is undefined."""
     lapse: float
     """Lapse rate: 1 minus the detection of the largest damage, in [0, 0.5]."""
     fitted: tuple[float, float, float]
     """T75 of the curve of maximum likelihood, and its limits; inf, also for a resample, where that or
-    `isotonic` is."""
-    isotonic: tuple[float, float, float]
-    """T75 by isotonic regression, linear in the logarithm of the dose: it assumes no form of the curve, as a
-    check."""
+    isotonic regression, which assumes no form of the curve, stays below 75 % at every dose."""
 
 
 def psychometric(
     doses: npt.ArrayLike,
     differences: npt.ArrayLike,
     rng: np.random.Generator,
-    weights: npt.ArrayLike | None = None,
     *,
-    guess: float = 0.5,
     clusters: npt.ArrayLike | None = None,
     resamples: int = 1000,
     level: float = 0.95,
@@ -70,11 +67,9 @@ def psychometric(
     doses : shape (k,)
         Positive and increasing.
     differences : shape (n, k, M)
-        Original minus degraded of n examples at each dose by M metrics, NaN where a score is missing.
+        Harmlessly edited copy minus degraded one of n examples at each dose by M metrics, or original minus
+        degraded; NaN where a score is missing.
     rng : the only source of randomness.
-    weights : shape (M,), optional
-        Of the metrics, with sum 1; default equal. Examples that lack one with weight are left out of a dose.
-    guess : detection of controls (harmless edits); below 0.5 counts as 0.5.
     clusters : shape (n,), optional
         Integers; examples with the same one are drawn together.
     resamples, level
@@ -83,55 +78,53 @@ def psychometric(
     Returns
     -------
     Psychometric
-        T75 is undefined (NaN) where no score moves at any dose, fewer than two doses have a pair, or `guess`
-        is 0.75 or more; its limits too where there are fewer than two clusters.
+        T75 is undefined (NaN) where no score moves at any dose or fewer than two doses have a pair; its
+        limits too where there are fewer than two clusters.
 
     Raises
     ------
     ValueError
         If shapes do not fit or a parameter is out of range.
     """
-    x, scores = checked_doses(doses), fallen(differences, weights)
+    x, scores = checked_doses(doses), outcomes_by_best(differences, clusters)
     if x.size != scores.shape[1]:
         raise ValueError(f"doses must have shape ({scores.shape[1]},), not {x.shape}")
-    if resamples < 1 or not 0 < level < 1 or not 0 <= guess <= 1:
-        raise ValueError("resamples must be at least 1, level in (0, 1) and guess in [0, 1]")
-    base = max(guess, 0.5)
+    if resamples < 1 or not 0 < level < 1:
+        raise ValueError("resamples must be at least 1 and level in (0, 1)")
     there = ~np.isnan(scores)
     kept, index = there.any(axis=0), cluster_index(clusters, len(scores))
     x, (sums, pairs) = x[kept], _resampled(scores[:, kept], index, resamples, rng)
     detection = np.full(kept.size, np.nan)
-    thresholds, power, lapse = [UNDEFINED] * 2, math.nan, math.nan
+    threshold, power, lapse = UNDEFINED, math.nan, math.nan
     if x.size:
-        by_resample = monotone(sums, pairs, base)
+        by_resample = monotone(sums, pairs)
         detection[kept] = sums[0] / pairs[0]
-    if x.size > 1 and base < TARGET and (scores[there] != 0.5).any():
-        found, powers, lapses = fit(x, sums, pairs, base)
+    if x.size > 1 and (scores[there] != 0.5).any():
+        found, powers, lapses = fit(x, sums, pairs)
         power, lapse, groups = float(powers[0]), float(lapses[0]), int(index.max()) + 1
-        reached = crossing(x, by_resample)
-        found = np.where(np.isinf(reached), np.inf, found)
-        thresholds = [_threshold(of, x, groups, level) for of in (found, reached)]
-    return Psychometric(detection, there.sum(axis=0), base, power, lapse, *thresholds)
+        found = np.where(np.isinf(crossing(x, by_resample)), np.inf, found)
+        threshold = _threshold(found, x, groups, level)
+    return Psychometric(detection, there.sum(axis=0), power, lapse, threshold)
 
 
 def curve(
-    doses: npt.ArrayLike, threshold: npt.ArrayLike, power: npt.ArrayLike, lapse: npt.ArrayLike, guess: float
+    doses: npt.ArrayLike, threshold: npt.ArrayLike, power: npt.ArrayLike, lapse: npt.ArrayLike
 ) -> Floats:
-    """Detection at doses above 0, in [guess, 1 - lapse]; all parameters but `guess` may be arrays.
+    """Detection at doses above 0, in [0.5, 1 - lapse]; all parameters may be arrays.
 
     The threshold is T75; of a curve that ends at 75 % or below, the dose at half of its rise.
     """
     from scipy.special import ndtr, ndtri
 
-    top = np.maximum(1 - guess - np.asarray(lapse, dtype=np.float64), 0.0)
-    reaches = top > TARGET - guess
-    share = np.where(reaches, (TARGET - guess) / np.where(reaches, top, 1.0), 0.5)
+    top = np.maximum(1 - GUESS - np.asarray(lapse, dtype=np.float64), 0.0)
+    reaches = top > TARGET - GUESS
+    share = np.where(reaches, (TARGET - GUESS) / np.where(reaches, top, 1.0), 0.5)
     relative = np.asarray(doses, dtype=np.float64) / np.asarray(threshold, dtype=np.float64)
-    detected: Floats = guess + top * (2 * ndtr(ndtri((1 + share) / 2) * relative ** np.asarray(power)) - 1)
+    detected: Floats = GUESS + top * (2 * ndtr(ndtri((1 + share) / 2) * relative ** np.asarray(power)) - 1)
     return detected
 
 
-def fit(doses: Floats, sums: Floats, pairs: Floats, guess: float) -> tuple[Floats, Floats, Floats]:
+def fit(doses: Floats, sums: Floats, pairs: Floats) -> tuple[Floats, Floats, Floats]:
     """T75, power and lapse rate of maximum likelihood, of many data sets at once.
 
     Parameters
@@ -148,7 +141,7 @@ def fit(doses: Floats, sums: Floats, pairs: Floats, guess: float) -> tuple[Float
         ends at 75 % or below.
     """
     t, power, lapse = threshold_grid(doses), _POWERS, _LAPSES
-    p = curve(doses[:, None, None, None], t[:, None, None], power[:, None], lapse, guess)
+    p = curve(doses[:, None, None, None], t[:, None, None], power[:, None], lapse)
     p = np.clip(p, _LEAST, 1 - _LEAST).reshape(doses.size, -1)
     hit, miss = np.log(p), np.log1p(-p)
     reaches = lapse < 1 - TARGET
@@ -181,21 +174,21 @@ def _between(t: Floats, profile: Floats, at: npt.NDArray[np.intp]) -> Floats:
     return np.asarray(t[at] * (t[1] / t[0]) ** np.clip(shift, -0.5, 0.5))
 
 
-def monotone(sums: Floats, pairs: Floats, guess: float) -> Floats:
-    """Detection by dose made non-decreasing and at least `guess`, of many data sets of shape (R, k).
+def monotone(sums: Floats, pairs: Floats) -> Floats:
+    """Detection by dose made non-decreasing and at least 50 %, of many data sets of shape (R, k).
 
     Isotonic regression weighted by the pairs, by its max-min formula (Barlow et al. 1972): the largest over
     the starts of the smallest over the ends of all means of doses from start to end.
     """
     k = sums.shape[1]
     total, count = (np.pad(a.cumsum(axis=1), ((0, 0), (1, 0))) for a in (sums, pairs))
-    fitted = np.full(sums.shape, guess)
+    fitted = np.full(sums.shape, GUESS)
     for i in range(k):
         size = count[:, i + 1 :] - count[:, i : i + 1]
         means = (total[:, i + 1 :] - total[:, i : i + 1]) / np.where(size > 0, size, np.nan)
         means = np.where(size > 0, means, np.inf)[:, ::-1]
         least = np.minimum.accumulate(means, axis=1)[:, ::-1]
-        fitted[:, i:] = np.maximum(fitted[:, i:], np.where(np.isfinite(least), least, guess))
+        fitted[:, i:] = np.maximum(fitted[:, i:], np.where(np.isfinite(least), least, GUESS))
     return fitted
 
 
@@ -211,16 +204,6 @@ def crossing(doses: Floats, detection: Floats) -> Floats:
     share = (TARGET - detection[rows, before]) / rise
     between = doses[before] * (doses[at] / doses[before]) ** share
     return np.where(above.any(axis=1), np.where(at > 0, between, 0.0), np.inf)
-
-
-def fallen(differences: npt.ArrayLike, weights: npt.ArrayLike | None) -> Floats:
-    """Share of the metrics that fell, ties counting half, by example and dose; NaN where one is missing.
-
-    Parameters as for `psychometric`.
-    """
-    x = checked_table(differences)
-    w = metric_row(weights, x.shape[2])
-    return np.asarray(((1 + np.sign(x[:, :, w > 0])) / 2) @ w[w > 0])
 
 
 def checked_doses(doses: npt.ArrayLike) -> Floats:

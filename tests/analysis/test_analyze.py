@@ -382,20 +382,19 @@ def test_sign_flips_are_for_halves_and_a_missing_pair_is_none() -> None:
         dhp.analyze(frame.replace({"score": {0.5: 0.75}}), analysis=analysis)
 
 
-@pytest.mark.parametrize(("alarms", "guess"), [(None, 0.5), (110, 0.555)])
-def test_a_curve_goes_from_the_controls_through_75_per_cent(alarms: int | None, guess: float) -> None:
-    """Of 200 scores fall as many as at a threshold of 4 and a power of 1; the others rise."""
+@pytest.mark.parametrize("harmless", [False, True])
+def test_a_curve_goes_from_harmless_copies_through_75_per_cent(harmless: bool) -> None:
+    """Of 200 scores fall as many as at a threshold of 4 and a power of 1; the others rise.
+
+    Every harmless copy scores a hair below its original, which takes no dose to a higher detection.
+    """
     fell = {1: 116, 2: 129, 4: 150, 8: 175, 16: 194}
-    variants = {f"random_typos.k{dose}": (count, "character") for dose, count in fell.items()}
-    if alarms is not None:
-        variants |= {"harmless": (alarms, "control"), "harmless_too": (alarms + 2, "control")}
     rows = [(f"e{i}", "original", 3, "") for i in range(200)]
-    for variant, (count, level) in variants.items():
-        rows += [(f"e{i}", variant, 2 if i < count else 4, level) for i in range(200)]
+    rows += [(f"e{i}", "harmless", 2.9, "control") for i in range(200) if harmless]
+    for dose, count in fell.items():
+        rows += [(f"e{i}", f"random_typos.k{dose}", 2 if i < count else 4, "character") for i in range(200)]
     frame = pd.DataFrame(rows, columns=["example", "variant", "score", "level"]).assign(metric="fluency")
     (curve,) = dhp.analyze(frame).curves
     assert curve.detection == pytest.approx([count / 200 for count in fell.values()])
-    assert curve.guess == pytest.approx(guess)
-    for threshold in (curve.t75, curve.t75_isotonic):
-        assert threshold is not None
-        assert threshold.value == pytest.approx(4, rel=0.1)
+    assert curve.t75 is not None
+    assert curve.t75.value == pytest.approx(4, rel=0.1)

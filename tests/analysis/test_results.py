@@ -157,13 +157,10 @@ def test_results_show_in_notebooks_and_in_a_line() -> None:
     assert labels == [variant_name(row.variant) for row in (*results[0].variants, *results[0].controls)]
 
 
-@pytest.mark.parametrize(("guess", "foot"), [(None, 0.5), (0.6, 0.6)])
-def test_the_fitted_line_goes_from_the_controls_through_75_per_cent_to_the_lapses(
-    guess: float | None, foot: float
-) -> None:
+def test_the_fitted_line_goes_from_50_through_75_per_cent_to_the_lapses() -> None:
     t75 = DoseThreshold(8.0, 5.0, 12.0)
-    found = DoseResponse("random_typos", (1, 4, 16), guess=guess, power=1.0, lapse=0.02, t75=t75)
-    assert fitted_detection(found, [1e-9, 8, 1e9]) == pytest.approx([foot, 0.75, 0.98])
+    found = DoseResponse("random_typos", (1, 4, 16), power=1.0, lapse=0.02, t75=t75)
+    assert fitted_detection(found, [1e-9, 8, 1e9]) == pytest.approx([0.5, 0.75, 0.98])
 
 
 def test_without_a_threshold_there_is_no_line() -> None:

@@ -166,7 +166,7 @@ def test_every_figure_of_the_results_is_there(
             for side in ("originals", "degraded"):
                 del style[side]["histogram"]  # only the file has these
         for curve in found["curves"]:
-            del curve["t75"], curve["t75_isotonic"], curve["doses"], curve["detection"]  # these are drawn
+            del curve["t75"], curve["doses"], curve["detection"]  # these are drawn
         for part in ("styles", "halo", "repeats", "curves", "usage"):
             for value in leaves(found[part]):
                 assert words & {two(value), percent(value), f"{value:,.0f}"}, (part, value)

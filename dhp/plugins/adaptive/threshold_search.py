@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -10,16 +11,16 @@ import numpy.typing as npt
 
 from dhp.analysis.schedules import Course, RatedSoFar, Schedule
 from dhp.core.errors import InputError
-from dhp.core.records import ORIGINAL, Candidate, parse_variant
+from dhp.core.records import IDENTITY, ORIGINAL, Candidate, parse_variant
 from dhp.core.seeding import shuffled, stream
-from dhp.stats.arrays import Bools, Floats, rounding_error
+from dhp.stats.arrays import Bools, Floats, Ints, rounding_error
+from dhp.stats.detection import outcomes_by_best
 from dhp.stats.psychometric import (
     TARGET,
     UNDEFINED,
     Psychometric,
     checked_doses,
     curve,
-    fallen,
     threshold_grid,
 )
 
@@ -71,13 +72,26 @@ class Staircase:
         """After one more pair of texts.
 
         `dose` is one of `doses`, and `score` is 1 where the score fell, 1/2 where it tied, 0 where it rose,
-        with several metrics their weighted mean; else `ValueError`.
+        or between these; else `ValueError`.
         """
         at = np.flatnonzero(self.doses == dose)
         if not at.size or not 0 <= score <= 1:
             raise ValueError(f"dose must be one of `doses` and score in [0, 1], not {dose} and {score}")
         told = self._updated(int(at[0]), score)
         return replace(told, answers=self.answers + 1, moved=self.moved or score != 0.5)
+
+    def after(self, doses: npt.ArrayLike, scores: npt.ArrayLike) -> "Staircase":
+        """After the answers to many pairs of texts, of one shape; as `updated` after each."""
+        at, found = np.searchsorted(self.doses, doses), np.asarray(scores, dtype=np.float64)
+        fell, pairs = (np.bincount(at, w, self.doses.size) for w in (found, np.ones(found.shape)))
+        told = np.tensordot(fell, np.log(self.detection), 1)
+        told += np.tensordot(pairs - fell, np.log1p(-self.detection), 1)
+        return replace(
+            self,
+            log_posterior=self.log_posterior + told,
+            answers=self.answers + found.size,
+            moved=self.moved or bool((found != 0.5).any()),
+        )
 
     def t75(self, level: float = 0.95) -> tuple[float, float, float]:
         """Posterior median and the central credible interval of this level, in (0, 1).
@@ -125,15 +139,14 @@ class Staircase:
         )
 
 
-def staircase(doses: npt.ArrayLike, guess: float = 0.5) -> Staircase:
+def staircase(doses: npt.ArrayLike) -> Staircase:
     """A staircase before the first answer.
 
     `doses` of shape (D,) may be asked about; raises `ValueError` unless they are positive and increasing.
-    `guess`, in [0.5, 0.75), is the detection of controls.
     """
     x = checked_doses(doses)
     t = threshold_grid(x)
-    p = curve(x[:, None, None, None], t[:, None, None], _POWERS[:, None], _LAPSES, guess)
+    p = curve(x[:, None, None, None], t[:, None, None], _POWERS[:, None], _LAPSES)
     p = np.clip(p, _LEAST, 1 - _LEAST).reshape(x.size, t.size, -1)
     powers = -0.5 * (np.log(_POWERS) / _POWER_SPREAD) ** 2
     prior = (powers[:, None] + _LAPSE_SHAPE * np.log1p(-_LAPSES)).ravel()
@@ -144,28 +157,24 @@ def staircase(doses: npt.ArrayLike, guess: float = 0.5) -> Staircase:
 def searched(
     doses: npt.ArrayLike,
     differences: npt.ArrayLike,
-    weights: npt.ArrayLike | None = None,
-    *,
-    guess: float = 0.5,
+    clusters: npt.ArrayLike | None = None,
 ) -> Psychometric:
     """What is known after a search, as `dhp.stats.psychometric.psychometric` says it of a grid of doses.
 
-    `fitted` is T75 of the posterior; power and lapse rate are the most probable ones. `isotonic` is
-    undefined, as few answers are at one dose. Parameters and errors as there.
+    `fitted` is T75 of the posterior; power and lapse rate are the most probable ones. Parameters and errors
+    as there.
     """
-    scores, base = fallen(differences, weights), max(guess, 0.5)
+    scores = outcomes_by_best(differences, clusters)
     there = ~np.isnan(scores)
     pairs, fell = there.sum(axis=0), np.nansum(scores, axis=0)
     detection = np.where(pairs > 0, fell / np.maximum(pairs, 1), np.nan)
-    if base >= TARGET or not (scores[there] != 0.5).any():
-        return Psychometric(detection, pairs, base, math.nan, math.nan, UNDEFINED, UNDEFINED)
-    before = staircase(doses, base)
-    p = before.detection
-    told = np.tensordot(fell, np.log(p), 1) + np.tensordot(pairs - fell, np.log1p(-p), 1)
-    state = replace(before, log_posterior=before.log_posterior + told, answers=int(pairs.sum()), moved=True)
+    if not (scores[there] != 0.5).any():
+        return Psychometric(detection, pairs, math.nan, math.nan, UNDEFINED)
+    asked = np.broadcast_to(checked_doses(doses), scores.shape)[there]
+    state = staircase(doses).after(asked, scores[there])
     best = int(state._posterior().sum(axis=0).argmax())
     power, lapse = _POWERS[best // _LAPSES.size], _LAPSES[best % _LAPSES.size]
-    return Psychometric(detection, pairs, base, float(power), float(lapse), state.t75(), UNDEFINED)
+    return Psychometric(detection, pairs, float(power), float(lapse), state.t75())
 
 
 AT_ONCE = 8
@@ -192,7 +201,7 @@ class ThresholdSearch(Schedule):
         self, candidates: Sequence[Candidate], metrics: Sequence[str], seed: int, dataset: str
     ) -> "SearchPlan":
         """A staircase for each perturber that takes doses; raises `InputError` where none does."""
-        return SearchPlan(candidates, seed, dataset)
+        return SearchPlan(candidates, metrics, seed, dataset)
 
     def read(self, table: "pd.DataFrame", place: str) -> "SearchCourse | None":
         """The course of a search, which its column tells."""
@@ -208,11 +217,9 @@ class SearchCourse(Course):
 
     schedule: ClassVar[Schedule] = SCHEDULE
 
-    def curve(
-        self, doses: Sequence[int], differences: Floats, weights: Sequence[float] | None, guess: float
-    ) -> Psychometric:
+    def curve(self, doses: Sequence[int], differences: Floats, clusters: Ints | None) -> Psychometric:
         """What is known after the search."""
-        return searched(doses, differences, weights, guess=guess)
+        return searched(doses, differences, clusters)
 
 
 @dataclass(slots=True)
@@ -224,11 +231,14 @@ class _Search:
     """Variant of each dose: dose -> variant."""
     left: int
     """Texts that may still be asked about."""
+    prior: Staircase
     state: Staircase
     order: list[str]
     """The examples, next one first."""
     pending: list[tuple[str, int]] = field(default_factory=list)
     """Example and dose of the texts being asked about."""
+    answers: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
+    """Metric -> dose and outcome of each text that was answered."""
 
 
 class SearchPlan:
@@ -238,8 +248,11 @@ class SearchPlan:
     is. The examples take turns in an order drawn by seed, dataset and perturber.
     """
 
-    def __init__(self, candidates: Sequence[Candidate], seed: int, dataset: str) -> None:
-        self._candidates = candidates
+    def __init__(
+        self, candidates: Sequence[Candidate], metrics: Sequence[str], seed: int, dataset: str
+    ) -> None:
+        self._candidates, self._metrics = candidates, metrics
+        self._edits = {c.variant: None for c in candidates if c.level == "control" and _is_edit(c)}
         self._there = {(c.example, c.variant) for c in candidates}
         self._others = {(c.example, c.variant) for c in candidates if _dose(c.variant) is None}
         self._asked: dict[tuple[str, str], int] = {}
@@ -251,7 +264,8 @@ class SearchPlan:
         for perturber, variants in _by_perturber(candidates).items():
             order = shuffled(examples, stream(seed, dataset, perturber, "thresholds"))
             most = math.ceil(COPIES * len(examples))
-            self._searches.append(_Search(perturber, variants, most, staircase(list(variants)), order))
+            prior = staircase(list(variants))
+            self._searches.append(_Search(perturber, variants, most, prior, prior, order))
         if not self._searches:
             raise InputError(f"dataset '{dataset}': no text takes two doses, which a threshold needs")
 
@@ -269,7 +283,7 @@ class SearchPlan:
                 self._scores.setdefault(key, []).append(rating.score)
         self._seen = len(so_far.ratings)
         for search in self._searches:
-            self._learn(search, so_far.weights(search.perturber))
+            self._learn(search)
             self._choose(search)
         wanted = {(e, search.variants[dose]) for search in self._searches for e, dose in search.pending}
         if not self._turns:
@@ -284,27 +298,31 @@ class SearchPlan:
         """The turn in which a text was asked about."""
         return self._asked[example, variant]
 
-    def _learn(self, search: _Search, weights: Mapping[str, float]) -> None:
+    def _learn(self, search: _Search) -> None:
+        """Take in the answers, by the metric that sees the damage best so far."""
         for example, dose in search.pending:
-            outcome = self._outcome(example, search.variants[dose], weights)
-            if outcome is not None:
-                search.state = search.state.updated(dose, outcome)
+            for metric, outcome in self._outcomes(example, search.variants[dose]).items():
+                search.answers.setdefault(metric, []).append((dose, outcome))
         search.pending = []
+        if search.answers:
+            best = max(search.answers.values(), key=lambda answers: fmean(each for _, each in answers))
+            search.state = search.prior.after(*zip(*best, strict=True))
 
-    def _outcome(self, example: str, variant: str, weights: Mapping[str, float]) -> float | None:
-        """1 where the scores fell, 1/2 where they tied, 0 where they rose; None where one is missing."""
-        total = 0.0
-        for metric, weight in weights.items():
-            sides = [self._scores.get((example, name, metric)) for name in (ORIGINAL, variant)]
-            if weight and not all(sides):
-                return None
-            if weight:
-                before, after = (np.array(side) for side in sides)
+    def _outcomes(self, example: str, variant: str) -> dict[str, float]:
+        """Metric -> 1 for a score below that of the harmless copy, 1/2 for a tie, 0 for one above.
+
+        Beside the original where no harmless copy has a score; without metrics that lack one.
+        """
+        found = {}
+        for metric in self._metrics:
+            sides = [self._scores.get((example, name, metric)) for name in (*self._edits, ORIGINAL)]
+            before, after = next(filter(None, sides), None), self._scores.get((example, variant, metric))
+            if before and after:
                 size = max(np.abs(before).mean(), np.abs(after).mean())
-                drop = before.mean() - after.mean()
-                tied = abs(drop) <= rounding_error(size, max(before.size, after.size))
-                total += weight * (0.5 if tied else float(drop > 0))
-        return min(total, 1.0)
+                drop = fmean(before) - fmean(after)
+                tied = abs(drop) <= rounding_error(size, max(len(before), len(after)))
+                found[metric] = 0.5 if tied else float(drop > 0)
+        return found
 
     def _choose(self, search: _Search) -> None:
         for wanted in search.state.next_doses(min(AT_ONCE, search.left)) if search.left else ():
@@ -331,6 +349,10 @@ def _dose(variant: str) -> int | None:
 
 def _is_probe(candidate: Candidate) -> bool:
     return candidate.variant != ORIGINAL and _dose(candidate.variant) is None
+
+
+def _is_edit(candidate: Candidate) -> bool:
+    return parse_variant(candidate.variant).perturber != IDENTITY
 
 
 def _by_perturber(candidates: Iterable[Candidate]) -> dict[str, dict[int, str]]:

@@ -118,7 +118,7 @@ def asked(t75: float, answers: int, seed: int = 1, batch: int = 1) -> Staircase:
     rng, state = np.random.default_rng(seed), staircase(DOSES)
     while state.answers < answers:
         for dose in state.next_doses(batch):
-            fell = rng.random() < curve(dose, t75, 1.0, 0.02, 0.5)
+            fell = rng.random() < curve(dose, t75, 1.0, 0.02)
             state = state.updated(dose, float(fell))
     return state
 
@@ -146,23 +146,21 @@ def test_the_posterior_is_prior_times_likelihood() -> None:
 
 
 def test_after_a_search_it_is_the_posterior_of_its_answers() -> None:
-    state, rows, rng = staircase(DOSES, 0.6), [], np.random.default_rng(4)
+    state, rows, rng = staircase(DOSES), [], np.random.default_rng(4)
     for dose in rng.choice(DOSES, 40):
         fell = rng.choice([1.0, 0.0, -1.0])
         rows.append(np.where(dose == DOSES, fell, np.nan))
         state = state.updated(dose, (1 + fell) / 2)
-    found = searched(DOSES, np.array(rows)[:, :, None], guess=0.6)
+    found = searched(DOSES, np.array(rows)[:, :, None])
     assert found.fitted == pytest.approx((state.t75()[0], state.t75()[1], state.t75()[2]))
     counts = (~np.isnan(np.array(rows))).sum(axis=0)
-    assert (found.pairs.tolist(), found.guess) == (counts.tolist(), 0.6)
-    assert np.isnan(found.isotonic[0])
+    assert found.pairs.tolist() == counts.tolist()
 
 
 def test_a_search_without_an_answer_that_moves_is_undefined() -> None:
     found = searched(DOSES, np.zeros((3, DOSES.size, 2)))
     assert np.isnan([found.fitted[0], found.power]).all()
     assert found.detection.tolist() == [0.5] * DOSES.size
-    assert math.isnan(searched(DOSES, np.ones((3, DOSES.size, 1)), guess=0.8).fitted[0])
 
 
 def test_the_chosen_dose_leaves_the_least_entropy_on_average() -> None:
@@ -231,7 +229,7 @@ def test_a_judge_that_ends_at_74_per_cent_may_never_reach_it(answers: int) -> No
         rng, state = np.random.default_rng(seed), staircase(DOSES)
         while state.answers < answers:
             for dose in state.next_doses(16):
-                state = state.updated(dose, float(rng.random() < curve(dose, 2.0, 1.0, 0.26, 0.5)))
+                state = state.updated(dose, float(rng.random() < curve(dose, 2.0, 1.0, 0.26)))
         highest.append(state.t75()[2])
     assert sum(math.isinf(high) for high in highest) >= 17
 
