@@ -17,8 +17,8 @@ LIMIT = 5_000
 """Examples beyond which no number is given."""
 CHANCES = (0.5, 0.8)
 """Chances of a decision at the two ends of the range."""
-_STEP = 1.15  # ratio of the numbers that are tried
-_DRAWS = 400
+_STEP = 1.25  # ratio of the numbers that are tried
+_DRAWS = 250
 
 
 def examples_to_decide(
@@ -36,16 +36,18 @@ def examples_to_decide(
     moves = rng.beta(moved + 0.5, size - moved + 0.5, _DRAWS)
     falls = rng.beta(max(fell, 0.0) + 0.5, max(moved - fell, 0.0) + 0.5, _DRAWS)
     reached: list[int] = []
-    total = float(n)
+    total, chance = float(n), 0.0
     while total < limit:
+        fewer, before = total, chance
         total = min(max(total * _STEP, total + 1), limit)
         further = round(size * (total / n - 1))
         more_moved = rng.binomial(further, moves)
         more_fell = rng.binomial(more_moved, falls)
         tied, rose = size + further - moved - more_moved, moved - fell + more_moved - more_fell
         counts = [np.maximum(each, 0.0) for each in (fell + more_fell, tied, rose)]
-        chance = _decided(counts[0], counts[1], counts[2], floor, kinds).mean()
-        reached += [math.ceil(total)] * sum(chance >= each for each in CHANCES[len(reached) :])
+        chance = float(_decided(counts[0], counts[1], counts[2], floor, kinds).mean())
+        shares = [(each - before) / (chance - before) for each in CHANCES[len(reached) :] if chance >= each]
+        reached += [math.ceil(fewer + max(share, 0.0) * (total - fewer)) for share in shares]
         if len(reached) == len(CHANCES):
             return reached[0], reached[1]
     return None
