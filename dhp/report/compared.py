@@ -103,8 +103,10 @@ def _reason(row: VariantResult) -> str:
     if row.detection is None or row.detection_ci is None:
         return "too few pairs"
     figures = f"{percent(row.detection)} ({percents(row.detection_ci)})"
-    if row.state is AS_HARMLESS_EDITS or (row.state.is_open and row.detection_ci[0] > _BLIND):
-        return f"{figures}: not shown to fall more often than under harmless edits"
+    if row.state is AS_HARMLESS_EDITS:
+        return f"{figures}: not shown to score lower than the harmlessly edited text"
+    if row.state.is_open and row.detection_ci[0] > _BLIND:
+        return f"{figures}: not proven in the test over all kinds, more examples decide"
     if row.state.is_open:
         return f"{figures}: the interval holds 50 %, more examples decide"
     return figures
