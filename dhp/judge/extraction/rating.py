@@ -216,6 +216,7 @@ def _last(text: str, grammar: Grammar) -> Statement | None:
 
 
 _PREAMBLE = re.compile(r"[^\n\d]{1,80}[.:!]?\n+")
+_ALONE_IN_BRACKETS = re.compile(r"[.!?] \((?=[^()\n]{1,12}\)\s*\Z)")
 _IN_BRACKETS = re.compile(r"(?:The|This) [a-z]+ (?:is|does|has|was)\b[^\n\"“”\d.]{1,150}\(")
 
 
@@ -279,6 +280,8 @@ def _elsewhere(text: str, grammar: Grammar, form: AnswerForm) -> Statement | Non
     if match := _IN_BRACKETS.match(text):
         found = bare(text, match.end(), grammar)
         return found if found is not None and text[found.value_end : found.value_end + 1] == ")" else None
+    if text.count("(") == 1 and (alone := _ALONE_IN_BRACKETS.search(text, max(0, len(text) - 40))):
+        return bare(text, alone.end(), grammar)
     return _last(text, grammar)
 
 
