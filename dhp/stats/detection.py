@@ -57,6 +57,8 @@ class Detection:
     """Its lower 95 % confidence limit, shape (V,)."""
     high: Floats
     """Its upper limit, shape (V,)."""
+    tests: Influences
+    """Detection by each metric, with what each example adds, shape (V, M)."""
     seen: Influences
     """`value` before it is cut to the figures of the metrics, with what each example adds, shape (V, 1)."""
     by_best: Influences
@@ -73,9 +75,11 @@ class Detection:
         return log_p_above(self.seen, line, self.clusters)[:, 0]
 
     def log_p_below(self, line: float) -> Floats:
-        """Natural logs of the p-values that detection is `line` or more; shape (V,)."""
-        of_both = (log_p_below(each, line, self.clusters)[:, 0] for each in (self.seen, self.by_best))
-        return np.maximum(*of_both)
+        """Natural logs of the p-values that detection by any metric is `line` or more; shape (V,)."""
+        by_metric = log_p_below(self.tests, line, self.clusters)
+        return np.maximum(
+            log_p_below(self.seen, line, self.clusters)[:, 0], np.fmax.reduce(by_metric, axis=1)
+        )
 
 
 def detection(
@@ -119,6 +123,7 @@ def detection(
         value=value,
         low=low,
         high=high,
+        tests=tests,
         seen=seen,
         by_best=by_best,
         clusters=None if clusters is None else np.asarray(clusters),
