@@ -1,6 +1,7 @@
 """Batch files: what is written, what may come back, and that a run ends as if it had asked directly."""
 
 import json
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -306,10 +307,10 @@ def test_names_of_one_model_differ_in_a_date_alone(answered_by: str, asked_for: 
 
 
 def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(part: object) -> Path:
-        return Path("/dev/full")
+    def full(path: object, flags: int) -> int:
+        return os.open("/dev/full", flags)
 
-    monkeypatch.setattr("dhp.plugins.batch.files._unfinished", full)
+    monkeypatch.setattr("dhp.plugins.batch.files.open_regular", full)
     writer = BatchWriter(tmp_path / "r.jsonl")
     monkeypatch.setattr(Path, "unlink", lambda self, missing_ok: None)
     with pytest.raises(DiskFull, match=r"r\.jsonl: cannot be written .No space left on device."):
