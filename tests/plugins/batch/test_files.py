@@ -311,6 +311,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch:
         return os.open("/dev/full", flags)
 
     monkeypatch.setattr("dhp.plugins.batch.files.open_regular", full)
+    monkeypatch.setattr(os, "ftruncate", lambda descriptor, length: None)  # a device has no length
     writer = BatchWriter(tmp_path / "r.jsonl")
     monkeypatch.setattr(Path, "unlink", lambda self, missing_ok: None)
     with pytest.raises(DiskFull, match=r"r\.jsonl: cannot be written .No space left on device."):
