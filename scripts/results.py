@@ -1,6 +1,7 @@
 """What real judges show: make docs/results/ from recorded answers and released scores; nothing is asked.
 
     python scripts/results.py ../shared/data [--out FOLDER] [--only SET] [--check]
+    python scripts/results.py ../shared/data --ratings SET > ratings.csv      for `dhp analyze`
 
 DATA holds the published data, a folder a set. What is missing is said in one line, the rest is made.
 """
@@ -12,9 +13,15 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import pandas as pd
+from results_pages.blind_spot import blind_spot, blind_spot_ratings
+from results_pages.checkpoints import mslc24, mslc24_ratings
+from results_pages.judge_bench import llm_judge_bench, llm_judge_bench_ratings
 from results_pages.judgebench import judgebench
 from results_pages.llmbar import llmbar
+from results_pages.memory_judge import locomo_judge, locomo_ratings
 from results_pages.mini import mini
+from results_pages.nullmodel import nullmodel, nullmodel_ratings
 from results_pages.pages import all_pages, readme_table
 from results_pages.parts import SetFigures
 from results_pages.released import agents, bump, demetr
@@ -25,15 +32,28 @@ from dhp.core.errors import InputError
 
 HOME = Path(__file__).resolve().parent.parent
 SETS: Mapping[str, Callable[[Path], SetFigures]] = {
+    "blind_spot": blind_spot,
+    "locomo_judge": locomo_judge,
+    "llm_judge_bench": llm_judge_bench,
+    "mslc24": mslc24,
     "rewardbench2": rewardbench2,
     "judgebench": judgebench,
     "agents": agents,
     "llmbar": llmbar,
     "bump": bump,
     "demetr": demetr,
+    "nullmodel": nullmodel,
     "summeval": summeval,
     "mini": mini,
 }
+RATINGS: Mapping[str, Callable[[Path], pd.DataFrame]] = {
+    "blind_spot": blind_spot_ratings,
+    "locomo_judge": locomo_ratings,
+    "llm_judge_bench": llm_judge_bench_ratings,
+    "mslc24": mslc24_ratings,
+    "nullmodel": nullmodel_ratings,
+}
+"""Sets whose files dhp has no reader for, as tables of ratings."""
 _MARKED = re.compile(r"(<!-- real judges: scripts/results.py -->\n)(\|.*\n)+")
 
 
@@ -77,10 +97,16 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="folder of published data")
     parser.add_argument("--out", type=Path, default=HOME / "docs" / "results", help="default: docs/results")
     parser.add_argument("--only", action="append", choices=SETS, help="this set; may be repeated")
+    parser.add_argument(
+        "--ratings", choices=RATINGS, help="print the ratings of this set as CSV, nothing else"
+    )
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a page is out of date")
     given = parser.parse_args()
     if not given.data.is_dir():
         parser.error(f"{given.data}: is not a folder; allowed: a folder of published data")
+    if given.ratings:
+        print(RATINGS[given.ratings](given.data).to_csv(index=False), end="")
+        return
     logging.getLogger("dhp").setLevel(logging.ERROR)
     sets = made(given.data, given.only or list(SETS))
     if not sets:

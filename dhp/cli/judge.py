@@ -131,7 +131,7 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> tuple[Counter[st
 @click.argument("file", nargs=-1, required=True)
 @RELEASED
 @setting(Choice, "suite")
-@settings("analysis", AnalysisConfig, only=("statistics", "combination", "weights", "floor"))
+@settings("analysis", AnalysisConfig, only=("statistics", "combination", "weights", "floor", "pass_mark"))
 @settings("output", OutputOptions)
 def analyze(
     file: tuple[str, ...],

@@ -133,7 +133,11 @@ def readme_table(sets: Sequence[SetFigures]) -> str:
 
 def _readme_row(audit: Audit) -> list[str]:
     low = audit.lowest
-    worst = "–" if low is None else f"{low.sign} {low.kind}: {percent(low.detection)} [{percents(low.ci)}]"
+    worst = (
+        "–"
+        if low is None
+        else f"{low.verdict.sign} {low.kind}: {percent(low.detection)} [{percents(low.ci)}]"
+    )
     mean = f"{percent(audit.detection)} [{percents(audit.ci)}]"
     return [_name(replace(audit, judge=_plain(audit.judge))), audit.noticed, mean, worst]
 

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import pandas as pd
 
+from dhp.analysis.passing import PassShare
 from dhp.analysis.results import Ends, Result, VariantResult
 from dhp.content.catalog import variant_name
 from dhp.core.records import IDENTITY
@@ -151,7 +152,7 @@ def cell_text(cell: Cell | None) -> str:
     """`● 94 % 90–96`, or a dash."""
     if cell is None or cell.detection is None:
         return "–"
-    return f"{cell.sign} {percent(cell.detection)} {percents(cell.ci)}"
+    return f"{cell.verdict.sign} {percent(cell.detection)} {percents(cell.ci)}"
 
 
 def judges_of(sets: Iterable[SetFigures]) -> list[str]:
@@ -214,3 +215,8 @@ def differences(frame: pd.DataFrame, command: str) -> Table:
 def _shown(pair: Pair) -> str:
     ends = f"{pair.low * 100:+z.0f} to {pair.high * 100:+z.0f}"
     return f"{pair.difference * 100:+z.0f} [{ends}]{' *' if pair.differs else ''}"
+
+
+def share_text(found: PassShare | None) -> str:
+    """`29% [16–45]`, or a dash."""
+    return "–" if found is None else f"{percent(found.share)} [{percents(found.ci)}]"

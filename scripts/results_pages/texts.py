@@ -42,6 +42,106 @@ LIMITS = (
     "Verdicts are corrected for the number of kinds within one row, not for the number of rows.",
 )
 TEXTS = {
+    "blind_spot": SetText(
+        "Blind spot",
+        "42 tasks (14 each of code, mathematics and summary), each with a clean answer, one with a subtle "
+        "planted error, one with an obvious one, and the clean one padded to twice its length. Ten judges of "
+        "2026 scored every answer alone from 1 to 10; seven of them were also asked, of clean and subtle "
+        "answers, whether there is an error.",
+        "All ten notice both kinds of error: they score a subtle error lower than the clean answer in 89 to "
+        "100 % of the pairs. Yet at a mark of 7 subtle errors pass 0 to 45 % of the time: nearly half of "
+        "them with Grok 4.20 without reasoning and with GPT-5.5, which scores every one of them lower and "
+        "lets 26 % of the obvious ones pass too. Of 420 scores of clean answers one is below 7. A mark of 9 "
+        "lets no error pass with GPT-5.5 and fails no clean answer: the mark belongs to the judge. Asked "
+        "directly, judges name 38 to 42 of the 42 subtle errors and still let 0 to 42 % of those pass at 7. "
+        "Padding is a false alarm for none.",
+        (
+            "42 tasks: a share of 0 may be 8 % (exact interval), and differences of 10 points say nothing.",
+            "One score an answer, one prompt; how far a second asking would differ is not known.",
+            "Padded summaries are left out, as they break the length that the task asks for. So padding is a "
+            "control of 28 pairs.",
+            "The errors were planted by one author; errors that models make by themselves may be less clear.",
+            "The best mark is chosen on these answers; errors elsewhere says what to expect on others.",
+        ),
+        "github.com/Booyaka101/llm-judge-blind-spot, results/kaggle/*.json, answers of 2026; code MIT, items "
+        "CC BY 4.0. Scores were transcribed from these files; no text is used.",
+        "Read from DATA/blind_spot/scores.csv.",
+    ),
+    "mslc24": SetText(
+        "Checkpoints of a translation system",
+        "MSLC24, English to German: 149 sentences of 17 documents, translated by thirteen checkpoints of one "
+        "system in training, A to M. 23 metrics and judges of 2024 scored all of them. Each of "
+        " the first twelve checkpoints is held against the last: damage that nobody wrote by hand, and that "
+        "shrinks from A to L.",
+        "All but the two that see no translation notice A to K; nobody notices L, next to last, whose mean "
+        "scores are as high as those of M. What tells judges apart is K: 97 % for COMET-22 and "
+        "PrismRefMedium, 91 % for GEMBA-ESA (GPT-4), 80 % for BLEU, 74 % for XLsimMqm. sentinel-src and "
+        "sentinel-ref, which see the source or the reference alone, come out blind, as they must. "
+        "sentinel-cand, which sees the translation alone, does as well as GEMBA-ESA: a poor checkpoint can "
+        "be told without the source.",
+        (
+            "One system, one language pair, news only; 17 documents carry the intervals.",
+            "That a later checkpoint is better is so for the whole; single sentences may be worse. No metric "
+            "shows L to be worse than M, so it may be no damage at all.",
+            "Many metrics hold the human reference; GEMBA-ESA, CometKiwi, XLsimMqm and the two named QE see "
+            "the source.",
+            "No harmless change was scored, so there is no control.",
+        ),
+        "Knowles, Larkin and Lo (2024), MSLC24: Further Challenges for Metrics on a Wide Landscape of "
+        "Translation Quality, WMT; github.com/nrc-cnrc/MSLC at 2d2e57f, part A, CC BY 4.0.",
+        "Read from DATA/mslc24: metric-scores/en-de, mapping/en-de.tsv, documents/en-de.docs.",
+    ),
+    "locomo_judge": SetText(
+        "A judge of memory systems",
+        "1,540 questions on ten long conversations (LoCoMo). GPT-4o mini, with the prompt that five "
+        "published memory systems are judged by, gave three verdicts on each of three answers: one that is "
+        "specific but wrong, one that is vague and keeps to the topic, both wrong on purpose, and that of "
+        "GPT-4.1 mini with the whole conversation before it.",
+        "The judge notices both, and accepts 10.6 % of the specific and 62.8 % of the vague wrong answers: a "
+        "score that is lower on average is not an answer that is rejected. Detection of the vague ones is 65 "
+        "%, of the specific ones 91 %.",
+        (
+            "The full-context answers are not all right; those that the judge rejects are ties or lost "
+            "pairs.",
+            "The wrong answers were written by Claude Opus 4.6 for the audit, not by a memory system.",
+            "Ten conversations carry the intervals. The prompt tells the judge to be generous.",
+            "No harmless change was judged, so there is no control.",
+        ),
+        "github.com/dial481/locomo-audit at 9493fb4, verdicts of February 2026, CC BY-NC 4.0: figures alone, "
+        "no text is used.",
+        "Read from DATA/locomo_judge: specific.json, vague.json, full_context.json.",
+    ),
+    "llm_judge_bench": SetText(
+        "Length, and nothing else",
+        "39 questions with a right and a wrong answer, the wrong one plain and padded, and 29 pairs of "
+        "answers that are equally good, one longer. Five judges (Claude Sonnet 4.6 and Haiku 4.5, GPT-4.1, "
+        "GPT-4o and GPT-4o mini) saw each pair in both orders.",
+        "Padding hides no error: 97 to 100 % of the wrong answers lose, padded or not. Where nothing is "
+        "wrong, all five prefer the longer answer, in both orders in 19 to 29 of the 29 pairs: as a control "
+        "it is preferred by each of them.",
+        (
+            "39 and 29 pairs; the wrong answers are easy ones.",
+            "The longer answers say more, not the same in more words; whether they are no better is the "
+            "author's view.",
+            "Both answers were shown at once: this is no score of a text alone.",
+        ),
+        "github.com/hankimis/llm-judge-bench at 79125ec of 30 May 2026, MIT.",
+        "Read from DATA/llm_judge_bench/results.json.",
+    ),
+    "nullmodel": SetText(
+        "A text without meaning",
+        "805 instructions of AlpacaEval 2. GPT-4 Turbo compared its own answers with one fixed text that "
+        "answers none of them and was made to win.",
+        "The judge prefers the fixed text in 84 % of the pairs. The attack is known and the judge is of "
+        "2023; it shows what a judge that is asked for a preference can be made to say.",
+        (
+            "One attack, made for this judge and its prompt.",
+            "The released preference is one figure a pair; the order of the two is not among the data used.",
+        ),
+        "Zheng, Pang, Du, Liu, Jiang and Lin (2025), Cheating Automatic LLM Benchmarks: Null Models Achieve "
+        "High Win Rates, ICLR; github.com/tatsu-lab/alpaca_eval at cd543a1, Apache-2.0.",
+        "Read from DATA/nullmodel/preferences.jsonl.",
+    ),
     "rewardbench2": SetText(
         "RewardBench 2",
         "1,730 to 1,763 prompts of RewardBench 2 (without Ties), each with one good and three worse "

@@ -68,6 +68,20 @@ def test_several_models_and_datasets_make_a_list(dhp: Run) -> None:
     assert [r["d_avg"] > 0 for r in results] == [False, True, False, True]
 
 
+def test_a_pass_mark_on_ratings_that_you_have(dhp: Run, tmp_path: Path) -> None:
+    """Of six damaged texts two reach 7; of six originals one does not."""
+    pairs = [(9, 7), (9, 6), (8, 5), (8, 8), (7, 2), (6, 1)]
+    rows = [
+        f"{i},{v},m,{s}"
+        for i, pair in enumerate(pairs)
+        for v, s in zip(("original", "worse"), pair, strict=True)
+    ]
+    (tmp_path / "r.csv").write_text("\n".join(["example,variant,metric,score", *rows]))
+    found = json.loads(dhp("analyze", str(tmp_path / "r.csv"), "--pass-mark", "7", "--json").out)
+    assert found["variants"][0]["passes"]["share"] == pytest.approx(2 / 6)
+    assert found["pass_mark"]["fails"]["share"] == pytest.approx(1 / 6)
+
+
 def test_analyze_gives_what_the_run_gave(dhp: Run) -> None:
     ran = dhp(f"benchmark --model baseline/surface {SMALL} --out r --json")
     from_run = json.loads(ran.out)

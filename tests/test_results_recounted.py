@@ -1,0 +1,227 @@
+"""The results pages of recorded judges, recounted cell by cell from the raw files; nothing of dhp is used."""
+
+import csv
+import json
+import re
+from collections.abc import Iterable
+from html import unescape
+from pathlib import Path
+
+import pytest
+from scipy.stats import binomtest
+
+pytestmark = pytest.mark.realdata
+
+SETS = Path(__file__).resolve().parent.parent / "docs" / "results" / "sets"
+KINDS = {"subtle": "subtle error", "obvious": "obvious error"}
+
+
+def table(name: str, title: str) -> list[list[str]]:
+    """The rows of the table below a heading of a set's page, as text; the head first."""
+    part = (SETS / f"{name}.html").read_text("utf-8").partition(f"<h2>{title}</h2>")[2]
+    rows = re.findall("<tr>.*?</tr>", part.partition("</table>")[0], re.S)
+    cells = (re.findall("<t[hd].*?</t[hd]>", row, re.S) for row in rows)
+    return [[unescape(" ".join(re.sub("<[^>]*>", " ", cell).split())) for cell in row] for row in cells]
+
+
+def control(name: str, judge: str) -> tuple[str, str]:
+    """State and detection of a judge's control, with its pairs."""
+    page = (SETS / f"{name}.html").read_text("utf-8")
+    found = re.search(rf"<p>{re.escape(judge)}, [^:]*: ([a-z ]+), (\S+ \[.*?\], \d+) pairs\.</p>", page)
+    assert found, judge
+    return found[1], found[2]
+
+
+def shows(cell: str, share: float, n: int | None = None) -> bool:
+    """Whether a cell shows a share, rounded as it is there, and the number of pairs."""
+    value = re.search(r"(\d+)(\.\d+)?%", cell)
+    assert value, cell
+    digits = len(value[2] or ".") - 1
+    near = abs(float(value[0][:-1]) - 100 * share) <= 0.5 * 10**-digits + 1e-9
+    return near and (n is None or cell.endswith(f"n {n}"))
+
+
+def detected(pairs: Iterable[tuple[float, float]]) -> tuple[float, int]:
+    """Share of pairs (good, worse) in which the worse one got less, ties half; and the number of pairs."""
+    found = [(good > worse) + (good == worse) / 2 for good, worse in pairs]
+    return sum(found) / len(found), len(found)
+
+
+def blind_spot(real: Path) -> dict[tuple[str, str, str], dict[str, str]]:
+    """(judge, condition, variant) -> task -> what the judge answered."""
+    found: dict[tuple[str, str, str], dict[str, str]] = {}
+    with (real / "blind_spot" / "scores.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            found.setdefault((row["judge"], row["condition"], row["variant"]), {})[row["task"]] = row["score"]
+    return found
+
+
+def plain(answers: dict[tuple[str, str, str], dict[str, str]], judge: str, variant: str) -> dict[str, float]:
+    return {task: float(score) for task, score in answers[judge, "plain", variant].items()}
+
+
+def test_errors_scored_lower_on_the_blind_spot(real: Path) -> None:
+    answers = blind_spot(real)
+    head, *rows = table("blind_spot", "Wrong answers scored lower")
+    assert head == ["judge", "mean", "controls", *KINDS.values()]
+    assert {row[0] for row in rows} == {judge for judge, *_ in answers}
+    for judge, mean, _, *cells in rows:
+        clean = plain(answers, judge, "clean")
+        found = [
+            detected((clean[task], score) for task, score in plain(answers, judge, kind).items())
+            for kind in KINDS
+        ]
+        assert all(shows(cell, *each) for cell, each in zip(cells, found, strict=True)), judge
+        assert shows(mean, sum(share for share, _ in found) / 2, 42)
+        padded = plain(answers, judge, "padded").items()
+        share, n = detected(
+            (clean[task], score) for task, score in padded if task.startswith(("code", "math"))
+        )
+        _, figures = control("blind_spot", judge)
+        assert shows(figures, share)
+        assert figures.endswith(f"], {n}")
+
+
+def test_errors_below_the_clean_answer_as_counted_elsewhere(real: Path) -> None:
+    """42 of 42 and so on: counts of the subtle errors below clean, made independently of this project."""
+    counted = {
+        "gpt-5.5-2026-04-23": (42, 0.333),
+        "claude-opus-5-default": (42, 0.976),
+        "claude-sonnet-5-default": (42, 0.952),
+        "claude-haiku-4-5-20251001": (38, 0.881),
+        "gemini-3.8-flash": (41, 0.786),
+        "grok-4.20-0309-reasoning": (41, 0.762),
+        "grok-4.20-0309-non-reasoning": (35, 0.571),
+        "qwen3-235b-a22b-instruct-2507": (39, 0.810),
+        "glm-5": (41, 0.845),
+        "gpt-oss-120b": (42, 0.952),
+    }
+    passing = {(row[0], row[1]): row[2:] for row in table("blind_spot", "What passes at each mark")}
+    at_six = passing["judge", "answers"].index("6")
+    answers = blind_spot(real)
+    for judge, (below, failing) in counted.items():
+        clean = plain(answers, judge, "clean")
+        assert sum(score < clean[task] for task, score in plain(answers, judge, "subtle").items()) == below
+        shown = [float(passing[judge, f"{kind}: passes"][at_six].rstrip("%")) for kind in KINDS.values()]
+        assert 1 - sum(shown) / 200 == pytest.approx(failing, abs=0.006)
+
+
+def test_what_passes_at_each_mark_on_the_blind_spot(real: Path) -> None:
+    answers = blind_spot(real)
+    (_, _, *marks), *rows = table("blind_spot", "What passes at each mark")
+    assert marks == ["10", *"98765432"]
+    assert len(rows) == 30
+    shown = {"subtle error: passes": "subtle", "obvious error: passes": "obvious", "clean: fails": "clean"}
+    for judge, texts, *cells in rows:
+        scores = plain(answers, judge, shown[texts]).values()
+        for mark, cell in zip(marks, cells, strict=True):
+            passing = sum(score >= float(mark) for score in scores) / len(scores)
+            assert shows(cell, 1 - passing if shown[texts] == "clean" else passing), (judge, texts, mark)
+    for judge, subtle, obvious, clean, *_ in table("blind_spot", "What passes at 7")[1:]:
+        for kind, cell in (("subtle", subtle), ("obvious", obvious), ("clean", clean)):
+            passing = [score >= 7 for score in plain(answers, judge, kind).values()]
+            hits = sum(passing) if kind != "clean" else len(passing) - sum(passing)
+            limits = binomtest(hits, len(passing)).proportion_ci(method="exact")
+            assert shows(cell, hits / len(passing))
+            assert cell.endswith(f"[{limits.low * 100:.0f}–{limits.high * 100:.0f}]")
+
+
+def test_errors_that_are_known_and_pass(real: Path) -> None:
+    answers = blind_spot(real)
+    rows = table("blind_spot", "Knows but passes")[1:]
+    assert [row[0] for row in rows] == list(dict.fromkeys(j for j, asked, _ in answers if asked == "detect"))
+    for judge, subtle, clean, *cells in rows:
+        for variant, cell in (("subtle", subtle), ("clean", clean)):
+            said = list(answers[judge, "detect", variant].values())
+            assert cell == f"{said.count('yes')} of {said.count('yes') + said.count('no')}"
+        scores = plain(answers, judge, "subtle")
+        known = [scores[t] for t, said in answers[judge, "detect", "subtle"].items() if said == "yes"]
+        for mark, cell in zip((6, 7, 8), cells, strict=True):
+            passing = sum(score >= mark for score in known)
+            assert cell.endswith(f", {passing} of {len(known)}")
+            assert shows(cell, passing / len(known))
+
+
+def test_checkpoints_of_a_translation_system(real: Path) -> None:
+    """All 276 cells; of the first checkpoint not told only what follows from the row itself."""
+    folder = real / "mslc24"
+    letters = dict(line.split("\t") for line in (folder / "mapping" / "en-de.tsv").read_text().splitlines())
+    head, *rows = table("mslc24", "Earlier checkpoints scored lower")
+    assert head[2:] == [f"checkpoint {letter}" for letter in "ABCDEFGHIJKL"]
+    assert len(rows) == 23
+    shown = {row[0].removesuffix(" (MSLC24)"): row[2:] for row in rows}
+    for path in (folder / "metric-scores" / "en-de").iterdir():
+        scores: dict[str, list[float]] = {}
+        for line in path.read_text("utf-8").splitlines():
+            _, number, score = line.split("\t")
+            scores.setdefault(letters[number][0], []).append(float(score))
+        cells = shown.pop(re.sub(r"-(src|refA)\.seg\.score$", "", path.name))
+        for letter, cell in zip("ABCDEFGHIJKL", cells, strict=True):
+            share, n = detected(zip(scores["M"], scores[letter], strict=True))
+            assert shows(cell, share, n), (path.name, letter)
+    assert not shown
+
+
+def test_metrics_that_see_no_translation_are_blind(real: Path) -> None:
+    grid = {row[0]: row[2:] for row in table("mslc24", "Earlier checkpoints scored lower")}
+    first = {row[0]: row[1:] for row in table("mslc24", "The first checkpoint no longer told from the last")}
+    for name in ("sentinel-src (MSLC24)", "sentinel-ref (MSLC24)"):
+        assert all(cell.startswith("○ 50%") for cell in grid[name])
+        assert first[name][:2] == ["A", "0 of 12"]
+    for name, cells in list(grid.items())[1:]:
+        not_told = [letter for letter, cell in zip("ABCDEFGHIJKL", cells, strict=True) if cell[0] not in "●"]
+        assert first[name][:2] == [not_told[0], f"{12 - len(not_told)} of 12"]
+
+
+def test_a_judge_that_passes_wrong_answers(real: Path) -> None:
+    accepted: dict[str, dict[str, float]] = {}
+    for name in ("full_context", "specific", "vague"):
+        conversations = json.loads((real / "locomo_judge" / f"{name}.json").read_text("utf-8"))
+        accepted[name] = {
+            each["question_id"]: sum(each["llm_judgments"].values()) / 3
+            for answers in conversations["detailed_results"].values()
+            for each in answers
+        }
+    good = accepted["full_context"]
+    _, (_, _, *cells) = table("locomo_judge", "Wrong answers accepted less often")
+    rows = table("locomo_judge", "What passes")[1:]
+    for kind, cell in zip(("specific", "vague"), cells, strict=True):
+        share, n = detected((good[question], score) for question, score in accepted[kind].items())
+        assert shows(cell, share, n)
+    published = {"specific": "10.6%", "vague": "62.8%", "full_context": "7.4%"}
+    for (_, _, majority, every), (kind, printed) in zip(rows, published.items(), strict=True):
+        passing = sum(score > 0.5 for score in accepted[kind].values()) / 1540
+        mean = sum(accepted[kind].values()) / 1540
+        assert shows(majority, passing if kind != "full_context" else 1 - passing)
+        assert shows(every, mean if kind != "full_context" else 1 - mean)
+        assert every == printed
+
+
+def test_a_fixed_text_wins(real: Path) -> None:
+    lines = (real / "nullmodel" / "preferences.jsonl").read_text("utf-8").splitlines()
+    preferences = [json.loads(line)["preference"] for line in lines]
+    lost = sum(preference < 1.5 for preference in preferences)
+    assert (lost, len(preferences)) == (129, 805)
+    (row,) = table("nullmodel", "A fixed text in place of an answer")[1:]
+    assert row[2].startswith("raised")
+    assert shows(row[3], lost / 805)
+    assert shows(row[4], 1 - lost / 805)
+    assert row[5] == "805"
+
+
+def test_verdicts_in_both_orders_and_length(real: Path) -> None:
+    judges = json.loads((real / "llm_judge_bench" / "results.json").read_text("utf-8"))
+    rows = {row[0]: row[2:] for row in table("llm_judge_bench", "Right answers preferred, in both orders")}
+    lengths = {row[0]: row[1:] for row in table("llm_judge_bench", "Length alone")}
+    for own in (each for each in judges.values() if "_model" in each):
+        name = own["_model"]
+        for part, cell in zip(("pos", "verb"), rows[name][1:], strict=True):
+            # the right answer stands in place A, then in place B
+            orders = (answers[part] for answers in own["items"].values())
+            right = [(a["winner"] == "A") + (b["winner"] == "B") for a, b in orders]
+            assert shows(cell, sum(right) / 2 / 39, 39)
+        longer = [(a["winner"] == "B") + (b["winner"] == "A") for a, b in own["ties"].values()]
+        assert lengths[name] == [str(longer.count(wins)) for wins in (2, 1, 0)] + ["29"]
+        state, figures = control("llm_judge_bench", name)
+        assert state == "prefers edits"
+        assert shows(figures, 1 - sum(longer) / 2 / 29)
