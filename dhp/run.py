@@ -292,7 +292,7 @@ def _carry_out(
             for judge in judges:
                 folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
             folder.write_steps(
-                "perturbations", {p.dataset.name: p.auto_steps for p in perturbed if p.auto_steps}
+                "perturbations", {p.dataset.task.task: p.auto_steps for p in perturbed if p.auto_steps}
             )
             folder.write_report(html_report(read_run(folder.path), progress))
     return results

@@ -371,6 +371,12 @@ class Result:
         return f"{sum(row.state.is_good for row in self.variants)} of {len(self.variants)}"
 
     @property
+    def not_averaged(self) -> tuple[str, ...]:
+        """The kinds of damage of the suite that D_avg leaves out: not made, or of too few pairs."""
+        without = (row.variant for row in self.variants if row.d is None or row.n < FEWEST_PAIRS)
+        return (*without, *self.left_out)
+
+    @property
     def lowest(self) -> VariantResult | None:
         """The kind of damage with the lowest detection, of those with five pairs or more."""
         return next((row for row in self.damage if row.variant == self.detection.min_variant), None)

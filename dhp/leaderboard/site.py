@@ -35,7 +35,7 @@ from dhp.leaderboard.tables import (
 )
 from dhp.report.advice import notes
 from dhp.report.charts import Point, discernment_charts, drawn, line_with_intervals, mark_blind
-from dhp.report.columns import kind_columns, legend, run_columns, weighed
+from dhp.report.columns import kind_columns, legend, run_columns
 from dhp.report.labels import figure, shared_folder
 from dhp.report.web import page
 
@@ -244,7 +244,7 @@ def _page(
     """A page of the site; `root` leads from its folder to that of the site."""
     helpers = (
         *(control_score, dataset_file, model_file, score),
-        *(shown_cost, shown_rank, shown_size, size_class, kind_columns, legend, weighed),
+        *(shown_cost, shown_rank, shown_size, size_class, kind_columns, legend),
     )
     made = page(
         template,

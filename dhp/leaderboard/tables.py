@@ -15,7 +15,7 @@ from dhp.core.files import indented_json
 from dhp.core.progress import Progress, counted
 from dhp.core.text import spreadsheet_safe
 from dhp.leaderboard.entries import Entry, judge_names, score
-from dhp.report.columns import Column, legend, run_columns, weighed
+from dhp.report.columns import Column, legend, run_columns
 from dhp.report.labels import group_letters
 from dhp.report.printout import LATEX_HEAD, latex_table, markdown_cell, markdown_table
 from dhp.runs.compare import DatasetComparison, check_allowed, compare_results, unpaired
@@ -232,7 +232,7 @@ def as_markdown(tables: Sequence[Table]) -> str:
             f"{markdown_cell(shared)}. {RULES[table.rule]}",
             markdown_table(head, rows, right=[place for place, name in enumerate(head) if name in right]),
         ]
-        parts += [markdown_cell(legend(table.results))] if weighed(table.results) else []
+        parts += map(markdown_cell, legend(table.results))
     return "\n\n".join(parts) + "\n"
 
 
@@ -244,7 +244,8 @@ def as_latex(tables: Sequence[Table]) -> str:
         head = [*_SHORT, *(column.heading for column in table.columns)]
         right = [column.heading for column in table.columns if column.right]
         rows = [_cells(table, row)[:-1] for row in table.rows]
-        lines.append(latex_table(f"{table.dataset}: {shared}. With 95 % intervals.", head, rows, right))
+        said = ". ".join([f"{table.dataset}: {shared}", "With 95 % intervals", *legend(table.results)])
+        lines.append(latex_table(f"{said.rstrip('.')}.", head, rows, right))
     return "\n".join(lines)
 
 

@@ -340,14 +340,33 @@ def taken(model: CachedModel | None, before: Usage | None = None) -> tuple[dict[
     return usage.lasting, usage.cost(model.context.budget.prices)
 
 
+_MORE_ROOM = 4
+"""How much longer than the first answer may be the second one, where the first was cut off."""
+
+
+def with_more_room(request: Request) -> Request:
+    """The same request for an answer that may be longer."""
+    return replace(request, params=replace(request.params, max_tokens=_MORE_ROOM * request.params.max_tokens))
+
+
 def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str) -> dict[str, list[str]]:
     """Tag of each request -> the steps in the answer to it, in the order of the requests.
 
-    Raises `InputError` where an answer holds no whole list of steps, with `otherwise` as what is allowed in
-    its place; other errors as of `CachedModel.ask`.
+    What is cut off is asked for once more, with more room. Raises `InputError` where an answer holds no whole
+    list of steps, with `otherwise` as what is allowed in its place; other errors as of `CachedModel.ask`.
     """
     found = {}
-    for request, outcomes in model.ask(requests):
+    cut_off: list[Request] = []
+
+    def answers() -> Iterator[Answer]:
+        for request, outcomes in model.ask(requests):
+            if isinstance(outcomes[0], Reply) and outcomes[0].finish == "length":
+                cut_off.append(with_more_room(request))
+            else:
+                yield request, outcomes
+        yield from model.ask(cut_off) if cut_off else ()
+
+    for request, outcomes in answers():
         outcome, steps = outcomes[0], []
         if isinstance(outcome, Failure):
             why = outcome.reason
@@ -357,6 +376,6 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
             why, steps = "the answer is not a list of steps", numbered_steps(outcome.text)
         if not steps:
             place = f"{model.model.model}: {request.place}"
-            raise InputError(f"{place}: {why}; allowed: {otherwise}, or `refresh` to ask again")
+            raise InputError(f"{place}: {why}; allowed: {otherwise}")
         found[str(request.tag)] = steps
     return {str(request.tag): found[str(request.tag)] for request in requests}

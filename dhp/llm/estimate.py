@@ -71,6 +71,10 @@ _SECONDS_A_CALL = 1.0
 """Assumed where no rate is given."""
 _MEASURED = 8
 """Requests that a model in this process answers to measure its speed; nothing of it is stored."""
+_TOKENS = 16
+"""Tokens of each of these answers at most."""
+_SECONDS = 20.0
+"""Time that measuring may take, once the model is loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +237,8 @@ def _speed(
     model = cached_model.model
     if not isinstance(model, Client):
         measured = [request for request in first if not model.misfit(request)]
-        each = _seconds_a_prompt(model, measured)
-        assumed = f"{each:.2g} s a prompt, measured on {len(measured)} of them in this process"
+        each, count = _seconds_a_prompt(model, measured)
+        assumed = f"{each:.2g} s a prompt, measured on {count} of them in this process"
         return assumed, lambda calls, prompts, tokens: prompts * each
     limits = cached_model.context.rate_limits
     parts = [f"{limits.concurrency} calls in flight, {_SECONDS_A_CALL:g} s each"]
@@ -250,15 +254,31 @@ def _speed(
     return ", ".join(parts), seconds
 
 
-def _seconds_a_prompt(model: LocalModel, requests: Sequence[Request]) -> float:
-    """Time to answer these, without the time to load the model."""
+def _seconds_a_prompt(model: LocalModel, requests: Sequence[Request]) -> tuple[float, int]:
+    """Time for a whole answer, without the time to load the model, and the number of prompts measured.
+
+    Answers are cut at `_TOKENS`; for a longer one the time of its further tokens is added.
+    """
     if not requests:
-        return 0.0
-    one_token = replace(requests[0], params=replace(requests[0].params, max_tokens=1))
-    list(model.answer([one_token]))
-    began = time.perf_counter()
-    list(model.answer(requests))
-    return (time.perf_counter() - began) / len(requests)
+        return 0.0, 0
+
+    def seconds(some: Sequence[Request], most: int) -> float:
+        cut = [replace(r, params=replace(r.params, max_tokens=min(most, r.params.max_tokens))) for r in some]
+        began = time.perf_counter()
+        list(model.answer(cut))
+        return (time.perf_counter() - began) / len(some)
+
+    seconds(requests[:1], 1)  # loads it
+    first, several = seconds(requests[:1], 1), seconds(requests[:1], _TOKENS)
+    a_token = max(several - first, 0) / (_TOKENS - 1)
+    wanted = sum(request.params.max_tokens for request in requests) / len(requests)
+    further = max(wanted - _TOKENS, 0) * a_token
+    count = int(min(len(requests), (_SECONDS - first - several) / (several or 1e-9)))
+    if count < 2:
+        return several + further, 1
+    # Prompts that are answered at once share the time of each token.
+    together = seconds(requests[:count], _TOKENS)
+    return together * (several + further) / several, count
 
 
 def _counter(cached_model: CachedModel) -> tuple[Callable[[str], float], bool]:

@@ -254,7 +254,7 @@ class Builder:
             raise InputError(
                 f"`perturb_model`: makes nothing in suite {suites}; allowed: one with method llm in it"
             )
-        self.model.prompts.check_names(asked)
+        self.model.check_names(asked)
         for dataset, first in [] if self.dry else firsts:
             self.model.check_server(dataset.examples, first, dataset.task.task)
 

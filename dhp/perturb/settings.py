@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dhp.perturb.registry import Doses
 
 STEPS = ("written", "auto")
-"""The first one is the default."""
+"""The first one is the default; a file of steps is allowed, too."""
 _FIELDS = (
     "id source output question wrong_ending perturbed kind degree level control better reference language "
     "source_language"
@@ -34,9 +34,10 @@ class PerturbModel:
     steps: str = field(
         default=STEPS[0],
         metadata=option(
-            "Steps in the perturbation prompts: written, or auto (the model writes them, once).",
+            "Steps in the perturbation prompts: written, auto (the model writes them, once), or those of a "
+            "file.",
             name="--perturb-steps",
-            metavar="written|auto",
+            metavar="written|auto|FILE.yaml",
         ),
     )
     prompts: str | Path | None = field(
@@ -50,7 +51,7 @@ class PerturbModel:
     max_tokens: int | None = field(
         default=None,
         metadata=option(
-            "Maximum number of tokens of one degraded text; default: twice those of the text.",
+            "Maximum number of tokens of one degraded text (not of steps); default: twice those of the text.",
             name="--perturb-tokens",
             metavar="K",
             low=1,
@@ -61,8 +62,14 @@ class PerturbModel:
         from dhp.llm.api import providers
 
         one_of("provider", self.model.partition("/")[0], providers(), f"perturb model '{self.model}'")
-        one_of("steps", self.steps, STEPS, "`perturb_model.steps`")
+        if not self.steps_file:
+            one_of("steps", self.steps, STEPS, "`perturb_model.steps`")
         check_numbers(self, "perturb_model")
+
+    @property
+    def steps_file(self) -> Path | None:
+        """The file of steps, if one is named."""
+        return Path(self.steps) if self.steps.endswith((".yaml", ".yml")) else None
 
 
 def _fields(pairs: Sequence[str]) -> dict[str, str]:

@@ -119,12 +119,35 @@ def _insignificant(result: Result) -> str | None:
     """The kinds of damage with D below 1, their degrees in brackets; None for a run with doses."""
     if result.curves:
         return None
+    return _listed(row.variant for row in result.variants if row.d is not None and row.d < 1) or "none"
+
+
+def _listed(variants: Iterable[str]) -> str:
+    """The kinds of damage of variants, their degrees in brackets."""
     kinds: dict[str, list[str]] = {}
-    for row in result.variants:
-        if row.d is not None and row.d < 1:
-            degree = parse_variant(row.variant).degree
-            kinds.setdefault(kind_name(row.variant), []).extend([degree] if degree else [])
-    return ", ".join(f"{kind} ({', '.join(d)})" if d else kind for kind, d in kinds.items()) or "none"
+    for variant in variants:
+        degree = parse_variant(variant).degree
+        kinds.setdefault(kind_name(variant), []).extend([degree] if degree else [])
+    return ", ".join(f"{kind} ({', '.join(d)})" if d else kind for kind, d in kinds.items())
+
+
+PARTIAL = "†"
+"""Marks an average over fewer kinds of damage than the suite has."""
+
+
+def _average(value: Callable[[Result], float | None]) -> Callable[[Result], str]:
+    """The words of an average, with a mark where it leaves out kinds of damage."""
+
+    def words(result: Result) -> str:
+        partial = value(result) is not None and result.not_averaged
+        return figure(value(result)) + (PARTIAL if partial else "")
+
+    return words
+
+
+def _plain(name: str) -> Callable[[Result], float | None]:
+    """An average; None for a run with doses."""
+    return lambda result: None if result.curves else getattr(result, name)
 
 
 def _passing(result: Result) -> float | None:
@@ -148,18 +171,31 @@ def filled(columns: Iterable[Column[Row]], rows: Sequence[Row]) -> list[Column[R
 
 D_AVG = Column[Result](
     "D_avg",
-    lambda r: None if r.curves else r.d_avg,
+    _plain("d_avg"),
     figure,
     "mean over levels of D, the logarithm to base 0.05 of the p-value that scores fell: 1 is p = 0.05",
+    words=_average(_plain("d_avg")),
 )
 D_MIN = Column[Result](
-    "D_min", lambda r: None if r.curves else r.d_min, figure, "the lowest D of a kind of damage"
+    "D_min",
+    _plain("d_min"),
+    figure,
+    "the lowest D of a kind of damage",
+    words=_average(_plain("d_min")),
 )
 D_AVG_EW = Column[Result](
-    "D_avg_EW", lambda r: r.d_avg_ew, figure, "D_avg, metrics weighed as for each kind of damage"
+    "D_avg_EW",
+    lambda r: r.d_avg_ew,
+    figure,
+    "D_avg, metrics weighed as for each kind of damage",
+    words=_average(lambda r: r.d_avg_ew),
 )
 D_MIN_EW = Column[Result](
-    "D_min_EW", lambda r: r.d_min_ew, figure, "the lowest weighed D of a kind of damage"
+    "D_min_EW",
+    lambda r: r.d_min_ew,
+    figure,
+    "the lowest weighed D of a kind of damage",
+    words=_average(lambda r: r.d_min_ew),
 )
 INSIGNIFICANT = Column[Result](
     "kinds with D < 1",
@@ -226,8 +262,23 @@ def run_columns(results: Iterable[Result]) -> list[Column[Result]]:
     return filled(columns, found)
 
 
-def legend(results: Sequence[Result]) -> str:
-    """What the columns of the paper mean."""
+def legend(results: Sequence[Result]) -> list[str]:
+    """What stands below a table of results: the meaning of the paper's columns, and of the mark."""
+    return [*([_of_paper(results)] if weighed(results) else []), *_partial(results)]
+
+
+def _partial(results: Sequence[Result]) -> list[str]:
+    """Which kinds of damage averages leave out, a line for those of each suite."""
+    found: dict[str, None] = {}
+    for result in results:
+        if (without := result.not_averaged) and not result.curves and result.d_avg is not None:
+            every = len(result.variants) + len(result.left_out)
+            said = f"{PARTIAL} over {every - len(without)} of {every} kinds of damage, without "
+            found[said + _listed(without)] = None
+    return list(found)
+
+
+def _of_paper(results: Sequence[Result]) -> str:
     names = list(dict.fromkeys(r.weights for r in results))
     ours = ", not the experts'" if all(name in _OURS for name in names) else ""
     return LEGEND.format(" and ".join(names), ours)

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, TypeVar
 from dhp.analysis.results import Result, Results
 from dhp.core.verdicts import Verdict
 from dhp.report.advice import advice
-from dhp.report.columns import KIND, KINDS, METRICS, PAPER, RUNS, Column, filled, kind_columns, plain_row
+from dhp.report.columns import (
+    KIND,
+    KINDS,
+    METRICS,
+    PAPER,
+    RUNS,
+    Column,
+    filled,
+    kind_columns,
+    legend,
+    plain_row,
+)
 from dhp.report.findings import by_judge, sentences
 from dhp.report.printout import print_parts
 from dhp.report.terminal import results_in_terminal
@@ -56,6 +67,7 @@ def html(results: Sequence[Result]) -> str:
     parts = [f"<p><b>{escape(str(sentence))}</b></p>" for sentence in sentences(results)]
     if len(results) > 1:
         parts.append(_table("data", lambda r: f"{r.dataset}: {r.judge}", filled(RUNS, results), results))
+    parts += (f"<p>{escape(said)}</p>" for said in legend(results))
     for each in results:
         rows = [*(each.damage or each.variants), *each.probes]
         parts.append(f"<p>{escape(line(each))}</p>")

@@ -120,8 +120,8 @@ def runs_table(
 def runs_tables(found: Sequence[Result]) -> list[Part]:
     """The table of the results, after one as in the DHP paper if D with weights is asked for."""
     if not weighed(found):
-        return [runs_table(found)]
-    return [runs_table(found, PAPER), legend(found), "", runs_table(found, titled=False)]
+        return [runs_table(found), *legend(found)]
+    return [runs_table(found, PAPER), *legend(found), "", runs_table(found, titled=False)]
 
 
 def kinds_table(result: Result, *, details: bool = False) -> TextTable:

@@ -9,6 +9,7 @@ import pytest
 
 import dhp as dhp_api
 from dhp.content.catalog import content_folder
+from dhp.loaders.resolve import resolve_datasets
 from tests.llm.stub import reset, stats, stub_server
 
 from .conftest import Run, results_in, write_rows
@@ -212,8 +213,8 @@ def test_a_prompt_as_plain_text_is_asked_as_it_is_and_answered_whole(dhp: Run, t
         assert done.code == 0, done.err
         asked = [body["messages"][0]["content"] for body in stats(url)["bodies"]]
     plain = [prompt for prompt in asked if prompt.startswith("Adjustment: one fictional entity.")]
-    assert len(plain) >= 2
-    assert all(prompt.endswith("Revised Summary:") and "_HERE" not in prompt for prompt in plain)
+    (data,) = resolve_datasets(["mini/summeval"], n=2)
+    assert {PLAIN.strip().replace("SUMMARY_HERE", e.output) for e in data.examples} <= set(plain)
     rows = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text().splitlines()]
     made = [row for row in rows if row["variant"] == "fictional_named_entities.minor"]
     assert len(made) == 2
@@ -225,7 +226,6 @@ def test_a_prompt_as_plain_text_is_asked_as_it_is_and_answered_whole(dhp: Run, t
     [
         (PLAIN.replace("SUMMARY", "SUMARY"), (), "unknown slot '{{SUMARY_HERE}}'"),
         ("Adjustment: none. ARTICLE_HERE", (), "lacks the slot '{{text}}'"),
-        (PLAIN, ("--perturb-steps", "auto"), "is plain text, which holds its own steps"),
     ],
 )
 def test_a_faulty_plain_prompt_is_one_line(
@@ -236,3 +236,27 @@ def test_a_faulty_plain_prompt_is_one_line(
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert message in done.err
     assert "fictional_named_entities.minor" in done.err
+
+
+def test_the_preset_of_the_paper_takes_a_file_of_steps(dhp: Run, follower: str, tmp_path: Path) -> None:
+    kinds = ("fictional_named_entities", "grammatical_errors", "rewriting_insertion")
+    names = [f"{kind}.{degree}" for kind in kinds for degree in ("minor", "major")]
+    (tmp_path / "steps.yaml").write_text(
+        "".join(f"{name}: [Look for the place., Change it.]\n" for name in names)
+    )
+    few = (
+        "benchmark",
+        "--preset",
+        "paper",
+        "--model",
+        "openai/judge",
+        "--dataset",
+        "mini/summeval",
+        "--n",
+        "2",
+    )
+    reset(follower)
+    done = dhp(*few, *by_model(follower, "--perturb-steps", "steps.yaml"), "--out", "run")
+    asked = [body["messages"][0]["content"] for body in stats(follower)["bodies"]]
+    assert any("1. Look for the place.\n2. Change it." in prompt for prompt in asked), done.err
+    assert not any("adjustment steps" in prompt and "Look for" not in prompt for prompt in asked)

@@ -64,7 +64,8 @@ def follow_plain(prompt: str) -> str | None:
         return follow(prompt)
     rng = stream("follow", prompt)
     around = rng.choice(("{}", "Revised Summary: {}", "<text>\n{}\n</text>", "<think>\nHm.\n</think>\n{}"))
-    return around.format(_with_invented(text_of(prompt), 1, rng))
+    text = prompt.partition("Summary:\n\n")[2].rpartition("\n\nRevised Summary:")[0]
+    return around.format(_with_invented(text, 1, rng))
 
 
 def tagged(prompt: str, text: str) -> str:

@@ -1,5 +1,7 @@
 """Degraded texts by a language model: what counts, what is asked again, what is given up, what is kept."""
 
+import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,12 +10,14 @@ import pytest
 import dhp
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.records import Variant
+from dhp.llm import estimate
 from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.estimate import estimate_requests
 from dhp.llm.limits import Budget, Limits
-from dhp.llm.records import Failure
+from dhp.llm.records import Failure, Params, Request
 from dhp.llm.store import Store
 from dhp.perturb.llm.model import TRIES, LlmPerturber
-from dhp.perturb.llm.prompts import PromptFiles
+from dhp.perturb.llm.prompts import PromptFiles, read_steps
 
 from .follows import tagged, text_of
 from .says import Says
@@ -203,13 +207,57 @@ def test_a_text_that_the_server_will_not_have_is_not_applicable() -> None:
     assert len(model.prompts) == len(EXAMPLES)
 
 
-def test_steps_that_were_cut_off_are_refused() -> None:
-    model = Says(lambda prompt: "1. Look for the town.\n2. Na")
-    model.finish = "length"
-    with pytest.raises(
-        InputError, match=r"the answer was cut off; allowed: `perturb_model.steps` written, or `refresh`"
-    ):
-        by_model(model, steps="auto").perturb(EXAMPLES, MINOR, "summarization")
+def test_steps_that_are_cut_off_are_asked_once_more_with_more_room(tmp_path: Path) -> None:
+    model = Says(lambda prompt: "1. Look for the town.\n2. Na", "length")
+    context = RequestContext(Store(tmp_path / "replies.sqlite"))
+    with pytest.raises(InputError, match=r"the answer was cut off; allowed: a file of steps"):
+        by_model(model, context, steps="auto", max_tokens=80).perturb(EXAMPLES, MINOR, "summarization")
+    assert model.rooms == [1024, 4096]
+
+
+def test_steps_that_fit_the_second_time_are_used_and_recalled(tmp_path: Path) -> None:
+    def brain(prompt: str) -> str:
+        model.finish = "length" if len(model.prompts) == 1 else "stop"
+        return moved(prompt) if "<text>" in prompt else "1. Look for the town.\n2. Name another."
+
+    model, context = Says(brain), RequestContext(Store(tmp_path / "replies.sqlite"))
+    made = by_model(model, context, steps="auto").perturb(EXAMPLES, MINOR, "summarization")
+    assert all(t.text for t in made)
+    assert len(model.prompts) == 2 + len(EXAMPLES)
+    assert "Name another" in model.prompts[-1]
+    silent = Says(lambda prompt: 1 / 0)  # type: ignore[return-value, arg-type]
+    recalled, _ = by_model(silent, context, steps="auto").recall(EXAMPLES, MINOR, "summarization")
+    assert len(recalled) == len(EXAMPLES)
+
+
+def test_steps_of_a_file_take_the_place_of_the_written_ones(tmp_path: Path) -> None:
+    file = tmp_path / "steps.yaml"
+    file.write_text("fictional_named_entities.minor: [Look for a town., Name another.]\n")
+    model = Says(moved)
+    maker = by_model(model, steps=read_steps(file))
+    maker.check([MINOR], "summarization")
+    maker.check_names([("summarization", MINOR.name)])
+    assert all(t.text for t in maker.perturb(EXAMPLES, MINOR, "summarization"))
+    assert all("1. Look for a town.\n2. Name another." in prompt for prompt in model.prompts)
+    assert "steps of a file" in maker.origin("summarization", [MINOR])
+    with pytest.raises(InputError, match=r"lacks steps for task 'summarization': grammatical_errors.minor"):
+        maker.check([MINOR, GRAMMAR], "summarization")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("fictional_named_entites.minor: [Look.]\n", "did you mean 'fictional_named_entities.minor'"),
+        ("sumarization: {fictional_named_entities.minor: [Look.]}\n", "unknown task 'sumarization'"),
+        ("fictional_named_entities.minor: Look.\n", "must be a list of steps"),
+        ("[a]\n", "must be a mapping of variant"),
+    ],
+)
+def test_a_faulty_file_of_steps_is_one_line(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "steps.yaml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=re.escape(message)):
+        by_model(Says(moved), steps=read_steps(file)).check_names([("summarization", MINOR.name)])
 
 
 def test_what_is_stored_is_recalled_and_what_is_not_is_counted(tmp_path: Path) -> None:
@@ -222,3 +270,22 @@ def test_what_is_stored_is_recalled_and_what_is_not_is_counted(tmp_path: Path) -
     made, counted = by_model(silent, context).recall(EXAMPLES, MINOR, "summarization")
     assert len(made) == 2
     assert [request.samples for request in counted] == [(0,), (0,), (1,), (1,), (1,)]
+
+
+def test_a_dry_run_measures_on_few_tokens_and_not_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(prompt: str) -> str:
+        time.sleep(0.02)
+        return "x"
+
+    def rooms(prompts: int) -> list[int]:
+        model = Says(slow)
+        cached = CachedModel(model, RequestContext())
+        params = Params(temperature=None, top_p=None, max_tokens=1024)
+        requests = [Request(f"prompt {i}", params, (0,), "x") for i in range(prompts)]
+        found = estimate_requests(cached, "perturbations", "data", requests, "texts")
+        assert found.joint.seconds >= 0.02 * prompts
+        return model.rooms
+
+    assert rooms(20) == [1, 1, 16, *[16] * 8]
+    monkeypatch.setattr(estimate, "_SECONDS", 0.11)
+    assert 3 <= len(rooms(20)) < 3 + 8

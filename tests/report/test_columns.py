@@ -16,10 +16,11 @@ import dhp
 from dhp.analysis import results as records
 from dhp.analysis.results import Results, VariantResult
 from dhp.cli.main import main
+from dhp.content.catalog import kind_name
 from dhp.core import verdicts
 from dhp.core.files import indented_json
 from dhp.core.verdicts import NOTICED, STILL, VERDICTS, Verdict, foremost, in_sentence, verdict_of
-from dhp.report.columns import KINDS, RUNS, Column
+from dhp.report.columns import AVERAGES, KINDS, RUNS, Column, legend
 from dhp.report.findings import sentences
 from dhp.report.page import write_report
 from dhp.runs.reader import read_run
@@ -210,3 +211,18 @@ def test_a_run_with_doses_has_the_table_of_its_doses(
     shown = table_of(folder, capsys)
     assert "typos: detection by dose" in shown
     assert "D_avg" not in shown, "an average over doses would mean nothing"
+
+
+def test_an_average_without_some_kinds_of_the_suite_is_marked_and_says_which() -> None:
+    whole = replace(result(), d_avg=2.5, d_min=1.0, d_avg_ew=2.0, d_min_ew=0.5)
+    whole = replace(whole, variants=tuple(replace(v, d=v.d or 1.0, n=20) for v in whole.variants))
+    partial = replace(whole, left_out=("grammatical_errors.minor", "rewriting_insertion.minor"))
+    assert [column.shown(whole) for column in AVERAGES] == ["2.50", "1.00", "2.00", "0.50"]
+    assert [column.shown(partial) for column in AVERAGES] == ["2.50†", "1.00†", "2.00†", "0.50†"]
+    assert legend([whole]) == []
+    (line,) = legend([whole, partial])
+    count = len(whole.variants)
+    assert line == (
+        f"† over {count} of {count + 2} kinds of damage, without grammatical errors (minor), "
+        f"{kind_name('rewriting_insertion.minor')} (minor)"
+    )

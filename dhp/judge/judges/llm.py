@@ -219,7 +219,9 @@ class LlmJudge(_AskingJudge):
         """Evaluation steps for each metric of a task, asked of the model once."""
         if task.task not in self.auto_steps:
             requests = self.builder.steps_requests(task)
-            self.auto_steps[task.task] = asked_steps(self.cached_model, requests, "`steps` written or a file")
+            self.auto_steps[task.task] = asked_steps(
+                self.cached_model, requests, "`steps` from a file, or written"
+            )
         return self.auto_steps[task.task]
 
     def _metrics(self, task: Task) -> dict[str, Metric]:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from dhp.core.errors import InputError, StoppedEarly, Waiting
 from dhp.core.reasoning import without_reasoning
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
-from dhp.llm.cached_model import CachedModel, RequestContext, asked_steps
+from dhp.llm.cached_model import CachedModel, RequestContext, asked_steps, with_more_room
 from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.records import FINISHES, Answer, Failure, Params, Reply, Request, estimated_tokens
 from dhp.llm.settings import ModelSettings
@@ -24,11 +24,13 @@ from dhp.perturb.llm.prompts import (
     PerturbPrompt,
     PlainPrompt,
     PromptFiles,
+    StepsFile,
     StepsPrompt,
     TextPrompt,
     again,
     asks_for_steps,
     prompt_name,
+    read_steps,
     revised_text,
 )
 from dhp.perturb.llm.prompts import written as written_prompt
@@ -45,8 +47,8 @@ _STEPS_TOKENS = 1024
 class LlmPerturber:
     """A language model that degrades texts.
 
-    With `steps` auto it writes adjustment steps of its own. Without `max_tokens` an answer may have twice the
-    length of the text.
+    With `steps` auto it writes adjustment steps of its own, where the prompt has a place for them. Without
+    `max_tokens` an answer may have twice the length of the text.
     """
 
     def __init__(
@@ -54,7 +56,7 @@ class LlmPerturber:
         cached_model: CachedModel,
         prompts: PromptFiles,
         *,
-        steps: str = "written",
+        steps: str | StepsFile = "written",
         max_tokens: int | None = None,
     ) -> None:
         self.cached_model = cached_model
@@ -64,21 +66,31 @@ class LlmPerturber:
         self.prompts = prompts
         self._again = prompts.read("again", AgainPrompt)
         self._steps = prompts.read("steps", StepsPrompt) if steps == "auto" else None
+        self._steps_file = steps if isinstance(steps, StepsFile) else None
         self._max_tokens = max_tokens
         self.auto_steps: dict[str, dict[str, list[str]]] = {}
         """Task -> variant -> steps that the model wrote, as far as it was asked."""
 
     def check(self, variants: Iterable[Variant], task: str) -> None:
         """Raise `InputError` where a prompt of these variants is missing or faulty, or a count is."""
+        with_steps = []
         for variant in variants:
             if variant.method == "llm":
                 asked_count(variant)
-                prompt = self._prompt(variant, task)
-                if self._steps and isinstance(prompt, PlainPrompt):
-                    raise InputError(
-                        f"prompt '{variant.name}': is plain text, which holds its own steps; allowed: "
-                        "`perturb_model.steps` written, or a .yaml file"
-                    )
+                if isinstance(self._prompt(variant, task), PerturbPrompt):
+                    with_steps.append(variant.name)
+        if self._steps_file:
+            self._steps_file.check(task, with_steps)
+
+    def check_names(self, asked: Collection[tuple[str, str]]) -> None:
+        """Raise `InputError` for a file of one's own, or steps, that belong to no prompt.
+
+        `asked` are the tasks and names of the prompts that their suites take.
+        """
+        self.prompts.check_names(asked)
+        if self._steps_file:
+            known = [name.partition("/")[::2] for name in self.prompts.known(asked) if "/" in name]
+            self._steps_file.check_names(*map(set, zip(*known, strict=True)))
 
     def check_server(self, examples: Sequence[Example], variant: Variant, task: str) -> None:
         """Raise `InputError` where the server has to be asked for texts of a variant and cannot be."""
@@ -94,10 +106,11 @@ class LlmPerturber:
         names = [prompt_name(v.perturber, v.degree) for v in variants]
         files = [self.prompts.file(task, name) for name in names]
         read = {name: self.prompts.read_so_far[name] for name in ("again", *files)}
-        own = self.auto_steps.get(task, {})
+        own = self._steps_file(task) if self._steps_file else self.auto_steps.get(task, {})
         steps = {v: own[v] for v in names if v in own}
         digest = text_hash(json.dumps([read, steps], sort_keys=True))
-        return f"{self.name}, steps {'auto' if self._steps else 'written'}, prompts@{digest}"
+        way = "auto" if self._steps else "of a file" if self._steps_file else "written"
+        return f"{self.name}, steps {way}, prompts@{digest}"
 
     @property
     def name(self) -> str:
@@ -119,8 +132,8 @@ class LlmPerturber:
         `CachedModel.ask`.
         """
         prompt = self._prompt(variant, task)
-        steps: Sequence[str] = prompt.steps
-        if self._steps:
+        steps = self._known_steps(prompt, variant, task)
+        if self._steps and isinstance(prompt, PerturbPrompt):
             known = self.auto_steps.setdefault(task, {})
             if variant.name not in known:
                 known |= self._asked_steps(self.cached_model, self._steps_request(variant, prompt))
@@ -154,10 +167,12 @@ class LlmPerturber:
         The request is the first one which is not stored. Where the model's own steps are not stored, the
         request for them comes first and the written ones stand in for them.
         """
-        prompt, counted = self._prompt(variant, task), []
-        steps: Sequence[str] = prompt.steps
-        if self._steps:
+        prompt = self._prompt(variant, task)
+        steps, counted = self._known_steps(prompt, variant, task), []
+        if self._steps and isinstance(prompt, PerturbPrompt):
             asked = self._steps_request(variant, prompt)
+            if self._is_cut_off(asked):
+                asked = with_more_room(asked)
             counted.append(asked)
             if not self._stored.missing(asked):
                 steps = self._asked_steps(self._stored, asked)[variant.name]
@@ -171,6 +186,12 @@ class LlmPerturber:
 
     def _prompt(self, variant: Variant, task: str) -> TextPrompt:
         return self.prompts(task, prompt_name(variant.perturber, variant.degree))
+
+    def _known_steps(self, prompt: TextPrompt, variant: Variant, task: str) -> Sequence[str]:
+        """The steps of the file, else those of the prompt."""
+        if self._steps_file and isinstance(prompt, PerturbPrompt):
+            return self._steps_file(task)[variant.name]
+        return prompt.steps
 
     def _requests(
         self, examples: Sequence[Example], variant: Variant, task: str, steps: Sequence[str]
@@ -191,15 +212,21 @@ class LlmPerturber:
     def _params(self, most: int) -> Params:
         return Params(temperature=None, top_p=None, max_tokens=most)
 
-    def _steps_request(self, variant: Variant, prompt: TextPrompt) -> Request:
+    def _steps_request(self, variant: Variant, prompt: PerturbPrompt) -> Request:
         assert self._steps is not None
-        assert isinstance(prompt, PerturbPrompt), "checked before"
-        params = self._params(self._max_tokens or _STEPS_TOKENS)
+        params = self._params(_STEPS_TOKENS)
         place = f"adjustment steps of '{variant.name}'"
         return Request(asks_for_steps(self._steps, prompt), params, (0,), place, tag=variant.name)
 
     def _asked_steps(self, model: CachedModel, request: Request) -> dict[str, list[str]]:
-        return asked_steps(model, [request], "`perturb_model.steps` written")
+        return asked_steps(model, [request], "a file of steps as `perturb_model.steps`, or another model")
+
+    def _is_cut_off(self, request: Request) -> bool:
+        """Whether the answer to it is stored, and cut off."""
+        if self._stored.missing(request):
+            return False
+        ((_, outcomes),) = self._stored.ask([request])
+        return any(isinstance(outcome, Reply) and outcome.finish == "length" for outcome in outcomes.values())
 
     def _tried(
         self,
@@ -306,8 +333,9 @@ def open_perturb_model(
     """The model, to be asked on these terms; raises `InputError` for one that cannot be had."""
     given = PerturbModel(given) if isinstance(given, str) else given
     prompts = PromptFiles(None if given.prompts is None else Path(given.prompts))
+    steps = read_steps(given.steps_file) if given.steps_file else given.steps
     model = CachedModel(settings.open(given.model, context), context)
-    return LlmPerturber(model, prompts, steps=given.steps, max_tokens=given.max_tokens)
+    return LlmPerturber(model, prompts, steps=steps, max_tokens=given.max_tokens)
 
 
 def perturbing_estimates(

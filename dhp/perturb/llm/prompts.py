@@ -1,17 +1,17 @@
 """Prompts for degrading texts, their files, and extraction of the revised text.
 
-Texts are fenced, never altered, never expanded.
+Texts are never altered, never expanded, and fenced but in plain prompts, which are sent as they stand.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from dhp.content.catalog import content_folder, load_spec
+from dhp.content.catalog import content_folder, load_spec, load_yaml
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text
 from dhp.core.reasoning import without_reasoning
@@ -34,7 +34,7 @@ _TAG = "revised"
 _HERE = re.compile(r"\b([A-Z][A-Z_]*?)_HERE\b")
 _CUE = re.compile(r"^\s*(?:\*\*)?Revised [\w ]+:(?:\*\*)?")
 _FENCE = re.compile(r"<(text(?:-\d+)?)>\s*(.*?)\s*</\1>", re.S)
-"""What a model repeats of a prompt that asks for no tags: its last words, and the fence of the text."""
+"""What a model repeats of a prompt that asks for no tags: its last words, and a fence round the text."""
 _NAMES = {
     "text": ("TEXT", "OUTPUT", "SUMMARY", "STORY_ENDING", "ENDING", "ANSWER", "TRANSLATION"),
     "source": ("SOURCE", "ARTICLE", "DOCUMENT", "STORY", "CONTEXT", "PARAGRAPH"),
@@ -85,7 +85,7 @@ class PerturbPrompt(_Request):
 
 
 class PlainPrompt(_Request):
-    """A prompt of the user's own as plain text; the answer is taken whole, as no tags are asked for."""
+    """A prompt of the user's own as plain text; nothing is added to it, and the answer is taken whole."""
 
     slots = ("text",)
     further = ("source", "question", "count")
@@ -137,10 +137,11 @@ def written(prompt: TextPrompt, example: Example, count: int | str, steps: Seque
     question = example.fields.get("question")
     if question is None and "question" in SLOT.findall(prompt.prompt):
         raise InputError(f"example '{example.id}': has no field 'question', which the prompt shows")
+    shown = {"text": example.output, "source": example.source, "question": question or ""}
+    if not isinstance(prompt, PlainPrompt):  # which is sent as it stands
+        shown = {slot: fenced(text, slot) for slot, text in shown.items()}
     texts = {
-        "text": fenced(example.output, "text"),
-        "source": fenced(example.source, "source"),
-        "question": fenced(question or "", "question"),
+        **shown,
         "count": str(count),
         "steps": "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1)),
         "tag": answer_tag(example),
@@ -183,6 +184,52 @@ def asks_for_steps(template: StepsPrompt, prompt: PerturbPrompt) -> str:
     return fill(template.prompt, {"task": fenced(fill("\n\n".join(shown), _UNFILLED), "task")})
 
 
+@dataclass(frozen=True, slots=True)
+class StepsFile:
+    """Adjustment steps of the user's own."""
+
+    path: Path
+    by_task: Mapping[str | None, Mapping[str, list[str]]]
+    """Task -> variant -> steps; the key None stands for all tasks."""
+
+    def __call__(self, task: str) -> Mapping[str, list[str]]:
+        """Variant -> steps for a task."""
+        return self.by_task.get(task, self.by_task.get(None, {}))
+
+    def check(self, task: str, wanted: Sequence[str]) -> None:
+        """Raise `InputError` where the steps of a wanted variant of the task are missing."""
+        if lacking := [name for name in wanted if name not in self(task)]:
+            raise InputError(f"{self.path}: lacks steps for task '{task}': {', '.join(lacking)}")
+
+    def check_names(self, tasks: Iterable[str], variants: Iterable[str]) -> None:
+        """Raise `InputError` for steps of a task or a variant that is none of these."""
+        known, allowed = list(tasks), list(variants)
+        for task, steps in self.by_task.items():
+            if task is not None:
+                one_of("task", task, known, str(self.path))
+            for name in steps:
+                one_of("variant", name, allowed, str(self.path))
+
+
+def read_steps(path: Path) -> StepsFile:
+    """The steps in a YAML file of `task: {variant: [step, ...]}`, or of `variant: [step, ...]` for all tasks.
+
+    Raises `InputError` if anything else stands there.
+    """
+    data = load_yaml(path)
+    if not isinstance(data, dict) or not data:
+        raise InputError(f"{path}: must be a mapping of variant: [step, ...], by task or for all tasks")
+    by_task: dict[str | None, dict[Any, Any]] = {None: data}
+    if all(isinstance(steps, dict) for steps in data.values()):
+        by_task = {str(task): steps for task, steps in data.items()}
+    for steps in by_task.values():
+        for variant, listed in steps.items():
+            texts = listed if isinstance(listed, list) else []
+            if not texts or not all(isinstance(step, str) and step.strip() for step in texts):
+                raise InputError(f"{path}: {variant}: must be a list of steps, each a text")
+    return StepsFile(path, by_task)
+
+
 GENERAL = "general"
 """The folder of the prompts for tasks without their own."""
 
@@ -199,6 +246,13 @@ class PromptFiles:
         if self.own is not None and not self.own.is_dir():
             raise InputError(f"{self.own}: is not a folder; allowed: one with prompt files of perturbers")
 
+    def known(self, asked: Iterable[tuple[str, str]]) -> set[str]:
+        """`TASK/NAME` of the bundled prompts and of those that are `asked` for."""
+        return {
+            *_names(_bundled()),
+            *(f"{folder}/{name}" for task, name in asked for folder in (task, GENERAL)),
+        }
+
     def check_names(self, asked: Iterable[tuple[str, str]]) -> None:
         """Raise `InputError` for a file of one's own that replaces no bundled prompt and is none asked for.
 
@@ -206,8 +260,7 @@ class PromptFiles:
         """
         if self.own is None:
             return
-        places = (f"{folder}/{name}" for task, name in asked for folder in (task, GENERAL))
-        names = {*_names(_bundled()), *places}
+        names = self.known(asked)
         plain = {f"{name}.txt" for name in names if "/" in name}
         known = sorted(plain | {f"{name}.yaml" for name in names})
         for path in sorted(self.own.rglob("*")):
