@@ -324,7 +324,7 @@ def estimate(spec: RunSpec) -> list[Estimate]:
     with progress_of(spec.progress) as show:
         made = build_texts(spec.dataset, choice, spec.seed, spec.settings, context, progress=show, dry=True)
     parts = [p.judged_by(spec.metrics) for p in made]
-    texts = perturbing_estimates(parts, choice.perturb_model, spec.settings, context)
+    texts = perturbing_estimates(parts, choice, spec.settings, context)
     for part in parts:
         texts += judge_estimates(judges, part.dataset.name, part.candidates(), part.dataset.task)
     return texts

@@ -107,7 +107,7 @@ def perturb(
     context = settings.context()
     if dry_run:
         parts = build_texts(dataset or None, choice, seed, settings, context, dry=True)
-        say(*estimates_shown(perturbing_estimates(parts, choice.perturb_model, settings, context)))
+        say(*estimates_shown(perturbing_estimates(parts, choice, settings, context)))
         return
     with progress_shown("texts") as show:
         made = until_answered(

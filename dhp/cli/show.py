@@ -263,14 +263,26 @@ def perturbers() -> list[Row]:
     """The perturbers with the damage in words; both names are understood by the results."""
     from dhp.content.catalog import damage_names, descriptions
     from dhp.core.records import LEVELS, PROBES
-    from dhp.perturb.registry import builtin_perturbers
+    from dhp.perturb.registry import builtin_perturbers, installed_perturbers
 
     levels = (*LEVELS, *PROBES)
     words, said = damage_names(), descriptions()
-    return [
+    rows: list[Row] = [
         (name, words.get(name, name), found.level, found.method, said.get(name, ""))
         for name, found in sorted(builtin_perturbers().items(), key=lambda each: levels.index(each[1].level))
     ]
+    return [*rows, *(_installed(name) for name in sorted(installed_perturbers()))]
+
+
+def _installed(name: str) -> Row:
+    """A perturber of another package, or why it cannot be loaded."""
+    from dhp.perturb.registry import load_installed
+
+    try:
+        found = load_installed(name)
+    except InputError as e:
+        return name, "", "", "", str(e)
+    return name, found.name, found.level, found.method, found.description
 
 
 def weights() -> list[Row]:
@@ -372,16 +384,22 @@ def _find(name: str) -> tuple[str, str]:
 
 def _perturber(asked: ShowRequest) -> Iterable[Part]:
     from dhp.content.catalog import damage_names, descriptions, names_of, read_suite
-    from dhp.perturb.registry import builtin_perturbers
+    from dhp.perturb.registry import builtin_perturbers, installed_perturbers, load_installed
 
-    found = builtin_perturbers()[asked.name]
-    yield f"{asked.name} ({damage_names().get(asked.name, asked.name)}): {descriptions()[asked.name]}"
+    found = builtin_perturbers().get(asked.name) or load_installed(asked.name)
+    said = descriptions().get(asked.name, found.description)
+    yield f"{asked.name} ({damage_names().get(asked.name, found.name)}): {said}"
+    if asked.name in installed_perturbers():
+        yield f"  installed: {installed_perturbers()[asked.name].value}, --perturber {asked.name}"
+        yield f"  degrees: {'; '.join(f'{v.name} {dict(v.params)}' for v in found.variants)}"
+    elif found.description:
+        yield f"  how: {found.description}"
     languages = found.languages if isinstance(found.languages, str) else ", ".join(found.languages)
     yield from (f"  level: {found.level}", f"  method: {found.method}", f"  languages: {languages}")
     for suite in names_of("suite"):
         if use := read_suite(suite).perturbers.get(asked.name):
-            said = (f"{v.name} {dict(v.params)}" for v in use.variants(asked.name))
-            yield f"  suite {suite}: {'; '.join(said)}"
+            variants = (f"{v.name} {dict(v.params)}" for v in use.variants(asked.name))
+            yield f"  suite {suite}: {'; '.join(variants)}"
 
 
 def _judge(asked: ShowRequest) -> Iterable[Part]:

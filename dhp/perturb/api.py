@@ -5,7 +5,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from dhp.core.errors import InputError, one_of
 from dhp.core.language import NAMES, SEGMENTED, WITHOUT_SPACES, language_name
@@ -31,17 +31,31 @@ PerturberFunction = Callable[..., str | Edited]
 `rng` is a stream of its own for this example; use no other source of randomness. A function with a
 parameter `example` also gets the whole example, one with a parameter `others` the other examples of the
 dataset in the order of their ids, one with a parameter `lists` a `ListReader` for word lists, one with a
-parameter `language` the code of the text's language, or None where it is not known. Raise `NotApplicable`
-where this kind of damage is impossible in the text.
+parameter `language` the code of the text's language, or None where it is not known; one of method `llm` gets
+a `model`, an `AskedModel`. Raise `NotApplicable` where this kind of damage is impossible in the text.
 """
+
+
+class AskedModel(Protocol):
+    """The perturb model, as a function of method `llm` gets it."""
+
+    def ask(self, prompt: str, max_tokens: int | None = None) -> str:
+        """The answer, without reasoning; the same prompt again gets another sample.
+
+        The function is called from its beginning for each answer that comes, with the same `rng`; so it may
+        have no effects but its result. An answer that is refused or cut off makes the variant not applicable.
+        """
+        ...
 
 
 Languages = Literal["any", "words"] | tuple[str, ...]
 """The languages that a perturber can do: any; any that can be split into words; or those with these
 codes."""
 
-_GIVEN = ("example", "others", "lists", "language")
-"""Parameters of a perturber that no suite sets."""
+_GIVEN = ("example", "others", "lists", "language", "model")
+"""Parameters of a perturber that no suite sets; `model` is one only for method `llm`."""
+METHODS = ("rule", "llm")
+"""The first one is the default."""
 DOSES = ("count", "k", "share")
 """Ways of saying how much is to be done: exactly one, where a function takes several and None for each."""
 
@@ -92,7 +106,10 @@ IN_ANOTHER = "the text is in"
 
 @dataclass(frozen=True, slots=True)
 class Perturber:
-    """A named way of making a text worse; one that a language model carries out has a parameter `count`."""
+    """A named way of making a text worse.
+
+    One that a language model carries out by prompts alone has a parameter `count`.
+    """
 
     name: str
     """Name of the perturber in suites and results."""
@@ -101,11 +118,13 @@ class Perturber:
     degrees: Mapping[str | None, Mapping[str, object]]
     """degree -> default parameters; the key None stands for an only degree."""
     function: PerturberFunction | None
-    """Function that degrades a text; None for a perturber that a language model carries out."""
+    """Function that degrades a text; None for a perturber that is prompts for a language model alone."""
     languages: Languages = "any"
     """Languages of the texts that it can degrade."""
     origin: Callable[[Mapping[str, object]], str] | None = None
     """Called with its parameters: the versions of the packages that its texts depend on."""
+    asks: bool = False
+    """Whether the function asks the perturb model."""
 
     def __call__(self, *args: Any, **given: Any) -> str | Edited:
         """Call the function as it was before it was made a perturber: `f(text, rng, **params)`."""
@@ -121,7 +140,8 @@ class Perturber:
         name = getattr(self.function, "__name__", "")
         if module != "__main__" and getattr(sys.modules.get(module), name, None) is self:
             return _named, (module, name)
-        return Perturber, (self.name, self.level, self.degrees, self.function, self.languages)
+        known = (self.name, self.level, self.degrees, self.function, self.languages, self.origin, self.asks)
+        return Perturber, known
 
     def language_fault(self, language: str | None) -> str | None:
         """Why it cannot degrade a text in this language (None: not known); None if it can."""
@@ -142,7 +162,18 @@ class Perturber:
     @property
     def method(self) -> str:
         """`rule` or `llm`."""
-        return "rule" if self.function else "llm"
+        return "rule" if self.function and not self.asks else "llm"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a function of a user or of another package, not of dhp."""
+        return self.function is not None and not self.function.__module__.startswith("dhp.")
+
+    @property
+    def description(self) -> str:
+        """The first paragraph of what the function says of itself; empty where it says nothing."""
+        said = "" if self.function is None else inspect.getdoc(self.function) or ""
+        return " ".join(said.split("\n\n")[0].split())
 
     @property
     def variants(self) -> tuple[Variant, ...]:
@@ -155,10 +186,19 @@ class Perturber:
         if self.function is None:
             return {"count": inspect.Parameter("count", inspect.Parameter.KEYWORD_ONLY)}
         keywords = list(inspect.signature(self.function).parameters.items())[2:]
-        return {name: p for name, p in keywords if name not in _GIVEN}
+        return {name: p for name, p in keywords if name not in self._given}
+
+    @property
+    def _given(self) -> tuple[str, ...]:
+        return _GIVEN if self.asks else _GIVEN[:-1]
+
+    @property
+    def wanted(self) -> list[str]:
+        """What the function takes of `example`, `others`, `lists`, `language` and `model`."""
+        return [name for name in self._given if self.wants(name)]
 
     def wants(self, name: str) -> bool:
-        """Whether the function takes `example`, `others`, `lists` or `language`."""
+        """Whether the function takes one of these."""
         if self.function is None:
             return False
         known = inspect.signature(self.function).parameters
@@ -191,6 +231,7 @@ def perturber(
     level: str,
     degrees: Mapping[str, Mapping[str, object]] | None = None,
     languages: Literal["any", "words"] | Sequence[str] = "any",
+    method: str = METHODS[0],
 ) -> Callable[[PerturberFunction], Perturber]:
     """Make a perturber out of a function `(text, rng, **params) -> str`.
 
@@ -208,6 +249,9 @@ def perturber(
         Which texts it can degrade: in `any` language, in any that can be split into `words` (those with
         spaces, Chinese, Japanese and Thai), or in those of a list of codes, e.g. `["en"]`. To others it is
         not applicable.
+    method
+        `rule`, or `llm` for a function that asks the perturb model, which it gets as `model`: an
+        `AskedModel`. What it asks is stored, counted, limited and asked for all examples side by side.
 
     Raises
     ------
@@ -220,13 +264,16 @@ def perturber(
     if name == ORIGINAL:
         raise InputError(f"{place}: '{ORIGINAL}' names the undamaged text; choose another name")
     one_of("level", level, (*LEVELS, *PROBES), place)
+    one_of("method", method, METHODS, place)
 
     _check_degrees(degrees or {}, place)
     able: Languages = languages if languages in ("any", "words") else _codes(languages, place)
 
     def decorate(function: PerturberFunction) -> Perturber:
         own: dict[str | None, Mapping[str, object]] = dict(degrees.items()) if degrees else {None: {}}
-        result = Perturber(name, level, own, function, able)
+        result = Perturber(name, level, own, function, able, asks=method == "llm")
+        if result.asks and not result.wants("model"):
+            raise InputError(f"{place}: method llm: the function must have a parameter `model`")
         for degree, params in own.items():
             result.check_params(params, place if degree is None else f"{place}: degree '{degree}'")
         return result

@@ -13,7 +13,7 @@ from dhp.core.seeding import stream, text_hash
 from dhp.core.specs import AuthoredEdits, Insertion
 from dhp.core.text import sentence_spans
 from dhp.loaders.dataset import Split, select
-from dhp.perturb.api import DOSES, Edited, Perturber, asked_count
+from dhp.perturb.api import DOSES, AskedModel, Edited, Perturber, asked_count
 
 MOST = 10_000
 """Examples of a dataset from which perturbers draw: so their time grows no faster than the texts."""
@@ -104,10 +104,10 @@ class RulesApplied:
         milder: dict[tuple[str, str], Audit] = {}
         for variant in self.variants:
             perturber = self.perturbers[variant.perturber]
-            wanted = [name for name in ("example", "lists", "language", "others") if perturber.wants(name)]
+            wanted = perturber.wanted
             for example in examples:
                 try:
-                    changed = self._changed(example, variant, perturber, wanted)
+                    changed = self.changed(example, variant, perturber, wanted)
                 except NotApplicable as reason:
                     yield PerturbedText(example.id, variant.name, None, reason=str(reason))
                 else:
@@ -119,16 +119,26 @@ class RulesApplied:
                     milder[kind] = found
                     yield PerturbedText(example.id, variant.name, changed[0], audit=found)
 
-    def _changed(
-        self, example: Example, variant: Variant, perturber: Perturber, wanted: Sequence[str]
+    def changed(
+        self,
+        example: Example,
+        variant: Variant,
+        perturber: Perturber,
+        wanted: Sequence[str],
+        model: AskedModel | None = None,
     ) -> tuple[str, int | None, int | None]:
-        """The changed text, with the edits asked for and made where they are counted."""
+        """The changed text, with the edits asked for and made where they are counted.
+
+        `wanted` is what the function takes; `model` is for one of method `llm`. Raises `NotApplicable`, and
+        `InputError` as `texts` does.
+        """
         if (fault := perturber.language_fault(example.language)) is not None:
             raise NotApplicable(fault)
         place = f"perturber '{perturber.name}', example '{example.id}'"
         if (function := perturber.function) is None:
             raise InputError(f"{place}: needs a language model")
         given: dict[str, object] = {"example": example, "lists": read_list, "language": example.language}
+        given["model"] = model
         if "others" in wanted:
             given["others"] = self.others.of(example)
         params = {**{name: given[name] for name in wanted}, **variant.params}

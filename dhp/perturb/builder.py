@@ -23,6 +23,7 @@ from dhp.loaders.resolve import is_own, resolve_datasets
 from dhp.loaders.user import Rows, entries, is_user_data
 from dhp.perturb.api import Perturber
 from dhp.perturb.apply import Others, RulesApplied, authored_origin, authored_perturbers, authored_texts
+from dhp.perturb.llm.functions import FunctionTexts, function_texts
 from dhp.perturb.llm.model import LlmPerturber, open_perturb_model
 from dhp.perturb.llm.prompts import prompt_name
 from dhp.perturb.perturbed_dataset import PerturbedDataset
@@ -178,8 +179,8 @@ class Builder:
     """Controls and attacks to be added."""
     doses: Doses | None
     dry: bool
-    """Whether nothing may be asked: a text like the original stands for what is not stored, to estimate the
-    cost."""
+    """Whether nothing may be asked: a text like the original stands for what is not stored, and for what a
+    function of the user's would make, to estimate the cost."""
     progress: Progress | None
     executor: Executor
 
@@ -221,6 +222,8 @@ class Builder:
         variants = [*suite.variants, *(v for p in added for v in p.variants)]
         if self.model is not None:
             return suite.suite, variants, []
+        if asking := [p.name for p in self.own if p.asks]:
+            raise InputError(f"perturber '{asking[0]}': asks a language model; give one by `perturb_model`")
         written = authored_perturbers(read_authored(dataset.name))
         made = [replace(v, method="authored") if v.perturber in written else v for v in variants]
         left_out = [v.name for v in made if v.method == "llm"]
@@ -241,9 +244,10 @@ class Builder:
             if dataset.suite is not None:
                 _, variants, _ = self.chosen(dataset, dataset.suite)
                 if self.model is not None:
-                    self.model.check(variants, dataset.task.task)
+                    self.model.check(filter(self._is_prompted, variants), dataset.task.task)
             by_model = [v for v in variants if v.method == "llm"]
-            asked |= {(dataset.task.task, prompt_name(v.perturber, v.degree)) for v in by_model}
+            prompted = filter(self._is_prompted, by_model)
+            asked |= {(dataset.task.task, prompt_name(v.perturber, v.degree)) for v in prompted}
             firsts += [(dataset, v) for v in by_model[:1]]
             if further:
                 further(dataset, variants)
@@ -256,7 +260,17 @@ class Builder:
             )
         self.model.check_names(asked)
         for dataset, first in [] if self.dry else firsts:
-            self.model.check_server(dataset.examples, first, dataset.task.task)
+            function = self._function(dataset, first)
+            self.model.check_server(dataset.examples, first, dataset.task.task, function)
+
+    def _is_prompted(self, variant: Variant) -> bool:
+        """Whether prompt files make it, if a language model does."""
+        return not self.registry[variant.perturber].asks
+
+    def _function(self, dataset: Dataset, variant: Variant) -> FunctionTexts | None:
+        """The function that asks the perturb model for the texts of a variant, if one does."""
+        assert self.model is not None
+        return function_texts(dataset, variant, self.registry, self.seed, self.model.max_tokens)
 
     def _by_suite(self, dataset: Dataset, suite: Suite) -> PerturbedDataset:
         name, variants, left_out = self.chosen(dataset, suite)
@@ -264,7 +278,13 @@ class Builder:
         self._note_languages(dataset, every)
         before = replace(self.model.cached_model.usage) if self.model else Usage()
         made = Made()
-        self._by_rule(dataset, [v for v in every if v.method == "rule"], made)
+        # What a function of the user's calls is not known: in a dry run none is called.
+        uncalled = {v.name for v in every if self.dry and self.registry[v.perturber].is_own}
+        by_rule = [v for v in every if v.method == "rule"]
+        self._by_rule(dataset, [v for v in by_rule if v.name not in uncalled], made)
+        for v in by_rule:
+            if v.name in uncalled:
+                made.put((v.name, 0), _placeholders(dataset, v))
         for v in variants:
             if v.method != "rule":
                 for index, some in enumerate(grouped(self._texts(dataset, v), _PART)):
@@ -289,22 +309,25 @@ class Builder:
             if own[0].method == "authored" and authored:
                 found[name] = authored_origin(authored)
             elif own[0].method == "llm" and self.model:
-                found[name] = self.model.origin(dataset.task.task, own)
+                found[name] = self._origin_by_model(self.model, dataset.task.task, own)
             elif origin := self.registry[name].origin:
                 found[name] = origin(own[0].params)
         return found
+
+    def _origin_by_model(self, model: LlmPerturber, task: str, variants: Sequence[Variant]) -> str:
+        function = self.registry[variants[0].perturber].function
+        if function is None:
+            return model.origin(task, variants)
+        return f"{model.name}, asked by {function.__module__}:{function.__name__}"
 
     def _texts(self, dataset: Dataset, variant: Variant) -> list[PerturbedText]:
         if variant.method == "authored" and (authored := read_authored(dataset.name)):
             return authored_texts(dataset.examples, variant, authored)
         assert self.model is not None
-        task = dataset.task.task
-        # Its name makes the text another one: equal prompts would count once.
-        placeholders = [
-            PerturbedText(e.id, variant.name, f"{e.output} {variant.name}") for e in dataset.examples
-        ]
+        task, function = dataset.task.task, self._function(dataset, variant)
+        placeholders = _placeholders(dataset, variant)
         if self.dry:
-            recalled, _ = self.model.recall(dataset.examples, variant, task)
+            recalled, _ = self.model.recall(dataset.examples, variant, task, function)
             return [recalled.get(text.example, text) for text in placeholders]
         cached_model = self.model.cached_model
 
@@ -315,7 +338,7 @@ class Builder:
 
         before = replace(cached_model.session_usage)
         try:
-            return list(self.model.perturb(dataset.examples, variant, task, show))
+            return list(self.model.perturb(dataset.examples, variant, task, show, function))
         except Waiting:  # the requests of the other variants are to be collected too
             return placeholders
 
@@ -344,6 +367,12 @@ class Builder:
         """The probes that are not among these variants."""
         there = {v.name for v in variants}
         return [v for name, use in self.probes.items() for v in use.variants(name) if v.name not in there]
+
+
+def _placeholders(dataset: Dataset, variant: Variant) -> list[PerturbedText]:
+    """Texts that stand for those which are not made."""
+    # Its name makes the text another one: equal prompts would count once.
+    return [PerturbedText(e.id, variant.name, f"{e.output} {variant.name}") for e in dataset.examples]
 
 
 def _in_order(made: Made, variants: Sequence[Variant]) -> Sequence[PerturbedText]:
@@ -425,7 +454,7 @@ def build_texts(
     `check` is called with each dataset and its variants before any text is made, to refuse what cannot be.
     Errors as of `perturb_datasets`.
     """
-    own = (choice.perturbers,) if callable(choice.perturbers) else tuple(choice.perturbers)
+    own = choice.own_perturbers
     check_choice(choice, own)
     datasets, perturbation_set = found_datasets(dataset, choice, seed)
     model = None

@@ -53,15 +53,25 @@ def find_perturbers(
     for perturber in given:
         _add(found, perturber.name, perturber)
     wanted = {name for suite in suites for name in suite.perturbers} - set(found)
-    for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
-        if entry.name in wanted:
-            place = f"entry point '{entry.name} = {entry.value}'"
-            _add(found, entry.name, _checked(imported(entry.load, place), place))
+    for name in sorted(wanted & set(installed_perturbers())):
+        _add(found, name, load_installed(name))
     for suite in suites:
         for name, use in suite.perturbers.items():
             if use.method == "llm" and name not in found:
                 found[name] = Perturber(name, use.level, {None: {}}, function=None)
     return found
+
+
+def installed_perturbers() -> Mapping[str, importlib.metadata.EntryPoint]:
+    """Name -> entry point of each perturber that another package registers."""
+    return {entry.name: entry for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)}
+
+
+def load_installed(name: str) -> Perturber:
+    """The perturber at an entry point; raises `InputError` where it cannot be loaded."""
+    entry = installed_perturbers()[name]
+    place = f"entry point '{entry.name} = {entry.value}'"
+    return _checked(imported(entry.load, place), place)
 
 
 def _add(found: dict[str, Perturber], name: str, perturber: Perturber) -> None:
@@ -71,13 +81,18 @@ def _add(found: dict[str, Perturber], name: str, perturber: Perturber) -> None:
 
 
 def load_perturber(reference: str) -> Perturber:
-    """The perturber at `module:function`; modules of the working directory are found too.
+    """The perturber at `module:function`, or the installed one of that name.
 
-    Raises `InputError` for another form, a module that cannot be imported, and what is no perturber.
+    Modules of the working directory are found too. Raises `InputError` for another form, a module that
+    cannot be imported, and what is no perturber.
     """
+    if reference in installed_perturbers():
+        return load_installed(reference)
     module_name, colon, attribute = reference.partition(":")
     if not (module_name and colon and attribute):
-        raise InputError(f"perturber '{reference}': must have the form module:function")
+        known = ", ".join(sorted(installed_perturbers()))
+        also = f", or be the name of an installed one: {known}" if known else ""
+        raise InputError(f"perturber '{reference}': must have the form module:function{also}")
     module = imported_module(module_name, f"perturber '{reference}'")
     if not hasattr(module, attribute):
         made = [name for name, value in vars(module).items() if isinstance(value, Perturber)]

@@ -230,3 +230,11 @@ class Choice:
 
     def __post_init__(self) -> None:
         check_numbers(self)
+        given = self.perturbers
+        listed = (given,) if callable(given) else tuple(given)  # one, several, or what can be read only once
+        object.__setattr__(self, "perturbers", listed)
+
+    @property
+    def own_perturbers(self) -> "tuple[Perturber, ...]":
+        """The perturbers as a tuple."""
+        return tuple(self.perturbers)  # type: ignore[arg-type]

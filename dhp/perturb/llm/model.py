@@ -19,6 +19,7 @@ from dhp.llm.settings import ModelSettings
 from dhp.llm.store import StoredModel
 from dhp.perturb.api import asked_count
 from dhp.perturb.llm.acceptance import fault
+from dhp.perturb.llm.functions import FunctionTexts, function_texts
 from dhp.perturb.llm.prompts import (
     AgainPrompt,
     PerturbPrompt,
@@ -35,7 +36,8 @@ from dhp.perturb.llm.prompts import (
 )
 from dhp.perturb.llm.prompts import written as written_prompt
 from dhp.perturb.perturbed_dataset import PerturbedDataset
-from dhp.perturb.settings import PerturbModel
+from dhp.perturb.registry import find_perturbers
+from dhp.perturb.settings import Choice, PerturbModel
 
 LOOKED_AT = 10
 """Number of examples that decide whether a resumed run has to call a model at all."""
@@ -67,7 +69,7 @@ class LlmPerturber:
         self._again = prompts.read("again", AgainPrompt)
         self._steps = prompts.read("steps", StepsPrompt) if steps == "auto" else None
         self._steps_file = steps if isinstance(steps, StepsFile) else None
-        self._max_tokens = max_tokens
+        self.max_tokens = max_tokens
         self.auto_steps: dict[str, dict[str, list[str]]] = {}
         """Task -> variant -> steps that the model wrote, as far as it was asked."""
 
@@ -92,9 +94,15 @@ class LlmPerturber:
             known = [name.partition("/")[::2] for name in self.prompts.known(asked) if "/" in name]
             self._steps_file.check_names(*map(set, zip(*known, strict=True)))
 
-    def check_server(self, examples: Sequence[Example], variant: Variant, task: str) -> None:
+    def check_server(
+        self,
+        examples: Sequence[Example],
+        variant: Variant,
+        task: str,
+        function: FunctionTexts | None = None,
+    ) -> None:
         """Raise `InputError` where the server has to be asked for texts of a variant and cannot be."""
-        stored, missing = self.recall(examples[:LOOKED_AT], variant, task)
+        stored, missing = self.recall(examples[:LOOKED_AT], variant, task, function)
         if missing and not stored:
             self.cached_model.check_server(missing)
 
@@ -123,24 +131,21 @@ class LlmPerturber:
         variant: Variant,
         task: str,
         show: Callable[[int], None] = lambda done: None,
+        function: FunctionTexts | None = None,
     ) -> list[PerturbedText]:
         """Degrade every example, in their order; `show` gets the number of texts so far.
+
+        Texts of a `function` are as it makes them; it is not asked again.
 
         A text that fails its check is asked for again with the reason, `TRIES` times in all; after that the
         variant is not applicable to the example. Raises `InputError` if no text at all passes the check, or
         the model cannot be asked, and `StoppedEarly` at a limit, or where texts could not be had; see
         `CachedModel.ask`.
         """
-        prompt = self._prompt(variant, task)
-        steps = self._known_steps(prompt, variant, task)
-        if self._steps and isinstance(prompt, PerturbPrompt):
-            known = self.auto_steps.setdefault(task, {})
-            if variant.name not in known:
-                known |= self._asked_steps(self.cached_model, self._steps_request(variant, prompt))
-            steps = known[variant.name]
-        requests = self._requests(examples, variant, task, steps)
-        whole = isinstance(prompt, PlainPrompt)
-        made, unanswered = self._tried(self.cached_model, requests, variant, show, whole=whole)
+        if function is not None:
+            made, unanswered = function.made(self.cached_model, examples, show)
+        else:
+            made, unanswered = self._prompted(examples, variant, task, show)
         if unanswered:
             why = next(iter(unanswered.values()))[1]
             raise StoppedEarly(
@@ -149,7 +154,7 @@ class LlmPerturber:
             )
         if waiting := len(examples) - len(made):
             raise Waiting(f"{self.name}: {waiting:,} texts of '{variant.name}' wait for their replies")
-        if all(text.text is None for text in made.values()):
+        if function is None and all(text.text is None for text in made.values()):
             reasons = Counter(reason for text in made.values() for reason in text.rejected or [text.reason])
             shown = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
             raise InputError(
@@ -159,14 +164,37 @@ class LlmPerturber:
             )
         return [made[example.id] for example in examples]
 
+    def _prompted(
+        self, examples: Sequence[Example], variant: Variant, task: str, show: Callable[[int], None]
+    ) -> tuple[dict[str, PerturbedText], dict[str, tuple[Request, str]]]:
+        """As `_tried`, by the prompt of the variant."""
+        prompt = self._prompt(variant, task)
+        steps = self._known_steps(prompt, variant, task)
+        if self._steps and isinstance(prompt, PerturbPrompt):
+            known = self.auto_steps.setdefault(task, {})
+            if variant.name not in known:
+                known |= self._asked_steps(self.cached_model, self._steps_request(variant, prompt))
+            steps = known[variant.name]
+        requests = self._requests(examples, variant, task, steps)
+        whole = isinstance(prompt, PlainPrompt)
+        return self._tried(self.cached_model, requests, variant, show, whole=whole)
+
     def recall(
-        self, examples: Sequence[Example], variant: Variant, task: str
+        self,
+        examples: Sequence[Example],
+        variant: Variant,
+        task: str,
+        function: FunctionTexts | None = None,
     ) -> tuple[dict[str, PerturbedText], list[Request]]:
         """What the store holds of a variant: example -> its text, and for each example the request to count.
 
         The request is the first one which is not stored. Where the model's own steps are not stored, the
-        request for them comes first and the written ones stand in for them.
+        request for them comes first and the written ones stand in for them. Of a `function` it is the next
+        question, and none where the text is known.
         """
+        if function is not None:
+            made, unanswered = function.made(self._stored, examples)
+            return made, [request for request, _ in unanswered.values()]
         prompt = self._prompt(variant, task)
         steps, counted = self._known_steps(prompt, variant, task), []
         if self._steps and isinstance(prompt, PerturbPrompt):
@@ -200,7 +228,7 @@ class LlmPerturber:
         return [
             Request(
                 written_prompt(prompt, example, count, steps),
-                self._params(self._max_tokens or 256 + 2 * round(estimated_tokens(example.output))),
+                self._params(self.max_tokens or 256 + 2 * round(estimated_tokens(example.output))),
                 (0,),
                 f"example '{example.id}', variant '{variant.name}'",
                 group=variant.name,
@@ -340,7 +368,7 @@ def open_perturb_model(
 
 def perturbing_estimates(
     parts: Sequence[PerturbedDataset],
-    model: str | PerturbModel | None,
+    choice: Choice,
     settings: ModelSettings,
     context: RequestContext,
 ) -> list[Estimate]:
@@ -348,9 +376,10 @@ def perturbing_estimates(
 
     The parts are those of a dry build; an answer is reckoned for each text that is not stored.
     """
-    if model is None:
+    if choice.perturb_model is None:
         return []
-    opened = open_perturb_model(model, settings, context)
+    opened = open_perturb_model(choice.perturb_model, settings, context)
+    perturbers = find_perturbers(choice.own_perturbers, [p.dataset.suite for p in parts if p.dataset.suite])
     found = []
     for part in parts:
         data = part.dataset
@@ -358,7 +387,12 @@ def perturbing_estimates(
             request
             for variant in part.variants
             if variant.method == "llm"
-            for request in opened.recall(data.examples, variant, data.task.task)[1]
+            for request in opened.recall(
+                data.examples,
+                variant,
+                data.task.task,
+                function_texts(data, variant, perturbers, part.seed, opened.max_tokens),
+            )[1]
         ]
         found.append(estimate_requests(opened.cached_model, "perturbations", data.name, requests, "texts"))
     return found

@@ -128,7 +128,7 @@ def estimates(spec: ProbeSpec) -> list[Estimate]:
     judges = _pointwise(spec.judges(context := spec.settings.context()))
     with progress_of(spec.progress) as show:
         parts = _texts(spec, context, show, dry=True)
-    found = perturbing_estimates(parts, spec.choice.perturb_model, spec.settings, context)
+    found = perturbing_estimates(parts, spec.choice, spec.settings, context)
     for part in parts:
         texts = [c for some in _passes(part.candidates(), spec.chosen) for c in some]
         estimated = judge_estimates(judges, part.dataset.name, texts, part.dataset.task)
