@@ -35,8 +35,8 @@ OVERVIEW = (
 )
 """What stands on top of the overview; every figure is one of the sets' pages."""
 LIMITS = (
-    "The judges of 2026 were asked on one set, by one prompt each; the language models on LLMBar and "
-    "SummEval are of 2023.",
+    "The judges of 2026 were asked on one or two sets, by one prompt each; the language models on LLMBar, "
+    "SummEval and AlpacaEval 2 are of 2023.",
     "A released score says how a metric did as its releasers ran it, with their version and settings.",
     "The sets are public. A judge that is trained on them would look better than it is.",
     "Verdicts are corrected for the number of kinds within one row, not for the number of rows.",
