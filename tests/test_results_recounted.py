@@ -225,3 +225,60 @@ def test_verdicts_in_both_orders_and_length(real: Path) -> None:
         state, figures = control("llm_judge_bench", name)
         assert state == "prefers edits"
         assert shows(figures, 1 - sum(longer) / 2 / 29)
+
+
+def said(name: str) -> str:
+    """The text of a set's page above its first table."""
+    page = (SETS / f"{name}.html").read_text("utf-8").partition("<h1>")[2].partition("<h2>")[0]
+    return unescape(" ".join(re.sub("<[^>]*>", " ", page).split()))
+
+
+def whole(cell: str) -> int:
+    found = re.search(r"(\d+)%", cell)
+    assert found
+    return int(found[1])
+
+
+def test_sentences_say_what_the_tables_show() -> None:
+    blind = said("blind_spot")
+    lower = [whole(row[3]) for row in table("blind_spot", "Wrong answers scored lower")[1:]]
+    assert f"in {min(lower)} to {max(lower)} % of the pairs" in blind
+    passing = {row[0]: row[1:] for row in table("blind_spot", "What passes at 7")[1:]}
+    subtle = sorted((whole(cells[0]), judge) for judge, cells in passing.items())
+    assert f"pass {subtle[0][0]} to {subtle[-1][0]} % of the time" in blind
+    assert [judge for _, judge in subtle[-2:]] == ["gpt-5.5-2026-04-23", "grok-4.20-0309-non-reasoning"]
+    assert f"lets {whole(passing['gpt-5.5-2026-04-23'][1])} % of the obvious ones pass" in blind
+    assert [whole(cells[2]) for cells in passing.values() if whole(cells[2])] == [2], "one answer of 42"
+    known = table("blind_spot", "Knows but passes")[1:]
+    named = [int(row[1].split()[0]) for row in known]
+    let = [whole(row[4]) for row in known]
+    assert f"name {min(named)} to {max(named)} of the 42 subtle errors" in blind
+    assert f"let {min(let)} to {max(let)} % of those pass" in blind
+
+    first = {
+        row[0].removesuffix(" (MSLC24)"): row
+        for row in table("mslc24", "The first checkpoint no longer told from the last")
+    }
+    k = {name: whole(row[5]) for name, row in first.items() if name != "judge"}
+    assert k["COMET-22"] == k["PrismRefMedium"] == max(k.values())
+    seeing = [share for name, share in k.items() if name not in ("sentinel-src", "sentinel-ref")]
+    assert k["XLsimMqm"] == min(seeing)
+    for name, rest in (("COMET-22", ""), ("GEMBA-ESA", " (GPT-4)"), ("BLEU", ""), ("XLsimMqm", "")):
+        assert f"{k[name]} % for {name}{rest}" in said("mslc24")
+
+    assert {row[3] for row in table("locomo_judge", "What passes")[1:3]} == {"10.6%", "62.8%"}
+    assert "10.6 % of the specific and 62.8 % of the vague" in said("locomo_judge")
+    _, (_, _, specific, vague) = table("locomo_judge", "Wrong answers accepted less often")
+    assert f"vague ones is {whole(vague)} %, of the specific ones {whole(specific)} %" in said("locomo_judge")
+
+    (fixed,) = table("nullmodel", "A fixed text in place of an answer")[1:]
+    assert f"in {fixed[4][:-1]} % of the pairs" in said("nullmodel")
+
+    right = [
+        whole(c)
+        for row in table("llm_judge_bench", "Right answers preferred, in both orders")[1:]
+        for c in row[3:]
+    ]
+    longer = [int(row[1]) for row in table("llm_judge_bench", "Length alone")[1:]]
+    assert f"{min(right)} to {max(right)} % of the wrong answers" in said("llm_judge_bench")
+    assert f"in {min(longer)} to {max(longer)} of the 29 pairs" in said("llm_judge_bench")

@@ -8,7 +8,6 @@ from results_pages.parts import SetFigures, Table
 import dhp
 from dhp.core.records import ORIGINAL
 from dhp.core.tables import read_table
-from dhp.report.findings import control_words
 from dhp.report.labels import percent, percents
 
 JUDGE = "GPT-4 Turbo, AlpacaEval 2"
@@ -25,7 +24,7 @@ def nullmodel(data: Path) -> SetFigures:
     row = (
         result.model,
         attack.variant,
-        control_words(attack),
+        attack.state,
         f"{percent(attack.detection)} [{percents(attack.detection_ci)}]",
         f"{percent(1 - attack.detection)}",
         str(attack.n),
@@ -38,6 +37,7 @@ def nullmodel(data: Path) -> SetFigures:
         (row,),
         (_ANALYZE,),
         words=3,
+        signatures=(result.signature,),
     )
     return SetFigures("nullmodel", (), (table,), (table,))
 
