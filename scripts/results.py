@@ -105,7 +105,10 @@ def main() -> None:
     if not given.data.is_dir():
         parser.error(f"{given.data}: is not a folder; allowed: a folder of published data")
     if given.ratings:
-        print(RATINGS[given.ratings](given.data).to_csv(index=False), end="")
+        try:
+            print(RATINGS[given.ratings](given.data).to_csv(index=False), end="")
+        except InputError as e:
+            parser.error(str(e))
         return
     logging.getLogger("dhp").setLevel(logging.ERROR)
     sets = made(given.data, given.only or list(SETS))

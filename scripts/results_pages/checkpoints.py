@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
-from results_pages.parts import Audit, Grid, SetFigures, Table, audit_of, cell_text
+from results_pages.parts import Audit, Grid, SetFigures, Table, audit_of, cell_text, published_text
 
 import dhp
 from dhp.core.errors import InputError
@@ -62,11 +62,7 @@ def mslc24_ratings(data: Path) -> pd.DataFrame:
 
 
 def _cells(path: Path) -> Iterator[list[str]]:
-    try:
-        text = path.read_text("utf-8")
-    except OSError as e:
-        raise InputError(f"{path}: cannot be read: {e.strerror}") from None
-    return (line.split("\t") for line in text.splitlines())
+    return (line.split("\t") for line in published_text(path).splitlines())
 
 
 def _first_not_told(audits: list[Audit]) -> Table:

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from results_pages.parts import Grid, SetFigures, Table, audit_of
+from results_pages.parts import Grid, SetFigures, Table, audit_of, published_text
 
 import dhp
-from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL
 
 _WRONG = {"pos": "wrong answer", "verb": "wrong answer, padded"}
@@ -35,11 +34,7 @@ def llm_judge_bench(data: Path) -> SetFigures:
 
 def llm_judge_bench_ratings(data: Path) -> pd.DataFrame:
     """Verdicts over both orders: 0 for the right or shorter answer; for the other 1, 0 or -1."""
-    path = data / "llm_judge_bench" / "results.json"
-    try:
-        judges = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as e:
-        raise InputError(f"{path}: cannot be read: {e}; allowed: the results of llm-judge-bench") from e
+    judges = json.loads(published_text(data / "llm_judge_bench" / "results.json"))
     rows = []
     for own in judges.values():
         if "_model" not in own:  # answers of the judges themselves

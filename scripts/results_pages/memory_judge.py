@@ -4,11 +4,10 @@ import json
 from pathlib import Path
 
 import pandas as pd
-from results_pages.parts import Grid, SetFigures, Table, audit_of, share_text
+from results_pages.parts import Grid, SetFigures, Table, audit_of, published_text, share_text
 
 import dhp
 from dhp.analysis.results import Result
-from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL
 
 JUDGE = "gpt-4o-mini, LoCoMo prompt"
@@ -39,14 +38,8 @@ def locomo_ratings(data: Path) -> pd.DataFrame:
     """Three verdicts an answer, 1 for accepted; questions on one conversation are a cluster."""
     rows = []
     for name, variant in _VARIANTS.items():
-        path = data / "locomo_judge" / f"{name}.json"
-        try:
-            conversations = json.loads(path.read_text("utf-8"))["detailed_results"]
-        except (OSError, ValueError, KeyError) as e:
-            raise InputError(
-                f"{path}: holds no recorded verdicts: {e}; allowed: a file of locomo-audit"
-            ) from e
-        for conversation, answers in conversations.items():
+        recorded = json.loads(published_text(data / "locomo_judge" / f"{name}.json"))
+        for conversation, answers in recorded["detailed_results"].items():
             for answer in answers:
                 for sample, accepted in enumerate(answer["llm_judgments"].values()):
                     rows.append(

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 
 import pandas as pd
 
 from dhp.analysis.passing import PassShare
 from dhp.analysis.results import Ends, Result, VariantResult
 from dhp.content.catalog import variant_name
+from dhp.core.errors import InputError
 from dhp.core.records import IDENTITY
 from dhp.core.verdicts import Verdict
 from dhp.report.findings import control_words, sentences
@@ -220,3 +222,11 @@ def _shown(pair: Pair) -> str:
 def share_text(found: PassShare | None) -> str:
     """`29% [16–45]`, or a dash."""
     return "–" if found is None else f"{percent(found.share)} [{percents(found.ci)}]"
+
+
+def published_text(path: Path) -> str:
+    """A published file that dhp has no reader for; raises `InputError` if it cannot be read."""
+    try:
+        return path.read_text("utf-8")
+    except OSError as e:
+        raise InputError(f"{path}: cannot be read: {e.strerror}; allowed: the file as published") from e
