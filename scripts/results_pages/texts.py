@@ -71,7 +71,7 @@ TEXTS = {
         "Checkpoints of a translation system",
         "MSLC24, English to German: 149 sentences of 17 documents, translated by thirteen checkpoints of one "
         "system in training, A to M. 23 metrics and judges of 2024 scored all of them. Each of "
-        " the first twelve checkpoints is held against the last: damage that nobody wrote by hand, and that "
+        "the first twelve checkpoints is held against the last: damage that nobody wrote by hand, and that "
         "shrinks from A to L.",
         "All but the two that see no translation notice A to K; nobody notices L, next to last, whose mean "
         "scores are as high as those of M. What tells judges apart is K: 97 % for COMET-22 and "
