@@ -16,7 +16,7 @@ from dhp.content.catalog import kind_name, variant_name
 from dhp.core.records import parse_variant
 from dhp.core.verdicts import NOTICED
 from dhp.report.findings import control_words
-from dhp.report.labels import figure, percent, percents
+from dhp.report.labels import figure, p_value, percent, percents
 
 Row = TypeVar("Row")
 _UNDEFINED = "–"
@@ -92,12 +92,6 @@ def _wide_percent(value: float | None) -> str:
 def _p(row: VariantResult) -> float | None:
     """The combined p-value; 0 if it is too small for a number."""
     return 0.0 if row.p is None and row.d is not None else row.p
-
-
-def _p_value(p: float | None) -> str:
-    if not p:
-        return _UNDEFINED if p is None else "< 1e-300"
-    return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
 
 
 def _cell_p(cell: Cell) -> float | None:
@@ -351,7 +345,7 @@ KINDS: list[Column[VariantResult]] = [
         words=lambda r: r.needed,
         details=1,
     ),
-    Column("p", _p, _p_value, "p-value that some metric fell", details=2),
+    Column("p", _p, p_value, "p-value that some metric fell", details=2),
     Column("not applicable", lambda r: r.not_applicable, _count, "examples without such a text", details=2),
     _STOPPED,
     Column("method", lambda r: r.method, _text, "how the texts were made", right=False, details=2),
@@ -374,7 +368,7 @@ METRICS: list[Column[Cell]] = [
     Column("mean drop", lambda c: c.mean_drop, figure, "mean fall of the score, in points of the scale"),
     Column("in sd", lambda c: c.standardised_drop, figure, "the same in standard deviations of the scores"),
     Column("AUROC", lambda c: c.auroc, figure, "how well the score tells degraded texts from any original"),
-    Column("p", _cell_p, _p_value, "p-value that the score fell"),
+    Column("p", _cell_p, p_value, "p-value that the score fell"),
     Column("pairs", lambda c: c.n, _count, "pairs with a score on both sides"),
     Column("missing", lambda c: c.missing, _count, "pairs in which a side has no score"),
     Column("weight", lambda c: c.weight, percent, "weight of the metric under this kind of damage"),

@@ -19,6 +19,13 @@ def figure(value: float | None) -> str:
     return "–" if value is None else f"{value:z.2f}"
 
 
+def p_value(p: float | None) -> str:
+    """A p-value, or a dash for undefined; 0 stands for one that is too small for a number."""
+    if not p:
+        return "–" if p is None else "< 1e-300"
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
+
+
 def between(ends: tuple[float, float] | None) -> str:
     """The ends of an interval, or a dash for undefined."""
     if ends is None:

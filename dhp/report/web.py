@@ -13,7 +13,7 @@ from dhp.content.catalog import kind_name, variant_name
 from dhp.core.text import visible
 from dhp.core.verdicts import NOT_TESTED, VERDICTS
 from dhp.report.findings import control_words
-from dhp.report.labels import between, figure, in_key, percent, percents, t75
+from dhp.report.labels import between, figure, in_key, p_value, percent, percents, t75
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -119,6 +119,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "figure": figure,
     "in_key": in_key,
     "kind_name": kind_name,
+    "p_value": p_value,
     "percents": percents,
     "share": percent,
     "t75": t75,
