@@ -32,6 +32,8 @@ from dhp.core.specs import (
 )
 from dhp.core.text import printable
 
+BUNDLED = "mini/"
+"""How the names of the bundled sets begin."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -271,7 +273,7 @@ def read_probes(name: str) -> Probes:
 @functools.cache
 def read_authored(dataset: str) -> AuthoredEdits | None:
     """The edits that people wrote for a bundled dataset (`mini/NAME`); None for any other."""
-    base = dataset.removeprefix("mini/")
+    base = dataset.removeprefix(BUNDLED)
     if base == dataset or base not in names_of("authored edits"):
         return None
     path = file_of("authored edits", base)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dhp.analysis.control_state import CONTROL_PAIRS
 from dhp.analysis.ratings import without_score
 from dhp.analysis.results import FEWEST_PAIRS, Result, VariantResult, about
-from dhp.content.catalog import kind_name, variant_name
+from dhp.content.catalog import BUNDLED, kind_name, variant_name
 from dhp.core.plugins import load_target, offered
 from dhp.core.records import parse_variant
 from dhp.core.verdicts import AS_HARMLESS_EDITS, NOT_TESTED, NOTICED, RAISED, UNDECIDED
@@ -185,11 +185,19 @@ def _is_weak(row: VariantResult) -> bool:
 def _about_number(results: Sequence[Result]) -> Iterable[Advice]:
     open_ = [(each, row) for each in results for row in each.damage if row.state.is_open]
     decidable = [(each, row) for each, row in open_ if row.n_to_decide is not None]
-    if decidable:
-        needed = about(max(row.n_to_decide or (0, 0) for _, row in decidable))
-        each_set = " a set" if len({e.dataset for e in results}) > 1 else ""
-        kinds = _shortened([f"{kind}{on(of, results)}" for kind, of in _by_kind(decidable).items()])
-        yield Advice(f"Rate {needed} examples{each_set} to decide on {kinds}.", warns=True)
+    bundled = [(each, row) for each, row in decidable if each.dataset.startswith(BUNDLED)]
+    own = [pair for pair in decidable if pair not in bundled]
+    for pairs in (own, bundled):
+        if not pairs:
+            continue
+        kinds = _shortened([f"{kind}{on(of, results)}" for kind, of in _by_kind(pairs).items()])
+        if pairs is bundled:  # nobody can rate more of them than there are
+            text = f"The bundled texts are too few to decide on {kinds}: try your own, or a prepared set."
+        else:
+            each_set = " a set" if len({e.dataset for e in results}) > 1 else ""
+            needed = about(max(row.n_to_decide or (0, 0) for _, row in pairs))
+            text = f"Rate {needed} examples{each_set} to decide on {kinds}."
+        yield Advice(text, warns=True)
     for each in results:
         if each.pairs:
             low, high = each.pairs

@@ -149,7 +149,7 @@ def test_results_show_in_notebooks_and_in_a_line() -> None:
     low, high = results[0].variants[0].detection_ci
     assert f">100% {100 * low:.0f}–{100 * high:.0f}</td>" in page
     unrated = replace(results[0].variants[0], detection=None, detection_ci=None)
-    assert ">– –</td>" in replace(results[0], variants=(unrated,))._repr_html_()
+    assert ">–</td>" in replace(results[0], variants=(unrated,))._repr_html_()
     (axes,) = results.plot().axes
     left, right = axes.get_xlim()
     assert left < 0.5 < 1 < right

@@ -81,4 +81,4 @@ def result(*rows: VariantResult, **fields: Any) -> Result:
 def dose_response(t75: float | None, low: float | None = 2.0, high: float | None = None) -> DoseResponse:
     """Typos in doses of 1, 4 and 16, in texts of 80 characters."""
     found = DoseThreshold(t75, low, high)
-    return DoseResponse("random_typos", (1, 4, 16), (0.55, 0.8, 0.98), 0.5, 1.5, 0.02, found, 80, found)
+    return DoseResponse("random_typos", (1, 4, 16), (0.55, 0.8, 0.98), 1.5, 0.02, found, 80)

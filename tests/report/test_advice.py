@@ -85,6 +85,10 @@ def test_undecided_kinds_name_the_examples_that_would_decide() -> None:
         row(TYPOS, "undecided", 0.55, n_to_decide=(64, 321)), row("b", "undecided", 0.55, n_to_decide=None)
     )
     assert texts(shown) == ["Rate about 64 to 320 examples to decide on typos."]
+    bundled = replace(shown, dataset="mini/summeval")
+    assert texts(bundled) == [
+        "The bundled texts are too few to decide on typos: try your own, or a prepared set."
+    ]
     two = texts(shown, replace(result(row(TYPOS)), dataset="other"))
     assert two == ["Rate about 64 to 320 examples a set to decide on typos on set."]
     names = replace(
