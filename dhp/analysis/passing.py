@@ -41,8 +41,8 @@ class MarkSweep:
 
     marks: tuple[float, ...]
     """In rising order, as users write them; on a scale where low is good a text passes at or below a mark."""
-    fails: tuple[float, ...]
-    """Share of the originals that fail at each mark."""
+    fails: tuple[float | None, ...]
+    """Share of the originals that fail at each mark; None where missing scores leave it open for all."""
     passes: dict[str, tuple[float | None, ...]]
     """Kind of damage -> share of its texts that pass at each mark."""
     best: float
@@ -92,7 +92,8 @@ def mark_sweep(
     metrics = [of.get(name) for name in ratings.metrics]
     low_is_good = {bool(metric and metric.lower_is_better) for metric in metrics}
     alike = len(low_is_good) == 1 == len({repr(scales.get(name)) for name in ratings.metrics})
-    if not alike or not variants or any(metric and metric.labels for metric in metrics):
+    labelled = any(metric and metric.labels for metric in metrics)
+    if not alike or labelled or not variants or np.isnan(original).all():
         return None
     scale = scales.get(ratings.metrics[0])
     marks = _candidates(original, degraded, scale)
@@ -105,14 +106,15 @@ def mark_sweep(
     order = slice(None, None, -1 if turned else 1)
     return MarkSweep(
         marks=tuple(shown[order]),
-        fails=tuple(np.round(1 - passing[order, 0], 12).tolist()),
-        passes={
-            name: tuple(None if np.isnan(x) else x for x in passing[order, 1 + v].tolist())
-            for v, name in enumerate(variants)
-        },
+        fails=_defined(np.round(1 - passing[order, 0], 12)),
+        passes={name: _defined(passing[order, 1 + v]) for v, name in enumerate(variants)},
         best=shown[best],
         elsewhere=None if np.isnan(elsewhere).any() else elsewhere,
     )
+
+
+def _defined(shares: Floats) -> tuple[float | None, ...]:
+    return tuple(None if np.isnan(share) else share for share in shares.tolist())
 
 
 def _candidates(original: Floats, degraded: Floats, scale: Scale | None) -> list[float]:

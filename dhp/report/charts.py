@@ -200,7 +200,13 @@ def marks_chart(sweep: MarkSweep) -> "Markup":
                     linewidth=1 + degree,
                     label=kind if degree == 0 else None,
                 )
-        axes.plot(sweep.marks, sweep.fails, color=COLOURS["no"], linewidth=2.4, label="good texts that fail")
+        axes.plot(
+            sweep.marks,
+            _drawable(sweep.fails),
+            color=COLOURS["no"],
+            linewidth=2.4,
+            label="good texts that fail",
+        )
         axes.axvline(sweep.best, color=COLOURS["weak"], linewidth=0.8, linestyle=(0, (3, 3)))
         axes.set_ylim(-0.02, 1.02)
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")

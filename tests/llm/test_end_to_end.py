@@ -59,13 +59,14 @@ def test_a_real_server_is_judged(
     command = [sys.executable, "-m", "dhp.benchmark", "--model", f"openai/{transformers_server.model}"]
     command += ["--base-url", transformers_server.base_url, "--keep-going"]
     command += "--dataset mini/answer_equivalence --n 3 --cache".split()
-    command += [tmp_path / "cache", "--out", tmp_path / "out", "--concurrency", "4"]
+    command += [tmp_path / "cache", "--no-ask-again", "--out", tmp_path / "out", "--concurrency", "4"]
     sampled = "--temperature 0.9 --samples 2 --answer-tokens 6 --top-p 0.95".split()
     done = subprocess.run([*command, *sampled], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "the server ignores n: samples are asked one by one" in done.stderr
     (result,) = [json.loads((tmp_path / "out" / "results.json").read_text())]
     ratings = pd.read_parquet(tmp_path / "out" / "ratings.parquet")
+    unread = ratings["score"].isna().mean()  # of a model with random weights
+    assert done.returncode == (3 if unread > 0.5 else 0), done.stderr
+    assert "the server ignores n: samples are asked one by one" in done.stderr
     assert result["usage"]["calls"] == result["ratings"]["asked"] == len(ratings) == 66
     assert result["usage"]["completion_tokens"] <= 60 * 6
     assert ratings["raw"].nunique() > 1

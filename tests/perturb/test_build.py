@@ -125,7 +125,9 @@ def test_planted_faults_of_a_judge_are_flagged() -> None:
 def test_a_judge_that_lowers_everything_is_found_out_by_the_controls() -> None:
     grumpy = dhp.run("mock/ideal?identity=1&harmless=1", "mini/summeval", controls=True)
     assert {c.verdict for c in grumpy.controls} == {"false alarm"}
-    assert {v.verdict for v in grumpy.variants} == {"as harmless edits"}
+    # Major damage costs it more than harmless edits do, minor damage no more.
+    verdicts = {(v.degree, v.verdict) for v in grumpy.variants}
+    assert verdicts == {("minor", "as harmless edits"), ("major", "noticed")}
 
 
 def mixed(c: dhp.Candidate, metric: str) -> float:

@@ -26,7 +26,7 @@ class Length:
     def rate(self, candidates, task):
         for c in candidates:
             for metric in task.metrics:
-                yield Scored(c.example, c.variant, metric.name, 0, min(5.0, len(c.text.split()) / 10))
+                yield Scored(c.example, c.variant, metric.name, 0, min(5.0, 1 + len(c.text.split()) / 10))
 
 def judge(name, seed):
     return Length()
