@@ -44,7 +44,7 @@ def judgebench(data: Path) -> SetFigures:
     grid = Grid(
         "Wrong answers rated lower",
         "The reward models score each answer alone. o1-mini sees both, in both orders: verdicts that flip "
-        "with the order are ties. Intervals of the command for o1-mini hold for one kind each.",
+        "with the order are ties.",
         (*alone, *both),
         (_ANALYZE, _BATTLE),
     )

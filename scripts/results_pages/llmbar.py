@@ -47,7 +47,7 @@ def llmbar(data: Path) -> SetFigures:
     pairwise = Grid(
         "Both outputs shown, in both orders",
         "A pair counts as noticed where the better output wins over both orders; verdicts that flip with the "
-        "order are ties. Intervals of the commands hold for one kind each.",
+        "order are ties.",
         tuple(compared),
         asks,
     )
