@@ -99,8 +99,12 @@ def perturb(
         _audit(output.audit)
         return
     output.check(dataset, choice, dry_run=dry_run)
-    from dhp.perturb.builder import build_texts
+    from dhp.content.catalog import function_task
+    from dhp.perturb.builder import build_texts, with_own_task
     from dhp.perturb.llm.model import perturbing_estimates
+
+    if choice.perturbed is None:
+        choice = with_own_task(dataset, choice, (), function_task())  # texts are degraded without one, too
 
     model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
     settings = with_deferral(settings, (model,), dry_run=dry_run)

@@ -6,12 +6,21 @@ from dataclasses import KW_ONLY, dataclass, replace
 from itertools import chain, groupby
 from pathlib import Path
 
-from dhp.content.catalog import DATASETS, Metrics, metric_list, own_task, read_authored, read_suite
+from dhp.content.catalog import (
+    DATASETS,
+    OWN_TASK,
+    Metrics,
+    function_task,
+    metric_list,
+    own_task,
+    read_authored,
+    read_suite,
+)
 from dhp.core.errors import InputError, Waiting, suggest, unique
 from dhp.core.options import as_list, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_variant
-from dhp.core.specs import Metric, PerturberUse, Suite, Task
+from dhp.core.specs import ANY_TASK, Metric, PerturberUse, Suite, Task
 from dhp.core.spool import Spool, spooled
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.engine import Executor
@@ -71,7 +80,9 @@ def found_datasets(
 
 def with_own_task(dataset: object, choice: Choice, metrics: Metrics, default: Task | None = None) -> Choice:
     """The choice; data of the user without a task get `default`, else one made of metrics of their own."""
-    if choice.task or choice.suite or not any(is_own(entry) for entry in entries(dataset)):
+    if choice.task or not any(is_own(entry) for entry in entries(dataset)):
+        return choice
+    if choice.suite and read_suite(choice.suite).task != ANY_TASK:
         return choice
     if default is not None:
         return replace(choice, task=default)
@@ -84,7 +95,8 @@ def _task_of(given: Mapping[str, PerturbedDataset] | None) -> str | None:
     """The task of a set that was made of a user's own data alone."""
     parts = list((given or {}).values())
     tasks = {part.dataset.task.task for part in parts}
-    return tasks.pop() if len(tasks) == 1 and all(is_user_data(part.dataset.name) for part in parts) else None
+    own = len(tasks) == 1 and all(is_user_data(part.dataset.name) for part in parts)
+    return tasks.pop() if own and tasks != {OWN_TASK} else None
 
 
 def check_choice(choice: Choice, own: Sequence[Perturber]) -> None:
@@ -129,7 +141,7 @@ def part_of(parts: Mapping[str, PerturbedDataset] | None, dataset: Dataset) -> P
         )
     part = parts[dataset.name]
     task, made_for = dataset.task.task, part.dataset.task.task
-    if made_for != task:
+    if made_for not in (task, OWN_TASK):  # texts that were degraded without a task suit any
         raise InputError(f"the perturbation set of '{dataset.name}' is for task '{made_for}', not '{task}'")
     return matched(part, dataset)
 
@@ -431,9 +443,12 @@ def perturb_datasets(spec: TextSpec) -> list[PerturbedDataset]:
     StoppedEarly
         At a limit of `settings`.
     """
+    choice: Choice = spec
+    if spec.perturbed is None:
+        choice = with_own_task(spec.dataset, spec, (), function_task())
     with progress_of(spec.progress) as show:
         return build_texts(
-            spec.dataset, spec, spec.seed, spec.settings, spec.settings.context(), progress=show
+            spec.dataset, choice, spec.seed, spec.settings, spec.settings.context(), progress=show
         )
 
 

@@ -9,6 +9,7 @@ say.
 import functools
 import re
 import string
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import compress, islice, pairwise
@@ -74,6 +75,11 @@ class TypedText:
         start, end, _ = edit
         return is_hidden(self.text[max(start - 1, 0) : end + 1])
 
+    def splits(self, edit: Edit, marks: frozenset[str]) -> bool:
+        """Whether an edit would part a letter from combining marks behind it."""
+        start, end, _ = edit
+        return not marks.isdisjoint(self.text[start : start + 1] + self.text[end : end + 1])
+
     def changed(self, edit: Edit) -> str:
         """The text with an edit."""
         start, end, new = edit
@@ -102,6 +108,18 @@ class TypedText:
         """A place of a character before the same one."""
         found = [m.start() for m in _DOUBLED.finditer(self.text)]
         return rng.choice(found) if found else None
+
+
+def combining_marks(text: str) -> frozenset[str]:
+    """The combining marks of a text, such as the accent of a letter that is written as two characters."""
+    return frozenset() if text.isascii() else frozenset(_marks().findall(text))
+
+
+@functools.cache
+def _marks() -> re.Pattern[str]:
+    """A combining mark of the scripts in use; made once, as asking of each character takes longer."""
+    marks = filter(lambda c: unicodedata.category(c)[0] == "M", map(chr, range(0x300, 0xFFFF)))
+    return re.compile(f"[{''.join(marks)}]")
 
 
 def _positions(text: str) -> tuple[bytearray, bytearray]:
@@ -204,13 +222,16 @@ def _dose(text: str, k: int | None, share: float | None) -> tuple[int, int]:
 def random_deletions(text: str, rng: Random, *, k: int | None = None, share: float | None = None) -> Edited:
     """Delete `k` letters or digits, or a `share` of them, at distinct random positions.
 
-    The positions of a smaller dose are among those of a larger one. At most half of them go.
+    The positions of a smaller dose are among those of a larger one. At most half of them go. Combining marks
+    go with their letter.
     """
     asked, dose = _dose(text, k, share)
     positions = list(compress(range(len(text)), map(str.isalnum, masked(text).text)))
     gone = sorted(islice(drawn(positions, rng), dose))
-    kept = (text[a + 1 : b] for a, b in pairwise([-1, *gone, len(text)]))
-    return Edited("".join(kept), asked, dose)
+    first, *others = (text[a + 1 : b] for a, b in pairwise([-1, *gone, len(text)]))
+    if marks := "".join(combining_marks(text)):
+        others = [piece.lstrip(marks) for piece in others]
+    return Edited("".join([first, *others]), asked, dose)
 
 
 _LONG = 4_000
@@ -219,9 +240,14 @@ _PIECE = 60
 
 
 def _equal_pieces(text: str) -> list[str]:
-    """The text, or where it is long as many equal pieces as make them short."""
+    """The text, or where it is long as many equal pieces as make them short; none begins with a mark."""
     count = 1 if len(text) <= _LONG else -(-len(text) // _PIECE)
-    return [text[len(text) * i // count : len(text) * (i + 1) // count] for i in range(count)]
+    pieces = [text[len(text) * i // count : len(text) * (i + 1) // count] for i in range(count)]
+    if count > 1 and (marks := "".join(combining_marks(text))):
+        starts = [len(piece) - len(piece.lstrip(marks)) for piece in pieces[1:]]
+        moved = [piece[:n] for piece, n in zip(pieces[1:], starts, strict=True)]
+        pieces = [piece[n:] + more for piece, n, more in zip(pieces, [0, *starts], [*moved, ""], strict=True)]
+    return pieces
 
 
 @perturber(name="random_typos", level="character", degrees={"minor": {"k": 10}, "major": {"k": 50}})
@@ -236,7 +262,8 @@ def random_typos(
 
     An error that changes nothing, undoes or merges with an earlier one (the optimal string alignment
     distance to the original must grow), or is no typographical error ('9' to '10') is drawn again. The
-    errors of a smaller dose are the first of those of a larger one. In a text of over 4,000 characters each
+    errors of a smaller dose are the first of those of a larger one. None parts a letter from its combining
+    marks. In a text of over 4,000 characters each
     error falls within one of equal pieces of at most 60, and counts by its distance there.
     """
     asked, dose = _dose(text, k, share)
@@ -247,7 +274,7 @@ def random_typos(
     pieces = _equal_pieces(text)
     results: dict[int, TypedText] = {}
     distances = [0] * len(pieces)
-    errors = Random(rng.getrandbits(64))
+    errors, marks = Random(rng.getrandbits(64)), combining_marks(text)
     for _ in range(20 * dose + 100):
         draw, growth = kinds[int(rng.random() * len(kinds))]
         i = int(rng.random() * len(pieces)) if len(pieces) > 1 else 0
@@ -258,6 +285,8 @@ def random_typos(
         except KeyError:  # a digit that is on no keyboard of the package
             continue
         if edit is None or len(edit[2]) - (edit[1] - edit[0]) != growth or typed.hides(edit):
+            continue
+        if marks and typed.splits(edit, marks):
             continue
         after = typed.changed(edit)
         further = OSA.distance(pieces[i], after) if after.strip() else 0

@@ -1,5 +1,6 @@
 """Perturbation sets from the command line: made, looked at, used, and refused when they were changed."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -79,3 +80,25 @@ def test_the_task_must_be_that_of_the_set(dhp: Run) -> None:
     other = dhp(f"{USE}-other {own} translation")
     assert other.code == 2
     assert "is for task 'summarization', not 'translation'" in other.err
+
+
+def test_any_column_of_texts_is_degraded_without_a_task(dhp: Run, tmp_path: Path) -> None:
+    texts = [
+        f"The old cafe number {i} opens at 9. It sells cake and tea. Nobody minds the price."
+        for i in range(6)
+    ]
+    write_rows(tmp_path / "plain.jsonl", [{"key": i, "body": text} for i, text in enumerate(texts)])
+    few = ("--dataset", "plain.jsonl", "--field", "output=body")
+    assert dhp("perturb", *few, "--out", "x.jsonl").code == 0
+    lines = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text().splitlines()]
+    assert len({line["variant"] for line in lines}) >= 18
+    few += ("--field", "source=key")
+    assert dhp("perturb", *few, "--suite", "general", "--freeze", "set").code == 0
+    nameless = dhp("perturb", "--dataset", "plain.jsonl", "--out", "y.jsonl")
+    assert (nameless.code, "map it by --field output=COLUMN" in nameless.err) == (2, True)
+    for more in (
+        ("--metric", "quality", "--scale", "1..5"),
+        ("--task", "summarization"),
+    ):
+        done = dhp("benchmark", "--model", "mock/ideal", *few, "--perturbed", "set", *more, "--out", more[1])
+        assert done.code == 0, done.err

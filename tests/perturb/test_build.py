@@ -313,8 +313,8 @@ def test_data_of_ones_own_get_rules_for_any_language(tmp_path: Path) -> None:
     assert (len(result.variants), result.weights) == (18, "design")
     table = dhp.analyze(tmp_path / "run" / "ratings.parquet", suite="general")
     assert [v.d for v in table.variants] == [v.d for v in result.variants]
-    with pytest.raises(InputError, match=r"own.jsonl': say what its texts are by `task`"):
-        dhp.perturb_datasets(file, suite="general")
+    (without,) = dhp.perturb_datasets(file, suite="general", controls=False)  # texts alone need no task
+    assert [t.text for t in without.texts] == [t.text for t in made.texts]
     with pytest.raises(InputError, match=r"absent.jsonl: does not exist"):  # told first, also without a task
         dhp.perturb_datasets(tmp_path / "absent.jsonl")
     (named,) = dhp.perturb_datasets(file, task="summarization", suite="summeval")

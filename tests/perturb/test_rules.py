@@ -3,6 +3,7 @@
 import random
 import re
 import string
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from itertools import groupby, pairwise
@@ -63,9 +64,26 @@ def test_deletions_take_exactly_k_letters_or_digits(text: str, k: int, seed: int
     result = apply("random_deletions", text, seed, k=k)
     dose = min(k, alphanumeric(text) // 2)
     assert (result.asked, result.made) == (k, dose)
-    assert len(result.text) == len(text) - dose
+    marks = sum(unicodedata.category(c)[0] == "M" for c in text)
+    assert len(text) - dose - marks <= len(result.text) <= len(text) - dose
     assert alphanumeric(result.text) == alphanumeric(text) - dose
     assert is_subsequence(result.text, text)
+
+
+@given(
+    st.lists(st.sampled_from(["e\u0301", "u\u0308", "हि", "n", "o", " "]), min_size=20).map("".join),
+    st.sampled_from(["random_deletions", "random_typos"]),
+    st.integers(0, 9),
+)
+def test_a_letter_is_never_parted_from_its_accent(text: str, name: str, seed: int) -> None:
+    clusters = {"e\u0301", "u\u0308", "हि"}
+    for k in (1, 10):
+        try:
+            made = apply(name, text * (60 if seed == 9 else 1), seed, k=k).text
+        except NotApplicable:
+            continue
+        marks = [i for i, c in enumerate(made) if unicodedata.category(c)[0] == "M"]
+        assert all(made[i - 1 : i + 1] in clusters for i in marks)
 
 
 @given(st.integers(0, 10_000))
