@@ -353,7 +353,8 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
     """Tag of each request -> the steps in the answer to it, in the order of the requests.
 
     What is cut off is asked for once more, with more room. Raises `InputError` where an answer holds no whole
-    list of steps, with `otherwise` as what is allowed in its place; other errors as of `CachedModel.ask`.
+    list of steps, with `otherwise` as what is allowed in its place, and `StoppedEarly` where it could not be
+    had; other errors as of `CachedModel.ask`.
     """
     found = {}
     cut_off: list[Request] = []
@@ -368,6 +369,9 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
 
     for request, outcomes in answers():
         outcome, steps = outcomes[0], []
+        if isinstance(outcome, Failure) and outcome.passing:
+            why = f"{model.model.model}: {request.place}: {outcome.reason}"
+            raise StoppedEarly(f"{why}; repeat the command to resume")
         if isinstance(outcome, Failure):
             why = outcome.reason
         elif outcome.finish in FINISHES:

@@ -215,6 +215,15 @@ def test_steps_that_are_cut_off_are_asked_once_more_with_more_room(tmp_path: Pat
     assert model.rooms == [1024, 4096]
 
 
+def test_steps_that_could_not_be_had_are_asked_again_by_the_same_command() -> None:
+    model = Says(lambda prompt: moved(prompt) if "<text>" in prompt else "1. Look for the town.")
+    model.failures = [Failure("HTTP 503", passing=True)]
+    maker = by_model(model, steps="auto")
+    with pytest.raises(StoppedEarly, match="HTTP 503; repeat the command to resume"):
+        maker.perturb(EXAMPLES, MINOR, "summarization")
+    assert all(t.text for t in maker.perturb(EXAMPLES, MINOR, "summarization"))
+
+
 def test_steps_that_fit_the_second_time_are_used_and_recalled(tmp_path: Path) -> None:
     def brain(prompt: str) -> str:
         model.finish = "length" if len(model.prompts) == 1 else "stop"
