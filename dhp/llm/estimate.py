@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.limits import PER, Prices
-from dhp.llm.records import Request, estimated_tokens
+from dhp.llm.records import Reply, Request, estimated_tokens
 
 _TABLE = "litellm/model_prices_and_context_window_backup.json"
 _PREFIXES = {
@@ -73,8 +73,8 @@ _MEASURED = 8
 """Requests that a model in this process answers to measure its speed; nothing of it is stored."""
 _TOKENS = 16
 """Tokens of each of these answers at most."""
-_SECONDS = 20.0
-"""Time that measuring may take, once the model is loaded."""
+_SECONDS = 10.0
+"""Time that measuring a model on a dataset may take, once it is loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,23 +262,27 @@ def _seconds_a_prompt(model: LocalModel, requests: Sequence[Request]) -> tuple[f
     if not requests:
         return 0.0, 0
 
-    def seconds(some: Sequence[Request], most: int) -> float:
+    def seconds(some: Sequence[Request], most: int) -> tuple[float, int]:
+        """Time, and tokens of the answers."""
         cut = [replace(r, params=replace(r.params, max_tokens=min(most, r.params.max_tokens))) for r in some]
         began = time.perf_counter()
-        list(model.answer(cut))
-        return (time.perf_counter() - began) / len(some)
+        replies = [reply for _, outcomes in model.answer(cut) for reply in outcomes.values()]
+        tokens = sum(reply.completion_tokens for reply in replies if isinstance(reply, Reply))
+        return time.perf_counter() - began, tokens
 
-    seconds(requests[:1], 1)  # loads it
-    first, several = seconds(requests[:1], 1), seconds(requests[:1], _TOKENS)
-    a_token = max(several - first, 0) / (_TOKENS - 1)
+    short = replace(requests[0], prompt="Count from 1 to 20.", before=())
+    seconds([short], 1)  # loads it
+    answering, tokens = seconds([short], _TOKENS)
+    a_token = answering / max(tokens, 1)
+    first, _ = seconds(requests[:1], 1)
     wanted = sum(request.params.max_tokens for request in requests) / len(requests)
-    further = max(wanted - _TOKENS, 0) * a_token
-    count = int(min(len(requests), (_SECONDS - first - several) / (several or 1e-9)))
+    cut, whole = (first + a_token * (most - 1) for most in (min(wanted, _TOKENS), wanted))
+    count = int(min(len(requests), (_SECONDS - answering - first) / cut))
     if count < 2:
-        return several + further, 1
+        return whole, 1
     # Prompts that are answered at once share the time of each token.
-    together = seconds(requests[:count], _TOKENS)
-    return together * (several + further) / several, count
+    together, _ = seconds(requests[:count], _TOKENS)
+    return together / count * whole / cut, count
 
 
 def _counter(cached_model: CachedModel) -> tuple[Callable[[str], float], bool]:

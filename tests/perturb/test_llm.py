@@ -295,6 +295,6 @@ def test_a_dry_run_measures_on_few_tokens_and_not_for_long(monkeypatch: pytest.M
         assert found.joint.seconds >= 0.02 * prompts
         return model.rooms
 
-    assert rooms(20) == [1, 1, 16, *[16] * 8]
+    assert rooms(20) == [1, 16, 1, *[16] * 8]
     monkeypatch.setattr(estimate, "_SECONDS", 0.11)
     assert 3 <= len(rooms(20)) < 3 + 8
