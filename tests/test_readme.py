@@ -50,13 +50,14 @@ def test_a_language_model_from_python(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_the_perturber_and_the_suite_of_ones_own(tmp_path: Path) -> None:
-    (code,) = [block for block in blocks("python") if "@dhp.perturber" in block]
+    rule, *by_model = [block for block in blocks("python") if "@dhp.perturber" in block]
     names: dict[str, object] = {}
-    exec(code, names)
+    for code in (rule, *by_model):
+        exec(code, names)
     own = names["drop_articles"]
     assert isinstance(own, dhp.Perturber)
     file = tmp_path / "my.yaml"
-    (suite,) = [block for block in blocks("yaml") if "perturbers:" in block]
+    (suite,) = [block for block in blocks("yaml") if "perturbers:" in block and "drop_articles" in block]
     file.write_text(suite)
     check_suite(read_suite(str(file)), find_perturbers([own]))
     result = dhp.run("baseline/surface", "mini/summeval", suite=str(file), perturbers=[own])
