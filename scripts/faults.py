@@ -195,7 +195,7 @@ NASTY: dict[str, Callable[[int], Answer | None]] = {
     "a number as content": lambda i: reply(4),
     "null content": lambda i: reply(None),
     "a lone surrogate": lambda i: reply("4 \ud800"),
-    "the key in the answer": lambda i: reply(f"You sent {KEY}: 4"),
+    "the key in the answer": lambda i: reply(f"4\nYou sent {KEY}."),
     "a script in the answer": lambda i: reply(f"4 {SCRIPT}"),
     "terminal codes in the answer": lambda i: reply("4 \x1b[2J\x1b]0;x\x07"),
     "an answer of 100 kB": lambda i: reply("4 out of 5 " * 10_000),

@@ -89,6 +89,11 @@ def _treebank() -> Any:
     return nltk_module("nltk.tokenize.destructive").NLTKWordTokenizer()
 
 
+def prose_sentences(text: str) -> list[str]:
+    """The sentences of a text that is taken for prose as a whole, whatever its lines and marks are."""
+    return [text[start:end] for start, end in _spans_of_piece(text)]
+
+
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """(start, end) of each sentence, without the white space between them; Chinese and Japanese too.
 

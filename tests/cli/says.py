@@ -29,3 +29,8 @@ def thinking(prompt: str) -> str:
 def rambling(prompt: str) -> str:
     """No score at all."""
     return "I have many thoughts about this text, and none of them is a number."
+
+
+def louder(prompt: str) -> str:
+    """The text that is to be said, in capital letters."""
+    return prompt.removeprefix("Say it: ").upper()

@@ -70,7 +70,7 @@ def dhp(site: Path, cwd: Path, *args: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.slow
 def test_it_is_listed_shown_and_used_by_its_name(site: Path, tmp_path: Path) -> None:
     listed = dhp(site, tmp_path, "list", "perturbers").stdout
-    assert "Say it in capital letters." in listed
+    assert "Say it in capital letters." in " ".join(listed.split())
     assert "no attribute 'nothing'" in " ".join(listed.split())
     shown = dhp(site, tmp_path, "show", "shout").stdout
     assert shown.startswith("shout (shout): Say it in capital letters.\n")
@@ -86,7 +86,7 @@ def test_it_is_listed_shown_and_used_by_its_name(site: Path, tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_it_asks_the_perturb_model_once(site: Path, tmp_path: Path) -> None:
-    with stub_server("--say", "tests.perturb.follows:follow_plain") as url:
+    with stub_server("--say", "tests.cli.says:louder") as url:
         command = ["perturb", "--dataset", "mini/summeval", "--n", "3", "--perturber", "asks"]
         (tmp_path / "suite.yaml").write_text(
             "suite: my\ntask: summarization\nsource: own choice\n"

@@ -78,7 +78,9 @@ def test_a_scale_on_which_lower_is_better_is_turned_round(dhp: Run, server: str,
     )
     frames = [pd.read_parquet(tmp_path / name / "ratings.parquet")["score"] for name in ("up", "down")]
     assert (frames[0] + frames[1] == 11).all()
-    drops = [v["metrics"]["usefulness"]["mean_drop"] for r in (up, down) for v in r["variants"]]
+    every = [v["metrics"]["usefulness"]["mean_drop"] for r in (up, down) for v in r["variants"]]
+    drops = [drop for drop in every if drop is not None]  # short texts have no major damage of some kinds
+    assert drops
     half = len(drops) // 2
     assert drops[:half] == pytest.approx([-d for d in drops[half:]])
 
@@ -159,8 +161,8 @@ def test_what_cannot_be_read_is_not_paid_for(dhp: Run, says: str, remedy: str) -
         assert (done.code, done.out) == (3, "")
         assert "stopped, as none of the first 50 answers can be read: 50 " in done.err
         assert remedy in done.err
-        assert paid < 100
+        assert paid <= 2 * 52, "each is asked for once more"
         going = ask(dhp, url, *low, "--keep-going")
-        assert going.code == 0
+        assert going.code == 3, "more than half of the ratings have no score"
         assert stats(url)["statuses"]["200"] > paid
     assert "100.0% of the ratings have no score" in going.out

@@ -287,7 +287,8 @@ def test_a_recorded_judge_ranks_real_systems_as_experts_do(real: Path, tmp_path:
         0
     ]
     assert (result.n, result.protocol, len(result.variants)) == (100, protocol, 11)
-    assert result.ratings["scored"] == result.ratings["asked"] >= 4800
+    assert result.ratings["asked"] >= 4800
+    assert result.ratings["scored"] >= 0.995 * result.ratings["asked"]
     d = [v.d for v in result.variants]
     assert spearmanr(d, [fmean(experts[v.variant]) for v in result.variants]).statistic < -0.9
     assert max(d) > 10

@@ -305,7 +305,7 @@ def test_filters_and_sorting_in_the_browser(runs: Path, edited: Callable[..., Pa
         assert await choose("task", "question_answering") == ["mock/ideal"]
         assert await page.run(shown % ".overview") == ["mock/ideal"]
         assert await choose("task", "") == everything
-        heading = "document.querySelector('#table-2').closest('section').querySelectorAll('thead th')[4]"
+        heading = "document.querySelector('#table-2').closest('section').querySelectorAll('thead th')[6]"
         await page.run(f"{heading}.querySelector('button').focus()")
         first = shown % "section:has(#table-2)"
         await page.press("Enter", "Enter", 13, "\r")

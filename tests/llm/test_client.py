@@ -153,7 +153,8 @@ def test_a_server_that_can_answer_nothing_is_named_in_one_line(
     with stub_server("--mode", mode) as url:
         with pytest.raises(InputError) as error:
             answered(cached_model(url, transport=transport), list(requests(100)))
-        assert stats(url)["calls"] <= (100 if mode == "context-too-long" else 3)
+        # Ten prompts in a row without choices, each tried twice, are no fault of single prompts.
+        assert stats(url)["calls"] <= {"context-too-long": 100, "empty-choices": 20}.get(mode, 3)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
     assert "secret" not in str(error.value)

@@ -15,7 +15,7 @@ from typing import Any
 from dhp.core.errors import InputError, one_of, require
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale, Task
-from dhp.core.text import sentences, words
+from dhp.core.text import prose_sentences, words
 from dhp.judge.api import WIDE, Judge, computed_task, metric_name, split_settings
 from dhp.plugins.metrics import NAMES
 
@@ -67,7 +67,7 @@ def _rouge(kind: str, part: str) -> Score:
 @lru_cache(maxsize=4096)
 def _by_lines(text: str) -> str:
     """One sentence per line, as rougeLsum wants it."""
-    return "\n".join(sentences(text))
+    return "\n".join(prose_sentences(text))
 
 
 @cache
