@@ -54,6 +54,9 @@ class Outcome:
     shifts: Mapping[str, tuple[LevelShift, ...]]
     """Name of a result -> shift of level of each metric against the earlier run, where there is one."""
 
+    def __repr__(self) -> str:
+        return f"Outcome({self.line})"
+
 
 @dataclass(frozen=True, slots=True)
 class GateSpec(Gate):

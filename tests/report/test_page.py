@@ -309,7 +309,7 @@ def test_markup_stays_text(wicked: Run, pages: dict[str, str]) -> None:
     assert parsed.text.count(EVIL) > 20
     harmless = [tag for name in RUNS for tag, _ in parsed_page(pages[name]).tags]
     found = [tag for tag, _ in parsed.tags]
-    assert set(found) <= {*harmless, "br"}
+    assert set(found) <= {*harmless, "br", "tfoot"}
     assert found.count("script") * len(RUNS) == harmless.count("script")
 
 
@@ -322,7 +322,7 @@ def test_tables_sort_by_keyboard_and_nothing_is_cut_off(pages: dict[str, str], t
     column = f"[...({table}).tBodies[0].rows].map(row => row.cells[2].dataset.value)"
 
     async def act(page: Page) -> None:
-        await page.run("document.querySelector('.all').open = true")
+        await page.run("document.querySelectorAll('.all').forEach((fold) => { fold.open = true; })")
         before = await page.run(column)
         await page.run(f"({table}).tHead.rows[0].cells[2].querySelector('button').focus()")
         await page.press("Enter", "Enter", 13, "\r")
