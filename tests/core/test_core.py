@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import parse_json
+from dhp.core.markdown import masked
 from dhp.core.records import MUST_AGREE, Signature, parse_variant
 from dhp.core.seeding import key_digest, stream
 from dhp.core.text import (
@@ -57,7 +58,8 @@ def test_spans_are_ordered_and_lose_no_letter(text: str) -> None:
     assert all(a < b for a, b in spans)
     assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))
     kept = "".join(text[a:b] for a, b in spans)
-    assert sum(map(str.isalnum, kept)) == sum(map(str.isalnum, text))
+    prose = masked(text).text  # headings and code are in no sentence
+    assert sum(map(str.isalnum, kept)) >= sum(map(str.isalnum, prose))
 
 
 def test_words_do_not_count_punctuation() -> None:
