@@ -9,22 +9,10 @@ import pytest
 
 from tests.llm.stub import stats, stub_server
 
-PROJECT = """
-[build-system]
-requires = ["setuptools"]
-build-backend = "setuptools.build_meta"
-
-[project]
-name = "rude-texts"
-version = "1"
-
-[project.entry-points."dhp.perturbers"]
-shout = "rude_texts:shout"
-asks = "rude_texts:asks"
-broken = "rude_texts:nothing"
-
-[tool.setuptools]
-py-modules = ["rude_texts"]
+ENTRY_POINTS = """[dhp.perturbers]
+shout = rude_texts:shout
+asks = rude_texts:asks
+broken = rude_texts:nothing
 """
 MODULE = '''
 import dhp
@@ -48,15 +36,13 @@ def asks(text, rng, *, model):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the package, installed as `pip` does."""
-    source, folder = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("site")
-    (source / "pyproject.toml").write_text(PROJECT)
-    (source / "rude_texts.py").write_text(MODULE)
-    command = "-m pip install -q --no-deps --no-build-isolation --disable-pip-version-check --target".split()
-    done = subprocess.run(
-        [sys.executable, *command, folder, source], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    """A folder with the package as an installer leaves it."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "rude_texts.py").write_text(MODULE)
+    about = folder / "rude_texts-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: rude-texts\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(ENTRY_POINTS)
     return folder
 
 
