@@ -20,6 +20,7 @@ import pytest
 import dhp
 from dhp.cli import main
 from dhp.core.plugins import offered
+from dhp.judge.extraction.rating import _read_short
 from tests.quick import undrawn
 from tests.server import Answer, Call, reply, scripted_server
 
@@ -414,6 +415,7 @@ def test_a_text_passes_the_records_that_are_listed(tmp_path: Path, monkeypatch: 
     with undrawn(), scripted_server(says) as server:
         settings = dhp.ModelSettings(base_url=f"{server.url}/v1", cache=tmp_path / "cache")
         met = records_met(monkeypatch)
+        _read_short.cache_clear()  # an answer that an earlier test read is not read again
         dhp.run(
             "openai/m",
             str(table),
