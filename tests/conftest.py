@@ -3,14 +3,17 @@
 import itertools
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+sys.dont_write_bytecode = False  # else every worker of every run compiles all tests and all of dhp anew
+
 settings.register_profile("thorough", deadline=None, max_examples=200)  # .ci/run
-settings.register_profile("dhp", deadline=None, max_examples=50)
+settings.register_profile("dhp", deadline=None, max_examples=20)
 settings.load_profile("dhp")
 
 

@@ -197,6 +197,7 @@ def test_a_judge_that_sees_damage_only_is_not_flagged(seed: int) -> None:
     assert "false alarm" not in {row.verdict for row in found.controls}
 
 
+@pytest.mark.slow
 def test_the_plot_is_the_same_every_time(tmp_path: Path) -> None:
     for name in ("first", "second"):
         D_BY_N.draw(tmp_path / name, 10, (10, 100))

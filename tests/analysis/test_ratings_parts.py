@@ -82,6 +82,7 @@ def assert_same(one: Any, other: Any) -> None:
     assert one.digest == other.digest
 
 
+@pytest.mark.slow
 @settings(max_examples=settings().max_examples // 2)  # each takes a tenth of a second
 @given(tables(), st.lists(st.integers(0, 8), max_size=4))
 def test_merged_parts_are_the_whole_table(table: pd.DataFrame, ends: list[int]) -> None:

@@ -239,6 +239,7 @@ def test_a_faulty_server_fails(dhp: Run, answer: Says, said: str) -> None:
     assert said in done.out.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_silent_or_dripping_server_is_not_waited_for() -> None:
     free = threading.Event()
 
@@ -294,6 +295,7 @@ def test_an_address_that_is_none_is_bad_usage(dhp: Run, url: str) -> None:
     assert "secret" not in done.err
 
 
+@pytest.mark.slow
 def test_without_an_address_nothing_is_connected_and_torch_stays_away(tmp_path: Path) -> None:
     code = (
         "import socket, sys, importlib.metadata as m\n"

@@ -49,6 +49,7 @@ def test_ratings_of_a_table_are_correlated(dhp: Run, table: Path) -> None:
     assert judge["mean"]["system.spearman"] == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_rows_are_in_the_order_of_the_texts_whatever_is_answered_first(dhp: Run, table: Path) -> None:
     numbers = itertools.count()
 

@@ -44,6 +44,7 @@ def cells() -> list[tuple[str, str, str]]:
     return sorted((r["model"], r["protocol"].partition("@")[0], r["dataset"]) for r in results_in("suite"))
 
 
+@pytest.mark.slow
 def test_each_judge_prompt_and_dataset_once_in_one_folder(dhp: Run, server: str) -> None:
     done = dhp("benchmark", "--config", "suite.yaml", "--quiet")
     assert done.code == 0, done.err
@@ -56,6 +57,7 @@ def test_each_judge_prompt_and_dataset_once_in_one_folder(dhp: Run, server: str)
     assert (again.code, stats(server)["calls"]) == (0, before), "each is asked once"
 
 
+@pytest.mark.slow
 def test_folders_are_versions_named_by_the_folder(dhp: Run) -> None:
     one = ("--model", "openai/one", "--dataset", "calls.csv")
     folders = ("--prompt-file", "short", "--prompt-file", "long")

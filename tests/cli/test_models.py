@@ -78,6 +78,7 @@ def refusing(share: int) -> Iterator[Scripted]:
         yield server
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "code"), [(0, 0), (3, 0), (7, 3)])
 def test_a_run_says_why_many_ratings_have_no_score_and_does_not_succeed_without_most(
     share: int, code: int, dhp: Run
@@ -105,6 +106,7 @@ def test_judge_says_so_too(share: int, code: int, dhp: Run, tmp_path: Path) -> N
     assert (pd.read_csv("ratings.csv")["status"] == "scored").sum() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stops", [False, True])
 def test_another_model_is_in_the_manifest_and_may_stop_the_run(stops: bool, dhp: Run) -> None:
     def says(call: Call) -> Answer:

@@ -119,6 +119,7 @@ def test_a_faulty_prompt_is_told_before_texts_are_made(
     assert "none.txt: has no slot for the text" in done.err
 
 
+@pytest.mark.slow
 def test_other_judges_take_the_metric_too(dhp: Run) -> None:
     done = dhp("benchmark", "--model", "mock/ideal", "--dataset", "tickets.csv", *FIELDS, *OWN[:4], "--json")
     assert done.code == 0, done.err

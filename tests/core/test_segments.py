@@ -184,6 +184,7 @@ print(len(before[0]))
 """
 
 
+@pytest.mark.slow
 def test_tokenising_loads_no_more_of_nltk_than_it_needs_and_leaves_it_whole_for_others() -> None:
     run = subprocess.run([sys.executable, "-c", TOKENISING], capture_output=True, text=True, check=False)
     assert (run.stdout, run.stderr) == ("2\n", "")

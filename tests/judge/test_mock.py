@@ -64,6 +64,7 @@ def test_major_damage_costs_twice_as_much_on_any_scale() -> None:
         assert scores[0] - scores[1] == pytest.approx(point, rel=0.15), "less where the scale ends"
 
 
+@pytest.mark.slow
 def test_an_overlooked_perturber_is_the_weakest() -> None:
     result = dhp.run("mock/lenient?noise=0.5&random_typos=0&samples=3", "mini/summeval")[0]
     assert result.d_min_variant.startswith("random_typos")

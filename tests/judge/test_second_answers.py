@@ -208,6 +208,7 @@ def _server(call: Call) -> object:
     return reply("4" if len(call.body["messages"]) > 1 else "Well.")
 
 
+@pytest.mark.slow
 def test_the_command_line_counts_it_prices_it_and_turns_it_off(dhp: Run, tmp_path: Path) -> None:
     way = ("benchmark", "--model", "openai/stub", "--dataset", "mini/summeval", "--n", "5")
     way = (*way, "--metric", "fluency", "--samples", "1", "--cache", "cache")

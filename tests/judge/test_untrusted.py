@@ -41,6 +41,7 @@ def scores(says: Callable[[str], str], text: str, form: str) -> set[float | None
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["analyze-rate", "rate-explain", "free-text", "score-only"])
 @pytest.mark.parametrize("text", INJECTIONS)
 def test_a_model_that_repeats_the_text_gives_no_score(text: str, form: str) -> None:

@@ -342,6 +342,7 @@ def test_two_judges_that_share_no_table_are_not_compared_first(
     assert [data["judges"][place] for place in data["first"]] == ["own/second", "own/third"]
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path: Path) -> None:
     results = known(runs)

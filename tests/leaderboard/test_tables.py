@@ -86,6 +86,7 @@ def test_ranks_by_hand() -> None:
     assert group_ranks([3, 2, 1, 0], [(0, 1), (1, 2), (3,)]) == [1, 1, 2, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "value"),
     [
@@ -296,6 +297,7 @@ def test_a_run_whose_figures_were_edited_is_refused(
         read_entries([rewritten(runs / "noisy", tmp_path / "run", change)])
 
 
+@pytest.mark.slow
 def test_a_run_with_weights_of_its_own_is_read(tmp_path: Path) -> None:
     run_with_own_weights(tmp_path)
     (entry,) = read_entries([tmp_path / "run"])
@@ -316,6 +318,7 @@ def copies(runs: Path, counts: dict[str, int]) -> list[Entry]:
     ]
 
 
+@pytest.mark.slow
 def test_as_many_judges_as_are_compared_by_pairs_can_be_told_apart(runs: Path) -> None:
     (table,) = make_tables(copies(runs, {"good": 1, "blind": MOST_PAIRED - 1}))
     assert table.rule == "paired"

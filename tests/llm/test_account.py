@@ -187,6 +187,7 @@ def test_a_run_stops_at_once_when_the_money_is_gone(refused: object, transport: 
     assert asked.usage.calls == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 418, 422, 500])
 def test_a_run_stops_when_nothing_succeeds_any_more(status: int, tmp_path: Path) -> None:
     """Without any known word, whatever the status."""
@@ -200,6 +201,7 @@ def test_a_run_stops_when_nothing_succeeds_any_more(status: int, tmp_path: Path)
     assert asked.usage.calls == 20
 
 
+@pytest.mark.slow
 def test_a_long_run_of_refused_texts_ends_nothing(tmp_path: Path) -> None:
     """One that was answered is asked again after 10 and 20 of them: it shows whose fault it is."""
 

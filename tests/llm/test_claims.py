@@ -117,6 +117,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.slow
 def test_a_killed_process_blocks_nobody(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     with subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE) as holder:

@@ -122,6 +122,7 @@ def test_a_server_that_dies_stops_the_run_and_another_goes_on(tmp_path: Path) ->
         assert stats(url)["calls"] <= 2000 - dying.usage.calls
 
 
+@pytest.mark.slow
 def test_a_busy_server_is_given_fewer_calls_at_once() -> None:
     with stub_server("--latency", 0.02, "--busy-above", 4, "--retry-after", "0.01") as url:
         asked = cached_model(url, concurrency=64)
@@ -215,6 +216,7 @@ def test_the_same_prompt_is_paid_once(tmp_path: Path) -> None:
     assert asked.usage.calls == 10
 
 
+@pytest.mark.slow
 def test_a_rate_limit_holds_for_the_whole_run() -> None:
     with stub_server() as url:
         asked = CachedModel(

@@ -41,6 +41,7 @@ def test_a_server_that_asks_for_a_longer_wait_than_allowed_stops_the_run(wait: s
         assert len(server.calls) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wait", ["nan", "-inf", "soon", "0.01"])
 def test_an_odd_wait_is_no_wait(wait: str, transport: str) -> None:
     def says(call: Call) -> object:
@@ -51,6 +52,7 @@ def test_an_odd_wait_is_no_wait(wait: str, transport: str) -> None:
     assert found == {0: ["4"]}
 
 
+@pytest.mark.slow
 def test_a_prompt_that_is_too_long_costs_its_own_rating_alone(transport: str) -> None:
     def says(call: Call) -> object:
         long = call.body["messages"][0]["content"] in {f"Rate text {i}." for i in range(15)}
@@ -64,6 +66,7 @@ def test_a_prompt_that_is_too_long_costs_its_own_rating_alone(transport: str) ->
     assert len(server.calls) == 40
 
 
+@pytest.mark.slow
 def test_a_run_in_which_most_prompts_are_too_long_stops(transport: str) -> None:
     def says(call: Call) -> object:
         short = call.body["messages"][0]["content"].endswith("0.")
@@ -134,6 +137,7 @@ def test_missing_choices_alone_are_asked_for_again(transport: str) -> None:
     assert asked.model.notes == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "more",
     [
@@ -151,6 +155,7 @@ def test_an_odd_answer_is_paid_once(more: dict[str, object], transport: str) -> 
         assert len(server.calls) == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stray", [b"\xff", b"\xe2\x82", b"\xed\xa0\x80", b"\xc0\x80"])
 def test_a_stray_byte_in_an_answer_is_replaced_and_said(
     stray: bytes, transport: str, caplog: pytest.LogCaptureFixture
@@ -189,6 +194,7 @@ def received(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return lengths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", [False, True])
 def test_an_answer_far_longer_than_was_asked_for_is_not_read_whole(
     packed: bool, transport: str, received: list[int]
@@ -308,6 +314,7 @@ def test_a_wrong_address_without_a_path_is_said_by_its_first_answer(transport: s
         assert len(server.calls) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["error", "drop"])
 def test_a_server_that_fails_with_a_seed_is_asked_without(
     kind: str, transport: str, caplog: pytest.LogCaptureFixture
@@ -326,6 +333,7 @@ def test_a_server_that_fails_with_a_seed_is_asked_without(
     assert sum("seed" in call.body for call in server.calls) == 2
 
 
+@pytest.mark.slow
 def test_a_server_that_fails_with_and_without_a_seed_is_not_blamed_for_it(transport: str) -> None:
     said = r"no call succeeds \(HTTP 500: engine died\)"
     with (

@@ -76,6 +76,7 @@ def leaks(proxy: Proxy) -> list[str]:
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("client", "scheme", "user"),
     [
@@ -120,6 +121,7 @@ def two(trusted: Certificate) -> Iterator[tuple[Scripted, Scripted]]:
             yield own, other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", ["fast", *(pytest.param(c, marks=SLOW) for c in CLIENTS if c != "fast")])
 def test_a_redirect_is_not_followed(
     client: str, two: tuple[Scripted, Scripted], trusted: Certificate, tmp_path: Path
@@ -133,6 +135,7 @@ def test_a_redirect_is_not_followed(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("client", "scheme"),
     [

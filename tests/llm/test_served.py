@@ -104,6 +104,7 @@ def test_a_run_stops_where_the_first_prompts_are_cut(transport: str, tmp_path: P
         assert len(server.calls) <= 20 + 4
 
 
+@pytest.mark.slow
 def test_later_it_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     def says(call: Call) -> object:
         count = min(2048, len(call.body["messages"][0]["content"]) // 4)
@@ -120,6 +121,7 @@ def changing(call: int) -> object:
     return reply("4", model="stub-2" if call in (11, 12) else "stub-1")
 
 
+@pytest.mark.slow
 def test_another_model_is_said_and_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with scripted_server(lambda call: changing(len(server.calls))) as server:
         asked = cached_model(f"{server.url}/v1", tmp_path / "s.sqlite", concurrency=1)

@@ -239,6 +239,7 @@ def test_real_bump(real: Path) -> None:
     assert len(found.pair_variants) == 7
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_real_demetr(real: Path) -> None:
     found = read("demetr", real / "demetr")

@@ -288,6 +288,7 @@ def names(text: str) -> Counter[str]:
     return Counter(re.findall(rf"(?<=[\w,]\s){months}[A-Z][\w-]+", text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dataset", resolve_datasets(["mini"]), ids=lambda dataset: dataset.name)
 def test_they_apply_to_nine_of_ten_texts_of_each_bundled_set(dataset: object) -> None:
     texts = [example.output for example in dataset.examples]  # type: ignore[attr-defined]
@@ -298,6 +299,7 @@ def test_they_apply_to_nine_of_ten_texts_of_each_bundled_set(dataset: object) ->
         assert names(changed) == names(text)
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_they_keep_the_content_of_published_texts(real: Path) -> None:
     lines = (real / "summeval" / "summeval.jsonl").read_text().splitlines()

@@ -108,6 +108,7 @@ def test_a_command_of_others_is_listed_and_runs(site: Path) -> None:
     assert "Say hello." in command(site, "--help-all").stdout
 
 
+@pytest.mark.slow
 def test_a_judge_of_others_is_a_model(site: Path) -> None:
     done = command(site, "benchmark", "--model", "length/words", "--dataset", "mini/story_cloze", "--json")
     assert done.returncode == 0, done.stderr
@@ -118,6 +119,7 @@ def test_a_judge_of_others_is_a_model(site: Path) -> None:
     assert "did you mean 'length'?" in unknown.stderr
 
 
+@pytest.mark.slow
 def test_a_schedule_of_others_is_an_option(site: Path) -> None:
     judge = ("benchmark", "--model", "length/words", "--dataset", "mini/story_cloze", "--first-eight")
     done = command(site, *judge, "--out", "eight", "--json")
@@ -134,6 +136,7 @@ def test_a_schedule_of_others_is_an_option(site: Path) -> None:
     assert "Rate eight examples." in command(site, "benchmark", "--help-all").stdout
 
 
+@pytest.mark.slow
 def test_a_reader_of_others_is_a_format(site: Path) -> None:
     rows = [{"id": str(i), "original": 5, "worse": 3} for i in range(30)]
     (site / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))

@@ -75,6 +75,7 @@ def test_without_a_mark_both_shares_are_known_over_all() -> None:
     assert sweep.elsewhere is not None
 
 
+@pytest.mark.slow
 def test_the_page_shows_columns_or_all_marks(tmp_path: Path) -> None:
     for mark, shown, not_shown in (
         (4, "damaged pass", "at each mark"),

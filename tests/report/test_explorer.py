@@ -157,6 +157,7 @@ def test_the_same_run_gives_the_same_characters(run: Run) -> None:
     assert explorer_data(run) == explorer_data(read_run(run.folder))
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_cut_from_its_middle(run: Run) -> None:
     whole = explorer_data(run)
     assert unpacked(whole)["cut"] == {"source": None, "answer": None, "examples": None}
@@ -350,6 +351,7 @@ def test_a_pair_is_opened_by_keyboard_and_shows_texts_scores_and_answers(
     explored(page, tmp_path, act)
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_a_missing_score_shows_its_reason(page: Path, tmp_path: Path) -> None:
     async def act(page: Page) -> None:

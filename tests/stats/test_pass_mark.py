@@ -79,6 +79,7 @@ def test_both_shares_over_marks_by_hand() -> None:
     assert np.isnan(sweep(original[:3], degraded[:3], [5], np.random.default_rng(0))[2]).all()
 
 
+@pytest.mark.slow
 def test_a_mark_that_was_chosen_does_worse_on_other_texts() -> None:
     rng = np.random.default_rng(5)
     inside, other = [], []

@@ -262,6 +262,7 @@ def test_clusters_that_cancel_say_nothing() -> None:
         signed_rank([1.0, 2.0], clusters=[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shares", [(0.9, 0.1), (0.1, 0.2, 0.7), (0.4, 0.3, 0.2, 0.1), (0.9995, 0.0005)])
 @pytest.mark.parametrize("z", [0.2, 4.0, 40.0])
 def test_frequencies_without_weight_are_passed_over(

@@ -76,6 +76,7 @@ def watched(judge: ByRule, tmp_path_factory: pytest.TempPathFactory) -> tuple[dh
     return dhp.run(judge, texts(60), schedule=STOP, controls=False, out=folder)[0], folder
 
 
+@pytest.mark.slow
 def test_what_is_seen_clearly_is_resolved_on_a_quarter(watched: tuple[dhp.Result, Path]) -> None:
     """All of 15 scores fell, so that the lower limit lies above 50 % at a quarter of the error."""
     row = next(v for v in watched[0].variants if v.variant == "random_typos.minor")
@@ -439,6 +440,7 @@ def test_a_judge_that_notices_nothing_is_found_out_no_more_often_than_promised(
     assert found.sum() <= MOST, "whatever ends the runs: some analysis reaches its boundary"
 
 
+@pytest.mark.slow
 def test_what_is_there_is_found_early_and_hardly_less_often() -> None:
     strong = analysed(300, 100, 4, lambda z: np.round(z + 1.2))
     assert strong[:, 1].mean() > 0.99, "half the examples suffice"

@@ -159,6 +159,7 @@ def llmbar_cells(real: Path) -> list[RecordedCell]:
     return recorded_cells(read_llmbar_answers(files, pairs), pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_every_published_cell_of_three_judges_is_equal(llmbar_cells: list[RecordedCell], real: Path) -> None:
     lines = (real / "llmbar" / "published.jsonl").read_text().splitlines()

@@ -75,6 +75,7 @@ def test_a_batch_gives_what_direct_calls_give(tmp_path: Path) -> None:
     assert ratings(tmp_path / "a").equals(ratings(tmp_path / "b"))
 
 
+@pytest.mark.slow
 def test_a_run_in_parts_writes_and_reads_what_one_as_a_whole_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,6 +201,7 @@ def test_samples_stand_in_their_order_however_they_came(tmp_path: Path) -> None:
         assert table(read=(rest, first))["sample"].tolist() == [0, 1, 2] * len(lines)
 
 
+@pytest.mark.slow
 def test_results_of_another_run_and_of_another_model_are_left_out(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

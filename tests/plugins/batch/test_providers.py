@@ -106,6 +106,7 @@ def test_a_provider_gives_what_files_give(name: str, server: Provider, tmp_path:
     assert len(server.batches) == 1, "a finished run sends nothing"
 
 
+@pytest.mark.slow
 @EACH
 def test_what_expired_is_sent_again(
     name: str, server: Provider, tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -157,6 +158,7 @@ def test_a_kill_at_any_point_pays_nothing_twice(
     assert len(server.batches) == 1
 
 
+@pytest.mark.slow
 def test_a_direct_run_waits_for_what_is_in_flight(server: Provider, tmp_path: Path) -> None:
     interrupted(server, tmp_path)
     with pytest.raises(
@@ -211,6 +213,7 @@ def test_a_direct_run_leaves_alone_what_is_sent_while_it_asks(server: Provider, 
     assert server.direct + len(server.lines(batch)) <= 20 + 2, "all but the calls under way are asked once"
 
 
+@pytest.mark.slow
 def test_more_samples_are_not_asked_while_some_are_in_flight(server: Provider, tmp_path: Path) -> None:
     interrupted(server, tmp_path)
     with pytest.raises(StoppedEarly, match="requests wait in the batch"):
@@ -238,6 +241,7 @@ def test_a_run_waits_for_its_own_batches_alone(server: Provider, tmp_path: Path)
     assert {job.name: job.state for job in cache.jobs()} == {job.name: "stored", "dhp-other": "sent"}
 
 
+@pytest.mark.slow
 def test_a_limit_holds_for_all_rounds_of_a_command(server: Provider, tmp_path: Path) -> None:
     with pytest.raises(StoppedEarly, match=r"stopped at `limits.calls` 7; repeat the command"):
         run(server, tmp_path, calls=7, batch="openai")
@@ -248,6 +252,7 @@ def test_a_limit_holds_for_all_rounds_of_a_command(server: Provider, tmp_path: P
     assert len(server.batches) == 2, "the next command has the limit anew"
 
 
+@pytest.mark.slow
 def test_a_limit_holds_after_batches_that_a_command_only_waited_for(server: Provider, tmp_path: Path) -> None:
     interrupted(server, tmp_path)
     server.looks = 1
@@ -281,6 +286,7 @@ def test_a_batch_whose_name_got_lost_on_the_way_is_not_sent_again(
     assert len(server.batches) == 1
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_send_the_same_requests_once(server: Provider, tmp_path: Path) -> None:
     send = RemoteBatches.send
 
@@ -297,6 +303,7 @@ def test_two_runs_at_once_send_the_same_requests_once(server: Provider, tmp_path
     assert len(server.batches) == 1
 
 
+@pytest.mark.slow
 def test_a_batch_that_the_provider_does_not_know_can_be_given_up(server: Provider, tmp_path: Path) -> None:
     fetched_and_killed(server, tmp_path)
     cache = RemoteBatches(tmp_path / "cache")
@@ -323,6 +330,7 @@ def test_a_model_of_another_provider_is_refused(provider: str, model: str, endpo
         check_address(provider, model, endpoint)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cuts", [1, 4])
 def test_results_that_are_cut_short_are_fetched_again_and_nothing_is_sent_anew(
     cuts: int, server: Provider, tmp_path: Path

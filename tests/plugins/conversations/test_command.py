@@ -13,6 +13,7 @@ from tests.cli.conftest import Run
 DATASET = "mini/conversations"
 
 
+@pytest.mark.slow
 def test_a_run_tells_silent_faults_from_loud_ones(dhp: Run, tmp_path: Path) -> None:
     judge = "mock/ideal?call_argument=0&call_claimed=0&turn_swap=0"
     out = str(tmp_path / "run")
@@ -33,6 +34,7 @@ def test_a_run_tells_silent_faults_from_loud_ones(dhp: Run, tmp_path: Path) -> N
     assert "loud faults of turns, which change an answer: mean detection 100%, 8 of 8 noticed" in said
 
 
+@pytest.mark.slow
 def test_levels_weigh_the_same(dhp: Run) -> None:
     out = dhp(
         "benchmark", "--model", "mock/blind?turn_swap=1&turn_deletion=1", "--dataset", DATASET, "--json"
@@ -42,6 +44,7 @@ def test_levels_weigh_the_same(dhp: Run) -> None:
     assert result["detection"]["avg"] == pytest.approx((0.5 * 3 + sum(turns) / len(turns)) / 4, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["answer", "turn"])
 def test_parts_are_judged(part: str, dhp: Run) -> None:
     out = dhp("benchmark", "--model", "mock/ideal", "--dataset", DATASET, "--judge-part", part, "--json").out

@@ -119,6 +119,7 @@ def test_two_turns_change_places(rows: list[dict[str, Any]]) -> None:
                 assert after[i - 1][0] == f"Assistant calls find ({label[10:-1]}):"
 
 
+@pytest.mark.slow
 @few
 def test_one_answer_is_said_again(rows: list[dict[str, Any]]) -> None:
     for _, variant, before, after in made(rows, "answer_repetition"):
@@ -129,6 +130,7 @@ def test_one_answer_is_said_again(rows: list[dict[str, Any]]) -> None:
         assert found
 
 
+@pytest.mark.slow
 @few
 def test_answers_come_from_elsewhere(rows: list[dict[str, Any]]) -> None:
     final = {row["id"]: row["messages"][-1]["content"] for row in rows}
@@ -141,6 +143,7 @@ def test_answers_come_from_elsewhere(rows: list[dict[str, Any]]) -> None:
         assert len(set(new)) == len(new)
 
 
+@pytest.mark.slow
 @few
 def test_questions_get_replies_that_say_nothing(rows: list[dict[str, Any]]) -> None:
     for example, variant, before, after in made(rows, "question_unanswered"):
@@ -154,6 +157,7 @@ def test_questions_get_replies_that_say_nothing(rows: list[dict[str, Any]]) -> N
         assert {after[i][1] for i in changed(before, after)} <= set(STOCK.evasive["en"])
 
 
+@pytest.mark.slow
 @few
 def test_numbers_of_the_last_answer_are_not_those_of_the_tools(rows: list[dict[str, Any]]) -> None:
     for example, variant, before, after in made(rows, "result_ignored"):
@@ -169,6 +173,7 @@ def test_numbers_of_the_last_answer_are_not_those_of_the_tools(rows: list[dict[s
         assert all(a in known and b not in known for a, b in wrong)
 
 
+@pytest.mark.slow
 @few
 def test_one_argument_of_a_call_changes(rows: list[dict[str, Any]]) -> None:
     for _, variant, before, after in made(rows, "call_argument"):
@@ -184,6 +189,7 @@ def test_one_argument_of_a_call_changes(rows: list[dict[str, Any]]) -> None:
             assert new.get(unlike[0]) is None or type(new[unlike[0]]) is type(old[unlike[0]])
 
 
+@pytest.mark.slow
 @few
 def test_claimed_calls_go_with_their_results(rows: list[dict[str, Any]]) -> None:
     for _, variant, before, after in made(rows, "call_claimed"):
@@ -195,6 +201,7 @@ def test_claimed_calls_go_with_their_results(rows: list[dict[str, Any]]) -> None
         assert after == [b for b in before if b not in gone]
 
 
+@pytest.mark.slow
 @few
 def test_controls_change_calls_in_form_alone(rows: list[dict[str, Any]]) -> None:
     for name in ("argument_spacing", "argument_order"):
@@ -215,6 +222,7 @@ def test_controls_change_calls_in_form_alone(rows: list[dict[str, Any]]) -> None
         assert len(set(ids.values())) == len(ids)
 
 
+@pytest.mark.slow
 @few
 def test_only_the_assistant_is_damaged_and_the_same_way_again(rows: list[dict[str, Any]]) -> None:
     for part in ("answer", "turn", "run"):

@@ -235,6 +235,7 @@ _JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     key=st.sampled_from(["messages", "turns", "gen_ai.input.messages", "observations"]),

@@ -1,9 +1,10 @@
 """Figures that others published, recomputed from the answers and scores that they released."""
 
 import csv
+import importlib.metadata
 import json
 import re
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -136,23 +137,6 @@ def test_every_larger_difference_has_its_cause(script: SimpleNamespace, real: Pa
     assert all(cell.why in script.REASONS.values() for cell in cells if cell.why)
 
 
-def reproduce(*arguments: object, without: str = "none") -> "subprocess.CompletedProcess[str]":
-    """Run the script where the distribution `without` is not installed."""
-    code = f"""
-import importlib.metadata, runpy, sys
-installed = importlib.metadata.version
-def version(name):
-    if name == {without!r}:
-        raise importlib.metadata.PackageNotFoundError(name)
-    return installed(name)
-importlib.metadata.version = version
-sys.argv = sys.argv[1:]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
-    command = [sys.executable, "-c", code, str(SCRIPT), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     """A folder of data that holds three texts of BAGEL."""
@@ -167,12 +151,13 @@ def small(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_cells_as_json(small: Path) -> None:
+def test_cells_as_json(script: SimpleNamespace, small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """ROUGE-1 rises from text to text: its Spearman is 1 with informativeness and -1 with naturalness."""
     pytest.importorskip("rouge_score", reason="ROUGE needs rouge-score")
-    done = reproduce(small, "bagel", "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    cells = {(cell["row"], cell["column"]): cell for cell in json.loads(done.stdout)}
+    script.main([str(small), "bagel", "--json"])
+    printed, said = capsys.readouterr()
+    assert said == ""
+    cells = {(cell["row"], cell["column"]): cell for cell in json.loads(printed)}
     assert len(cells) == 27
     first = cells["ROUGE-1", "informativeness, Spearman"]
     assert first["ours"] == pytest.approx(1)
@@ -192,12 +177,29 @@ def test_cells_as_json(small: Path) -> None:
     ],
 )
 def test_what_is_missing_is_said_in_one_line(
-    small: Path, arguments: tuple[str, ...], without: str, said: str
+    small: Path,
+    arguments: tuple[str, ...],
+    without: str,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    done = reproduce(*(small if each == "DATA" else each for each in arguments), without=without)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    installed = importlib.metadata.version
+
+    def version(name: str) -> str:
+        if name == without:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return installed(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    given = [str(small) if each == "DATA" else each for each in arguments]
+    monkeypatch.setattr(sys, "argv", [str(SCRIPT), *given])
+    with pytest.raises(SystemExit) as stopped:
+        runpy.run_path(str(SCRIPT), run_name="__main__")
+    printed, error = capsys.readouterr()
+    assert (stopped.value.code, printed) == (2, "")
+    assert said in error
+    assert len(error.splitlines()) == 1
 
 
 @pytest.mark.slow

@@ -95,6 +95,7 @@ def test_every_recorded_case_is_worked() -> None:
     assert list(RECORDED) == list(WORKED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", WORKED)
 def test_one_figure_from_a_recorded_server_and_in_process(case: str) -> None:
     body, answer = RECORDED[case]["body"], RECORDED[case]["answer"]

@@ -36,6 +36,7 @@ def pilot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_what_is_seen_needs_fewer_examples_than_what_is_hardly_seen() -> None:
     (strong,), (weak,) = (power_of_detection(x, FEW).variants for x in (95, 70))
     assert strong.n_80 is not None
@@ -54,6 +55,7 @@ def test_below_the_floor_no_number_is_enough() -> None:
     assert row.n_80 is None or row.n_80.n is None
 
 
+@pytest.mark.slow
 def test_a_pilot_speaks_of_its_kinds(pilot: Path) -> None:
     (found,) = power(pilot, question=FEW)
     assert (found.pilot, found.kinds, found.floor) == (30, 6, 0.6)
@@ -63,6 +65,7 @@ def test_a_pilot_speaks_of_its_kinds(pilot: Path) -> None:
     assert not rows["random_typos"].reachable
 
 
+@pytest.mark.slow
 def test_a_mock_judge_is_rated_afresh() -> None:
     found = power_of_mock("mock/noisy?sensitivity=0.6", Question(runs=20, n=30), metrics=2)
     assert found.pilot is None
@@ -192,6 +195,7 @@ def test_bad_input(call, message: str) -> None:  # type: ignore[no-untyped-def]
 QUICK = ("--simulate", "40", "--n", "50")
 
 
+@pytest.mark.slow
 def test_a_detection_in_words_and_as_json(dhp: Run) -> None:
     said = dhp("power", "--detection", "80", *QUICK)
     assert said.code == 0
@@ -201,6 +205,7 @@ def test_a_detection_in_words_and_as_json(dhp: Run) -> None:
     assert found["variants"][0]["n_80"]["n"] > 10
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_figures(dhp: Run) -> None:
     one, two = (dhp("power", "--detection", "75", *QUICK, "--seed", "3", "--json").out for _ in range(2))
     assert one == two

@@ -122,6 +122,7 @@ def test_a_reviewed_set_is_judged_and_reviewed_again(
     assert read_set(tmp_path / "newer")["own"].origins == {"typos": "typos, 2 by hand"}
 
 
+@pytest.mark.slow
 def test_a_set_from_the_page_to_the_benchmark(dhp: Run, tmp_path: Path) -> None:
     assert dhp("perturb", "--dataset", "mini/summeval", "--n", "4", "--freeze", "set").code == 0
     assert dhp("review", "set", "--page", "p.html", "--dataset", "mini/summeval").code == 0
@@ -251,6 +252,7 @@ def side(pair: Pair, *, damaged: bool) -> str:
     return "left" if pair.degraded_is_left == damaged else "right"
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_keys_decide_and_the_saved_file_says_what_they_said(dhp: Run, tmp_path: Path) -> None:
     write_set(tmp_path / "set", [set_of(5)])
@@ -314,6 +316,7 @@ def test_keys_decide_and_the_saved_file_says_what_they_said(dhp: Run, tmp_path: 
     assert (texts[examples[2]].text, texts[examples[2]].by_hand) == ("Quite </script> another text.", True)
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_untrusted_text_is_no_markup_and_narrow_screens_show_all(tmp_path: Path) -> None:
     evil = "Good. </p></script><script>hacked = 1</script><!--<img src=x onerror='hacked = 2'>"

@@ -56,6 +56,7 @@ def test_from_the_opened_page_to_the_weights(dhp: Run, tmp_path: Path) -> None:
     assert "linguist &lt;b&gt;" in (tmp_path / "own.html").read_text("utf-8")
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_the_page_warns_of_open_questions_and_shows_markup_as_text(tmp_path: Path) -> None:
     evil = "Good. </p></script><script>hacked = 1</script><img src=x onerror='hacked = 2'>"
@@ -84,6 +85,7 @@ def test_the_page_warns_of_open_questions_and_shows_markup_as_text(tmp_path: Pat
     in_browser(path, tmp_path / "browser", answer)
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_a_page_that_breaks_its_rules_is_noticed(tmp_path: Path) -> None:
     survey = Survey(
