@@ -24,6 +24,7 @@ from results_pages.mini import mini
 from results_pages.nullmodel import nullmodel, nullmodel_ratings
 from results_pages.pages import all_pages, readme_table
 from results_pages.parts import SetFigures
+from results_pages.picture import described
 from results_pages.released import agents, bump, demetr
 from results_pages.rewardbench2 import rewardbench2
 from results_pages.summeval import summeval
@@ -55,6 +56,7 @@ RATINGS: Mapping[str, Callable[[Path], pd.DataFrame]] = {
 }
 """Sets whose files dhp has no reader for, as tables of ratings."""
 _MARKED = re.compile(r"(<!-- real judges: scripts/results.py -->\n)(\|.*\n)+")
+_DESCRIBED = re.compile(r'(src="docs/results/blind-spot-light.svg" alt=")[^"]*"')
 
 
 def made(data: Path, names: Sequence[str]) -> list[SetFigures]:
@@ -89,6 +91,16 @@ def differing(pages: Mapping[str, str], folder: Path) -> list[str]:
     ]
 
 
+def write_readme(sets: Sequence[SetFigures]) -> None:
+    """Put the table and the description of the picture into the README."""
+    readme = HOME / "README.md"
+    text = _MARKED.sub(lambda m: m[1] + readme_table(sets) + "\n", readme.read_text("utf-8"))
+    shown = [described(figures) for figures in sets if figures.name == "blind_spot"]
+    if shown:
+        text = _DESCRIBED.sub(lambda m: f'{m[1]}{shown[0]}"', text)
+    readme.write_text(text, encoding="utf-8")
+
+
 def main() -> None:
     """Write the pages and the README's table, or say with --check which are out of date."""
     parser = argparse.ArgumentParser(
@@ -120,9 +132,7 @@ def main() -> None:
         sys.exit(f"out of date: {', '.join(old)}" if old else 0)
     write(pages, given.out)
     if given.out == HOME / "docs" / "results" and not given.only:
-        readme = HOME / "README.md"
-        text = readme.read_text("utf-8")
-        readme.write_text(_MARKED.sub(lambda m: m[1] + readme_table(sets) + "\n", text), encoding="utf-8")
+        write_readme(sets)
     size = sum(len(text.encode()) for text in pages.values())
     print(f"{given.out}: {len(pages)} pages, {size / 1000:.0f} kB")
 

@@ -168,25 +168,6 @@ def test_published_accuracies_come_out_exactly() -> None:
         assert [c.partition(" (")[0] for c in counted[1:]] == published[1:]
 
 
-def test_figures_of_the_overview_stand_on_the_pages() -> None:
-    index = (JUDGES.parent / "index.html").read_text("utf-8")
-    said = index.partition("<ul>")[2].partition("</ul>")[0]
-    assert said.count("<li>") <= 5
-    pages = {
-        name: (JUDGES.parent / "sets" / f"{name}.html").read_text("utf-8")
-        for name in ("rewardbench2", "judgebench")
-    }
-    found = re.findall(r"(\d[\d.]*) (?:points? )?\[([\d.]+) to ([\d.]+)\]", said)
-    assert len(found) >= 5
-    for value, low, high in found:
-        signs = (
-            f"{value} [{low} to {high}]",
-            f"+{value} [+{low} to +{high}]",
-            f"-{value} [-{high} to -{low}]",
-        )
-        assert any(sign in page for sign in signs for page in pages.values()), value
-
-
 def test_the_recorded_run_follows_from_its_ratings() -> None:
     folder = JUDGES.parent / "smollm2"
     (told,) = read_run(folder).results

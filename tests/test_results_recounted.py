@@ -282,3 +282,51 @@ def test_sentences_say_what_the_tables_show() -> None:
     longer = [int(row[1]) for row in table("llm_judge_bench", "Length alone")[1:]]
     assert f"{min(right)} to {max(right)} % of the wrong answers" in said("llm_judge_bench")
     assert f"in {min(longer)} to {max(longer)} of the 29 pairs" in said("llm_judge_bench")
+
+
+def test_the_picture_of_the_readme_shows_what_was_recorded(real: Path) -> None:
+    """Rows from the judge that lets the least pass to that of the most; four figures each."""
+    answers = blind_spot(real)
+    judges = {judge for judge, condition, _ in answers if condition == "plain"}
+    counted = {}
+    for judge in judges:
+        clean = plain(answers, judge, "clean")
+        wrong = [plain(answers, judge, variant) for variant in KINDS]
+        counted[judge] = [
+            *(detected((clean[task], scores[task]) for task in clean)[0] for scores in wrong),
+            *(sum(score >= 7 for score in scores.values()) / len(scores) for scores in wrong),
+        ]
+    for theme in ("light", "dark"):
+        svg = (SETS.parent / f"blind-spot-{theme}.svg").read_text("utf-8")
+        words = re.findall("<text[^>]*>(.*?)</text>", svg)
+        drawn = [word for word in words if word in judges]
+        assert drawn == sorted(
+            judges, key=lambda j: (sum(counted[j][2:]), -sum(counted[j][:2]), drawn.index(j))
+        )
+        for judge in judges:
+            place = words.index(judge) + 1
+            for cell, share in zip(words[place : place + 8 : 2], counted[judge], strict=True):
+                assert shows(cell, share), (judge, cell, share)
+
+
+def test_the_newest_answers_stand_first() -> None:
+    page = (SETS.parent / "overview.md").read_text("utf-8")
+    lines = page.partition("## All judges")[2].partition("## Set by set")[0].splitlines()
+    head, _, *rows = [
+        [c.strip() for c in line.strip("| ").split("|")] for line in lines if line.startswith("|")
+    ]
+    assert head[4:8] == ["D_avg", "D_min", "noticed", "detection"]
+    years = [row[0] for row in rows]
+    assert years == sorted(years, key=lambda year: -int(year) if year != "–" else 0)
+    assert {"2026", "2024", "2023", "–"} <= set(years)
+    assert len(rows) > 60
+
+
+def test_the_overview_opens_with_three_findings_and_their_intervals(real: Path) -> None:
+    page = (SETS.parent / "overview.md").read_text("utf-8")
+    findings = [line for line in page.splitlines()[:8] if re.match(r"\d\. ", line)]
+    assert [len(re.findall(r"\d+% \[[\d.–]+\]", line)) for line in findings] == [3, 2, 2]
+    scores = plain(blind_spot(real), "gpt-5.5-2026-04-23", "subtle").values()
+    passed = sum(score >= 7 for score in scores)
+    low, high = binomtest(passed, len(scores)).proportion_ci(method="exact")
+    assert f"{passed / len(scores):.0%} [{low * 100:.0f}–{high * 100:.0f}] of them pass" in findings[0]

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from results_pages.overview import columns_of, findings, lines_of, table_of
 from results_pages.parts import Audit, Grid, SetFigures, Table, cell_text, judges_of, places_of
-from results_pages.texts import LEAD, LIMITS, OVERVIEW, TEXTS
+from results_pages.picture import pictures
+from results_pages.texts import LEAD, LIMITS, TEXTS
 
 from dhp.core.verdicts import verdicts_about
 from dhp.report.labels import percent, percents
@@ -27,11 +29,22 @@ def all_pages(sets: Sequence[SetFigures]) -> dict[str, str]:
     """Name -> text of every page, below the folder of the results."""
     judges = judges_of(sets)
     texts = {each.name: TEXTS[each.name] for each in sets}
+    lines = lines_of(sets)
     index = _page(
-        "results_index.html", "", texts, sets=sets, judges=judges, lead=LEAD, overview=OVERVIEW, limits=LIMITS
+        "results_index.html",
+        "",
+        texts,
+        sets=sets,
+        judges=judges,
+        lead=LEAD,
+        findings=[re.split(r"\*\*", sentence)[1:] for sentence in findings(sets)],
+        lines=lines,
+        columns=columns_of(lines),
+        limits=LIMITS,
     )
     made = {"index.html": index, "overview.md": overview_markdown(sets)}
     for each in sets:
+        made |= pictures(each) if each.name == "blind_spot" else {}
         made[f"sets/{each.name}.html"] = _page(
             "results_set.html", "../", texts, text=texts[each.name], figures=each
         )
@@ -51,6 +64,7 @@ def _page(template: str, root: str, texts: object, **values: object) -> str:
     made = page(
         _TEMPLATES / template,
         styles=[_TEMPLATES / "results.css"],
+        scripts=["tables.js"] if template == "results_index.html" else [],
         root=root,
         texts=texts,
         judge_file=judge_file,
@@ -70,19 +84,28 @@ def overview_markdown(sets: Sequence[SetFigures]) -> str:
     lines = [
         "# What real judges show",
         "",
-        LEAD,
-        "[index.html](index.html) is the same with a page for each set and judge, all intervals, "
-        "signatures and commands.",
+        *(f"{number}. {sentence}" for number, sentence in enumerate(findings(sets), 1)),
         "",
-        *(f"- {sentence}" for sentence in OVERVIEW),
+        LEAD,
+        "[index.html](index.html) is the same with tables that can be sorted, a page for each set and judge, "
+        "all intervals, signatures and commands.",
+        "",
+        "## All judges",
+        "",
+        "The newest answers first; n: pairs a kind, the fewest and the most. D grows with n, and the sets "
+        "differ: compare judges within a set only.",
+        "",
+        table_of(lines_of(sets)),
+        "",
+        "## Set by set",
         "",
         "Cells: detection, the chance that the damaged text got the lower score (50 % is blind), and its "
-        f"95 % interval. {', '.join(verdict.signed for verdict in verdicts_about('damage'))}. n: pairs a "
-        "kind, the fewest and the most. Compare within a table, not across.",
+        f"95 % interval. {', '.join(verdict.signed for verdict in verdicts_about('damage'))}. Compare within "
+        "a table, not across.",
     ]
     for each in sets:
         text = TEXTS[each.name]
-        lines += ["", f"## {text.title}", "", text.what, "", text.shows]
+        lines += ["", f"## {text.title}", "", text.what, "", text.shows, "", f"Source: {text.source}"]
         for part in each.shown:
             heading = f"{part.title}. {part.note}".strip() if len(each.shown) > 1 else part.note
             lines += ["", heading, "", _grid(part) if isinstance(part, Grid) else _table(part)]
@@ -96,7 +119,7 @@ def overview_markdown(sets: Sequence[SetFigures]) -> str:
 def _grid(grid: Grid) -> str:
     rows = [
         [
-            _name(a),
+            a.name,
             a.pairs,
             f"{percent(a.detection)} {percents(a.ci)}",
             *([a.harmless] if grid.controlled else []),
@@ -112,18 +135,13 @@ def _table(table: Table) -> str:
     return markdown_table(table.heads, table.rows, range(table.words, len(table.heads)))
 
 
-def _name(audit: Audit) -> str:
-    return f"{audit.judge}, {audit.way}" if audit.way else audit.judge
-
-
 def readme_table(sets: Sequence[SetFigures]) -> str:
     """Judges whose answers or scores others recorded: all, or the highest and the lowest of a set."""
     rows = []
     made = {each.name: each for each in sets}
     for name, ends in _README_SETS.items():
         if name in made:
-            (grid,) = made[name].shown
-            assert isinstance(grid, Grid)
+            (grid,) = [part for part in made[name].shown if isinstance(part, Grid)]
             recorded = [a for a in grid.audits if not a.judge.startswith("baseline/")]
             ranked = sorted(recorded, key=lambda a: -(a.detection or 0.0))
             chosen = [*ranked[:ends], *ranked[-ends:]] if ends else ranked
@@ -139,7 +157,7 @@ def _readme_row(audit: Audit) -> list[str]:
         else f"{low.verdict.sign} {low.kind}: {percent(low.detection)} [{percents(low.ci)}]"
     )
     mean = f"{percent(audit.detection)} [{percents(audit.ci)}]"
-    return [_name(replace(audit, judge=_plain(audit.judge))), audit.noticed, mean, worst]
+    return [replace(audit, judge=_plain(audit.judge)).name, audit.noticed, mean, worst]
 
 
 def _plain(judge: str) -> str:

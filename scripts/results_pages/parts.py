@@ -44,20 +44,37 @@ class Audit:
     judge: str
     way: str
     """How it was asked; empty where there is one way only."""
+    result: Result
     cells: tuple[Cell, ...]
     controls: tuple[Cell, ...]
     """Without the same text again, which says nothing of a judge that repeats its answers."""
-    detection: float | None
-    """Mean over the kinds, levels weighing the same."""
-    ci: Ends
-    noticed: str
-    """How many kinds were noticed, of how many."""
-    harmless: str
-    """The state of harmless edits."""
     said: str
     """One sentence."""
-    warnings: tuple[str, ...]
-    signature: str
+
+    @property
+    def detection(self) -> float | None:
+        """Mean over the kinds, levels weighing the same."""
+        return self.result.detection.avg
+
+    @property
+    def ci(self) -> Ends:
+        """The 95 % interval of the mean."""
+        return self.result.detection.ci["avg"]
+
+    @property
+    def noticed(self) -> str:
+        """How many kinds were noticed, of how many."""
+        return self.result.noticed
+
+    @property
+    def harmless(self) -> str:
+        """The state of harmless edits."""
+        return control_words(self.result.control)
+
+    @property
+    def name(self) -> str:
+        """The judge, and how it was asked if there are several ways."""
+        return f"{self.judge}, {self.way}" if self.way else self.judge
 
     @property
     def lowest(self) -> Cell | None:
@@ -132,15 +149,10 @@ def audit_of(result: Result, judge: str, way: str = "") -> Audit:
     return Audit(
         judge,
         way,
+        result,
         tuple(map(_cell, result.variants)),
         tuple(_cell(row) for row in result.controls if row.variant != IDENTITY),
-        result.detection.avg,
-        result.detection.ci["avg"],
-        result.noticed,
-        control_words(result.control),
         sentence.said.replace("_", " "),
-        result.warnings,
-        result.signature,
     )
 
 

