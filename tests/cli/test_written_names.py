@@ -3,6 +3,7 @@
 The names are those that a clean run of the command opens for writing, makes or replaces, temporary ones too.
 """
 
+import json
 import os
 import re
 import shutil
@@ -32,6 +33,12 @@ COMMANDS = {
     "leaderboard": "leaderboard site run --out board",
     "survey": "weights survey --task summarization --out survey.html",
     "chart": "show design --chart chart.html",
+    "probe": "probe --model mock/noisy --dataset mini/summeval --n 2 --metric fluency --out out",
+    "battle": "battle old.jsonl new.jsonl --model mock/noisy --out out",
+    "questions": "evaluate --save-questions questions.json",
+    "evaluate": "evaluate --answers m=answers.json --model openai/stub --base-url URL --out out "
+    "--cache cache",
+    "review": "review degraded --page review.html",
 }
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _RANDOM = re.compile(r"\.[a-z0-9_]{8}$")
@@ -80,7 +87,7 @@ def written_names(dhp: Run, command: str) -> list[Path]:
 
 
 def prepared(dhp: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with what the commands are given: texts, and two finished runs."""
+    """A folder with what the commands are given: texts, two finished runs, a set, answers to questions."""
     folder.mkdir()
     monkeypatch.chdir(folder)
     lines = [f'{{"id": "{i}", "source": "Ann has {i} cats.", "output": "She has {i}."}}\n' for i in range(4)]
@@ -88,6 +95,15 @@ def prepared(dhp: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, model in (("run", "mock/noisy"), ("other", "mock/blind")):
         done = dhp(f"{RUN} --model {model} --out {name}")
         assert done.code == 0, done.err
+    for done in (
+        dhp("perturb --dataset mini/summeval --n 2 --freeze degraded"),
+        dhp("evaluate --save-questions q"),
+    ):
+        assert done.code == 0, done.err
+    questions = json.loads(Path("q").read_text())
+    Path("answers.json").write_text(json.dumps([{**q, "output": "Say no more."} for q in questions]))
+    for name in ("old", "new"):
+        Path(f"{name}.jsonl").write_text("".join(lines).replace("She", name.title()))
     return folder
 
 
