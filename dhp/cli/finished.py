@@ -388,7 +388,7 @@ def site(run: tuple[str, ...], out: str, allow: tuple[str, ...]) -> None:
     """Write a leaderboard as a static site.
 
     The site holds pages, the tables as JSON, CSV, Markdown and LaTeX, and the JSON Schema of results files,
-    schema.json. Each RUN is a run folder, a results file, or a folder of results files. Results of unlike
+    schema.json. Each RUN is a run folder, a results file, or a folder of them. Results of unlike
     data, texts, method, weights, statistics or size stand in separate tables. A run is refused whose figures
     do not follow from its ratings; intervals are not computed anew.
 

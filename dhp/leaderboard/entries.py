@@ -389,7 +389,7 @@ def _differences(where: str, stated: object, computed: object) -> Iterator[tuple
 
 
 def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) -> list[Entry]:
-    """The results in run folders, results files and boards (folders of results files).
+    """The results in run folders, folders of runs, results files and boards (folders of results files).
 
     Of two results of one judge on the same data the newer is taken, and runs that are not finished are passed
     over, each with a warning that says so. Pages are passed over, too: `runs/*` names `runs/index.html`.
@@ -398,6 +398,7 @@ def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) 
     that are no numbers, and a run's figure that does not follow from the ratings beside it; intervals are not
     computed anew here.
     """
+    paths = [each for path in paths for each in _runs_of(Path(path))]
     unfinished = [str(path) for path in paths if _is_unfinished(Path(path))]
     finished = [path for path in paths if str(path) not in unfinished and Path(path).suffix != ".html"]
     shown = counted(progress, "reading and checking results", finished)
@@ -410,6 +411,13 @@ def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) 
     if not entries:
         raise InputError("no run is given; allowed: run folders, results files or folders of them")
     return newest(entries)
+
+
+def _runs_of(path: Path) -> list[Path]:
+    """The runs in a folder of runs, finished or not; any other path alone."""
+    if (path / RESULTS).is_file() or (path / MANIFEST).is_file():
+        return [path]
+    return sorted({file.parent for name in (RESULTS, MANIFEST) for file in path.glob(f"*/{name}")}) or [path]
 
 
 def _is_unfinished(path: Path) -> bool:
@@ -425,10 +433,8 @@ def _read(path: Path, progress: Progress | None) -> list[Entry]:
         raise InputError(f"{path}: does not exist; allowed: a run folder, a results file or a folder of them")
     files = sorted(path.glob("*.json"))
     if not files:
-        inner = sorted(each.parent.name for each in path.glob(f"*/{RESULTS}"))
-        hint = f"did you mean {path / inner[0]}? " if inner else ""
         raise InputError(
-            f"{path}: holds no run ({RESULTS}) and no results files (*.json); {hint}allowed: a run folder, a "
+            f"{path}: holds no run ({RESULTS}) and no results files (*.json); allowed: a run folder, a "
             "results file or a folder of them"
         )
     shown = counted(progress, f"checking the results in {path}", files)

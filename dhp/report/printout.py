@@ -275,11 +275,22 @@ def markdown_of(table: TextTable) -> str:
 
 def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> str:
     """A table of cells that are Markdown already; the columns at the places `right` are aligned right."""
-    from tabulate import tabulate
-
-    aligned = ["right" if column in right else "left" for column in range(len(headings))]
     shown = [markdown_cell(heading) for heading in headings]
-    return str(tabulate(rows, shown, tablefmt="pipe", disable_numparse=True, colalign=aligned))
+    cells = [[str(cell).strip() for cell in row] for row in rows]
+    widths = [
+        max(len(heading) + 2, *(len(row[place]) for row in cells), 3) for place, heading in enumerate(shown)
+    ]
+
+    def line(row: Sequence[str]) -> str:
+        places = zip(row, widths, strict=True)
+        filled = [
+            cell.rjust(width) if place in right else cell.ljust(width)
+            for place, (cell, width) in enumerate(places)
+        ]
+        return f"| {' | '.join(filled)} |"
+
+    rule = [f"{'-' * (w + 1)}:" if place in right else f":{'-' * (w + 1)}" for place, w in enumerate(widths)]
+    return "\n".join([line(shown), f"|{'|'.join(rule)}|", *map(line, cells)])
 
 
 def markdown_cell(text: str) -> str:

@@ -219,6 +219,12 @@ def without_method(result: dict[str, Any]) -> None:
     result["signature"] = "|".join(part for part in parts if not part.startswith("method:"))
 
 
+def test_a_folder_of_runs_stands_for_its_runs(runs: Path) -> None:
+    one_by_one = read_entries(sorted(runs.iterdir()))
+    assert [entry.result for entry in read_entries([runs])] == [entry.result for entry in one_by_one]
+    assert len({entry.place for entry in one_by_one}) == len(MODELS)
+
+
 def test_faults_are_named(runs: Path, tmp_path: Path, edited: Callable[..., Path]) -> None:
     (tmp_path / "empty").mkdir()
     mixed = tmp_path / "mixed"
@@ -228,7 +234,6 @@ def test_faults_are_named(runs: Path, tmp_path: Path, edited: Callable[..., Path
     faults = {
         "nowhere": "nowhere: does not exist; allowed: a run folder",
         tmp_path / "empty": r"holds no run \(results.json\) and no results files",
-        runs: r"did you mean .*blind\? allowed: a run folder",
         mixed: "no ratings of model 'mock/ideal'",
         edited("old.json", lambda r: r.update(schema="dhp.results/0")): "allowed: schema dhp.results/3",
         edited("nan.json", lambda r: r.update(d_avg=float("nan"))): "should be a finite number",

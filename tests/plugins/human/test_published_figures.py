@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from dhp.content.catalog import read_card
+from dhp.plugins.metrics import metrics
 from tests.scripts import SCRIPTS, loaded
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -192,6 +193,7 @@ def test_what_is_missing_is_said_in_one_line(
         return installed(name)
 
     monkeypatch.setattr(importlib.metadata, "version", version)
+    metrics._scorer.cache_clear()  # it was looked for once, when an earlier test asked for ROUGE
     given = [str(small) if each == "DATA" else each for each in arguments]
     monkeypatch.setattr(sys, "argv", [str(SCRIPT), *given])
     with pytest.raises(SystemExit) as stopped:
