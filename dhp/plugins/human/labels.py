@@ -128,9 +128,9 @@ def label_agreement(
     Ratings have the columns `source, score`, or `label`; perhaps `system, metric, sample, model, protocol`.
     People's table has `label` (pass or fail, true or false, 1 or 0) and perhaps `rater`; without `metric` its
     labels are held against every metric of a judge. Of several raters, and of several verdicts of a judge,
-    the majority counts. `passes` is the lowest mean score that passes; None: the judge's scores are labels
-    themselves. Raises `InputError` for a broken table, a label that is none, metrics or texts that the two do
-    not share.
+    the majority counts. `passes` is the lowest mean score that passes (of a judge whose scores are all 0 or
+    1, the majority of its answers counts); None: the judge's scores are labels themselves. Raises
+    `InputError` for a broken table, a label that is none, metrics or texts that the two do not share.
     """
     people, rated = _read(human, "human"), _read(ratings, "ratings", labels=passes is None)
     if "system" not in people and "system" in rated and rated["system"].nunique() > 1:
@@ -179,14 +179,18 @@ def has_labels(table: "str | pd.DataFrame") -> bool:
 
 def _agreement(name: str, metric: str, truth: Scores, scores: Scores, passes: float | None) -> LabelAgreement:
     items = shared_items(truth, scores, name, f"has a label of '{metric}'", "people labelled")
-    y, f = mean_over(truth.at(*items)), mean_over(scores.at(*items))
-    split = (y == 0.5) | ((f == 0.5) if passes is None else False)
+    answers = scores.at(*items)
+    votes = bool(np.isin(answers[~np.isnan(answers)], (0, 1)).all())
+    if votes and passes is not None:  # a mean of 2/3 is a majority, and would miss a mark of 1
+        answers = np.where(np.isnan(answers), np.nan, answers >= passes)
+    y, f = mean_over(truth.at(*items)), mean_over(answers)
+    split = (y == 0.5) | (votes & (f == 0.5))
     both = ~np.isnan(y) & ~np.isnan(f) & ~split
     if not both.any():
         raise InputError(f"human: no text of judge '{name}' has both a label of '{metric}' and a verdict")
     left_out = int((~np.isnan(mean_over(truth.samples))).sum()) - int(both.sum())
     people = (y[both] > 0.5).astype(np.intp)
-    judge = ((f[both] > 0.5) if passes is None else (f[both] >= passes)).astype(np.intp)
+    judge = ((f[both] > 0.5) if votes or passes is None else (f[both] >= passes)).astype(np.intp)
     clusters = np.unique(np.nonzero(both)[0], return_inverse=True)[1]
     counts = [int(((people == y) & (judge == f)).sum()) for y in (1, 0) for f in (1, 0)]
     kappa = cohens_kappa(np.array(counts, dtype=np.float64).reshape(2, 2))

@@ -192,3 +192,14 @@ def test_several_answers_show_how_often_a_verdict_changes(dhp: Run, tmp_path: Pa
     human.to_csv(tmp_path / "human.csv", index=False)
     done = dhp("correlate", "ratings.csv", "--human", "human.csv", "--passes", "4")
     assert "asked again, the verdict on a text changes in 50%" in done.out
+
+
+@pytest.mark.parametrize("passes", [0.3, 0.5, 1.0])
+def test_of_several_answers_of_0_or_1_the_majority_counts_at_any_mark(passes: float) -> None:
+    answers = {"a": (1, 1, 0), "b": (1, 1, 1), "c": (0, 0, 1), "d": (0, 0, 0), "e": (1, 0)}
+    rows = [(source, i, score) for source, scores in answers.items() for i, score in enumerate(scores)]
+    ratings = pd.DataFrame(rows, columns=["source", "sample", "score"])
+    human = pd.DataFrame({"source": list("abcde"), "label": ["pass", "pass", "fail", "fail", "pass"]})
+    (found,) = label_agreement(ratings, human, passes)
+    assert found.counts == (2, 0, 0, 2)
+    assert found.left_out == 1, "its answers are split in halves"
