@@ -12,6 +12,7 @@ import functools
 import itertools
 import json
 import os
+import re
 import resource
 import signal
 import sqlite3
@@ -99,25 +100,33 @@ client = "fast"
 ENVIRONMENT = {**os.environ, "OPENAI_API_KEY": KEY}
 
 
-def _peak() -> int:
-    """Most kilobytes that any of the runs so far has used."""
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+def _peak(process: int) -> int:
+    """Most kilobytes that a process has used so far; 0 once it has ended."""
+    # What the system counts for children that ended holds the peak of the process that began them, too.
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found[1]) if found else 0
 
 
 def judged(process: "subprocess.Popen[str]", folder: Path, begun: float) -> Outcome:
     """Wait for a run and look at what it left."""
-    peak = _peak()
-    try:
-        _, said = process.communicate(timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return Outcome(None, LIMIT, "", ["does not end"])
+    peak, end = 0, time.monotonic() + LIMIT
+    while True:
+        peak = max(peak, _peak(process.pid))
+        try:
+            _, said = process.communicate(timeout=0.05)
+            break
+        except subprocess.TimeoutExpired:
+            if time.monotonic() > end:
+                process.kill()
+                process.communicate()
+                return Outcome(None, LIMIT, "", ["does not end"])
     lines = [line for line in said.splitlines() if line.strip()]
     found = Outcome(process.returncode, time.monotonic() - begun, lines[-1] if lines else "", messages=said)
-    # A process counts the peak of the one that began it as its own, so a larger one here hides what it used.
-    here = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    if _peak() > max(peak, MOST_KILOBYTES, here):
+    if peak > MOST_KILOBYTES:
         found.faults.append("more than 600 MB of memory")
     if "Traceback" in said:
         found.faults.append("traceback")

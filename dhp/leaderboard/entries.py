@@ -414,10 +414,11 @@ def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) 
 
 
 def _runs_of(path: Path) -> list[Path]:
-    """The runs in a folder of runs, finished or not; any other path alone."""
+    """The runs in a folder, finished or not, and the folder itself if it has results files; or the path."""
     if (path / RESULTS).is_file() or (path / MANIFEST).is_file():
         return [path]
-    return sorted({file.parent for name in (RESULTS, MANIFEST) for file in path.glob(f"*/{name}")}) or [path]
+    runs = sorted({file.parent for name in (RESULTS, MANIFEST) for file in path.glob(f"*/{name}")})
+    return [*([path] if any(path.glob("*.json")) else []), *runs] or [path]
 
 
 def _is_unfinished(path: Path) -> bool:

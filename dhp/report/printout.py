@@ -275,18 +275,20 @@ def markdown_of(table: TextTable) -> str:
 
 def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> str:
     """A table of cells that are Markdown already; the columns at the places `right` are aligned right."""
+    from rich.cells import cell_len
+
     shown = [markdown_cell(heading) for heading in headings]
     cells = [[str(cell).strip() for cell in row] for row in rows]
     widths = [
-        max(len(heading) + 2, *(len(row[place]) for row in cells), 3) for place, heading in enumerate(shown)
+        max(cell_len(heading) + 2, *(cell_len(row[place]) for row in cells), 3)
+        for place, heading in enumerate(shown)
     ]
 
     def line(row: Sequence[str]) -> str:
-        places = zip(row, widths, strict=True)
-        filled = [
-            cell.rjust(width) if place in right else cell.ljust(width)
-            for place, (cell, width) in enumerate(places)
-        ]
+        filled = []
+        for place, cell in enumerate(row):
+            gap = " " * (widths[place] - cell_len(cell))
+            filled.append(gap + cell if place in right else cell + gap)
         return f"| {' | '.join(filled)} |"
 
     rule = [f"{'-' * (w + 1)}:" if place in right else f":{'-' * (w + 1)}" for place, w in enumerate(widths)]

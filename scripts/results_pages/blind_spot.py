@@ -20,7 +20,7 @@ MARK = 7
 _MARKS = range(10, 1, -1)
 _NEAR = (6, MARK, 8)
 _VARIANTS = {"clean": ORIGINAL, "subtle": "subtle error", "obvious": "obvious error", "padded": "padded"}
-_ERRORS = ("subtle error", "obvious error")
+ERRORS = ("subtle error", "obvious error")
 _RATINGS = "python scripts/results.py DATA --ratings blind_spot > ratings.csv"
 _AT_MARK = f"{_RATINGS} && dhp analyze ratings.csv --pass-mark {MARK} --details"
 
@@ -74,7 +74,7 @@ def _at_mark(marked: Sequence[Result], swept: Mapping[str, MarkSweep]) -> Table:
         fails = result.pass_mark.fails if result.pass_mark else None
         sweep = swept[result.model]
         elsewhere = " and ".join(map(percent, sweep.elsewhere or ()))
-        cells = [*(passing[kind] for kind in _ERRORS), fails]
+        cells = [*(passing[kind] for kind in ERRORS), fails]
         rows.append((result.model, *map(share_text, cells), f"{sweep.best:g}", elsewhere))
     return Table(
         f"What passes at {MARK}",
@@ -82,7 +82,7 @@ def _at_mark(marked: Sequence[Result], swept: Mapping[str, MarkSweep]) -> Table:
         "95 % intervals of Clopper and Pearson over 42 tasks. Beside it the mark with the fewest errors, and "
         "the wrong answers that pass and the clean ones that fail if half of the tasks choose the mark and "
         "the others are judged by it.",
-        ("judge", *(f"{kind}: passes" for kind in _ERRORS), "clean: fails", "best mark", "errors elsewhere"),
+        ("judge", *(f"{kind}: passes" for kind in ERRORS), "clean: fails", "best mark", "errors elsewhere"),
         tuple(rows),
         (_AT_MARK, f"{_RATINGS} && dhp analyze ratings.csv --details"),
     )
@@ -93,7 +93,7 @@ def _at_each_mark(swept: Mapping[str, MarkSweep]) -> Table:
     for judge, sweep in swept.items():
         rows += [
             (judge, f"{kind}: passes", *(_at(sweep, sweep.passes[kind], mark, 0.0) for mark in _MARKS))
-            for kind in _ERRORS
+            for kind in ERRORS
         ]
         rows.append((judge, "clean: fails", *(_at(sweep, sweep.fails, mark, 1.0) for mark in _MARKS)))
     return Table(

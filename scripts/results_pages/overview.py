@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from results_pages.parts import Audit, Grid, SetFigures, share_text
 from results_pages.texts import TEXTS
 
-from dhp.analysis.passing import PassShare
 from dhp.analysis.results import Result
 from dhp.report.columns import RUNS, Column, filled
 from dhp.report.labels import percent, percents
@@ -78,12 +77,6 @@ def _audits(figures: SetFigures) -> dict[str, Audit]:
     return {a.judge: a for a in figures.grids[0].audits}
 
 
-def _passes(audit: Audit, kind: str) -> PassShare:
-    (share,) = [row.passes for row in audit.result.variants if row.variant == kind]
-    assert share is not None
-    return share
-
-
 def _detection(audit: Audit, kind: str) -> str:
     cell = audit.cell(kind)
     assert cell is not None
@@ -96,14 +89,14 @@ def _seeing(blind_spot: SetFigures, memory: SetFigures) -> str:
     return (
         "**Seeing is not stopping.** GPT-5.5 scores subtle errors below the clean answer in "
         f"{_detection(newest, 'subtle error')} of 42 pairs, and at a mark of 7 of 10, "
-        f"{share_text(_passes(newest, 'subtle error'))} of them pass all the same; the judge of five memory "
-        f"systems (GPT-4o mini) lets {share_text(_passes(production, 'vague but topical'))} of vague wrong "
+        f"{share_text(newest.passes('subtle error'))} of them pass all the same; the judge of five memory "
+        f"systems (GPT-4o mini) lets {share_text(production.passes('vague but topical'))} of vague wrong "
         "answers pass. Look at what passes (`--pass-mark`), not at detection alone."
     )
 
 
 def _mark(blind_spot: SetFigures) -> str:
-    shares = {name: _passes(audit, "subtle error") for name, audit in _audits(blind_spot).items()}
+    shares = {name: audit.passes("subtle error") for name, audit in _audits(blind_spot).items()}
     least, most = (choose(shares, key=lambda name: shares[name].share) for choose in (min, max))
     return (
         f"**A mark belongs to its judge.** At the same mark of 7, {least} lets {share_text(shares[least])} "

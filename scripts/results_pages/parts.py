@@ -88,6 +88,17 @@ class Audit:
         counts = sorted({c.n for c in self.cells}) or [0]
         return f"{counts[0]}" if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
 
+    def result_of(self, kind: str) -> VariantResult:
+        """Of a kind of damage that the judge was shown."""
+        (row,) = [row for row in self.result.variants if row.variant == kind]
+        return row
+
+    def passes(self, kind: str) -> PassShare:
+        """What passes of a kind of damage at the pass mark, if there is one."""
+        share = self.result_of(kind).passes
+        assert share is not None
+        return share
+
     def cell(self, kind: str) -> Cell | None:
         """Of a kind of damage."""
         return next((c for c in self.cells if c.kind == kind), None)

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from html import escape
 
-from results_pages.blind_spot import MARK
+from results_pages.blind_spot import ERRORS, MARK
 from results_pages.parts import Audit, SetFigures
 
-from dhp.analysis.results import Ends, VariantResult
 from dhp.report.labels import percent, percents
 
 TITLE = ("How often does the judge score the worse text lower,", "and how often does it still pass?")
-KINDS = ("subtle error", "obvious error")
 _WIDTH, _NAMES, _CELL, _ROW, _TOP = 700, 232, 116, 34, 116
 _INK = {
     "light": {"page": "#ffffff", "text": "#1c2024", "weak": "#5b6470", "good": "#2f7dd1", "bad": "#d9622b"},
@@ -28,12 +26,10 @@ def pictures(figures: SetFigures) -> dict[str, str]:
 def described(figures: SetFigures) -> str:
     """What the picture shows, for those who cannot see it."""
     (grid,) = figures.grids
-    rows = (
-        f"{audit.judge} {percent(row.detection)} and {percent(row.passes.share)}"
-        for audit in sorted(grid.audits, key=_order)
-        for row in audit.result.variants
-        if row.variant == KINDS[0] and row.passes is not None
-    )
+    rows = []
+    for audit in sorted(grid.audits, key=_order):
+        seen, passed = audit.result_of(ERRORS[0]).detection, audit.passes(ERRORS[0]).share
+        rows.append(f"{audit.judge} {percent(seen)} and {percent(passed)}")
     return (
         "Ten judges of 2026 on 42 subtle errors: how often the error is scored lower, and how often it "
         f"still passes at {MARK} of 10. {'; '.join(rows)}."
@@ -42,18 +38,8 @@ def described(figures: SetFigures) -> str:
 
 def _order(audit: Audit) -> tuple[float, float]:
     """By what passes, then by what is seen."""
-    rows = _kinds(audit)
-    return sum(_passing(row)[0] for row in rows), -sum(row.detection or 0.0 for row in rows)
-
-
-def _kinds(audit: Audit) -> list[VariantResult]:
-    rows = {row.variant: row for row in audit.result.variants}
-    return [rows[kind] for kind in KINDS]
-
-
-def _passing(row: VariantResult) -> tuple[float, Ends]:
-    assert row.passes is not None
-    return row.passes.share, row.passes.ci
+    seen = (audit.result_of(kind).detection or 0.0 for kind in ERRORS)
+    return sum(audit.passes(kind).share for kind in ERRORS), -sum(seen)
 
 
 def _picture(audits: Sequence[Audit], theme: str) -> str:
@@ -71,7 +57,7 @@ def _picture(audits: Sequence[Audit], theme: str) -> str:
         parts.append(_text(left + _CELL, 80, heading, ink["text"], anchor="middle", weight=600))
         parts += [
             _text(left + (i + 0.5) * _CELL, 101, kind, ink["weak"], anchor="middle", size=12.5)
-            for i, kind in enumerate(KINDS)
+            for i, kind in enumerate(ERRORS)
         ]
     for number, audit in enumerate(audits):
         parts += _line(audit, _TOP + number * _ROW, ink)
@@ -81,9 +67,9 @@ def _picture(audits: Sequence[Audit], theme: str) -> str:
 
 
 def _line(audit: Audit, top: int, ink: dict[str, str]) -> list[str]:
-    rows = _kinds(audit)
+    rows = [audit.result_of(kind) for kind in ERRORS]
     seen = [(row.detection or 0.0, row.detection_ci, ink["good"]) for row in rows]
-    passed = [(*_passing(row), ink["bad"]) for row in rows]
+    passed = [(share.share, share.ci, ink["bad"]) for share in map(audit.passes, ERRORS)]
     parts = [_text(12, top + 21, audit.judge, ink["text"], size=13.5)]
     for column, (share, ci, fill) in enumerate((*seen, *passed)):
         left = _NAMES + column * _CELL

@@ -225,6 +225,12 @@ def test_a_folder_of_runs_stands_for_its_runs(runs: Path) -> None:
     assert len({entry.place for entry in one_by_one}) == len(MODELS)
 
 
+def test_a_folder_may_hold_runs_and_results_files(runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(runs / "noisy", tmp_path / "noisy")
+    shutil.copyfile(runs / "good" / "results.json", tmp_path / "of others.json")
+    assert {entry.result.model for entry in read_entries([tmp_path])} == {MODELS["good"], MODELS["noisy"]}
+
+
 def test_faults_are_named(runs: Path, tmp_path: Path, edited: Callable[..., Path]) -> None:
     (tmp_path / "empty").mkdir()
     mixed = tmp_path / "mixed"
