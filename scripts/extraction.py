@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dhp.core.protocol_spec import AnswerForm
+from dhp.core.answer_forms import AnswerForm
 from dhp.core.seeding import stream
 from dhp.core.specs import Scale
 from dhp.judge.extraction.extracted import Extracted

@@ -36,8 +36,8 @@ import yaml
 
 import dhp
 from dhp.content.catalog import read_protocol, read_suite, read_task, read_weights
+from dhp.core.answer_forms import PAIRWISE_FORMS, POINTWISE_FORMS
 from dhp.core.errors import DhpError
-from dhp.core.protocol_spec import PAIRWISE_FORMS, POINTWISE_FORMS
 from dhp.core.seeding import stream
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating

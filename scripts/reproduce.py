@@ -22,9 +22,9 @@ import numpy as np
 import pandas as pd
 
 from dhp.content.catalog import read_card, read_task
+from dhp.core.answer_forms import AnswerForm
 from dhp.core.errors import InputError
 from dhp.core.files import read_lines
-from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating

@@ -11,10 +11,11 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from dhp.core.answer_forms import PAIRWISE_FORMS, POINTWISE_FORMS
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text, reason
 from dhp.core.options import as_list, near_keywords, scale_ends
-from dhp.core.protocol_spec import PAIRWISE_FORMS, POINTWISE_FORMS, Protocol, Wording, slot_fault
+from dhp.core.protocol_spec import Protocol, Wording, slot_fault
 from dhp.core.records import parse_variant
 from dhp.core.specs import (
     ANY_TASK,

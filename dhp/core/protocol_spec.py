@@ -1,32 +1,13 @@
 """Schema of protocol files, and of the wording of their prompts."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, PrivateAttr, model_validator
 
+from dhp.core.answer_forms import FORMS, PAIRWISE_FORMS, POINTWISE_FORMS, AnswerForm, turns_of
 from dhp.core.specs import Language, Scale, Spec
 from dhp.core.text import SLOT, slots_fault
-
-AnswerForm = Literal[
-    "score-only",
-    "free-text",
-    "rate-explain",
-    "analyze-rate",
-    "da",
-    "stars",
-    "letters",
-    "mix",
-    "json",
-    "two-scores",
-    "bare",
-    "reason-first",
-    "reason-last",
-]
-PAIRWISE_FORMS: tuple[AnswerForm, ...] = ("two-scores", "bare", "reason-first", "reason-last")
-"""Forms of an answer about two texts."""
-POINTWISE_FORMS: tuple[AnswerForm, ...] = tuple(f for f in get_args(AnswerForm) if f not in PAIRWISE_FORMS)
-"""Forms of an answer about one text."""
 
 Extraction = Literal["parse", "prob", "prob-or-parse"]
 
@@ -44,9 +25,6 @@ _OWN_SLOTS: dict[str, tuple[list[str], list[str]]] = {
     "again": ([], ["labels"]),
 }
 """Part -> the slots that it needs, and others that it may have, beside `_SLOTS`; `pair`: a sample of two."""
-
-_OWN_SCALES = ("da", "letters")
-_ONE_TOKEN = ("score-only", "stars", "letters", "bare")
 
 ProtocolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
 
@@ -145,7 +123,7 @@ class Protocol(Spec):
     def _steps_fit(self) -> "Protocol":
         if self.steps not in ("none", "written", "auto") and not self.steps.endswith((".yaml", ".yml")):
             raise ValueError(f"steps '{self.steps}': unknown; allowed: none, written, auto or a .yaml file")
-        if self.steps == "written" and self.answer in _OWN_SCALES:
+        if self.steps == "written" and not FORMS[self.answer].written_steps:
             raise ValueError(
                 f"answer '{self.answer}' has a scale of its own, and written steps name the metric's; "
                 "allowed: steps none, auto or a .yaml file"
@@ -154,14 +132,14 @@ class Protocol(Spec):
 
     @model_validator(mode="after")
     def _extraction_fits(self) -> "Protocol":
-        if self.answer == "mix" and self.samples < 2:
-            raise ValueError("answer 'mix' takes turns; allowed: samples 2 or more")
+        if self.samples < len(turns_of(self.answer)):
+            raise ValueError(f"answer '{self.answer}' takes turns; allowed: samples 2 or more")
         what, every = ("letter", "letters") if self.pairwise else ("token", "scores")
-        if self.extraction != "parse" and self.answer not in _ONE_TOKEN:
+        if self.extraction != "parse" and not FORMS[self.answer].one_token:
             forms = PAIRWISE_FORMS if self.pairwise else POINTWISE_FORMS
             raise ValueError(
                 f"extraction '{self.extraction}' needs an answer that is one {what}, unlike '{self.answer}'; "
-                f"allowed: answer {', '.join(form for form in _ONE_TOKEN if form in forms)}"
+                f"allowed: answer {', '.join(form for form in forms if FORMS[form].one_token)}"
             )
         if self.extraction == "prob" and self.samples > 1:
             raise ValueError(
@@ -185,10 +163,6 @@ class Protocol(Spec):
 
 _POINTWISE_SETTINGS = ("steps", "reference", "persona", "parts")
 _PAIRWISE_SETTINGS = ("ties", "scale", "system", "final")
-
-AGAIN = ("number", "stars", "letter", "label", "json")
-AGAIN_OF_TWO = ("scores", "letter")
-"""Kinds of what is asked for again, of one text and of two."""
 
 Protocols = str | Protocol | Sequence[str | Protocol]
 """One or several ways of asking, by name or as they are."""
@@ -242,9 +216,10 @@ class Wording(Spec):
         own = _PAIRWISE_TEXTS if self.pairwise else _POINTWISE_TEXTS
         there = self.model_fields_set & {*_PAIRWISE_TEXTS, *_POINTWISE_TEXTS}
         _check_keys("", there, own)
-        forms = PAIRWISE_FORMS if self.pairwise else [f for f in POINTWISE_FORMS if f not in ("mix", "json")]
+        kind = PAIRWISE_FORMS if self.pairwise else POINTWISE_FORMS
+        forms = [name for name in kind if not (FORMS[name].turns or FORMS[name].own_prompt)]
         _check_keys("answers.", self.answers, forms)
-        _check_keys("again.", self.again, AGAIN_OF_TWO if self.pairwise else AGAIN)
+        _check_keys("again.", self.again, _kinds_again(kind))
         if isinstance(self.criterion, dict):
             _check_keys("criterion.", self.criterion, forms)
         else:
@@ -253,6 +228,40 @@ class Wording(Spec):
             if fault := slot_fault(part, text):
                 raise ValueError(f"{place}: {fault}")
         return self
+
+    def used_by(self, protocol: Protocol, *, own_prompt: bool = False) -> dict[str, Any]:
+        """The texts that the prompts of a protocol are made of, without its persona.
+
+        With `own_prompt` the user's own prompt replaces all of them but the request after an answer that
+        cannot be read. A text for another answer form or way of asking is not among them.
+        """
+        used: dict[str, Any] = {}
+        if protocol.ask_again:
+            kinds = {"label", FORMS[protocol.answer].again}
+            used["again"] = {kind: text for kind, text in self.again.items() if kind in kinds}
+            if protocol.pairwise:
+                used["ties"] = self.ties
+        if own_prompt:
+            return used
+        forms = turns_of(protocol.answer)
+        for name, value in self:
+            if name in ("again", "personas", *self._unused(protocol)):
+                continue
+            by_form = name in ("criterion", "answers") and isinstance(value, dict)
+            used[name] = {form: value[form] for form in forms if form in value} if by_form else value
+        return used
+
+    def _unused(self, protocol: Protocol) -> set[str]:
+        """Names of the texts that stand in no prompt of a protocol."""
+        unused = {name for name in ("reference", "system", "final") if not getattr(protocol, name)}
+        if protocol.steps == "none":
+            unused.add("steps")
+        if protocol.steps != "auto":
+            unused.add("auto_steps")
+        replaced = {"task": ("task", "task_without_source"), "answer": ("answers",)}
+        for part in protocol.parts:
+            unused.update(replaced.get(part, (part,)))
+        return unused
 
     def _texts(self) -> Iterator[tuple[str, str, str]]:
         """Part, place and text of everything with slots."""
@@ -266,6 +275,12 @@ class Wording(Spec):
 
 _POINTWISE_TEXTS = ("steps", "reference", "personas", "auto_steps")
 _PAIRWISE_TEXTS = ("system", "overall", "ties", "final")
+
+
+def _kinds_again(forms: Iterable[AnswerForm]) -> list[str]:
+    """The kinds of what is asked for again after answers of these forms; of one text also a label."""
+    kinds = [FORMS[form].again for form in forms]
+    return [*dict.fromkeys(kinds), *(() if "scores" in kinds else ("label",))]
 
 
 def _check_keys(place: str, keys: Iterable[str], wanted: Collection[str]) -> None:

@@ -15,6 +15,7 @@ from dhp.content.catalog import (
     read_task,
     read_wording,
 )
+from dhp.core.answer_forms import FILE_FORMS, FORMS
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.options import as_list, near_keywords
 from dhp.core.plugins import load_target, offered
@@ -42,8 +43,6 @@ from dhp.llm.store import open_store, stored_model
 _REPLAY = "replay/"
 _RECORDED = ("column/", _REPLAY)
 """Judges that read their scores or answers from a file."""
-_FILE_FORMS = ("score-only", "free-text", "rate-explain", "analyze-rate", "json")
-"""Answers on the metric's own scale."""
 _FILE_TOKENS = 512
 """Most tokens of an answer to a prompt file, which may ask for reasons, unless another number is given."""
 
@@ -257,16 +256,16 @@ def request_builder(
     wording = read_wording(protocol.language, pairwise=protocol.pairwise)
     if protocol.pairwise:
         return RequestBuilder(protocol, wording, seed=seed)
-    if protocol.answer == "json" and not prompt_files:
+    if FORMS[protocol.answer].own_prompt and not prompt_files:
         raise InputError("`answer` json: needs a prompt of your own that asks for it, by `prompt_files`")
     bundled = Path(protocol.origin).is_relative_to(content_folder("protocols"))
     limit_given = "max_tokens" in protocol.changed or not bundled
     if prompt_files and "max_tokens" not in protocol.changed and protocol.max_tokens < _FILE_TOKENS:
         protocol = override(protocol, max_tokens=_FILE_TOKENS)
-    if prompt_files and (protocol.answer not in _FILE_FORMS or protocol.steps == "auto"):
+    if prompt_files and (protocol.answer not in FILE_FORMS or protocol.steps == "auto"):
         raise InputError(
             f"prompt files say themselves how to answer and by which steps; with them allowed: `answer` "
-            f"{', '.join(_FILE_FORMS)}, and `steps` written or none"
+            f"{', '.join(FILE_FORMS)}, and `steps` written or none"
         )
     tasks, steps = [read_task(name) for name in names_of("task")] if prompt_files else [], None
     if protocol.steps not in ("none", "written", "auto"):

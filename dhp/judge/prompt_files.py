@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dhp.core.answer_forms import AnswerForm
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import inner_files, read_text
 from dhp.core.options import as_list
-from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.specs import Scale, Task
 from dhp.core.text import SLOT, join_slots

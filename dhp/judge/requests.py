@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
 
+from dhp.core.answer_forms import FORMS, AnswerForm, answer_scale, turns_of
 from dhp.core.errors import InputError, suggest
-from dhp.core.protocol_spec import PAIRWISE_FORMS, PARTS, AnswerForm, Part, Protocol, Wording, slot_fault
+from dhp.core.protocol_spec import PARTS, Part, Protocol, Wording, slot_fault
 from dhp.core.records import Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
 from dhp.core.text import fenced, fill, join_slots, paragraphs, split_slots
 from dhp.judge.extraction.probabilities import TOP_LOGPROBS, score_tokens
-from dhp.judge.extraction.rating import answer_scale
 from dhp.judge.pairs import ORDERS, OVERALL, Pair, PairVerdict, contradicting
 from dhp.judge.prompt_files import (
     FilePrompts,
@@ -201,22 +201,6 @@ def _tag(label: str, otherwise: str) -> str:
 
 
 _STEPS_TOKENS = 1024
-_MIXED: tuple[AnswerForm, ...] = ("rate-explain", "analyze-rate")
-"""The forms of samples in turn, where the protocol mixes them."""
-
-_AGAIN: Mapping[AnswerForm, str] = {
-    "stars": "stars",
-    "letters": "letter",
-    "json": "json",
-    "two-scores": "scores",
-    **dict.fromkeys(("bare", "reason-first", "reason-last"), "letter"),
-}
-"""Answer form -> kind of what is asked for again, where it is no number."""
-SHORT_FORMS: Mapping[AnswerForm, AnswerForm] = {
-    **dict.fromkeys(("free-text", "rate-explain", "analyze-rate"), "score-only"),
-    **dict.fromkeys(("reason-first", "reason-last"), "bare"),
-}
-"""Answer form -> that of the second answer, where it is another."""
 
 TaskSteps = Mapping[str, Sequence[str]]
 """Metric -> evaluation steps."""
@@ -259,11 +243,13 @@ class RequestBuilder:
     @property
     def settings(self) -> dict[str, object]:
         """Everything that decides the requests and how their answers are read."""
-        wording = text_hash(self.wording.model_dump_json(exclude_unset=True))
+        own_prompt = bool(self.prompt_files or self.pair_prompt_file)
+        used = self.wording.used_by(self.protocol, own_prompt=own_prompt)
+        if self.pair_prompt_file:
+            used["prompt"] = self.pair_prompt_file.texts
+        wording = text_hash(json.dumps(used, sort_keys=True))
         body = {"body": dict(self.body)} if self.body else {}
         if self.protocol.pairwise:
-            if self.pair_prompt_file:
-                wording = text_hash(json.dumps(self.pair_prompt_file.texts))
             return {
                 "pairwise": self.protocol.settings("description", "published", "ours"),
                 "wording": wording,
@@ -405,23 +391,22 @@ class RequestBuilder:
         low, high = ("A", "E") if form == "letters" else (f"{scale.min:g}", f"{scale.max:g}")
         known = {"low": low, "high": high, "metric": metric.label if metric else ""}
         labels = ", ".join(metric.labels or ()) if metric else ""
-        kind = "label" if labels and form != "json" else _AGAIN.get(form, "number")
+        kind = "label" if labels and form != "json" else FORMS[form].again
         asked = fill(self.wording.again[kind], {**known, "labels": labels})
-        if form not in PAIRWISE_FORMS or form == "two-scores":
+        if not FORMS[form].pairwise or form == "two-scores":
             return asked
         return f"{asked} {self.wording.ties['letter' if protocol.ties else 'none']}"
 
     def form(self, sample: int) -> AnswerForm:
         """The answer form in which a sample is asked for."""
-        answer = self.protocol.answer
-        return answer if answer != "mix" else _MIXED[sample % self.protocol.samples % len(_MIXED)]
+        turns = turns_of(self.protocol.answer)
+        return turns[sample % self.protocol.samples % len(turns)]
 
     def _forms(self) -> list[tuple[AnswerForm, tuple[int, ...]]]:
         """The answer forms with the samples that are asked for in each."""
         samples = tuple(range(self.protocol.samples))
-        if self.protocol.answer == "mix":
-            return [(form, samples[first :: len(_MIXED)]) for first, form in enumerate(_MIXED)]
-        return [(self.protocol.answer, samples)]
+        turns = turns_of(self.protocol.answer)
+        return [(form, samples[first :: len(turns)]) for first, form in enumerate(turns)]
 
     def _params(self, metrics: Sequence[str] = ()) -> Params:
         protocol = self.protocol

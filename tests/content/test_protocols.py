@@ -18,8 +18,9 @@ from dhp.content.catalog import (
     read_wording,
 )
 from dhp.content.check import check
+from dhp.core.answer_forms import POINTWISE_FORMS
 from dhp.core.errors import InputError
-from dhp.core.protocol_spec import POINTWISE_FORMS, Protocol, Wording
+from dhp.core.protocol_spec import Protocol, Wording
 from dhp.core.specs import LANGUAGES, Task
 
 PRESETS = (

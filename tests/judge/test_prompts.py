@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.content.catalog import names_of, override, read_persona, read_protocol, read_task, read_wording
+from dhp.core.answer_forms import AnswerForm, answer_scale
 from dhp.core.errors import InputError
-from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.specs import LANGUAGES, Language, Scale, Task
 from dhp.core.text import numbered_steps
 from dhp.judge.api import rescale
-from dhp.judge.extraction.rating import answer_scale
 from dhp.judge.requests import Prompts
 
 CANDIDATE = Candidate("e1", "original", "输出", "来源", {"question": "为何"}, references=("参照",))

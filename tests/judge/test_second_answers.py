@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from dhp.content.catalog import read_pairwise
-from dhp.core.protocol_spec import AnswerForm, Protocol
+from dhp.core.answer_forms import AnswerForm
+from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale
 from dhp.judge.factory import protocol, request_builder

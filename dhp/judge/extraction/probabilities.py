@@ -6,12 +6,12 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import accumulate
 
+from dhp.core.answer_forms import FORMS, AnswerForm
 from dhp.core.errors import InputError
-from dhp.core.protocol_spec import AnswerForm
 from dhp.core.reasoning import without_reasoning
 from dhp.core.specs import Scale
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
-from dhp.judge.extraction.rating import ONE_TOKEN, read_rating
+from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.values import HAN, WORDS
 from dhp.llm.records import Position
 
@@ -74,7 +74,7 @@ def expected_score(
     tokens = score_tokens(scale, form)
     pieces = [p.chosen.translate(_BYTES) for p in positions]
     read = read_rating("".join(pieces), scale, form, cut_off=cut_off)
-    if form in ONE_TOKEN:
+    if FORMS[form].alone:
         index = _first(pieces)
         alone = index is not None and _is_alone(pieces, index)
         if not alone and read.status != "refused":

@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Mapping, Sequence
 
-from dhp.core.protocol_spec import AnswerForm
+from dhp.core.answer_forms import FORMS, AnswerForm, answer_scale
 from dhp.core.records import Rating
 from dhp.core.specs import Metric, Scale
 from dhp.core.text import holds_refusal
@@ -29,19 +29,6 @@ from dhp.judge.extraction.statements import (
     stated,
 )
 from dhp.judge.extraction.values import letter_reader, number_reader
-
-_SCALES: Mapping[str, Scale] = {
-    "da": Scale(min=0, max=100),
-    "stars": Scale(min=1, max=5),
-    "letters": Scale(min=1, max=5),
-}
-ONE_TOKEN: tuple[AnswerForm, ...] = ("score-only", "da", "stars", "letters")
-"""Forms whose whole answer is the score."""
-
-
-def answer_scale(form: AnswerForm, scale: Scale) -> Scale:
-    """The scale that an answer of this form is on; `scale` is the metric's. Letters count from A = 1."""
-    return _SCALES.get(form, scale)
 
 
 def metric_rating(
@@ -289,7 +276,7 @@ def _may_go_on(found: Statement, words: str, text: str, form: AnswerForm, scale:
     """Whether the number that ends a cut off answer may begin a longer one, or a sentence."""
     if words[found.value_end :].strip(" .*") or text.endswith("\n"):
         return False
-    if form not in ONE_TOKEN or found.kind in (LABELLED, FINAL, NAMED) or found.rule == "stated":
+    if not FORMS[form].alone or found.kind in (LABELLED, FINAL, NAMED) or found.rule == "stated":
         return True
     return form != "letters" and (
         not found.number.is_integer() or "." in words or _has_longer(found.number, scale)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from re import Match
 
-from dhp.core.protocol_spec import AnswerForm
+from dhp.core.answer_forms import AnswerForm
 from dhp.core.specs import Scale
 from dhp.core.text import holds_refusal
 from dhp.judge.extraction import objects

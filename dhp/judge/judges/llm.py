@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from dhp.content.catalog import override
+from dhp.core.answer_forms import AnswerForm, answer_scale, form_again
 from dhp.core.errors import InputError
-from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate, Rating, protocol_name
 from dhp.core.specs import Metric, Task
 from dhp.core.text import holds_refusal
@@ -17,11 +17,11 @@ from dhp.judge.extraction.echo import without_echo
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
 from dhp.judge.extraction.plain import UNKNOWN_MARK, readable
 from dhp.judge.extraction.probabilities import IMPOSSIBLE, expected_score
-from dhp.judge.extraction.rating import answer_scale, metric_rating, read_answer, read_object
+from dhp.judge.extraction.rating import metric_rating, read_answer, read_object
 from dhp.judge.extraction.verdict import read_letter, read_verdict
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
 from dhp.judge.ratings import NO_ANSWER, TOOL_CALL, enough_tokens, reasons, remedy, sample_answer
-from dhp.judge.requests import SHORT_FORMS, RequestBuilder, TaskSteps
+from dhp.judge.requests import RequestBuilder, TaskSteps
 from dhp.judge.second_answers import R, Read, answers_read, is_second
 from dhp.llm.api import Client
 from dhp.llm.cached_model import CachedModel, asked_steps
@@ -242,7 +242,7 @@ class LlmJudge(_AskingJudge):
         `texts` has what was shown of each (example, variant).
         """
         asked, form = asked_for(request), self.builder.form(request.samples[0])
-        form = SHORT_FORMS.get(form, form) if second else form
+        form = form_again(form) if second else form
         sample = number % self.samples  # a text that is rated again has further numbers
         if isinstance(outcome, Failure):
             return [replace(rating, sample=sample, raw=outcome.reason) for rating in asked]
@@ -319,7 +319,7 @@ class LlmPairwiseJudge(_AskingJudge, PairwiseJudge):
         """The verdicts of the answers to requests."""
         form = self.builder.protocol.answer
         first = partial(self._verdicts, form)
-        second = partial(self._verdicts, SHORT_FORMS.get(form, form))
+        second = partial(self._verdicts, form_again(form))
         answers = self._read_answers(requests, first, second, lambda _: self.builder.short_request(form))
         return (verdict for verdict, _ in answers)
 

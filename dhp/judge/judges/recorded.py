@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import multimode
 
+from dhp.core.answer_forms import POINTWISE_FORMS, AnswerForm, turns_of
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import inner_files, parse_json, read_text, reason, unpacked
-from dhp.core.protocol_spec import POINTWISE_FORMS, AnswerForm
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Scale, Task
@@ -236,9 +236,8 @@ class RecordedJudge(Judge):
                     yield self._rating(answer, candidate.variant, metric)
 
     def _rating(self, answer: RecordedAnswer, variant: str, metric: Metric) -> Rating:
-        form = self._form
-        if form == "mix":
-            form = "analyze-rate" if answer.sample % 2 else "rate-explain"
+        turns = turns_of(self._form)
+        form = turns[answer.sample % len(turns)]
         read = read_answer(answer.answer, metric, form)
         return metric_rating(read, metric, form, (answer.example, variant, answer.sample), answer.answer)
 

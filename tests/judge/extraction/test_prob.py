@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dhp.core.answer_forms import AnswerForm
 from dhp.core.errors import InputError
-from dhp.core.protocol_spec import AnswerForm
 from dhp.core.specs import Scale
 from dhp.judge.extraction.extracted import Extracted
 from dhp.judge.extraction.probabilities import expected_score, letter_masses, normal, score_tokens

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.content.catalog import names_of, override, read_protocol, read_task, read_wording
-from dhp.core.protocol_spec import POINTWISE_FORMS, AnswerForm
+from dhp.core.answer_forms import POINTWISE_FORMS, AnswerForm, answer_scale
 from dhp.core.records import Candidate
 from dhp.core.specs import LANGUAGES, Scale
-from dhp.judge.extraction.rating import answer_scale, read_rating
+from dhp.judge.extraction.rating import read_rating
 from dhp.judge.requests import Prompts
 
 FIVE = Scale(min=1.0, max=5.0)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.core.protocol_spec import AnswerForm
+from dhp.core.answer_forms import AnswerForm
 from dhp.core.records import RatingStatus
 from dhp.core.specs import Scale
 from dhp.judge.extraction.extracted import Extracted

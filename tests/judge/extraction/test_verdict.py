@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.core.protocol_spec import PAIRWISE_FORMS, AnswerForm
+from dhp.core.answer_forms import PAIRWISE_FORMS, AnswerForm
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.verdict import (

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from dhp.content.catalog import names_of, read_pairwise, read_task, read_wording
+from dhp.core.answer_forms import PAIRWISE_FORMS
 from dhp.core.errors import InputError
-from dhp.core.protocol_spec import PAIRWISE_FORMS
 from dhp.judge.factory import find_judge, find_pairwise_judge, request_builder
 from dhp.judge.judges.llm import LlmPairwiseJudge
 from dhp.judge.pairs import OVERALL, AlwaysFirst, ComparedRatings, PairVerdict, majority
