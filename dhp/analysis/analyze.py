@@ -34,7 +34,7 @@ from dhp.core.text import alike_but_numbers
 from dhp.stats.arrays import Floats
 from dhp.stats.detection import FEWEST_PAIRS
 from dhp.stats.discernment import level_average, minimum
-from dhp.stats.judge_habits import rank_correlations, sample_consistency, spread, style_names
+from dhp.stats.judge_habits import correlations, sample_consistency, spread, style_names
 from dhp.stats.psychometric import curve, psychometric
 
 if TYPE_CHECKING:
@@ -69,7 +69,10 @@ def halo(ratings: RatingsArray, variants: Sequence[str]) -> dict[str, dict[str, 
     if len(ratings.metrics) < 2:
         return {}
     sides = zip(SIDES, (None, variants), strict=True)
-    return {side: _named(rank_correlations(_scores(ratings, each)), ratings.metrics) for side, each in sides}
+    return {
+        side: _named(correlations(_scores(ratings, each), "spearman"), ratings.metrics)
+        for side, each in sides
+    }
 
 
 def _scores(ratings: RatingsArray, variants: Sequence[str] | None) -> Floats:
@@ -87,38 +90,6 @@ def _named(table: Floats, names: Sequence[str]) -> dict[str, dict[str, float | N
         }
         for one, row in zip(names, table, strict=True)
     }
-
-
-def shared_styles(judged: Sequence[RatingsArray], variants: Sequence[str]) -> dict[str, Floats]:
-    """Side -> Spearman's correlation of every two judges over texts, the mean over metrics, shape (K, K).
-
-    Judges are correlated on the examples, variants and metrics that all have; NaN where no metric defines it.
-    High on originals as well means that they share a style, not only that both see damage.
-    """
-    variants = [v for v in variants if all(v in g.variants for g in judged)]
-    metrics = [m for m in judged[0].metrics if all(m in g.metrics for g in judged)]
-    examples = sorted(set.intersection(*(set(g.examples) for g in judged)))
-    found = {}
-    for side, each in zip(SIDES, (None, variants), strict=True):
-        tables = []
-        for metric in metrics:
-            columns = [_column(ratings, each, metric, examples) for ratings in judged]
-            tables.append(rank_correlations(np.column_stack(columns)))
-        stacked = np.array(tables)
-        there = ~np.isnan(stacked)
-        total = np.where(there, stacked, 0.0).sum(axis=0)
-        found[side] = np.where(there.any(axis=0), total / np.maximum(there.sum(axis=0), 1), np.nan)
-    return found
-
-
-def _column(
-    ratings: RatingsArray, variants: Sequence[str] | None, metric: str, examples: Sequence[str]
-) -> Floats:
-    """Mean scores text by text, variant by variant."""
-    place = {name: i for i, name in enumerate(ratings.examples)}
-    chosen = [place[e] for e in examples]
-    rows = [0] if variants is None else [1 + ratings.variants.index(v) for v in variants]
-    return ratings.means[rows, ratings.metrics.index(metric)][:, chosen].ravel()
 
 
 _FEWEST_DOSES = 2

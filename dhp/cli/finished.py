@@ -131,6 +131,11 @@ _ALARM = "! false alarm: harmless edits lower the score as damage does"
 @click.option("--resamples", default=RESAMPLES, metavar="K", help="Number of random label swaps.")
 @JSON
 @click.option(
+    "--styles",
+    is_flag=True,
+    help="Also print how far the judges agree with each other, before and after damage.",
+)
+@click.option(
     "--html", metavar="FILE", help="Also write a page; of two judges with the texts whose verdict changed."
 )
 def compare(
@@ -139,6 +144,7 @@ def compare(
     allow: tuple[str, ...],
     resamples: int,
     json: bool,
+    styles: bool,
     html: str | None,
 ) -> None:
     """Compare judges that rated the same texts.
@@ -164,10 +170,21 @@ def compare(
             rated = recorded_results(read_recorded_scores(form, *map(Path, run)))
         found = compare_rated(rated, allow=allow, resamples=resamples, quantities=quantities, progress=show)
     parts = _compared(found)
+    if styles:
+        parts += [part for each in found for part in _styles(each)]
     if html is not None:
         write_lines(Path(html), [compared_page(rated, found, runs)])
         parts += ["", f"page  {html}"]
     print_out(Printout(parts, [each.to_json() for each in found]), json=json)
+
+
+def _styles(found: "DatasetComparison") -> list[Part]:
+    """How far the judges of a dataset agree with each other."""
+    from dhp.report.shared_styles import HEADINGS, TITLE, by_chance, style_rows
+
+    *_, scores = HEADINGS
+    table = TextTable(f"{found.dataset}: {TITLE}", HEADINGS, style_rows(found), (*HEADINGS[1:3], scores))
+    return ["", table, by_chance(found.n)]
 
 
 def _compared(comparisons: "Sequence[DatasetComparison]") -> list[Part]:

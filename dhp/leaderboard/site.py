@@ -37,6 +37,7 @@ from dhp.report.advice import notes
 from dhp.report.charts import Point, discernment_charts, drawn, line_with_intervals, mark_blind
 from dhp.report.columns import kind_columns, legend, run_columns
 from dhp.report.labels import figure, shared_folder
+from dhp.report.shared_styles import HEADINGS, by_chance, style_rows
 from dhp.report.web import page
 
 if TYPE_CHECKING:
@@ -207,7 +208,15 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
             (table, sizes(table), costs(table), discernment_charts([e.result for e in table.entries]))
             for table in mine
         ]
-        made[dataset_file(dataset)] = _page("board_dataset.html", "../", dataset=dataset, tables=charts)
+        made[dataset_file(dataset)] = _page(
+            "board_dataset.html",
+            "../",
+            dataset=dataset,
+            tables=charts,
+            style_headings=HEADINGS,
+            style_rows=style_rows,
+            by_chance=by_chance,
+        )
     for model, own in counted(progress, "drawing judges", list(by_model.items()), itemgetter(0)):
         name = names[own[0][1].entry.judge]
         made[model_file(model)] = _page(

@@ -13,6 +13,7 @@ from dhp.core.text import printable
 from dhp.core.verdicts import AS_HARMLESS_EDITS, Verdict, verdicts_about
 from dhp.report.findings import Matrix, matrix_of
 from dhp.report.labels import listed, percent, percents
+from dhp.report.shared_styles import HEADINGS, by_chance, style_rows
 from dhp.report.web import page
 from dhp.runs.compare import ChangedKind, ChangedPair, DatasetComparison, changed_kinds
 from dhp.runs.reader import Run, RunResult
@@ -255,6 +256,9 @@ def compared_page(
         two=all(len(each.heads) == 2 for each in sets),
         sentence=printable(comparison_sentence(found)),
         changes=_changes(runs, wanted),
+        style_headings=HEADINGS,
+        style_rows=style_rows,
+        by_chance=by_chance,
         verdicts=_verdicts(rows),
     )
 

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dhp.analysis.analyze import analyze, shared_styles
+from dhp.analysis.analyze import analyze
 from dhp.analysis.ratings import split_ratings
 from dhp.analysis.results import Result, VariantResult
 from dhp.analysis.schedules import ALL
+from dhp.analysis.styles import SharedStyles, shared_styles
 from dhp.content.catalog import names_of
 from dhp.core.errors import InputError, unique
 from dhp.core.options import as_list, near_keywords
@@ -186,9 +187,8 @@ class DatasetComparison:
     """The lowest D of each judge in its own run."""
     scores: dict[str, Comparison]
     """`detection`, `auroc`, `standardised_drop` -> the comparison by it."""
-    shared_styles: dict[str, Floats]
-    """`originals`, `degraded` -> Spearman's correlation of the judges' scores over texts, shape (K, K), the
-    mean over metrics; NaN where undefined."""
+    styles: SharedStyles
+    """How far the judges agree with each other, before and after damage."""
     by_variant: tuple[tuple[Pair, ...], ...] = ()
     """Comparison of every pair of judges by detection of each variant, shape (V, K (K - 1) / 2)."""
 
@@ -228,7 +228,7 @@ class DatasetComparison:
             ],
             "false_alarms": list(self.false_alarms),
             "scores": {name: _plain(asdict(found)) for name, found in self.scores.items()},
-            "shared_styles": _plain(self.shared_styles),
+            "styles": self.styles.to_json(),
         }
 
 
@@ -390,7 +390,6 @@ def _compared(
         resamples=max(resamples, SWAPS_PER_PAIR * pairs),
         on_pair=on_pair,
     )
-    shared = shared_styles([e.ratings for e in entries], list(levels))
     seen = [{row.variant: row for row in e.result.variants} for e in entries]
     damage = tuple(tuple(rows[variant] for rows in seen) for variant in levels)
     alarms = tuple(tuple(row.variant for row in e.result.alarms) for e in entries)
@@ -408,7 +407,7 @@ def _compared(
         tuple(e.result.d_avg for e in entries),
         tuple(e.result.d_min for e in entries),
         found,
-        shared,
+        shared_styles([e.ratings for e in entries], list(levels)),
         tuple(variants),
     )
 

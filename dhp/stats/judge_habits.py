@@ -4,6 +4,7 @@ Also the agreement of several raters of the same items.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -86,13 +87,15 @@ def style_names(originals: Spread, degraded: Spread, low: float, high: float) ->
     return tuple(found)
 
 
-def rank_correlations(columns: npt.ArrayLike) -> Floats:
-    """Spearman's rank correlation of every two columns over the rows that both have.
+def correlations(columns: npt.ArrayLike, method: Literal["pearson", "spearman"]) -> Floats:
+    """Correlation of every two columns over the rows that both have, of values or of ranks.
 
     Parameters
     ----------
     columns : shape (n, k)
         NaN where a value is missing.
+    method
+        `pearson` or `spearman`.
 
     Returns
     -------
@@ -104,7 +107,7 @@ def rank_correlations(columns: npt.ArrayLike) -> Floats:
     x = np.asarray(columns, dtype=np.float64)
     if x.ndim != 2:
         raise ValueError(f"columns must have shape (n, k), not {x.shape}")
-    found: Floats = pd.DataFrame(x).corr(method="spearman", min_periods=_FEWEST).to_numpy()
+    found: Floats = pd.DataFrame(x).corr(method=method, min_periods=_FEWEST).to_numpy()
     return np.clip(found, -1.0, 1.0)
 
 

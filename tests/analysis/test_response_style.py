@@ -3,16 +3,14 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import dhp
-from dhp.analysis.analyze import halo, response_styles, shared_styles
+from dhp.analysis.analyze import halo, response_styles
 from dhp.analysis.ratings import RatingsArray, split_ratings
 from dhp.core.specs import Task
 from dhp.report.advice import notes
-from dhp.runs.compare import compare
 
 
 def found_words(model: str) -> set[str]:
@@ -69,22 +67,6 @@ def test_one_metric_has_no_halo() -> None:
     assert dhp.run("mock/ideal", "mini/summeval", metrics=["fluency"])[0].halo == {}
 
 
-@pytest.mark.slow
-def test_judges_that_share_a_style_are_alike_on_originals_too(tmp_path: Path) -> None:
-    """Mock judges know the same qualities of the originals; a judge of its own does not."""
-    for name, model in (("a", "mock/ideal"), ("b", "mock/lenient"), ("c", Halo())):
-        dhp.run(model, "mini/summeval", out=tmp_path / name)
-    (found,) = compare(*(tmp_path / n for n in "abc"), resamples=20)
-    for side in ("originals", "degraded"):
-        table = found.shared_styles[side]
-        assert table[0, 1] > 0.7
-        assert abs(table[0, 2]) < 0.4
-        assert table == pytest.approx(table.T)
-    assert found.to_json()["shared_styles"]["originals"][0][1] == pytest.approx(
-        found.shared_styles["originals"][0, 1]
-    )
-
-
 def test_a_halo_of_two_metrics() -> None:
     table = pd.DataFrame(
         [(str(e), "original", metric, s) for metric in ("a", "b") for e, s in enumerate((1, 4, 2, 3))],
@@ -108,13 +90,3 @@ def test_the_styles_of_a_metric_are_the_spread_of_either_side() -> None:
     ratings = rated({"original": [1, 2, 3, 5], "a": [1, 1, 2, 2]})
     style = response_styles(ratings, ["a"], None)["m"]
     assert (style.originals.mean, style.degraded.mean, style.words) == (2.75, 1.5, None)
-
-
-def test_judges_are_alike_on_the_variants_that_all_rated() -> None:
-    one = rated({"original": [1, 2, 3, 4], "a": [1, 2, 3, 4], "b": [4, 3, 2, 1]})
-    other = rated({"original": [2, 3, 4, 5], "b": [8, 6, 4, 2], "c": [0, 0, 0, 0]})
-    found = shared_styles([one, other], ["a", "b", "c", "never"])
-    assert found["degraded"] == pytest.approx(np.ones((2, 2))), "by b alone"
-    nothing = shared_styles([one, other], ["a", "c", "never"])
-    assert np.isnan(nothing["degraded"]).all()
-    assert nothing["originals"] == pytest.approx(np.ones((2, 2)))

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
+import pandas as pd
 import pytest
 
 from dhp.analysis.results import results_schema
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.leaderboard.entries import read_entries
-from dhp.leaderboard.site import costs, sizes, write_site
+from dhp.leaderboard.site import costs, dataset_file, sizes, write_site
 from dhp.leaderboard.tables import as_csv, as_json, as_latex, as_markdown, make_tables
 from tests.browser import Page, in_browser, needs_chromium
 from tests.parsed import Parsed
@@ -103,6 +105,22 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded(site: Path) -> None:
             target = (path.parent / link.partition("#")[0]).resolve()
             assert link.startswith("#") or target.is_file(), (path, link)
         assert "://" not in re.sub(r'xmlns\S*="http[^"]*"', "", path.read_text("utf-8"))
+
+
+def test_the_page_of_a_dataset_holds_how_far_judges_agree_with_each_other(runs: Path, site: Path) -> None:
+    """Pearson's rho over the originals, each score the mean over the metrics, from the files of ratings."""
+    scores = {}
+    for name in ("good", "noisy"):
+        rows = pd.read_parquet(runs / name / "ratings.parquet")
+        rows = rows[(rows.dataset == "mini/summeval") & (rows.variant == "original")]
+        scores[name] = rows.groupby("example").score.mean()
+    rho = np.corrcoef(scores["good"], scores["noisy"])[0, 1]
+    text = (site / dataset_file("mini/summeval")).read_text("utf-8").replace("<wbr>", "")
+    row = re.search(
+        r'<th scope="row">mock/(?:ideal, mock/noisy|noisy, mock/ideal)</th><td>([^<]*)</td>', text
+    )
+    assert row
+    assert row[1] == f"{rho:.2f}"
 
 
 def test_the_schema_is_in_the_site(site: Path, runs: Path) -> None:

@@ -136,7 +136,7 @@ def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> 
         assert 0 < len(impossible) < len(result.variants)
     (found,) = compare(tmp_path / "a", tmp_path / "b", resamples=20)
     assert found.d_avg[1] == result.d_avg
-    assert found.shared_styles["degraded"][0, 1] > 0.7
+    assert found.styles.damaged[0, 1] > 0.7
 
 
 @pytest.mark.slow

@@ -10,10 +10,10 @@ from scipy import stats
 
 from dhp.stats.judge_habits import (
     confusion,
+    correlations,
     error_rates,
     failure_p,
     flip_rate,
-    rank_correlations,
     sample_consistency,
     spread,
     style_names,
@@ -211,7 +211,7 @@ def test_correlations_are_spearmans_over_shared_rows() -> None:
     x = rng.integers(1, 6, (60, 3)).astype(float)
     x[:, 1] += x[:, 0]
     x[rng.random(x.shape) < 0.1] = np.nan
-    found = rank_correlations(x)
+    found = correlations(x, "spearman")
     for i in range(3):
         for j in range(3):
             there = ~np.isnan(x[:, [i, j]]).any(axis=1)
@@ -220,7 +220,7 @@ def test_correlations_are_spearmans_over_shared_rows() -> None:
 
 
 def test_an_undefined_correlation_is_no_number() -> None:
-    found = rank_correlations([[1, 5, np.nan], [2, 5, np.nan], [3, 5, 1], [4, 5, 2]])
+    found = correlations([[1, 5, np.nan], [2, 5, np.nan], [3, 5, 1], [4, 5, 2]], "spearman")
     assert np.isnan(found[0, 1])
     assert np.isnan(found[0, 2])
     assert found[0, 0] == 1

@@ -1,0 +1,111 @@
+"""How judges score the same texts before and after damage: figure 2 of Wang et al. (2025), without humans."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dhp.analysis.ratings import RatingsArray
+from dhp.core.records import ORIGINAL
+from dhp.stats.arrays import Floats, Ints
+from dhp.stats.judge_habits import correlations
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_DIGITS = 9  # of a mean over metrics, beyond which floating point alone tells scores apart
+
+
+@dataclass(frozen=True, slots=True)
+class SharedStyles:
+    """Scores of K judges over the same texts, each score the mean over the metrics.
+
+    Judges that correlate on originals and not on damaged texts, or the other way round, are the same judges:
+    how far two agree depends on the texts and on how they use the scale, and is no measure of what they see.
+    """
+
+    variants: tuple[str, ...]
+    """`original` first, then the damaged variants that all judges rated."""
+    rho: Floats
+    """Pearson's correlation of every two judges over the texts of a variant that both scored by all metrics,
+    in [-1, 1], shape (variants, K, K); NaN where a judge gives all texts one score, or for fewer than three
+    texts."""
+    n: Ints
+    """Texts of which that correlation is taken, shape (variants, K, K)."""
+    mean: Floats
+    """Mean score of each judge, shape (variants, K); NaN without any."""
+
+    @property
+    def damaged(self) -> Floats:
+        """Mean of `rho` over the damaged variants, shape (K, K); NaN where all are undefined."""
+        return _mean(self.rho[1:])
+
+    @property
+    def mean_damaged(self) -> Floats:
+        """Mean score over the damaged variants, shape (K,)."""
+        return _mean(self.mean[1:])
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields by name, as JSON values."""
+        return {
+            "variants": list(self.variants),
+            "rho": _plain(self.rho),
+            "n": self.n.tolist(),
+            "mean": _plain(self.mean),
+        }
+
+    def to_frame(self, judges: Sequence[str]) -> "pd.DataFrame":
+        """A row for each variant and pair of these K judges: variant, first, second, rho, n."""
+        import pandas as pd
+
+        rows = [
+            (variant, judges[i], judges[j], self.rho[v, i, j], int(self.n[v, i, j]))
+            for v, variant in enumerate(self.variants)
+            for i, j in combinations(range(len(judges)), 2)
+        ]
+        return pd.DataFrame(rows, columns=["variant", "first", "second", "rho", "n"])
+
+
+def shared_styles(judged: Sequence[RatingsArray], variants: Sequence[str]) -> SharedStyles:
+    """Those of judges, on the examples, metrics and variants that all have."""
+    common = [v for v in variants if all(v in ratings.variants for ratings in judged)]
+    metrics = [m for m in judged[0].metrics if all(m in ratings.metrics for ratings in judged)]
+    examples = sorted(set.intersection(*(set(ratings.examples) for ratings in judged)))
+    scores = np.stack([_scores(ratings, common, metrics, examples) for ratings in judged], axis=-1)
+    there = (~np.isnan(scores)).astype(np.int64)
+    return SharedStyles(
+        (ORIGINAL, *common),
+        np.stack([correlations(columns, "pearson") for columns in scores]),
+        there.swapaxes(1, 2) @ there,
+        _mean(scores.swapaxes(0, 1)),
+    )
+
+
+def _scores(
+    ratings: RatingsArray, variants: Sequence[str], metrics: Sequence[str], examples: Sequence[str]
+) -> Floats:
+    """Mean over the metrics, shape (1 + variants, examples), originals first; NaN where a metric lacks."""
+    place = {name: i for i, name in enumerate(ratings.examples)}
+    rows = [0, *(1 + ratings.variants.index(v) for v in variants)]
+    columns = [ratings.metrics.index(metric) for metric in metrics]
+    chosen = [place[example] for example in examples]
+    means: Floats = ratings.means[np.ix_(rows, columns, chosen)].mean(axis=1)
+    return means.round(_DIGITS)
+
+
+def _mean(values: Floats) -> Floats:
+    """The mean over the first axis of what is defined; NaN where nothing is."""
+    there = ~np.isnan(values)
+    total = np.where(there, values, 0.0).sum(axis=0)
+    found: Floats = np.where(there.any(axis=0), total / np.maximum(there.sum(axis=0), 1), np.nan)
+    return found
+
+
+def _plain(values: Floats) -> Any:
+    """Nested lists, with None for NaN."""
+    if values.ndim > 1:
+        return [_plain(row) for row in values]
+    return [value if math.isfinite(value) else None for value in values.tolist()]
