@@ -283,7 +283,11 @@ def _carry_out(
             with suppress(Waiting):  # the requests of the other judges are to be collected too
                 found.append(_judged(spec, judge, part, folder, numbered(progress, number, len(own))))
         context.stop_if_waiting(whole=True)
-        results = Results([result for result, _ in found], [ratings for _, ratings in found])
+        results = Results(
+            [result for result, _ in found],
+            [ratings for _, ratings in found],
+            folder.path if folder else None,
+        )
         if folder:
             folder.write_examples({p.dataset.name: p.dataset.examples for p in perturbed})
             folder.write([(p.dataset.name, p.variants, p.texts) for p in perturbed], results)

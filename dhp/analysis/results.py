@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from dhp.analysis.passing import AtMark, MarkSweep, PassShare
@@ -448,12 +449,19 @@ class Results(Sequence[Result]):
     """Results of one or several (model, protocol, dataset).
 
     Where it holds exactly one, that result's attributes (`d_avg`, `variants`, ...) can be read from the
-    collection itself. `rated` holds the ratings behind each, where these are known.
+    collection itself. `rated` holds the ratings behind each, where these are known, and `folder` is that of
+    the run, None if it was not written.
     """
 
-    def __init__(self, results: Sequence[Result], rated: Sequence["RatingsArray"] = ()) -> None:
+    def __init__(
+        self,
+        results: Sequence[Result],
+        rated: Sequence["RatingsArray"] = (),
+        folder: Path | None = None,
+    ) -> None:
         self._results = tuple(results)
         self.rated = tuple(rated)
+        self.folder = folder
 
     @overload
     def __getitem__(self, index: int) -> Result: ...
@@ -461,7 +469,7 @@ class Results(Sequence[Result]):
     def __getitem__(self, index: slice) -> "Results": ...
     def __getitem__(self, index: int | slice) -> "Result | Results":
         if isinstance(index, slice):
-            return Results(self._results[index], self.rated[index])
+            return Results(self._results[index], self.rated[index], self.folder)
         return self._results[index]
 
     def __len__(self) -> int:
@@ -483,9 +491,23 @@ class Results(Sequence[Result]):
             raise AttributeError(f"there are {len(self)} results; choose one, e.g. results[0].{name}")
         return getattr(self._results[0], name)
 
+    @property
+    def sentence(self) -> str:
+        """What each judge notices and misses, a line for each."""
+        return str(_as_shown("sentence", self))
+
     def to_frame(self) -> "pd.DataFrame":
         """One row a (model, protocol, dataset, variant, metric)."""
         frame: pd.DataFrame = _as_shown("frame", self)
+        return frame
+
+    def ratings_frame(self) -> "pd.DataFrame":
+        """The ratings behind the results: one row a (model, protocol, dataset, example, variant, metric).
+
+        `score` is the mean of the samples, NaN if there is none; the undamaged text is the variant
+        `original`. Raises `InputError` for results that were read from a file without ratings.
+        """
+        frame: pd.DataFrame = _as_shown("ratings_frame", self)
         return frame
 
     def to_dict(self) -> Any:

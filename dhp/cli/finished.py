@@ -376,7 +376,7 @@ def gate(
     if history:
         against = None if conditions.against is None else str(conditions.against)
         add_to_history(Path(history), run, against, outcome)
-    say(Text(printable(outcome.line), no_wrap=True))
+    say(Text(printable(outcome.sentence), no_wrap=True))
     if not outcome.passed:
         raise click.exceptions.Exit(1)
 

@@ -2,8 +2,8 @@
 
 import inspect
 import warnings
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,17 +22,8 @@ def judge_audit() -> "Callable[..., Results]":
         What `dhp.run` takes as a model: a function, a scorer of a framework, a name.
     dataset
         As for `dhp.run`; default: the bundled data.
-    min_detection
-        The least detection that every result must have, in per cent, as for `dhp gate`.
-    must_notice
-        Kinds of damage that must be shown to be noticed; default: `all` without any other limit.
-    max_pass, max_fail
-        At the pass mark (`analysis=dhp.AnalysisConfig(pass_mark=7)`): the share of the damaged texts of any
-        kind that may pass, and of the originals that may fail, in per cent.
-    max_missing
-        The share of its scores, in per cent, that a kind of text may lack; default: that of `dhp gate`.
-    require_proof, ignore_controls
-        Whether what is undecided fails too, and whether a judge with a false alarm may pass.
+    min_detection, must_notice, max_pass, max_fail, max_drop, against, require_proof, ...
+        Conditions, all of `dhp.gate` and with the same meaning. Without a limit: `must_notice="all"`.
     **options
         Further keywords of `dhp.run`, such as `judge_settings` and `n`.
 
@@ -46,41 +37,23 @@ def judge_audit() -> "Callable[..., Results]":
     return _audit
 
 
-def _audit(
-    judge: object,
-    dataset: Any = "mini",
-    *,
-    min_detection: float | None = None,
-    must_notice: str | Collection[str] = (),
-    max_pass: float | None = None,
-    max_fail: float | None = None,
-    max_missing: float | None = None,
-    require_proof: bool = False,
-    ignore_controls: bool = False,
-    **options: Any,
-) -> "Results":
-    from dhp.core.options import as_list, check_keywords
+def _audit(judge: object, dataset: Any = "mini", **options: Any) -> "Results":
+    from dhp.core.options import check_keywords
     from dhp.run import run
     from dhp.runs.conditions import Gate
     from dhp.runs.gate import check_run
 
-    known = [*inspect.signature(_audit).parameters, *inspect.signature(run).parameters]
-    check_keywords("judge_audit", options, [name for name in known if name != "options"])
-    limited = any(limit is not None for limit in (min_detection, max_pass, max_fail))
-    gate = Gate(
-        min_detection=min_detection,
-        must_notice=as_list(must_notice) if must_notice or limited else ["all"],
-        max_pass=max_pass,
-        max_fail=max_fail,
-        require_proof=require_proof,
-        ignore_controls=ignore_controls,
-    )
-    if max_missing is not None:
-        gate = replace(gate, max_missing=max_missing)
+    conditions = {field.name: options.pop(field.name) for field in fields(Gate) if field.name in options}
+    known = [*inspect.signature(run).parameters, *(field.name for field in fields(Gate))]
+    check_keywords("judge_audit", options, known)
+    limits = ("min_detection", "max_pass", "max_fail", "against", "must_notice")
+    if all(conditions.get(limit) in (None, (), [], "") for limit in limits):
+        conditions["must_notice"] = "all"
+    gate = Gate(**conditions)
     results = run(judge, dataset, **options)
     found = check_run(results, gate)
     if not found.passed:
-        pytest.fail(found.line, pytrace=False)
+        pytest.fail(found.sentence, pytrace=False)
     if found.state == "undecided":
-        warnings.warn(found.line, stacklevel=2)
+        warnings.warn(found.sentence, stacklevel=2)
     return results

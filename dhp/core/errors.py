@@ -23,7 +23,19 @@ def unquoted(message: str) -> str:
     return message.replace(_QUOTED, "`")
 
 
-class DhpError(Exception):
+class _InOneLine(BaseException):
+    """An error whose text says all: a notebook shows it in one line, without the calls that led to it."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython prints in place of a traceback."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class UnknownKeyword(_InOneLine, TypeError):
+    """A keyword that a function does not take; says the near name."""
+
+
+class DhpError(_InOneLine, Exception):
     """Base of every error this package raises on purpose; its text is one line for the user."""
 
     exit_code = 2

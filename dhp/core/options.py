@@ -15,7 +15,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, get_args
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, UnknownKeyword, suggest
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,11 +24,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def check_keywords(function: str, names: Iterable[str], allowed: Iterable[str]) -> None:
-    """Raise `TypeError` for the first keyword that a function does not take, with the near name."""
+    """Raise `UnknownKeyword` for the first keyword that a function does not take, with the near name."""
     known = list(dict.fromkeys(allowed))
     for name in names:
         if name not in known:
-            raise TypeError(f"{function}() has no keyword '{name}'; {suggest(name.lower(), known)}")
+            raise UnknownKeyword(f"{function}() has no keyword '{name}'; {suggest(name.lower(), known)}")
 
 
 def near_keywords(call: F) -> F:

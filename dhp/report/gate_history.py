@@ -151,7 +151,7 @@ def _check(run: str, against: str | None, outcome: Outcome) -> Check:
         for r in outcome.results
     )
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return Check("dhp.gate/1", now, run, against, outcome.state, outcome.passed, outcome.line, results)
+    return Check("dhp.gate/1", now, run, against, outcome.state, outcome.passed, outcome.sentence, results)
 
 
 def history_page(checks: Sequence[Check]) -> str:

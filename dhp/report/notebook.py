@@ -1,14 +1,19 @@
-"""Results as Python shows them: as text, as tables of a notebook, as a data frame, as a chart.
+"""Results, comparisons and gates as Python shows them: as text, as tables of a notebook, as a data frame,
+as a chart.
 
-`dhp.analysis.results` loads this file by its name as a result is shown, since it stands below the report.
+Each loads this file by its name as it is shown, since it stands below the report.
 """
 
 import io
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from dhp.analysis.results import Result, Results
+from dhp.analysis.results import Result, Results, VariantResult
+from dhp.content.catalog import variant_name
+from dhp.core.records import ORIGINAL
+from dhp.core.text import printable
 from dhp.core.verdicts import Verdict
 from dhp.report.advice import advice
 from dhp.report.columns import (
@@ -23,9 +28,14 @@ from dhp.report.columns import (
     legend,
     plain_row,
 )
+from dhp.report.compared import comparison_sentence, most_different
 from dhp.report.findings import by_judge, sentences
+from dhp.report.labels import percent
 from dhp.report.printout import print_parts
 from dhp.report.terminal import results_in_terminal
+from dhp.runs.compare import Comparisons, DatasetComparison
+from dhp.runs.gate import Outcome
+from dhp.runs.reader import open_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +70,11 @@ def text(results: Results) -> str:
     if len(results) > _SHOWN:
         out.write(f"and {len(results) - _SHOWN} more results\n")
     return out.getvalue().strip("\n")
+
+
+def sentence(results: Sequence[Result]) -> str:
+    """What each judge notices and misses, a line for each."""
+    return "\n".join(map(str, sentences(results)))
 
 
 def html(results: Sequence[Result]) -> str:
@@ -139,15 +154,123 @@ def frame(results: Sequence[Result]) -> "pd.DataFrame":
     return pd.DataFrame(rows)
 
 
+def ratings_frame(results: Results) -> "pd.DataFrame":
+    """One row a (model, protocol, dataset, example, variant, metric) that was asked about.
+
+    `score` is the mean of the samples, NaN if there is none.
+    """
+    import pandas as pd
+
+    parts = []
+    for each in (entry.ratings for entry in open_run(results, "the results").rated):
+        texts, metrics, examples = each.asked.nonzero()
+        columns = {
+            "model": each.model,
+            "protocol": each.protocol,
+            "dataset": each.dataset,
+            "example": [each.examples[place] for place in examples],
+            "variant": [(ORIGINAL, *each.variants)[place] for place in texts],
+            "metric": [each.metrics[place] for place in metrics],
+            "score": each.means[texts, metrics, examples],
+        }
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True)
+
+
+def comparisons_html(found: Comparisons) -> str:
+    """The sentence, then for each dataset the kinds of damage by judge, those furthest apart first."""
+    parts = [f"<p><b>{escape(comparison_sentence(found))}</b></p>"]
+    for each in found:
+        heads = [*each.names, *([f"{each.names[1]} - {each.names[0]}"] if each.apart else [])]
+        cells = "".join(f'<th style="text-align:right">{escape(printable(head))}</th>' for head in heads)
+        rows = [f"<tr><th>{escape(printable(each.dataset))}, n = {each.n}</th>{cells}</tr>"]
+        for variant, seen in most_different([each]):
+            kinds = [_kind_cell(seen[judge][0]) for judge in each.judges]
+            if each.apart:
+                kinds.append(f'<td style="text-align:right">{_points_apart(each, variant)}</td>')
+            rows.append(f"<tr><td>{escape(variant_name(variant))}</td>{''.join(kinds)}</tr>")
+        parts.append(f"<table>{''.join(rows)}</table>")
+    if any(each.apart for each in found):
+        parts.append("<p>* significant at 0.05, corrected over all kinds of damage</p>")
+    return "".join(parts)
+
+
+def _kind_cell(row: VariantResult) -> str:
+    shown = f"{percent(row.detection)} {row.state}"
+    return f'<td style="text-align:right;color:{row.state.mark[0]}">{escape(shown)}</td>'
+
+
+def _points_apart(found: DatasetComparison, variant: str) -> str:
+    """Detection by the second of two judges less that by the first, with its limits."""
+    pair = found.apart[variant]
+    if math.isnan(pair.difference):
+        return "–"
+    ends = "" if math.isnan(pair.low) else f" ({100 * pair.low:z.0f} to {100 * pair.high:z.0f})"
+    return f"{100 * pair.difference:+z.0f}{ends}{' *' * pair.differs}"
+
+
+def comparisons_frame(found: Comparisons) -> "pd.DataFrame":
+    """One row a (dataset, kind of damage, judge), with its difference from the first judge."""
+    import pandas as pd
+
+    return pd.DataFrame([row for each in found for row in _compared_rows(each)])
+
+
+def _compared_rows(found: DatasetComparison) -> "Iterator[dict[str, Any]]":
+    for kinds, pairs in zip(found.damage, found.by_variant, strict=True):
+        beside_first = {pair.second: pair for pair in pairs if pair.first == 0}
+        for place, (judge, row) in enumerate(zip(found.judges, kinds, strict=True)):
+            pair = beside_first.get(place)
+            yield {
+                "dataset": found.dataset,
+                "judge": judge,
+                "variant": row.variant,
+                "level": row.level,
+                **plain_row((KIND, *KINDS), row),
+                "difference": None if pair is None else pair.difference,
+                "difference_low": None if pair is None else pair.low,
+                "difference_high": None if pair is None else pair.high,
+                "p_adjusted": None if pair is None else pair.p_adjusted,
+            }
+
+
+def outcome_html(outcome: Outcome) -> str:
+    """The sentence, and a table of what was found of each condition."""
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{escape(printable(cell))}</td>' for cell in row)}</tr>"
+        for row in _findings(outcome)
+    )
+    heads = "".join(f"<th>{name}</th>" for name in _FINDING)
+    return f"<p><b>{escape(printable(outcome.sentence))}</b></p><table><tr>{heads}</tr>{rows}</table>"
+
+
+_FINDING = ("condition", "state", "result", "finding")
+
+
+def _findings(outcome: Outcome) -> list[tuple[str, str, str, str]]:
+    return [
+        (condition, finding.state, finding.result, finding.words)
+        for condition, each in outcome.checks.items()
+        for finding in each
+    ]
+
+
+def outcome_frame(outcome: Outcome) -> "pd.DataFrame":
+    """One row for each finding of a gate."""
+    import pandas as pd
+
+    return pd.DataFrame(_findings(outcome), columns=list(_FINDING))
+
+
 def plot(result: Result) -> "Figure":
     """Detection of each kind of damage and control with its limits, coloured by verdict; 50 % is blind.
 
     It is drawn without a display; notebooks show it, `savefig` writes it.
     """
-    from matplotlib.figure import Figure
+    from dhp.report.picture import Picture
 
     rows = [row for row in (*result.variants, *result.controls) if row.detection is not None]
-    figure = Figure(figsize=(7, 0.8 + 0.32 * len(rows)), layout="constrained")
+    figure = Picture(figsize=(7, 0.8 + 0.32 * len(rows)), layout="constrained")
     axes = figure.subplots()
     for place, row in enumerate(rows):
         value, colour = row.detection or 0.0, row.state.mark[0]

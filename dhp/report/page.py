@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from dhp.analysis.results import Result, VariantResult
+from dhp.analysis.results import Result, Results, VariantResult
 from dhp.content.catalog import descriptions, variant_name
 from dhp.core.diff import EXCERPT, Pieces, excerpt, snippet
 from dhp.core.errors import InputError
@@ -26,6 +26,7 @@ from dhp.core.verdicts import verdicts_about
 from dhp.report.advice import advice, notes
 from dhp.report.charts import detection_chart, discernment_charts, judges_chart, marks_chart
 from dhp.report.columns import D_AVG, D_MIN, KIND, METRICS, PAPER, RUNS, filled, kind_columns, legend, weighed
+from dhp.report.compared import compared_page
 from dhp.report.findings import (
     Sentence,
     Texts,
@@ -36,7 +37,8 @@ from dhp.report.findings import (
 )
 from dhp.report.labels import best_mark, figure, percent, percents, sets
 from dhp.report.web import page
-from dhp.runs.reader import MANIFEST, RESULTS, Run, RunResult, read_run
+from dhp.runs.compare import Comparisons
+from dhp.runs.reader import MANIFEST, RESULTS, Run, RunResult, RunSource, open_run, read_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,8 +180,8 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         with stage(numbered(progress, number, len(found)), "drawing the charts of the report"):
             curves.append(detection_chart(each.curves) if each.curves and together is None else None)
     with stage(progress, "packing the texts of the report"):
-        pairs = explorer_data(run)
-    several = len(found) > 1
+        pairs = explorer_data(run) if run.has_texts else ""
+    several, manifest = len(found) > 1, run.manifest if run.has_texts else {}
     rows = [row for each in found for row in (*each.variants, *each.probes)]
     judged = [row for each in found for row in each.damage]
     return page(
@@ -195,7 +197,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         sentences=sentences(found),
         matrices=[(m, [found.index(f) for f in m.columns]) for m in matrices(found)] if several else [],
         advice={judge: said for judge, of in by_judge(found).items() if (said := advice(of))},
-        misses=misses(run.rated, _texts(run)),
+        misses=misses(run.rated, _texts(run)) if run.has_texts else [],
         verdicts=[v for v in verdicts_about("damage") if any(row.state is v for row in judged)],
         start=_start(judged),
         damage=_damage(rows),
@@ -216,29 +218,46 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         weighed=weighed,
         explorer=pairs,
         prompts=run.prompts,
-        manifest=json.dumps(run.manifest, ensure_ascii=False, indent=1),
-        made=str(run.manifest.get("created", ""))[:10],
-        perturb_usage=run.manifest.get("usage_of_perturb_model", {}),
+        manifest=json.dumps(manifest, ensure_ascii=False, indent=1),
+        made=str(manifest.get("created") or max(each.created for each in found))[:10],
+        perturb_usage=manifest.get("usage_of_perturb_model", {}),
     )
 
 
 @near_keywords
 def write_report(
-    run: str | Path, out: str | Path | None = None, progress: Progress | bool | None = True
+    run: RunSource | Comparisons, out: str | Path | None = None, progress: Progress | bool | None = True
 ) -> Path:
-    """Write the page of a finished run, by default into its folder; returns its path.
+    """Write the page of a run, its results or a comparison; returns its path.
 
-    Of a folder that holds finished runs the page lists them: `index.html`. Raises `InputError` for a folder
-    that holds none.
+    The page of a run goes into its folder by default. Of a folder that holds finished runs the page lists
+    them: `index.html`. Results of a run without `out` have a page without texts. Raises `InputError` for a
+    folder that holds no run, results that are not in a folder without `out`, and anything else.
     """
-    if holds_runs(run):
+    if not isinstance(run, str | Path | Results | Comparisons):
+        raise InputError(
+            f"the report of a {type(run).__name__}: unknown; allowed: the folder of a run, the results of "
+            "dhp.run, what dhp.compare returns"
+        )
+    if isinstance(run, Comparisons):
+        path = _path(out, None)
+        write_lines(path, [compared_page(run.rated, run, [each for each in run.runs if each.has_texts])])
+        return path
+    if not isinstance(run, Results) and holds_runs(run):
         return write_index(run, out)
-    found = read_run(run)
+    found = open_run(run, "the results")
+    path = _path(out, run.folder if isinstance(run, Results) else found.folder)
     with progress_of(progress) as show:
         text = html_report(found, show)
-    path = found.folder / "report.html" if out is None else Path(out)
     write_lines(path, [text])
     return path
+
+
+def _path(out: str | Path | None, folder: Path | None) -> Path:
+    """The file of a page: `out`, or in the folder of the run."""
+    if out is None and folder is None:
+        raise InputError('there is no folder for the page; name its file: dhp.report(..., "report.html")')
+    return Path(out) if out is not None else folder / "report.html"  # type: ignore[operator]
 
 
 def _repeats(result: Result) -> list[str]:

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import count, tee
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from dhp.analysis.styles import SharedStyles, shared_styles
 from dhp.content.catalog import names_of
 from dhp.core.errors import InputError, unique
 from dhp.core.options import as_list, near_keywords
+from dhp.core.plugins import load_target
 from dhp.core.progress import Progress, counted, numbered, progress_of
 from dhp.core.records import protocol_name
 from dhp.core.seeding import key_digest, text_hash
@@ -232,13 +233,66 @@ class DatasetComparison:
         }
 
 
+class Comparisons(Sequence[DatasetComparison]):
+    """Comparisons of judges, one for each dataset."""
+
+    def __init__(
+        self,
+        found: Sequence[DatasetComparison],
+        rated: Mapping[str, Sequence[RunResult]],
+        runs: Sequence[Run],
+    ) -> None:
+        self._found = tuple(found)
+        self.rated = rated
+        """Dataset -> the results that were compared."""
+        self.runs = tuple(runs)
+        """The runs that they are from."""
+
+    @overload
+    def __getitem__(self, index: int) -> DatasetComparison: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Comparisons": ...
+    def __getitem__(self, index: int | slice) -> "DatasetComparison | Comparisons":
+        if isinstance(index, slice):
+            return Comparisons(self._found[index], self.rated, self.runs)
+        return self._found[index]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __repr__(self) -> str:
+        return "\n".join([*map(repr, self), self.sentence])
+
+    def _repr_html_(self) -> str:
+        return str(_as_shown("comparisons_html", self))
+
+    @property
+    def sentence(self) -> str:
+        """What changed from the first of two judges to the second; of several which detects most."""
+        return str(load_target("dhp.report.compared:comparison_sentence")(self))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a (dataset, kind of damage, judge), with its difference from the first judge.
+
+        `difference` is the detection of the judge less that of the first, in [-1, 1], with its 95 % limits
+        `difference_low` and `difference_high` and `p_adjusted`, corrected over all kinds and pairs.
+        """
+        frame: pd.DataFrame = _as_shown("comparisons_frame", self)
+        return frame
+
+
+def _as_shown(form: str, of: object) -> Any:
+    """What the report makes of a comparison: a function of `dhp.report.notebook`, which stands above."""
+    return load_target(f"dhp.report.notebook:{form}")(of)
+
+
 @near_keywords
 def compare(
     *runs: RunSource,
     allow: str | Collection[str] = (),
     resamples: int = RESAMPLES,
     progress: Progress | bool = True,
-) -> list[DatasetComparison]:
+) -> Comparisons:
     """Compare judges, dataset by dataset, by swapping labels example by example; as `dhp compare`.
 
     Parameters
@@ -265,7 +319,8 @@ def compare(
     opened = [open_run(run, f"results {number}") for number, run in enumerate(runs, 1)]
     with progress_of(progress) as show:
         by_dataset = rated_by_dataset(counted(show, "reading runs", opened, attrgetter("name")))
-        return compare_rated(by_dataset, allow=allowed, resamples=resamples, progress=show)
+        found = compare_rated(by_dataset, allow=allowed, resamples=resamples, progress=show)
+    return Comparisons(found, by_dataset, opened)
 
 
 def compare_rated(

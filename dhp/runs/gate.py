@@ -8,10 +8,12 @@ proven: there undecided is not met.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dhp.analysis.results import Results
 from dhp.core.errors import InputError
 from dhp.core.options import as_list, keywords_of
+from dhp.core.plugins import load_target
 from dhp.runs.conditions import Gate
 from dhp.runs.gate_findings import (
     Finding,
@@ -28,6 +30,9 @@ from dhp.runs.losses import losses, paired_results
 from dhp.runs.marks import failing, moved_marks, passing
 from dhp.runs.reader import Run, RunSource, open_run, read_results
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _OF_A_CHECK = 2
 """Findings of one result and condition in the line."""
 _RESULTS = 2
@@ -42,7 +47,7 @@ class Outcome:
     """`met` where every condition holds, `not met` where one does not, else `undecided`."""
     passed: bool
     """Whether it is met, or undecided where no proof is required."""
-    line: str
+    sentence: str
     """What held, or what did not, the worst first: dataset, model, figure. `checks` holds all of it."""
     doubts: tuple[str, ...]
     """Reasons to doubt figures of the run, whether it passed or not."""
@@ -55,7 +60,15 @@ class Outcome:
     """Name of a result -> shift of level of each metric against the earlier run, where there is one."""
 
     def __repr__(self) -> str:
-        return f"Outcome({self.line})"
+        return f"Outcome({self.sentence})"
+
+    def _repr_html_(self) -> str:
+        return str(load_target("dhp.report.notebook:outcome_html")(self))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row for each finding: `condition`, `state`, `result`, and `finding` in words."""
+        frame: pd.DataFrame = load_target("dhp.report.notebook:outcome_frame")(self)
+        return frame
 
 
 @dataclass(frozen=True, slots=True)

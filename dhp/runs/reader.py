@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _PART = re.compile(r"part-\d+\.parquet")
-RESULTS, RATINGS, MANIFEST = "results.json", "ratings.parquet", "manifest.json"
+RESULTS, RATINGS, MANIFEST, EXAMPLES = "results.json", "ratings.parquet", "manifest.json", "examples.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,11 @@ class Run:
     results: Results
     name: str
     """The run in messages."""
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether its folder holds the texts: not of results in memory that were not written."""
+        return (self.folder / EXAMPLES).is_file()
 
     @property
     def ratings(self) -> "pd.DataFrame":
@@ -80,7 +85,7 @@ class Run:
     @property
     def examples(self) -> Iterator[dict[str, Any]]:
         """The undamaged texts, read anew each time: `dataset`, `id`, `source`, `output`, `fields`."""
-        return self._lines("examples.jsonl")
+        return self._lines(EXAMPLES)
 
     @property
     def perturbed(self) -> Iterator[dict[str, Any]]:
@@ -117,7 +122,9 @@ RunSource = str | Path | Results
 
 def open_run(source: RunSource, name: str) -> Run:
     """A run by its folder, or its results, which messages call `name`; errors as of `read_run`."""
-    return Run(Path(name), source, name) if isinstance(source, Results) else read_run(source)
+    if not isinstance(source, Results):
+        return read_run(source)
+    return Run(source.folder or Path(name), source, name)
 
 
 def read_run(folder: str | Path) -> Run:

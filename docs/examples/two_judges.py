@@ -10,4 +10,4 @@ if __name__ == "__main__":
     (found,) = dhp.compare("runs/old", "runs/new", resamples=200)
     print(found.dataset, *found.judges)
     verdict = dhp.gate("runs/new", against="runs/old", max_drop=20)
-    print(verdict.line)
+    print(verdict.sentence)

@@ -160,7 +160,7 @@ def test_scores_that_go_missing_on_damage_are_the_first_doubt(dhp: Run, tmp_path
     outcome = library.gate(results, min_detection=60)
     assert "degraded texts and originals lack scores at different rates" in outcome.doubts[0]
     words = "75.0 % of typos, minor (originals 0.0 %), more than 10 % in 2 of 3 kinds of text"
-    assert words in outcome.line
+    assert words in outcome.sentence
     assert next(iter(outcome.checks)) == "max-missing"
     assert library.gate(results, min_detection=60, max_missing=80).passed
 

@@ -59,7 +59,7 @@ def test_a_blind_judge_fails_with_the_line_of_the_gate(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"min_detecton": 99}, "judge_audit() has no keyword 'min_detecton'; did you mean 'min_detection'?"),
-        ({"max_drop": 3}, "judge_audit() has no keyword 'max_drop'; "),
+        ({"max_drp": 3}, "judge_audit() has no keyword 'max_drp'; did you mean 'max_drop'?"),
         ({"controlls": True}, "judge_audit() has no keyword 'controlls'; did you mean 'controls'?"),
     ],
 )

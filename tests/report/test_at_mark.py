@@ -104,9 +104,10 @@ def test_a_gate_limits_both_shares() -> None:
     assert lenient.state == "met"
     strict = dhp.gate(results, max_pass=10, max_fail=40)
     assert strict.state == "not met"
-    assert strict.line.startswith("not met: ")
+    assert strict.sentence.startswith("not met: ")
     assert (
-        "at the mark of 7 damaged texts pass (typos): 95.0 % (75.1–99.9), at most 10 % allowed" in strict.line
+        "at the mark of 7 damaged texts pass (typos): 95.0 % (75.1–99.9), at most 10 % allowed"
+        in strict.sentence
     )
     assert dhp.gate(results, max_fail=5).state == "undecided", "1 of 20 may be more than 5 %"
     with pytest.raises(

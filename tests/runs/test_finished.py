@@ -22,7 +22,7 @@ def test_functions_of_finished_runs(runs: Path, tmp_path: Path) -> None:
     assert found.judges == ("mock/ideal", "mock/blind")
     outcome = dhp.gate(runs / "new", against=runs / "old", max_drop=5)
     assert (outcome.state, outcome.passed) == ("not met", False)
-    assert "mini/story_cloze" in outcome.line
+    assert "mini/story_cloze" in outcome.sentence
     assert dhp.power(runs / "old")[0].variants
     assert dhp.report(runs / "old", tmp_path / "page.html").read_text().startswith("<!doctype html>")
     assert dhp.leaderboard([runs / "old", runs / "new"], tmp_path / "site").is_file()
@@ -76,7 +76,7 @@ def test_a_gate_takes_results_as_it_takes_folders(own: tuple[Path, list[dhp.Resu
     given = dhp.gate(new, against=old, max_drop=5, min_detection=50)
     stored = dhp.gate(folder / "sees_length", against=folder / "sees_capitals", max_drop=5, min_detection=50)
     assert (given.state, given.passed) == (stored.state, stored.passed)
-    assert given.line == stored.line.replace(str(folder / "sees_capitals"), "the earlier results")
+    assert given.sentence == stored.sentence.replace(str(folder / "sees_capitals"), "the earlier results")
     assert dhp.gate(new, min_detection=10).passed
 
 
