@@ -18,6 +18,28 @@ from dhp.llm.store import Claims, Store, keys, rows
 
 
 @dataclass(frozen=True, slots=True)
+class Speed:
+    """Seconds that a model in this process takes."""
+
+    prompt_token: float
+    answer_token: float
+
+    def answering(self, prompt: float, answer: float) -> float:
+        """Seconds for a prompt and an answer of so many tokens."""
+        return self.prompt_token * prompt + self.answer_token * answer
+
+
+@dataclass(slots=True)
+class Measured:
+    """What the dry run of a run has measured of models in this process."""
+
+    seconds: float = 0.0
+    """Time that it took, without that of loading models."""
+    speeds: dict[str, Speed] = field(default_factory=dict)
+    """By model."""
+
+
+@dataclass(frozen=True, slots=True)
 class RequestContext:
     """What all requests of a run share: store, rate limits, budget and opened models."""
 
@@ -38,6 +60,7 @@ class RequestContext:
     """Model -> the names of the models that answered for it, the first one first."""
     deferral: Deferral | None = None
     """Requests that are answered later; None asks all at once."""
+    measured: Measured = field(default_factory=Measured)
     executor: Executor = LOCAL
     """Executor that makes the calls and runs models and functions."""
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 from urllib.parse import urlsplit
 
 from dhp.llm.api import Client, LocalModel
-from dhp.llm.cached_model import CachedModel
+from dhp.llm.cached_model import CachedModel, Measured, Speed
 from dhp.llm.limits import PER, Prices
 from dhp.llm.records import Reply, Request, estimated_tokens
 
@@ -73,8 +74,8 @@ _MEASURED = 8
 """Requests that a model in this process answers to measure its speed; nothing of it is stored."""
 _TOKENS = 16
 """Tokens of each of these answers at most."""
-_SECONDS = 10.0
-"""Time that measuring a model on a dataset may take, once it is loaded."""
+_SECONDS = 20.0
+"""Time that measuring may take in a run, once models are loaded: half of what is left on each dataset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def estimate_requests(
     """
     count, exact = _counter(cached_model)
     wanted = samples = prompts = missing = 0
-    tokens = tokens_single = most = 0.0
+    tokens = tokens_single = most = written = 0.0
     again = _Second(short, count)
     seen: set[bytes] = set()  # the same prompt is sent once
     first: list[Request] = []
@@ -166,13 +167,20 @@ def estimate_requests(
         tokens += length
         tokens_single += length * left
         most += request.params.max_tokens * left
+        written += request.params.max_tokens * (1 if request.params.temperature == 0 else left)
         again.add(request, length, left)
-    assumed, duration = _speed(cached_model, first)
+    work = None if isinstance(cached_model.model, Client) else (tokens, written)
+    assumed, duration = (
+        _rate(cached_model) if work is None else _local_rate(cached_model, first, prompts, work)
+    )
     prices, priced = _prices(cached_model)
 
-    def cost(calls: int, prompt_tokens: float, completion_tokens: float) -> CostEstimate:
+    def cost(
+        calls: int, prompt_tokens: float, completion_tokens: float, work: tuple[float, float] | None = None
+    ) -> CostEstimate:
+        """`work` is what a model in this process reads and writes of these tokens; None for all."""
         money = prices.cost(prompt_tokens, completion_tokens)
-        seconds = duration(calls, prompts, prompt_tokens + completion_tokens)
+        seconds = duration(calls, *(work or (prompt_tokens, completion_tokens)))
         return CostEstimate(calls, prompt_tokens, completion_tokens, money, seconds)
 
     return Estimate(
@@ -185,8 +193,8 @@ def estimate_requests(
         samples - missing,
         assumed,
         exact,
-        cost(prompts, tokens, most),
-        cost(missing, tokens_single, most),
+        cost(prompts, tokens, most, work),
+        cost(missing, tokens_single, most, work),
         cost(prompts, tokens, prompts),
         cost(*again.total),
         priced,
@@ -227,40 +235,61 @@ def _prices(cached_model: CachedModel) -> tuple[Prices, str]:
     return listed_prices(model.model, model.endpoint, discounted=discounted)
 
 
-def _speed(
-    cached_model: CachedModel, first: Sequence[Request]
-) -> tuple[str, Callable[[int, int, float], float]]:
-    """How fast requests will be answered: in words, and as a function (calls, prompts, tokens) -> seconds.
+Duration = Callable[[int, float, float], float]
+"""(Calls, tokens of prompts, tokens of answers) -> seconds."""
 
-    Measured on the first requests by a model in this process, else assumed by the rate limits.
-    """
-    model = cached_model.model
-    if not isinstance(model, Client):
-        measured = [request for request in first if not model.misfit(request)]
-        each, count = _seconds_a_prompt(model, measured)
-        assumed = f"{each:.2g} s a prompt, measured on {count} of them in this process"
-        return assumed, lambda calls, prompts, tokens: prompts * each
+
+def _rate(cached_model: CachedModel) -> tuple[str, Duration]:
+    """How fast a server is assumed to answer, by the rate limits: in words, and as a function."""
     limits = cached_model.context.rate_limits
     parts = [f"{limits.concurrency} calls in flight, {_SECONDS_A_CALL:g} s each"]
     parts += [f"{limits.calls_per_minute:g} calls a minute"] if limits.calls_per_minute else []
     parts += [f"{limits.tokens_per_minute:g} tokens a minute"] if limits.tokens_per_minute else []
 
-    def seconds(calls: int, prompts: int, tokens: float) -> float:
+    def seconds(calls: int, sent: float, answered: float) -> float:
         minutes = [calls * _SECONDS_A_CALL / limits.concurrency / 60]
         minutes += [calls / limits.calls_per_minute] if limits.calls_per_minute else []
-        minutes += [tokens / limits.tokens_per_minute] if limits.tokens_per_minute else []
+        minutes += [(sent + answered) / limits.tokens_per_minute] if limits.tokens_per_minute else []
         return max(minutes) * 60
 
     return ", ".join(parts), seconds
 
 
-def _seconds_a_prompt(model: LocalModel, requests: Sequence[Request]) -> tuple[float, int]:
-    """Time for a whole answer, without the time to load the model, and the number of prompts measured.
+def _local_rate(
+    cached_model: CachedModel, first: Sequence[Request], prompts: int, work: tuple[float, float]
+) -> tuple[str, Duration]:
+    """How fast a model in this process answers, measured on the first requests; in words, and as a function.
 
-    Answers are cut at `_TOKENS`; for a longer one the time of its further tokens is added.
+    None is measured if half of the time that is left does not suffice for all, by what is known of the model
+    from other requests.
     """
-    if not requests:
-        return 0.0, 0
+    model, measured = cached_model.model, cached_model.context.measured
+    assert not isinstance(model, Client)
+    fitting = [request for request in first if not model.misfit(request)]
+    limit, speed, count = (_SECONDS - measured.seconds) / 2, measured.speeds.get(model.model), 0
+    if fitting and (speed is None or speed.answering(*_shape(model, fitting)) * len(fitting) <= limit):
+        speed, count = _speed(model, fitting, limit, measured)
+        measured.speeds.setdefault(model.model, speed)  # the first one had the most time
+    if speed is None or not prompts:
+        return "nothing to measure in this process", lambda calls, sent, answered: 0.0
+    of = f"{count} of them" if count else "other requests"
+    assumed = f"{speed.answering(*work) / prompts:.2g} s a prompt, measured on {of} in this process"
+    return assumed, lambda calls, sent, answered: speed.answering(sent, answered)
+
+
+def _shape(model: LocalModel, some: Sequence[Request]) -> tuple[float, float]:
+    """Mean tokens of a prompt, and of an answer that is cut for measuring."""
+    prompts = (model.count_tokens(request.text) for request in some)
+    return fmean(prompts), fmean(min(request.params.max_tokens, _TOKENS) for request in some)
+
+
+def _speed(
+    model: LocalModel, requests: Sequence[Request], limit: float, measured: Measured
+) -> tuple[Speed, int]:
+    """The speed of a model once it is loaded, and the number of prompts measured in `limit` seconds or so.
+
+    Answers are cut at `_TOKENS`.
+    """
 
     def seconds(some: Sequence[Request], most: int) -> tuple[float, int]:
         """Time, and tokens of the answers."""
@@ -273,16 +302,17 @@ def _seconds_a_prompt(model: LocalModel, requests: Sequence[Request]) -> tuple[f
     short = replace(requests[0], prompt="Count from 1 to 20.", before=())
     seconds([short], 1)  # loads it
     answering, tokens = seconds([short], _TOKENS)
-    a_token = answering / max(tokens, 1)
-    first, _ = seconds(requests[:1], 1)
-    wanted = sum(request.params.max_tokens for request in requests) / len(requests)
-    cut, whole = (first + a_token * (most - 1) for most in (min(wanted, _TOKENS), wanted))
-    count = int(min(len(requests), (_SECONDS - answering - first) / cut))
+    reading, _ = seconds(requests[:1], 1)
+    measured.seconds += answering + reading
+    speed = Speed(reading / max(_shape(model, requests[:1])[0], 1), answering / max(tokens, 1))
+    count = int(min(len(requests), (limit - answering - reading) / speed.answering(*_shape(model, requests))))
     if count < 2:
-        return whole, 1
+        return speed, 1
     # Prompts that are answered at once share the time of each token.
     together, _ = seconds(requests[:count], _TOKENS)
-    return together / count * whole / cut, count
+    measured.seconds += together
+    share = together / count / speed.answering(*_shape(model, requests[:count]))
+    return Speed(share * speed.prompt_token, share * speed.answer_token), count
 
 
 def _counter(cached_model: CachedModel) -> tuple[Callable[[str], float], bool]:

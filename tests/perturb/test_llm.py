@@ -12,7 +12,7 @@ from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.records import Variant
 from dhp.llm import estimate
 from dhp.llm.cached_model import CachedModel, RequestContext
-from dhp.llm.estimate import estimate_requests
+from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.limits import Budget, Limits
 from dhp.llm.records import Failure, Params, Request
 from dhp.llm.store import Store
@@ -296,5 +296,24 @@ def test_a_dry_run_measures_on_few_tokens_and_not_for_long(monkeypatch: pytest.M
         return model.rooms
 
     assert rooms(20) == [1, 16, 1, *[16] * 8]
-    monkeypatch.setattr(estimate, "_SECONDS", 0.11)
+    monkeypatch.setattr(estimate, "_SECONDS", 0.22)
     assert 3 <= len(rooms(20)) < 3 + 8
+
+
+def test_a_dry_run_measures_for_a_bounded_time_over_all_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each prompt takes 10 ms: after some sets what is known of the model stands for further measuring."""
+    monkeypatch.setattr(estimate, "_SECONDS", 0.3)
+    context = RequestContext()
+
+    def estimated(name: str) -> Estimate:
+        model = Says(lambda prompt: time.sleep(0.01) or "x")
+        params = Params(temperature=None, top_p=None, max_tokens=1024)
+        requests = [Request(f"prompt {name} {i}", params, (0,), "x") for i in range(20)]
+        return estimate_requests(CachedModel(model, context), "dhp", name, requests)
+
+    found = [estimated(str(i)) for i in range(12)]
+    assert context.measured.seconds < 0.3
+    assert re.search(r"measured on [2-8] of them", found[0].assumed)
+    assert found[-1].assumed.endswith("measured on other requests in this process")
+    first, last = found[0].joint.seconds, found[-1].joint.seconds
+    assert 0.3 < last / first < 3
