@@ -220,7 +220,7 @@ class LlmJudge(_AskingJudge):
         if task.task not in self.auto_steps:
             requests = self.builder.steps_requests(task)
             self.auto_steps[task.task] = asked_steps(
-                self.cached_model, requests, "`steps` from a file, or written"
+                self.cached_model, requests, "a file of steps as `steps`, or another model"
             )
         return self.auto_steps[task.task]
 
