@@ -133,6 +133,13 @@ class Estimate:
     """Share of the ratings that are of controls."""
 
 
+Work = tuple[float, float]
+"""Tokens of prompts and answers that a model in this process reads and writes; prompts and, at temperature 0,
+answers once for all samples."""
+Duration = Callable[[int, float, float], float]
+"""(Calls, tokens of prompts, tokens of answers) -> seconds."""
+
+
 def estimate_requests(
     cached_model: CachedModel,
     protocol: str,
@@ -154,34 +161,27 @@ def estimate_requests(
     seen: set[bytes] = set()  # the same prompt is sent once
     first: list[Request] = []
     for request in requests:
-        missing_keys = set(cached_model.missing(request)) - seen
-        seen |= missing_keys
-        left = len(missing_keys)
+        new = set(cached_model.missing(request)) - seen
+        seen |= new
+        left = len(new)
         wanted, samples = wanted + 1, samples + len(request.samples)
         if not left:
             continue
-        if len(first) < _MEASURED:
-            first.append(request)
+        first += [request] if len(first) < _MEASURED else []
         length = count(request.text)
         prompts, missing = prompts + 1, missing + left
         tokens += length
         tokens_single += length * left
         most += request.params.max_tokens * left
-        written += request.params.max_tokens * (1 if request.params.temperature == 0 else left)
+        written += request.params.max_tokens * (left if request.params.temperature != 0 else 1)
         again.add(request, length, left)
     work = None if isinstance(cached_model.model, Client) else (tokens, written)
-    assumed, duration = (
-        _rate(cached_model) if work is None else _local_rate(cached_model, first, prompts, work)
-    )
+    assumed, duration = _local_rate(cached_model, first, prompts, work) if work else _rate(cached_model)
     prices, priced = _prices(cached_model)
 
-    def cost(
-        calls: int, prompt_tokens: float, completion_tokens: float, work: tuple[float, float] | None = None
-    ) -> CostEstimate:
-        """`work` is what a model in this process reads and writes of these tokens; None for all."""
-        money = prices.cost(prompt_tokens, completion_tokens)
-        seconds = duration(calls, *(work or (prompt_tokens, completion_tokens)))
-        return CostEstimate(calls, prompt_tokens, completion_tokens, money, seconds)
+    def cost(calls: int, sent: float, answered: float, work: Work | None = None) -> CostEstimate:
+        seconds = duration(calls, *(work or (sent, answered)))
+        return CostEstimate(calls, sent, answered, prices.cost(sent, answered), seconds)
 
     return Estimate(
         cached_model.model.model,
@@ -235,10 +235,6 @@ def _prices(cached_model: CachedModel) -> tuple[Prices, str]:
     return listed_prices(model.model, model.endpoint, discounted=discounted)
 
 
-Duration = Callable[[int, float, float], float]
-"""(Calls, tokens of prompts, tokens of answers) -> seconds."""
-
-
 def _rate(cached_model: CachedModel) -> tuple[str, Duration]:
     """How fast a server is assumed to answer, by the rate limits: in words, and as a function."""
     limits = cached_model.context.rate_limits
@@ -256,7 +252,7 @@ def _rate(cached_model: CachedModel) -> tuple[str, Duration]:
 
 
 def _local_rate(
-    cached_model: CachedModel, first: Sequence[Request], prompts: int, work: tuple[float, float]
+    cached_model: CachedModel, first: Sequence[Request], prompts: int, work: Work
 ) -> tuple[str, Duration]:
     """How fast a model in this process answers, measured on the first requests; in words, and as a function.
 
