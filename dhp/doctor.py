@@ -83,11 +83,11 @@ def examine(
 
 def _own_judge(name: str, fields: Mapping[str, str]) -> Check:
     """What a judge of the user's own is recognised as; it is not called."""
-    from dhp.judge.adapters.adapter import adapt, load_object
+    from dhp.judge.adapters.adapter import adapt, instance, load_object
     from dhp.judge.api import is_judge
 
     try:
-        found = load_object(name)
+        found = instance(load_object(name), f"model '{name}'")
         if is_judge(found):
             return Check(f"judge {name}", "ok", "a dhp.Judge")
         adapter = adapt(found, f"model '{name}'")

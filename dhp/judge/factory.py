@@ -22,7 +22,7 @@ from dhp.core.plugins import load_target, offered
 from dhp.core.protocol_spec import Protocol, Protocols
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
-from dhp.judge.adapters.adapter import PREFIX, load_object
+from dhp.judge.adapters.adapter import PREFIX, instance, load_object
 from dhp.judge.adapters.scorer import ObjectJudge, object_judges
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge, as_judge, is_judge
@@ -189,7 +189,8 @@ def _other_judges(
         here = context.executor is LOCAL or model.startswith(_RECORDED)
         return [judge if here else _ParallelJudge(judge, context.executor)]
     name = model if isinstance(model, str) else None
-    found = model if name is None else load_object(name)
+    given = model if name is None else load_object(name)
+    found = instance(given, f"model '{name}'" if name else f"model {given!r}")
     return [as_judge(found)] if is_judge(found) else object_judges(found, name, settings, context)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dhp.core.errors import InputError, imported, imported_module, suggest
+from dhp.core.errors import InputError, imported, imported_module, quoted, suggest
 from dhp.core.plugins import load_target, offered
 from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
@@ -146,6 +146,8 @@ def _file(model: str, path: Path) -> ModuleType:
     return module
 
 
+_LONGEST_REASON = 300
+"""Characters of what a class raises."""
 _KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _OF_LANGFUSE = {"input", "output", "expected_output"}
 """Parameters of an evaluator of langfuse."""
@@ -210,8 +212,8 @@ def _call(scorer: Callable[..., Any]) -> Callable[[Mapping[str, str | None]], ob
 
 
 SHAPES = (
-    "a function f(*, inputs, outputs, reference_outputs=None); a dhp.Judge; an instance of a scorer class of "
-    "autoevals, deepeval, inspect_ai, mlflow, phoenix or ragas; an evaluator of langfuse or openevals"
+    "a function f(*, inputs, outputs, reference_outputs=None); a dhp.Judge; a scorer of autoevals, deepeval, "
+    "inspect_ai, mlflow, phoenix or ragas; an evaluator of langfuse, langsmith or openevals"
 )
 
 
@@ -220,11 +222,40 @@ def adapt(scorer: object, name: str) -> Adapter:
 
     Raises `InputError` if it has no known shape.
     """
+    made = instance(scorer, name)
     for recognise in _adapters():
-        if adapter := recognise(scorer):
+        if adapter := recognise(made):
             return adapter
     what = f"the class {scorer.__name__}" if isinstance(scorer, type) else f"a {type(scorer).__name__}"
     raise InputError(f"{name}: is {what}, of an unknown shape; allowed: {SHAPES}")
+
+
+def instance(scorer: object, name: str) -> object:
+    """What a class makes if it is called without arguments; anything else as it is.
+
+    Raises `InputError` with the line to write for a class that needs arguments.
+    """
+    return made_without_arguments(scorer, name) if isinstance(scorer, type) else scorer
+
+
+def made_without_arguments(factory: Callable[..., object], name: str) -> object:
+    """What a class, or a function that makes a scorer, returns; errors as of `instance`."""
+    called = factory.__name__
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except (TypeError, ValueError):
+        parameters = {}.values()
+    open_ended = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = [p.name for p in parameters if p.default is p.empty and p.kind not in open_ended]
+    line = f"judge = {called}({', '.join(f'{each}=...' for each in needed)})"
+    told = f"write {line}, and name judge"
+    if needed:
+        raise InputError(f"{name}: {called} makes a judge, and needs {', '.join(needed)}; {told}")
+    try:
+        return factory()
+    except (Exception, SystemExit) as e:  # noqa: BLE001  classes are anyone's code
+        reason = " ".join(f"{type(e).__name__}: {e}".split())[:_LONGEST_REASON]
+        raise InputError(f"{name}: {called}() cannot be made ({quoted(reason)}); {told}") from None
 
 
 @cache

@@ -427,7 +427,7 @@ class ObjectJudge(Judge):
             reason = next(o.reason for o in tried if o.status == "failed")
             raise InputError(
                 f"{self.model}: the judge failed on the first {len(tried)} texts ({reason}); "
-                "it is not called again"
+                f"{_remedy(str(reason))}"
             )
         if (scale := self._scorer.settings.ends or self._scorer.adapter.scale) is None:
             raise InputError(
@@ -458,6 +458,17 @@ class ObjectJudge(Judge):
                 f"allowed: {scale[0]:g} to {scale[1]:g}"
             )
         return scale
+
+
+_EXPECTS_DICT = ("string indices must be integers", "'str' object has no attribute 'get'")
+"""What Python says of a text that is read like a dict."""
+
+
+def _remedy(reason: str) -> str:
+    """What to do about a judge that fails."""
+    if any(words in reason for words in _EXPECTS_DICT):
+        return "if it reads dicts, say so: def judge(inputs: dict, outputs: dict)"
+    return "it is not called again"
 
 
 def object_judges(
@@ -491,7 +502,7 @@ def _caller(name: str, at_once: int) -> Caller:
 
 
 def _name(scorer: object, adapter: Adapter) -> str:
-    if adapter.shape not in ("function", "langfuse evaluator"):
+    if adapter.shape not in ("function", "langfuse evaluator", "langsmith evaluator"):
         return f"python:{adapter.shape.partition(' ')[0]}:{adapter.name}"
     called: Any = scorer.func if isinstance(scorer, partial) else scorer
     named = called if hasattr(called, "__qualname__") else type(called)

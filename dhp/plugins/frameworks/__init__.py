@@ -9,6 +9,7 @@ PLUGIN = Plugin(
         "autoevals": "dhp.plugins.frameworks.scorers:adapt_autoevals",
         "deepeval": "dhp.plugins.frameworks.scorers:adapt_deepeval",
         "inspect_ai": "dhp.plugins.frameworks.scorers:adapt_inspect_ai",
+        "langsmith": "dhp.plugins.frameworks.langsmith:adapt_langsmith",
         "mlflow": "dhp.plugins.frameworks.scorers:adapt_mlflow",
         "phoenix": "dhp.plugins.frameworks.scorers:adapt_phoenix",
         "ragas": "dhp.plugins.frameworks.scorers:adapt_ragas",

@@ -7,7 +7,16 @@ from importlib import import_module
 from typing import Any
 
 from dhp.core.errors import InputError, require
-from dhp.judge.adapters.adapter import INPUT, OUTPUT, REFERENCE, SOURCE, USUAL, Adapter, is_of
+from dhp.judge.adapters.adapter import (
+    INPUT,
+    OUTPUT,
+    REFERENCE,
+    SOURCE,
+    USUAL,
+    Adapter,
+    is_of,
+    made_without_arguments,
+)
 from dhp.plugins.frameworks.logs import is_inspect_log
 
 
@@ -93,8 +102,10 @@ def adapt_inspect_ai(scorer: Any) -> Adapter | None:
     """An adapter for a scorer of inspect_ai, which is called with a task state made by hand."""
     info = getattr(scorer, "__registry_info__", None)
     is_scorer = getattr(info, "type", None) == "scorer" or _takes_state_and_target(scorer)
-    if not is_scorer or isinstance(scorer, type):
+    if not is_scorer:
         return None
+    if not _takes_state_and_target(scorer):  # the function that makes it
+        scorer = made_without_arguments(scorer, "the judge")
 
     async def call(arguments: Mapping[str, str | None]) -> object:
         return _read(await scorer(*_state_and_target(arguments)))

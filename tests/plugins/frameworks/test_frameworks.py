@@ -255,7 +255,7 @@ def test_shapes_are_told_apart_without_their_packages() -> None:
             return True
 
     assert shape(Scorer()) == ("function", "score")
-    for wrong in (3, object(), Scorer, Candidate("a", "original", "text", "")):
+    for wrong in (3, object(), Candidate("a", "original", "text", "")):
         with pytest.raises(InputError, match="of an unknown shape; allowed: a function"):
             adapt(wrong, "judge")
 

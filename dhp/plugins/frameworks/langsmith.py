@@ -1,0 +1,150 @@
+"""Evaluators of LangSmith: functions of a run and an example, or of dicts, and `RunEvaluator`s."""
+
+import inspect
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import SimpleNamespace, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from dhp.judge.adapters.adapter import INPUT, OUTPUT, REFERENCE, USUAL, Adapter
+
+_FIELDS = {"inputs": INPUT, "outputs": OUTPUT, "reference_outputs": REFERENCE}
+_OBJECTS = ("run", "example")
+"""Parameters that hold the dicts as their attributes."""
+Arguments = Mapping[str, str | None]
+
+
+class NoSuchKey(KeyError):
+    """A key that stands for no text; its message is not quoted."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class _Texts(dict[str, object]):
+    """Texts by name, of which the main one has all its usual names.
+
+    An evaluator that reads the text under judgement by another name would judge nothing, so that is refused.
+    """
+
+    def __init__(self, parameter: str, main: str, text: str | None, further: Mapping[str, object]) -> None:
+        super().__init__({**({} if text is None else {main: text}), **further})
+        self._parameter, self._main = parameter, main
+
+    def _is_usual(self, key: object) -> bool:
+        usual = set(USUAL.get(str(key), ()))
+        return super().__contains__(self._main) and bool(usual) and usual <= {*_FIELDS[self._parameter]}
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or self._is_usual(key)
+
+    def __missing__(self, key: str) -> object:
+        if self._is_usual(key):
+            return self[self._main]
+        field = _FIELDS[self._parameter][-1]
+        raise NoSuchKey(
+            f"{self._parameter} has no '{key}'; name a text so by --map {self._parameter}.{key}={field}, "
+            f"in Python JudgeSettings(fields={{'{self._parameter}.{key}': '{field}'}})"
+        )
+
+    def get(self, key: str, default: object = None) -> Any:
+        return self[key] if key in self or self._parameter == "outputs" else default
+
+
+def adapt_langsmith(scorer: Any) -> Adapter | None:
+    """An adapter for an evaluator that takes a run and an example, or dicts by its annotations; else None."""
+    evaluate = getattr(scorer, "evaluate_run", None)
+    if callable(evaluate):
+        made = _adapter(lambda given: evaluate(given["run"], given["example"]), [], is_async=False)
+        name = getattr(scorer, "__name__", None) or type(scorer).__name__
+        return replace(made, shape="langsmith run evaluator", name=name)
+    if not callable(scorer) or isinstance(scorer, type):
+        return None
+    try:
+        parameters = inspect.signature(scorer).parameters
+    except (TypeError, ValueError):
+        return None
+    if not ("run" in parameters and "outputs" not in parameters) and not _takes_dicts(scorer, parameters):
+        return None
+    known = {*_OBJECTS, *_FIELDS, "attachments"}
+    others = [p for p in parameters.values() if p.name not in known and p.default is p.empty]
+    further = [p.name for p in others if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    wanted = [name for name in parameters if name in known or name in further]
+    is_async = inspect.iscoroutinefunction(scorer)
+    return _adapter(
+        lambda given: scorer(**{name: given[name] for name in wanted}), further, is_async=is_async
+    )
+
+
+def _takes_dicts(scorer: Callable[..., object], parameters: Mapping[str, inspect.Parameter]) -> bool:
+    """Whether a parameter for inputs or outputs is annotated as a dict, and not also as a text."""
+    try:
+        hints = get_type_hints(scorer)
+    except Exception:  # noqa: BLE001  names in annotations may mean nothing here
+        hints = {name: each.annotation for name, each in parameters.items()}
+    return any(_is_dict(hints.get(name)) for name in _FIELDS if name in parameters)
+
+
+def _is_dict(hint: object) -> bool:
+    if isinstance(hint, str):
+        return hint.startswith(("dict", "Dict", "Mapping"))
+    if get_origin(hint) in (Union, UnionType):
+        return str not in get_args(hint) and any(map(_is_dict, get_args(hint)))
+    found = get_origin(hint) or hint
+    return isinstance(found, type) and issubclass(found, Mapping)
+
+
+def _adapter(call: Callable[[dict[str, Any]], Any], further: list[str], *, is_async: bool) -> Adapter:
+    async def awaited(arguments: Arguments) -> object:
+        return _read(await call(_given(arguments, further)))
+
+    def called(arguments: Arguments) -> object:
+        return _read(call(_given(arguments, further)))
+
+    return Adapter(
+        shape="langsmith evaluator",
+        name="score",
+        fields={**_FIELDS, **{name: USUAL.get(name, (name,)) for name in further}},
+        required=frozenset(name for name in further if name not in USUAL),
+        optional=frozenset(("inputs", "reference_outputs")),
+        takes_further=True,
+        call=awaited if is_async else called,
+        is_async=is_async,
+    )
+
+
+def _given(arguments: Arguments, further: list[str]) -> dict[str, Any]:
+    """What an evaluator of LangSmith may be given, by the names of its parameters."""
+    plain = {name: text for name, text in arguments.items() if name not in _FIELDS and "." not in name}
+    outputs, inputs, reference = (
+        _Texts(parameter, main, arguments.get(parameter), {**more, **_mapped(arguments, parameter)})
+        for parameter, main, more in (
+            ("outputs", "output", {}),
+            ("inputs", "input", plain),
+            ("reference_outputs", "output", {}),
+        )
+    )
+    ids = {"id": uuid.uuid4(), "metadata": {}}
+    return {
+        "run": SimpleNamespace(inputs=inputs, outputs=outputs, session_id=None, error=None, **ids),
+        "example": SimpleNamespace(inputs=inputs, outputs=reference, attachments={}, **ids),
+        "inputs": inputs,
+        "outputs": outputs,
+        "reference_outputs": reference,
+        "attachments": {},
+        **{name: arguments.get(name) for name in further},
+    }
+
+
+def _mapped(arguments: Arguments, parameter: str) -> dict[str, str | None]:
+    """What `--map outputs.answer=output` says: key -> text."""
+    start = f"{parameter}."
+    return {name.removeprefix(start): text for name, text in arguments.items() if name.startswith(start)}
+
+
+def _read(returned: object) -> object:
+    """Several scores as a list."""
+    if isinstance(returned, Mapping) and isinstance(returned.get("results"), list):
+        return returned["results"]
+    return returned
