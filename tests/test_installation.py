@@ -2,14 +2,16 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
-import venv
 import zipfile
 from pathlib import Path
 
 import pandas as pd
 import pytest
+
+import dhp
 
 pytestmark = pytest.mark.slow
 
@@ -38,18 +40,59 @@ def test_wheel_holds_the_content_and_no_content_code(wheel: Path) -> None:
     assert {n.split("/")[0] for n in names} == {"dhp", f"{wheel.name.split('-py3')[0]}.dist-info"}
 
 
-def test_installed_wheel_runs_in_an_empty_folder(wheel: Path, tmp_path: Path) -> None:
-    environment, empty = tmp_path / "venv", tmp_path / "empty"
-    empty.mkdir()
-    venv.create(environment, with_pip=True)
-    python = environment / "bin" / "python"
+def test_the_first_command_of_the_readme_runs_from_a_wheel_in_an_empty_folder(
+    wheel: Path, tmp_path: Path
+) -> None:
+    """The wheel takes the place of the checkout; no extra is there, and none is needed."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    (command,) = re.findall(r"^python3 -m venv .*dhp\.benchmark .*$", readme, re.M)
+    assert "pip install -e ." in command
     variables = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    for arguments in (("-m", "pip", "install", "--quiet", str(wheel)), (*RUN, "r")):
-        done = subprocess.run(
-            [str(python), *arguments], cwd=empty, env=variables, capture_output=True, text=True, check=False
+
+    def shell(line: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", line],
+            cwd=tmp_path,
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
         )
-        assert done.returncode == 0, done.stderr[-2000:]
-    assert len(json.loads((empty / "r" / "results.json").read_text())) == 6
+
+    done = shell(command.replace("python3 ", f"{sys.executable} ", 1).replace("-e .", f"--quiet {wheel}"))
+    assert done.returncode == 0, done.stderr[-2000:]
+    (results,) = (tmp_path / "runs").glob("*/results.json")
+    assert len(json.loads(results.read_text())) == 6
+    asked = shell(
+        ".venv/bin/dhp benchmark --model openai/NAME --transport sdk --base-url http://127.0.0.1:9/v1"
+    )
+    assert asked.returncode == 2
+    assert len(asked.stderr.splitlines()) == 1
+    assert "needs the package 'openai'" in asked.stderr
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the runs `one` and `other`."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, model in (("one", "mock/ideal"), ("other", "mock/noisy")):
+        dhp.run(model, "mini/story_cloze", n=12, out=folder / name, progress=False)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command", ["analyze one/ratings.parquet", "compare one other", "gate one --min-detection 1"]
+)
+def test_what_reads_ratings_loads_nothing_that_is_for_texts(command: str, runs: Path) -> None:
+    code = (
+        "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+        f"from dhp.cli.main import main; main({command.split()})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=runs, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    loaded = {name.split(".")[0] for name in done.stderr.splitlines()[-1].split()}
+    assert "dhp" in loaded
+    assert not {*"aiohttp budoux lemminflect matplotlib nltk openai sentencex typo wordfreq".split()} & loaded
 
 
 def test_runs_with_the_checkout_as_working_directory(tmp_path: Path) -> None:

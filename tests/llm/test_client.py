@@ -1,6 +1,8 @@
 """Both transports against one stub server: what is sent, and what is made of refusals."""
 
+import importlib.metadata
 import re
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,15 @@ SAMPLED = Params(temperature=0.7, top_p=0.9, max_tokens=5, seed=3, top_logprobs=
 @pytest.fixture(params=["fast", "sdk"])
 def transport(request: pytest.FixtureRequest) -> str:
     return str(request.param)
+
+
+def test_without_the_package_the_transport_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    with pytest.raises(InputError, match=r"`transport` sdk needs the package 'openai'.*\[openai\]"):
+        OpenAIClient("stub", base_url="http://127.0.0.1:9/v1", transport="sdk")
 
 
 def official_body(url: str, request: Request) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
-from dhp.core.errors import DhpError, InputError, StoppedEarly, one_of
+from dhp.core.errors import DhpError, InputError, StoppedEarly, one_of, require
 from dhp.llm.api import Filtered, Garbled, Refused, Rejected, Retry, TooLong, Unreachable
 from dhp.llm.clients.connection import (
     Connection,
@@ -298,6 +298,9 @@ class OpenAIClient:
         if self._connection.azure and transport == "fast":
             raise InputError("`transport` fast: does not reach Azure (AZURE_OPENAI_ENDPOINT); allowed: sdk")
         if self._connection.azure or transport == "sdk":
+            require(
+                "openai", purpose="Azure" if self._connection.azure else "`transport` sdk", extra="openai"
+            )
             return SdkTransport(self._connection)
         return FastTransport(self._connection)
 

@@ -402,8 +402,7 @@ def takes_many(name: str) -> bool:
 def check_provider(name: str) -> None:
     """Raise `InputError` for an unknown provider, or one whose package is not installed."""
     one_of("provider", name, _PROVIDERS, "`batch`")
-    extra = "" if name == "openai" else name
-    require(_PROVIDERS[name].package, purpose=f"`batch` {name}", extra=extra)
+    require(_PROVIDERS[name].package, purpose=f"`batch` {name}", extra=name)
 
 
 def check_key(name: str) -> None:
