@@ -224,8 +224,13 @@ def run(spec: RunSpec) -> Results:
         For anything wrong with these; at a limit of `settings`, or when a server gives out (resumable).
     """
     spec = spec.with_preset()
-    judges = spec.judges(context := spec.settings.context())
-    with progress_of(spec.progress) as show, spec.folder() or nullcontext() as folder:
+    with progress_of(spec.progress) as show:
+        return spec.settings.filled(partial(_run, spec, show))
+
+
+def _run(spec: RunSpec, progress: Progress | None, context: RequestContext) -> Results:
+    judges = spec.judges(context)
+    with spec.folder() or nullcontext() as folder:
         if folder:
             folder.check(spec.known(judges))
         made = build_texts(
@@ -234,11 +239,11 @@ def run(spec: RunSpec) -> Results:
             spec.seed,
             spec.settings,
             context,
-            progress=show,
+            progress=progress,
             check=partial(_check_asked, spec, judges),
         )
         parts = [p.judged_by(spec.metrics) for p in made]
-        return _carry_out(spec, judges, parts, context, folder, show)
+        return _carry_out(spec, judges, parts, context, folder, progress)
 
 
 def _check_asked(
@@ -282,7 +287,7 @@ def _carry_out(
         for number, (judge, part) in enumerate(own, 1):
             with suppress(Waiting):  # the requests of the other judges are to be collected too
                 found.append(_judged(spec, judge, part, folder, numbered(progress, number, len(own))))
-        context.stop_if_waiting(whole=True)
+        context.stop_if_waiting()
         results = Results(
             [result for result, _ in found],
             [ratings for _, ratings in found],
@@ -371,17 +376,18 @@ def judge_texts(spec: RatingSpec) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    return pd.concat(list(rating_parts(spec)) or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
+    parts = spec.settings.filled(lambda context: list(rating_parts(spec, context)))
+    return pd.concat(parts or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
 
 
-def rating_parts(spec: RatingSpec) -> "Iterator[pd.DataFrame]":
+def rating_parts(spec: RatingSpec, context: RequestContext) -> "Iterator[pd.DataFrame]":
     """The ratings of `judge_texts` in parts, so that neither texts nor ratings need to fit into memory."""
-    judges = pointwise_only(spec.judges(context := spec.settings.context()))
+    judges = pointwise_only(spec.judges(context))
     with progress_of(spec.progress) as show:
         texts = given_texts(spec.data)
         task = with_metrics(rated_task(spec.data, spec.task), spec.metrics)
         yield from rate_texts(judges, texts, task, show)
-    context.stop_if_waiting(whole=True)
+    context.stop_if_waiting()
 
 
 def estimate_texts(spec: RatingSpec) -> list[Estimate]:

@@ -29,7 +29,7 @@ NAMES = {
     "pd": pd,
     "Path": Path,
     "Budget": Budget,
-    "DeferralSettings": load_target(offered("settings")["deferral"]),
+    "FillerSettings": load_target(offered("settings")["filler"]),
     "Task": Task,
     "Perturber": dhp.Perturber,
     "Doses": Doses,

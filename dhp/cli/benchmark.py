@@ -8,7 +8,7 @@ import click
 
 from dhp.analysis.config import AnalysisConfig
 from dhp.analysis.schedules import ALL
-from dhp.cli.language_models import estimates_shown, refuse_unused, until_answered, with_deferral
+from dhp.cli.language_models import check_filler, estimates_shown, refuse_unused
 from dhp.cli.missing import on_missing
 from dhp.cli.options import Command, config_option, plugin_flags, settings, stated
 from dhp.cli.output import OutputOptions, say
@@ -155,12 +155,13 @@ def benchmark(
     judges = model or _scorers_of_log(dataset)
     perturb_model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
     refuse_unused(model, protocol, perturb_model=perturb_model is not None)
+    check_filler(settings, (*model, perturb_model), dry_run=dry_run)
     named = model or (OWN,)  # the scorers of a log are objects, too
     way: dict[str, Any] = {
         "protocol": [changes.changed(name) for name in protocol],
         "prompt_files": changes.prompt_files,
         "metrics": criteria.chosen(named),
-        "settings": with_deferral(settings, (*model, perturb_model), dry_run=dry_run),
+        "settings": settings,
         "judge_settings": criteria.of_functions(named, judge_settings),
         "seed": seed,
         "analysis": analysis,
@@ -174,7 +175,7 @@ def benchmark(
         return
     folder = run_folder(out, changes.name)
     with output.working() as progress:
-        results = until_answered(lambda: run(judges, dataset or None, out=folder, progress=progress, **way))
+        results = run(judges, dataset or None, out=folder, progress=progress, **way)
     output.show(results)
     output.say(f"report  {folder.path / 'report.html'}")
     _check_scored(results, output)

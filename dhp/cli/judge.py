@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.analysis.config import AnalysisConfig
-from dhp.cli.language_models import estimates_shown, until_answered, with_deferral
+from dhp.cli.language_models import check_filler, estimates_shown
 from dhp.cli.missing import on_missing
 from dhp.cli.options import Command, setting, settings
 from dhp.cli.output import OutputOptions, say
@@ -70,13 +70,14 @@ def judge(
     kept = [p for p in target.iterdir() if p.suffix != ".parquet"] if target.is_dir() else []
     if kept or (target.is_dir() and target.suffix != ".parquet"):  # many ratings are a folder of such files
         raise InputError(f"--out {out}: is a folder; allowed: a file, new or to be replaced")
+    check_filler(settings, model, dry_run=dry_run)
     spec = RatingSpec(
         model,
         data,
         protocol=[changes.changed(name) for name in protocol],
         prompt_files=changes.prompt_files,
         metrics=criteria.chosen(model),
-        settings=with_deferral(settings, model, dry_run=dry_run),
+        settings=settings,
         judge_settings=criteria.of_functions(model, judge_settings),
         task=task,
     )
@@ -84,9 +85,8 @@ def judge(
         say(*estimates_shown(estimate_texts(spec)))
         return
     with Lock(target.with_name(f".{target.name}.lock"), f"`out` {out}"), progress_shown("ratings") as show:
-        counts, failures = until_answered(
-            lambda: _written(rating_parts(replace(spec, progress=show)), target)
-        )
+        spec = replace(spec, progress=show)
+        counts, failures = settings.filled(lambda context: _written(rating_parts(spec, context), target))
     say(f"written to {out}: {', '.join(f'{n:,} {status}' for status, n in counts.most_common())}")
     name = data.partition("=")[0]
     if (why := FROM_REFERENCE.get(name)) and not changes.reference:

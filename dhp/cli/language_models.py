@@ -1,13 +1,11 @@
 """What commands with language models share: checks, waiting for replies, estimates as tables."""
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from dhp.cli.options import stated
 from dhp.cli.protocol_options import DEFAULT_PROTOCOL
-from dhp.core.errors import Answered, InputError
+from dhp.core.errors import InputError
 from dhp.core.plugins import offered
 
 if TYPE_CHECKING:
@@ -15,25 +13,19 @@ if TYPE_CHECKING:
     from dhp.llm.settings import ModelSettings
     from dhp.report.printout import Part
 
-T = TypeVar("T")
 _ASK_NO_MODEL = ("mock", "baseline", "column")
 
 
-def with_deferral(
-    settings: "ModelSettings", models: Sequence[str | None], *, dry_run: bool = False
-) -> "ModelSettings":
-    """The settings, for a dry run if it is one.
-
-    Raises `InputError` where requests are to be answered later and no language model is asked.
-    """
+def check_filler(settings: "ModelSettings", models: Sequence[str | None], *, dry_run: bool = False) -> None:
+    """Raise `InputError` for a filler if no language model is asked, or if a dry run cannot count for it."""
     from dhp.llm.api import providers
 
-    given, asked = stated("settings.deferral"), tuple(f"{provider}/" for provider in providers())
+    given, asked = stated("settings.filler"), tuple(f"{provider}/" for provider in providers())
     if given and not any(model and model.startswith(asked) for model in models):
         said = next((f"{model} asks none" for model in models if model), "none is given")
         raise InputError(f"{given[0]}: is for language models, and {said}; leave it out")
-    deferral = settings.deferral_settings() if dry_run else None
-    return replace(settings, deferral=deferral.for_dry_run()) if deferral else settings
+    if dry_run and settings.filler is not None:
+        settings.filler.check_dry_run()
 
 
 def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_model: bool) -> None:
@@ -53,13 +45,6 @@ def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_mo
         given += [option for option in stated("settings") if option != "--executor"]
     if given:
         raise InputError(f"{given[0]}: is for language models, and {models[0]} asks none; leave it out")
-
-
-def until_answered(work: Callable[[], T]) -> T:
-    """What `work` gives in the end: it starts again whenever the replies that it waited for have come."""
-    while True:
-        with suppress(Answered):
-            return work()
 
 
 _WAYS = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.language_models import estimates_shown, until_answered, with_deferral
+from dhp.cli.language_models import check_filler, estimates_shown
 from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import say
 from dhp.cli.protocol_options import DATASET, DRY_RUN, SEED
@@ -107,15 +107,15 @@ def perturb(
         choice = with_own_task(dataset, choice, (), function_task())  # texts are degraded without one, too
 
     model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
-    settings = with_deferral(settings, (model,), dry_run=dry_run)
-    context = settings.context()
+    check_filler(settings, (model,), dry_run=dry_run)
     if dry_run:
+        context = settings.context()
         parts = build_texts(dataset or None, choice, seed, settings, context, dry=True)
         say(*estimates_shown(perturbing_estimates(parts, choice, settings, context)))
         return
     with progress_shown("texts") as show:
-        made = until_answered(
-            lambda: build_texts(dataset or None, choice, seed, settings, settings.context(), progress=show)
+        made = settings.filled(
+            lambda context: build_texts(dataset or None, choice, seed, settings, context, progress=show),
         )
     _write(made, output)
     if any(part.usage for part in made):

@@ -66,11 +66,7 @@ class StoppedEarly(DhpError):
 
 
 class Waiting(StoppedEarly):
-    """Requests of a run are answered later: what depends on them cannot be had yet."""
-
-
-class Answered(StoppedEarly):
-    """The replies that a run waited for have come: it can go on at once."""
+    """Requests are left to a filler: what depends on their replies cannot be had yet."""
 
 
 class NotApplicable(Exception):

@@ -31,7 +31,7 @@ class Plugin:
     `dhp.ModelSettings`; it returns a `dhp.llm.api.Client` or `dhp.llm.api.LocalModel`."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Field of `dhp.ModelSettings` that is left to plug-ins -> target, the settings record that it holds. The
-    only one is `deferral`, a `dhp.llm.api.DeferralSettings`: how requests are answered later."""
+    only one is `filler`, a `dhp.llm.fillers.FillerSettings`: what answers in the place of the engine."""
     executors: Mapping[str, str] = field(default_factory=dict)
     """Name of an executor (`--executor`) -> target, called with the address, which may be empty; it returns a
     `dhp.llm.engine.Executor`."""

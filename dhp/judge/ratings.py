@@ -245,13 +245,8 @@ PART_RATINGS = 100_000
 """Ratings that are in memory at a time, about."""
 
 
-def texts_at_a_time(judge: Judge, task: Task, texts: int) -> int:
-    """Number of texts to rate at a time, so that their ratings fit into memory.
-
-    All of them where replies come later: whether any belongs to the run is seen in the whole alone.
-    """
-    if judge.cached_model and judge.cached_model.deferral:
-        return texts
+def texts_at_a_time(judge: Judge, task: Task) -> int:
+    """Number of texts to rate at a time, so that their ratings fit into memory."""
     return max(1, PART_RATINGS // (len(task.metrics) * judge.samples))
 
 
@@ -270,7 +265,7 @@ def rate_texts(
         own = judge.own_task(task, texts)
         judge.prepare(texts, own)
         per_text, before = len(own.metrics) * judge.samples, 0
-        for part in grouped(texts, texts_at_a_time(judge, own, len(texts))):
+        for part in grouped(texts, texts_at_a_time(judge, own)):
             with suppress(Waiting):  # the other requests are to be collected too
                 yield _rated(judge, part, own, progress, before, len(texts) * per_text)
             before += len(part) * per_text

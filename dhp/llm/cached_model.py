@@ -9,9 +9,10 @@ from itertools import islice
 
 from dhp.core.errors import InputError, StoppedEarly, Waiting, quoted
 from dhp.core.text import numbered_steps
-from dhp.llm.api import Client, Deferral, LocalModel
+from dhp.llm.api import Client, LocalModel
 from dhp.llm.clients.responses import shortened
 from dhp.llm.engine import LOCAL, Calls, Engine, Executor
+from dhp.llm.fillers import Filler, Pending
 from dhp.llm.limits import Budget, PromptLengths, RateLimits, Usage
 from dhp.llm.records import FINISHES, Answer, Failure, Outcomes, Reply, Request
 from dhp.llm.store import Claims, Store, keys, rows
@@ -58,16 +59,20 @@ class RequestContext:
     """Models by name, each opened once."""
     answering: dict[str, list[str]] = field(default_factory=dict)
     """Model -> the names of the models that answered for it, the first one first."""
-    deferral: Deferral | None = None
-    """Requests that are answered later; None asks all at once."""
     measured: Measured = field(default_factory=Measured)
+    filler: Filler | None = None
+    """Answers requests in the place of the engine; None where the engine answers all."""
+    many: bool = True
+    """Whether one request may ask for several samples, where the model can."""
+    discounted: bool = False
+    """Whether requests cost less than those that the engine sends."""
     executor: Executor = LOCAL
     """Executor that makes the calls and runs models and functions."""
 
-    def stop_if_waiting(self, *, whole: bool) -> None:
-        """Raise `StoppedEarly` where requests wait; `whole`: the run has come to all its requests."""
-        if self.deferral is not None:
-            self.deferral.stop_if_waiting(whole=whole)
+    def stop_if_waiting(self) -> None:
+        """Raise `Waiting` if requests are left to the filler: what follows needs their replies."""
+        if self.filler is not None and self.filler.taken:
+            raise Waiting(f"{self.filler.taken:,} requests wait for their replies")
 
 
 class CachedModel:
@@ -101,47 +106,34 @@ class CachedModel:
         `StoppedEarly` at a limit or when the server gives out, with what came before stored, and `Waiting`
         after all that is known, where other requests are answered later.
         """
-        if self.deferral is not None:
-            return self._ask_undeferred(self.deferral, requests)
+        if self.context.filler is not None:
+            return self._ask_unfilled(self.context.filler, requests)
         return self._ask_model(requests)
-
-    @property
-    def deferral(self) -> Deferral | None:
-        """The deferral of the run, where it concerns this model."""
-        deferral = self.context.deferral
-        return deferral if deferral is not None and deferral.concerns(self.model) else None
 
     def _ask_model(self, requests: Iterable[Request]) -> Iterator[Answer]:
         if isinstance(self.model, Client):
             return self._ask_server(self.model, requests)
         return self._ask_local(self.model, requests)
 
-    def _ask_undeferred(self, deferral: Deferral, requests: Iterable[Request]) -> Iterator[Answer]:
-        """What is known or has come; then, without the requests that are answered later, what has not."""
-        now: list[Request] = []
-        deferred = 0
+    def _ask_unfilled(self, filler: Filler, requests: Iterable[Request]) -> Iterator[Answer]:
+        """What is stored; then what the filler leaves to the engine."""
+        left_to_engine: list[Request] = []
+        taken = 0
         for request in requests:
             found, left = self._looked_up(request)
-            if not left.samples:
-                yield request, found
-            elif self._defers(request, left):
-                deferred += 1
+            if left.samples and filler.take(Pending(self.model, left, self.run)):
+                taken += 1
+                continue
+            if left.samples:
+                found, left = self._looked_up(request)  # as the filler may have stored replies
+            if left.samples:
+                left_to_engine.append(request)
             else:
-                now.append(request)
-        if now:
-            deferral.before_asking(self.model.model, self.context.opened)
-            yield from self._ask_model(now)
-        self._stop_if(deferred)
-
-    def _defers(self, request: Request, left: Request) -> bool:
-        """Whether a request is answered later."""
-        deferral = self.deferral
-        return deferral is not None and deferral.defers(self.model, request, left.keys, left.tokens)
-
-    def _stop_if(self, deferred: int) -> None:
-        """Raise `Waiting` where so many requests are answered later."""
-        if deferred:
-            raise Waiting(f"{self.model.model}: {deferred:,} requests wait for their replies")
+                yield request, found
+        if left_to_engine:
+            yield from self._ask_model(left_to_engine)
+        if taken:
+            raise Waiting(f"{self.model.model}: {taken:,} requests wait for their replies")
 
     def spent(self, before: Usage) -> str:
         """Calls, tokens, money and trouble in this process since `before`, in a few words."""
@@ -160,7 +152,7 @@ class CachedModel:
 
         It will if none of `some` requests is stored, or, without any, no reply of the model.
         """
-        if isinstance(self.model, Client) and self.deferral is None and not self._knows(some):
+        if isinstance(self.model, Client) and self.context.filler is None and not self._knows(some):
             self.model.check()
 
     def _knows(self, some: Iterable[Request]) -> bool:
@@ -183,21 +175,18 @@ class CachedModel:
         return self.context.store.find(wanted, place)
 
     def _looked_up(self, request: Request) -> tuple[Outcomes, Request]:
-        """What is known of a request (stored, or come later and stored now), and the request for the rest."""
+        """What is known of a request, and the request for the rest."""
         missing = keys(self.model.model, self.model.endpoint, request)
-        wanted = dict(missing)
         found: dict[int, Reply | Failure] = {}
         for sample, (reply, run) in self._stored(missing, request.place).items():
             found[sample] = reply
             self._count(missing.pop(sample), reply, own=run == self.run)
-        deferral = self.deferral
-        received = {} if deferral is None else deferral.received(self.model, request, wanted, missing)
-        known: Outcomes = found
-        if came := {sample: outcome for sample, outcome in received.items() if sample in missing}:
-            self._keep(missing, came)
-            _, known = self._answer(request, found, missing, came)
-            missing = {sample: key for sample, key in missing.items() if sample not in came}
-        return known, replace(request, samples=tuple(missing), keys=missing)
+        failures = self.context.filler.failures if self.context.filler else {}
+        for sample, key in [*missing.items()] if failures else ():
+            if key in failures:
+                found[sample] = failures[key]
+                del missing[sample]
+        return found, replace(request, samples=tuple(missing), keys=missing)
 
     def _count(self, key: bytes, reply: Reply, *, own: bool) -> bool:
         """Count a reply, unless it was counted; says whether it was not."""
@@ -238,23 +227,21 @@ class CachedModel:
 
     def _ask_server(self, client: Client, requests: Iterable[Request]) -> Iterator[Answer]:
         """First what no other command is asking, then what the others did not get."""
-        deferred: list[Request] = []
         with Claims(self.context.store, refresh=self.context.refresh) as claims:
             engine = self._made_engine(client)
             engine.holds = claims.holds
             while True:
-                claimed = yield from self._ask_unclaimed(engine, requests, claims, deferred)
+                claimed = yield from self._ask_unclaimed(engine, requests, claims)
                 if not claimed:
                     break
                 claims.wait(len(claimed), self.on_wait)
                 requests = claimed
         self._lengths.check()
-        self._stop_if(len(deferred))
 
     def _ask_unclaimed(
-        self, engine: Engine, requests: Iterable[Request], claims: Claims, deferred: list[Request]
+        self, engine: Engine, requests: Iterable[Request], claims: Claims
     ) -> Generator[Answer, None, list[Request]]:
-        """Returns what another command is asking; what is answered later is added to `deferred`."""
+        """Returns what another command is asking."""
         claimed: list[Request] = []
         # A prompt that comes again while it is being asked waits with the first.
         waiting: dict[tuple[bytes, ...], list[tuple[Request, Outcomes]]] = {}
@@ -286,8 +273,6 @@ class CachedModel:
                         yield request, found
                     elif (missing := tuple(left.keys.values())) in waiting:
                         waiting[missing].append((request, found))
-                    elif self._defers(request, left):
-                        deferred.append(request)
                     else:
                         waiting[missing] = [(request, found)]
                         asked[missing] = left

@@ -221,8 +221,8 @@ class _Second:
 
 
 def _one_by_one(cached_model: CachedModel) -> bool:
-    deferral, model = cached_model.context.deferral, cached_model.model
-    return (isinstance(model, Client) and not model.many) or (deferral is not None and not deferral.many)
+    model = cached_model.model
+    return (isinstance(model, Client) and not model.many) or not cached_model.context.many
 
 
 def _prices(cached_model: CachedModel) -> tuple[Prices, str]:
@@ -230,9 +230,8 @@ def _prices(cached_model: CachedModel) -> tuple[Prices, str]:
     given = cached_model.context.budget.prices
     if given != Prices():
         return given, ""
-    deferral, model = cached_model.context.deferral, cached_model.model
-    discounted = deferral is not None and deferral.discounted
-    return listed_prices(model.model, model.endpoint, discounted=discounted)
+    model = cached_model.model
+    return listed_prices(model.model, model.endpoint, discounted=cached_model.context.discounted)
 
 
 def _rate(cached_model: CachedModel) -> tuple[str, Duration]:

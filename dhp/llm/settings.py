@@ -1,21 +1,24 @@
 """Settings of language models: address, rate limits, cost."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, Waiting, suggest
 from dhp.core.options import check_numbers, near_keywords, option
 from dhp.llm.clients.servers import OTHER_PROVIDERS, SERVERS
 from dhp.llm.limits import TIMEOUT, Limits, Prices, RateLimits
 
 if TYPE_CHECKING:
-    from dhp.llm.api import Client, DeferralSettings, LocalModel
+    from dhp.llm.api import Client, LocalModel
     from dhp.llm.cached_model import RequestContext
+    from dhp.llm.fillers import FillerSettings
 
 
+T = TypeVar("T")
 _OWN_FIELDS: Mapping[str, str] = {
     "model": "the model",
     "messages": "the protocol",
@@ -110,8 +113,8 @@ class ModelSettings:
         default=False,
         metadata=option("Stop if the server's answers name another model than the first one does."),
     )
-    deferral: "DeferralSettings | None" = field(default=None, metadata={"plugin": "deferral"})
-    """How requests are answered later; None takes the defaults of the plug-in that does so."""
+    filler: "FillerSettings | None" = field(default=None, metadata={"plugin": "filler"})
+    """What answers requests in the place of the engine; None if the engine answers all."""
     device: str = field(
         default="auto",
         metadata=option(
@@ -155,7 +158,7 @@ class ModelSettings:
         if self.limits != Limits() and (self.refresh or not self.store):
             fault = "`refresh`" if self.refresh else "`store=False`"
             raise InputError(f"{fault}: a run that stops at a limit could not go on; leave out one of them")
-        if self.deferral is not None and self.deferral.given and (self.refresh or not self.store):
+        if self.filler is not None and self.filler.given and (self.refresh or not self.store):
             fault = "`refresh`: would ask again" if self.refresh else "`store=False`: would lose"
             raise InputError(f"{fault} what is answered later; leave out one of them")
 
@@ -168,28 +171,35 @@ class ModelSettings:
         from dhp.llm.store import FILE, Store
 
         cache = Path(self.cache or cache_folder())
-        budget, deferral = Budget(self.limits, self.prices), None
-        if self.store and not self.refresh and (settings := self.deferral_settings()):
-            deferral = settings.open(cache, budget)
         return RequestContext(
             store=Store(cache / FILE) if self.store else None,
             refresh=self.refresh,
             rate_limits=self.rate_limits,
-            budget=deferral.budget if deferral else budget,
+            budget=Budget(self.limits, self.prices),
             keep_going=self.keep_going,
             same_model=self.same_model,
-            deferral=deferral,
+            many=self.filler is None or self.filler.many,
+            discounted=self.filler is not None and self.filler.discounted,
             executor=open_executor(self.executor),
         )
 
-    def deferral_settings(self) -> "DeferralSettings | None":
-        """Those given, else the defaults of the plug-in; None without one."""
-        from dhp.core.plugins import load_target, offered
+    def filled(self, work: "Callable[[RequestContext], T]") -> "T":
+        """What `work` gives once its requests are answered; it is repeated while a filler answers them.
 
-        if self.deferral is not None or "deferral" not in offered("settings"):
-            return self.deferral
-        found: DeferralSettings = load_target(offered("settings")["deferral"])()
-        return found
+        Each time it comes further, as it finds more replies in the store.
+        """
+        context = self.context()
+        if self.filler is None or not self.filler.given:
+            return work(context)
+        assert context.store is not None, "checked by `__post_init__`"
+        filler = self.filler.open(context.store, context.budget)
+        context = replace(context, filler=filler)
+        while True:
+            with suppress(Waiting):
+                found = work(context)
+                filler.end()
+                return found
+            filler.fill()
 
     def open(self, model: str, context: "RequestContext") -> "Client | LocalModel":
         """The model called `openai/NAME`, or by a provider of a plug-in.
@@ -200,11 +210,11 @@ class ModelSettings:
             For an unknown provider, an empty name, or what the model itself cannot do with these settings.
         """
         if model not in context.opened:
-            if context.deferral is not None:
-                context.deferral.check(model)
+            if context.filler is not None:
+                context.filler.check(model)
             opened = context.opened[model] = self._open(model)
-            if context.deferral is not None:
-                context.deferral.check(model, opened.endpoint)
+            if context.filler is not None:
+                context.filler.check(model, opened.endpoint)
         return context.opened[model]
 
     def _open(self, model: str) -> "Client | LocalModel":

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dhp.core.errors import DhpError, DiskFull, InputError, suggest
+from dhp.core.errors import DhpError, DiskFull, InputError, StoppedEarly, suggest
 from dhp.core.files import MAKE_ROOM, check_no_link, has_locks, is_full, reason, this_process
 from dhp.llm.records import Answer, Failure, Outcomes, Params, Position, Reply, Request
 
@@ -50,6 +50,13 @@ CREATE TABLE IF NOT EXISTS claims (
     key BLOB PRIMARY KEY,
     owner TEXT NOT NULL,
     expires REAL NOT NULL
+) WITHOUT ROWID
+"""
+_HELD = """
+CREATE TABLE IF NOT EXISTS held (
+    key BLOB PRIMARY KEY,
+    holder TEXT NOT NULL,
+    advice TEXT NOT NULL
 ) WITHOUT ROWID
 """
 _CHECKED = (
@@ -113,6 +120,7 @@ class Store:
             connection.execute(_TABLE)
             _bring_up(connection)
             connection.execute(_CLAIMS)
+            connection.execute(_HELD)
             connection.execute(f"PRAGMA user_version={_SCHEMA}")
             connection.execute("COMMIT")
         else:
@@ -182,14 +190,29 @@ class Store:
                 raise
 
     def add(self, rows: Sequence[tuple[object, ...]], *, replace: bool = False) -> None:
-        """Write `rows` in one transaction; the claims on them end with it."""
+        """Write `rows` in one transaction; the claims on them, and what holds them, end with it."""
         if not rows:
             return
         verb = "REPLACE" if replace else "IGNORE"
         self._choose_sync()
         with self.transaction() as connection:
             connection.executemany(f"INSERT OR {verb} INTO replies VALUES ({', '.join('?' * 14)})", rows)
-            connection.executemany("DELETE FROM claims WHERE key = ?", (row[:1] for row in rows))
+            for table in ("claims", "held"):
+                connection.executemany(f"DELETE FROM {table} WHERE key = ?", (row[:1] for row in rows))
+
+    def hold(self, keys: Iterable[bytes], holder: str, advice: str) -> None:
+        """Keep these samples for what answers them later, outside of any process: nobody else asks them.
+
+        `advice` says what a user can do about that. `free` ends it, or the replies do.
+        """
+        with self.transaction() as connection:
+            rows = ((key, holder, advice) for key in keys)
+            connection.executemany("REPLACE INTO held VALUES (?, ?, ?)", rows)
+
+    def free(self, holder: str) -> int:
+        """End what a holder holds; returns the number of samples."""
+        with self.transaction() as connection:
+            return connection.execute("DELETE FROM held WHERE holder = ?", (holder,)).rowcount
 
     def _choose_sync(self) -> None:
         """Let the next transaction be synced, with all before it, where the last sync is not of just now."""
@@ -403,6 +426,7 @@ class Claims:
         self._ended = threading.Event()
         self._renewing: threading.Thread | None = None
         self._holder = ""
+        self._held = ""
         self._said = False
 
     def __enter__(self) -> "Claims":
@@ -419,14 +443,16 @@ class Claims:
         """Claim the calls that will bring replies for these keys; returns which of them are now one's own.
 
         A call is another command's as long as that has claimed any of its keys, or when a reply to one has
-        come since they were looked up. A claim that would hold for longer than any is made for is none.
+        come since they were looked up, or while a key is held. A claim that would hold for longer than any
+        is made for is none.
         """
         self._active = time.monotonic()
         if self._store is None or not calls:
             return [True] * len(calls)
-        taken = "SELECT owner FROM claims WHERE key = ?1 AND owner <> ?2 AND expires > ?3 AND expires < ?4"
+        taken = "SELECT holder, advice FROM held WHERE key = ?1 UNION ALL "
+        taken += "SELECT owner, '' FROM claims WHERE key = ?1 AND owner <> ?2 AND expires BETWEEN ?3 AND ?4"
         if not self._refresh:
-            taken += " UNION ALL SELECT '' FROM replies WHERE key = ?1"
+            taken += " UNION ALL SELECT '', '' FROM replies WHERE key = ?1"
         own, claimed, now, owner = [], [], time.time(), _owner()
         with self._store.transaction() as connection:
             for keys in calls:
@@ -437,7 +463,10 @@ class Claims:
                 if holder is None:
                     claimed += [(key, owner, now + LEASE) for key in keys]
                 else:
-                    self._holder = holder[0] or self._holder
+                    if holder[1]:
+                        self._held = self._held or "; ".join(holder)
+                    else:
+                        self._holder = holder[0] or self._holder
             connection.executemany("REPLACE INTO claims VALUES (?, ?, ?)", claimed)
         with self._lapse:
             if not self._keys:
@@ -484,7 +513,12 @@ class Claims:
                 connection.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", ended)
 
     def wait(self, calls: int, on_wait: Callable[[], None]) -> None:
-        """Wait a moment for the replies to the calls of others; the first time it is said whose they are."""
+        """Wait a moment for the replies to the calls of others; the first time it is said whose they are.
+
+        Raises `StoppedEarly` if some are held, as waiting may take a day.
+        """
+        if self._held:
+            raise StoppedEarly(f"requests wait in {self._held}")
         if self._holder and not self._said:
             self._said = True
             holder = self._holder.partition(" (")[0]

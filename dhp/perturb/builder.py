@@ -447,8 +447,10 @@ def perturb_datasets(spec: TextSpec) -> list[PerturbedDataset]:
     if spec.perturbed is None:
         choice = with_own_task(spec.dataset, spec, (), function_task())
     with progress_of(spec.progress) as show:
-        return build_texts(
-            spec.dataset, choice, spec.seed, spec.settings, spec.settings.context(), progress=show
+        return spec.settings.filled(
+            lambda context: build_texts(
+                spec.dataset, choice, spec.seed, spec.settings, context, progress=show
+            ),
         )
 
 
@@ -485,7 +487,7 @@ def build_texts(
         if part is not None and check is not None:
             check(each, part.variants)
     perturbed = list(build.all(datasets, kept))
-    context.stop_if_waiting(whole=False)
+    context.stop_if_waiting()
     if perturbation_set is None:
         _note_left_out(perturbed)
     return perturbed

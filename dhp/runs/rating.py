@@ -67,7 +67,7 @@ def rate_dataset(
 
 def _in_parts(session: "_Session") -> "Iterator[pd.DataFrame]":
     waiting: Waiting | None = None
-    most = texts_at_a_time(session.judge, session.task, len(session.candidates))
+    most = texts_at_a_time(session.judge, session.task)
     for part in _parts(session.candidates, most):
         try:
             session.rate(part)

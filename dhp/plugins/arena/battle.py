@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -13,7 +12,7 @@ import numpy as np
 
 from dhp.cli.language_models import estimates_shown
 from dhp.content.catalog import read_task
-from dhp.core.errors import InputError, Waiting, one_of
+from dhp.core.errors import InputError, one_of
 from dhp.core.files import indented_json, json_line, write_lines
 from dhp.core.progress import Progress, progress_shown
 from dhp.core.protocol_spec import Protocol
@@ -415,12 +414,11 @@ class BattleSpec:
         return PairPromptFile(*read_battle_prompt(Path(self.battle_prompts)))
 
 
-def fought(spec: BattleSpec, context: RequestContext) -> Battle | None:
-    """The battle; None where verdicts come later."""
+def fought(spec: BattleSpec, context: RequestContext) -> Battle:
+    """The battle; raises `Waiting` where verdicts come by a filler."""
     judge, task, metrics = spec.asked(context)
-    with suppress(Waiting), progress_shown("verdicts") as show:
+    with progress_shown("verdicts") as show:
         return run_battle(judge, spec.systems, task, metrics, seed=spec.seed, progress=show)
-    return None
 
 
 def battle_estimate(spec: BattleSpec, context: RequestContext) -> list[Part]:
@@ -446,10 +444,7 @@ def write_battle(battle: Battle, folder: Path) -> None:
 
 def battle_printout(spec: BattleSpec, folder: Path | None) -> Printout:
     """The battle by itself, also written to the folder if there is one."""
-    context = spec.settings.context()
-    found = fought(spec, context)
-    context.stop_if_waiting(whole=True)
-    assert found is not None, "without an answer it has stopped"
+    found = spec.settings.filled(partial(fought, spec))
     parts = battle_parts(found)
     if folder:
         write_battle(found, folder)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.language_models import until_answered, with_deferral
+from dhp.cli.language_models import check_filler
 from dhp.cli.options import Command, setting, settings
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, RELEASED, SEED, AnswerChanges, Criteria, model_option
@@ -128,11 +128,12 @@ def battle(
     folder = None if out is None else Path(out)
     if folder:
         check_free_folder(folder, "battle.json", "battle")
+    check_filler(settings, (model,), dry_run=dry_run)
     spec = BattleSpec(
         systems=read_systems(answers),
         model=model,
         protocol=changes.chosen(),
-        settings=with_deferral(settings, (model,), dry_run=dry_run),
+        settings=settings,
         metrics=metrics,
         battle_prompts=battle_prompts,
         seed=seed,
@@ -143,7 +144,7 @@ def battle(
         say(*battle_estimate(spec, spec.settings.context()))
         return
     with Lock(folder / ".lock", f"`out` {folder}") if folder else nullcontext():
-        made = until_answered(lambda: battle_printout(spec, folder))
+        made = battle_printout(spec, folder)
     print_out(made, json=json)
 
 

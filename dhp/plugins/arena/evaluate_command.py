@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.language_models import until_answered, with_deferral
+from dhp.cli.language_models import check_filler
 from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, SEED, ProtocolChanges, model_option
@@ -19,7 +19,7 @@ from dhp.core.records import Example, Rating, protocol_name
 from dhp.core.seeding import text_hash
 from dhp.judge.factory import find_judge
 from dhp.judge.ratings import checked_ratings, in_order, readable
-from dhp.llm.cached_model import taken
+from dhp.llm.cached_model import RequestContext, taken
 from dhp.llm.settings import ModelSettings
 from dhp.plugins.arena.battle import Battle, battle_parts, write_battle
 from dhp.plugins.arena.battle_command import BATTLE_PROMPTS
@@ -97,23 +97,25 @@ def evaluate(
         one_of("way", options.with_reference, REFERENCES, "--with-reference")
     if changes.steps is not None:
         one_of("steps", changes.steps, STEPS, "--steps")
-    asked = with_deferral(settings, (model,), dry_run=dry_run)
+    check_filler(settings, (model,), dry_run=dry_run)
 
-    def prepared() -> Work:
-        return Work.prepared(files, options, changes, model, asked, battle_prompts=battle_prompts, seed=seed)
+    def prepared(context: RequestContext) -> Work:
+        given = files, options, changes, model, settings, context
+        return Work.prepared(*given, battle_prompts=battle_prompts, seed=seed)
 
     if discernment:
-        if given := stated("settings.deferral"):
+        if given := stated("settings.filler"):
             raise InputError(f"{given[0]}: cannot be used with --discernment; dhp benchmark takes it")
-        discern(prepared(), json=json, out=out)
+        discern(prepared(settings.context()), json=json, out=out)
     elif dry_run:
-        say(*prepared().estimate())
+        say(*prepared(settings.context()).estimate())
     else:
         folder = None if out is None else Path(out)
         if folder:
             check_free_folder(folder, "evaluation.json", "evaluation")
         with Lock(folder / ".lock", f"`out` {folder}") if folder else nullcontext():
-            shown(*until_answered(lambda: evaluated(prepared())), folder=folder, json=json)
+            made = settings.filled(lambda context: evaluated(prepared(context)))
+            shown(*made, folder=folder, json=json)
 
 
 _CLASSICAL: Mapping[str, tuple[str, ...]] = {
@@ -152,7 +154,7 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
     for plan in work.plan.categories:
         cells += _classical(work, plan)
     battle = work.battle()
-    work.context.stop_if_waiting(whole=True)
+    work.context.stop_if_waiting()
     evaluation = Evaluation(
         work.asked.model,
         ", ".join(dict.fromkeys(protocols)),

@@ -279,6 +279,7 @@ class Work:
         changes: ProtocolChanges,
         model: str,
         settings: ModelSettings,
+        context: RequestContext,
         *,
         battle_prompts: str | None,
         seed: int,
@@ -309,7 +310,6 @@ class Work:
         if options.with_reference and (lacking := [a.id for a in wanted if a.id not in targets]):
             where = files.targets or f"answers of '{name}'"
             raise InputError(f"{where}: id '{lacking[0]}' has no target, which --with-reference shows")
-        context = settings.context()
         (asked,) = find_judges(model, "dhp", settings, context, seed=seed)
         contest = BattleSpec(
             systems={n: [a for a in answers if a.category in planned] for n, answers in systems.items()},

@@ -1,4 +1,4 @@
-"""Batches: requests that are answered later and at a lower price, in files or by a provider."""
+"""Batches: requests that are answered later, at a lower price, in files or by a provider."""
 
 from dhp.core.plugins import Plugin
 
@@ -8,5 +8,5 @@ PLUGIN = Plugin(
     commands={
         "batch": ("dhp.plugins.batch.command:batch", "List or cancel batches sent to a provider by --batch.")
     },
-    settings={"deferral": "dhp.plugins.batch.settings:BatchSettings"},
+    settings={"filler": "dhp.plugins.batch.settings:BatchSettings"},
 )

@@ -7,7 +7,7 @@ import logging
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ from dhp.llm.clients.responses import (
     shortened,
 )
 from dhp.llm.records import Failure, Reply
+from dhp.llm.store import Store
 
 _URL = "/v1/chat/completions"
 _MOST_REQUESTS = 50_000
@@ -54,62 +55,79 @@ class Part:
 class BatchWriter:
     """Files of requests: `FILE.jsonl`, `FILE-2.jsonl` and so on, each to one model.
 
-    Raises `InputError` if the first of them, `path`, is there already, so that none is sent twice by mistake,
-    or if it cannot be written.
+    Beside each file that is `keyed` one of the keys under which its replies are stored. Raises `InputError`
+    if the first of them, `path`, is there already, so that none is sent twice by mistake, or if it cannot be
+    written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, keyed: bool = False) -> None:
         _check_free(path)
         check_writable(path)
         self._parts: list[Part] = []
-        self._open: dict[tuple[str, str], tuple[Part, BinaryIO]] = {}
+        self._open: dict[tuple[str, str], tuple[Part, list[BinaryIO]]] = {}
         self._path = path
+        self._keyed = keyed
 
-    def add(self, model: str, endpoint: str, custom_id: str, body: Mapping[str, object]) -> None:
+    def add(
+        self,
+        model: str,
+        endpoint: str,
+        body: Mapping[str, object],
+        keys: Mapping[int, bytes],
+        run: str = "",
+    ) -> None:
         """Write one request; raises `InputError` where that fails, and leaves nothing behind.
 
-        `custom_id` is the store's key of its first sample, in hexadecimal digits.
+        `keys` are the store's, of the samples that it asks for. That of the first one, in hexadecimal digits,
+        is its custom_id. `run` is the run that pays for it.
         """
+        custom_id = next(iter(keys.values())).hex()
         request = {"custom_id": custom_id, "method": "POST", "url": _URL, "body": body}
         line = json.dumps(request, ensure_ascii=False).encode() + b"\n"
         with self._or_nothing():
-            part, file = self._open.get((model, endpoint)) or self._next(model, endpoint)
+            part, files = self._open.get((model, endpoint)) or self._next(model, endpoint)
             full = part.requests >= _MOST_REQUESTS or part.size + len(line) > _MOST_BYTES
             if full and part.requests:
-                file.close()
-                part, file = self._next(model, endpoint)
-            file.write(line)
+                _close(files)
+                part, files = self._next(model, endpoint)
+            files[0].write(line)
+            if self._keyed:
+                keyed = {"run": run, "keys": {str(sample): key.hex() for sample, key in keys.items()}}
+                files[1].write(json.dumps(keyed).encode() + b"\n")
         part.requests += 1
         part.size += len(line)
 
     def close(self) -> list[Part]:
         """Give the files their names; returns what was written. `InputError` as from `add`."""
         with self._or_nothing():
-            for _, file in self._open.values():
-                file.close()
+            for _, files in self._open.values():
+                _close(files)
             for part in self._parts:
                 _check_free(part.path)
-        for part in self._parts:
-            _unfinished(part.path).replace(part.path)
+        for path in self._paths():
+            _unfinished(path).replace(path)
         return self._parts
 
     def discard(self) -> None:
         """Remove what was written so far."""
-        for _, file in self._open.values():
+        for _, files in self._open.values():
             with suppress(OSError):  # what a full disk did not take is tried again
-                file.close()
-        for part in self._parts:
-            _unfinished(part.path).unlink(missing_ok=True)
+                _close(files)
+        for path in self._paths():
+            _unfinished(path).unlink(missing_ok=True)
 
-    def _next(self, model: str, endpoint: str) -> tuple[Part, BinaryIO]:
+    def _paths(self) -> list[Path]:
+        paths = [part.path for part in self._parts]
+        return [*map(keys_file, paths), *paths] if self._keyed else paths
+
+    def _next(self, model: str, endpoint: str) -> tuple[Part, list[BinaryIO]]:
         number = len(self._parts) + 1
         path = self._path if number == 1 else self._path.with_stem(f"{self._path.stem}-{number}")
         _check_free(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = open_regular(_unfinished(path), os.O_WRONLY)
-        os.ftruncate(descriptor, 0)  # of a run that was killed
         self._parts.append(part := Part(path, model, endpoint))
-        self._open[model, endpoint] = part, os.fdopen(descriptor, "wb")
+        files = [_emptied(_unfinished(each)) for each in ([path, keys_file(path)] if self._keyed else [path])]
+        self._open[model, endpoint] = part, files
         return self._open[model, endpoint]
 
     @contextmanager
@@ -129,8 +147,24 @@ def _check_free(path: Path) -> None:
         raise InputError(f"`batch_write` {path}: is there already; choose a name for the next file")
 
 
+def keys_file(path: Path) -> Path:
+    """The file of keys beside a file of requests: a line each, `{"run": ..., "keys": {sample: key}}`."""
+    return path.with_suffix(".keys.jsonl")
+
+
 def _unfinished(path: Path) -> Path:
     return path.with_name(f"{path.name}.part")
+
+
+def _emptied(path: Path) -> BinaryIO:
+    descriptor = open_regular(path, os.O_WRONLY)
+    os.ftruncate(descriptor, 0)  # of a run that was killed
+    return os.fdopen(descriptor, "wb")
+
+
+def _close(files: Iterable[BinaryIO]) -> None:
+    for file in files:
+        file.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,19 +232,15 @@ class BatchResults:
 
     Where a request was answered twice, the first answer counts; an answer counts before an error, and a
     permanent refusal before a temporary error. `own` says whether the user gave them for this run; else what
-    belongs to no request of it is not worth a word. `failures` says whether a request that was refused has
-    failed, or is to be asked again. Raises `InputError` if a file is missing or unreadable, or a line is not
-    a result.
+    belongs to no request of it is not worth a word. Raises `InputError` if a file is missing or unreadable,
+    or a line is not a result.
     """
 
-    def __init__(self, paths: Sequence[Path], *, own: bool = True, failures: bool = True) -> None:
+    def __init__(self, paths: Sequence[Path], *, own: bool = True) -> None:
         self._own = own
-        self._failures = failures
-        self._paths = paths
         self.names = ", ".join(map(str, paths))
         self._lines: dict[str, _ResultPlace] = {}
         self._claimed: set[str] = set()
-        self._models: set[str] = set()
         self._others: Counter[str] = Counter()
         self._taken = 0
         for path in paths:
@@ -219,18 +249,15 @@ class BatchResults:
     def __len__(self) -> int:
         return len(self._lines)
 
-    def claim(self, custom_id: str) -> bool:
-        """Whether there is a result of the request."""
-        if custom_id not in self._lines:
-            return False
-        self._claimed.add(custom_id)
-        return True
+    def __contains__(self, custom_id: str) -> bool:
+        return custom_id in self._lines
 
     def read(self, custom_id: str, body: Mapping[str, object]) -> list[Reply] | Failure | None:
         """The replies of a request, why it will never have one, or None where it should be asked again.
 
         Raises `InputError` if the server refuses a parameter of the request, and so of all.
         """
+        self._claimed.add(custom_id)
         result = self._result(line := self._lines[custom_id])
         if result.problem is not None:
             return self._failure(line, result.problem, body)
@@ -246,50 +273,42 @@ class BatchResults:
             return None
         return Failure(why) if (why := overlong(replies, body)) else replies
 
-    def report(self, *, whole: bool) -> None:
-        """Log what was not taken; `whole` says that the run has come to all its requests."""
-        logger = logging.getLogger("dhp")
+    def note_others(self) -> None:
+        """Log which answers are of another model."""
         for model, count in self._others.items():
-            logger.warning("%s: %s results are of another model, '%s'; left out", self.names, count, model)
-        if (
-            whole
-            and self._own
-            and (unknown := [p for name, p in self._lines.items() if name not in self._claimed])
-        ):
-            first = f"first: {unknown[0].path} line {unknown[0].line}"
-            logger.warning(
-                "%s: %s of %s results belong to no request of this run (%s); left out",
-                *(self.names, f"{len(unknown):,}", f"{len(self):,}", first),
+            said = "%s: %s results are of another model, '%s'; left out"
+            logging.getLogger("dhp").warning(said, self.names, count, model)
+
+    def note_unused(self, store: Store) -> None:
+        """Log how many results belong to no request; those whose replies are stored do."""
+        if unused := [line for name, line in self._lines.items() if not self._is_used(name, store)]:
+            logging.getLogger("dhp").warning(
+                "%s: %s of %s results belong to no request of this run (first: %s line %s); left out",
+                *(self.names, f"{len(unused):,}", f"{len(self):,}", unused[0].path, unused[0].line),
             )
 
-    def check_claimed(self, model: str = "", others: Collection[str] = ()) -> None:
-        """Raise `InputError` where no result belongs to a request so far, or all are of another model.
-
-        `model` is about to be asked and `others` may be later: results of theirs alone are no fault.
-        """
-        if not self._own or not self._lines:
-            return
+    def check_used(self, store: Store) -> None:
+        """Raise `InputError` where no result belongs to a request, or all are of another model."""
         if self._others and not self._taken:
             said = ", ".join(f"'{name}'" for name in self._others)
             raise InputError(
                 f"{self.names}: all {self._others.total():,} answers are of another model, {said}; nothing "
                 "was asked or written; allowed: results of the model that the requests name"
             )
-        if self._claimed:
-            return
-        fits = {name for name in (model, *others) if any(same_model(each, name) for each in self._models)}
-        if not fits or model in fits:
+        if self._lines and not any(self._is_used(name, store) for name in self._lines):
             raise InputError(
                 f"{self.names}: none of {len(self):,} results belongs to a request of this run; nothing was "
                 "asked or written; allowed: results of the same models, address, protocol and texts"
             )
 
-    def used_up(self) -> set[Path]:
-        """The files of which every result is an answer that was taken."""
-        left = {
-            line.path for name, line in self._lines.items() if line.weight < 2 or name not in self._claimed
-        }
-        return set(self._paths) - left
+    def _is_used(self, custom_id: str, store: Store) -> bool:
+        """Whether a request took it, now or before."""
+        if custom_id in self._claimed:
+            return True
+        try:
+            return bool(store.find({0: bytes.fromhex(custom_id)}))
+        except ValueError:
+            return False
 
     def _index(self, path: Path) -> None:
         kinds: Counter[str] = Counter()
@@ -305,7 +324,6 @@ class BatchResults:
                         continue
                     if result.problem is None:
                         answered += 1
-                        self._models.add(str((result.body or {}).get("model") or ""))
                     else:
                         kinds.update([result.kind])
                     weight = 2 if result.problem is None else 0 if _may_pass(result.problem) else 1
@@ -335,8 +353,6 @@ class BatchResults:
             return None
 
     def _failure(self, line: _ResultPlace, problem: Problem, body: Mapping[str, object]) -> Failure | None:
-        if not self._failures:
-            return None
         if parameter := problem.parameter(body):
             raise InputError(
                 f"{line.path}: line {line.line}: the server refuses the parameter '{parameter}' "

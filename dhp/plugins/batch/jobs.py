@@ -1,7 +1,8 @@
 """Batches at providers: sending, waiting, fetching; each step is recorded on disk before the next.
 
-In the folder `batches` beside the store: `NAME.jsonl` with the requests, `NAME.json` with what became of
-them, `NAME.results.jsonl` once they are answered. NAME is the tag that the provider keeps with the batch.
+In the folder `batches` beside the store: `NAME.jsonl` with the requests, `NAME.keys.jsonl` with the keys of
+their replies, `NAME.json` with what became of them, `NAME.results.jsonl` once they are answered. NAME is the
+tag that the provider keeps with the batch. While a batch is in work, the store holds its samples.
 """
 
 import json
@@ -11,12 +12,12 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from dhp.core.errors import Answered, InputError, StoppedEarly
+from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.files import (
     check_no_link,
     inner_folder,
@@ -25,8 +26,10 @@ from dhp.core.files import (
     write_lines,
     write_whole,
 )
-from dhp.plugins.batch.files import Part, read_result_line
-from dhp.plugins.batch.providers import Provider, open_provider
+from dhp.llm.records import Failure, Reply
+from dhp.llm.store import FILE, Store, rows
+from dhp.plugins.batch.files import BatchResults, Part, keys_file, read_result_line
+from dhp.plugins.batch.providers import PROVIDERS, Provider, open_provider
 
 T = TypeVar("T")
 _FIRST_WAIT = 1.0
@@ -54,7 +57,7 @@ class Job:
     created: float
     """Time of creation, in seconds since 1970."""
     state: str
-    """`to send`, `sent`, `ended` (its results are here), `stored` (so are all of them), `failed` or
+    """`to send`, `sent`, `stored` (each request has a stored reply), `ended` (some have not), `failed` or
     `cancelled`."""
     batch: str = ""
     """Its name at the provider."""
@@ -63,6 +66,11 @@ class Job:
     def place(self) -> str:
         """Description for messages."""
         return f"batch {self.batch or self.name} at {self.provider}"
+
+    @property
+    def holder(self) -> str:
+        """Name under which the store holds its samples."""
+        return f"the batch {self.name} at {self.provider}"
 
 
 class BatchGone(InputError):
@@ -74,14 +82,7 @@ class RemoteBatches:
 
     def __init__(self, cache: Path) -> None:
         self.folder = cache / _FOLDER
-
-    @property
-    def changed(self) -> int:
-        """When a batch was last written down, by whatever process."""
-        try:
-            return self.folder.stat().st_mtime_ns
-        except OSError:
-            return 0
+        self.store = Store(cache / FILE)
 
     def jobs(self) -> list[Job]:
         """All batches, the oldest first; raises `InputError` for a file that is none."""
@@ -94,14 +95,14 @@ class RemoteBatches:
         return sorted(found, key=lambda job: (job.created, job.name))
 
     def of(self, model: str, endpoint: str) -> list[Job]:
-        """The batches of a model that are in work, or whose results are not all stored."""
+        """The batches of a model that are in work, or have ended without a reply to each request."""
         wanted = (*_OPEN, "ended")
         return [j for j in self.jobs() if (j.model, j.endpoint) == (model, endpoint) and j.state in wanted]
 
-    def in_flight(self, jobs: Iterable[Job]) -> dict[str, tuple[Job, int]]:
-        """custom_id -> (batch, samples) of all requests in work."""
+    def in_flight(self, jobs: Iterable[Job]) -> dict[str, tuple[str, int]]:
+        """custom_id -> (name of the batch, samples) of all requests in work."""
         return {
-            custom_id: (job, count)
+            custom_id: (job.name, count)
             for job in jobs
             if job.state in _OPEN
             for custom_id, count in self._lines(job)
@@ -111,12 +112,6 @@ class RemoteBatches:
         """The files of results."""
         return [self._results(job) for job in jobs if job.state == "ended"]
 
-    def stored(self, results: Collection[Path]) -> None:
-        """Keep in mind that all these results are stored."""
-        for job in self.jobs() if results else ():
-            if job.state == "ended" and self._results(job) in results:
-                self._keep(replace(job, state="stored"))
-
     def new_file(self) -> Path:
         """Where the requests of the next batch go."""
         self._make_folder()
@@ -125,8 +120,8 @@ class RemoteBatches:
     def send(self, provider: str, parts: Sequence[Part], known: Collection[str]) -> set[str]:
         """Put files of requests down as batches, and send them; returns their names.
 
-        Raises `Answered` where another process has sent some of the requests meanwhile: `known` are the
-        names of the batches that were there when the files were begun.
+        Nothing is sent, and the files go, where another process has sent some of the requests meanwhile:
+        `known` are the names of the batches that were there when the files were begun.
         """
         with self._alone():
             later = [job for job in self.jobs() if job.name not in known and job.state != "failed"]
@@ -138,8 +133,14 @@ class RemoteBatches:
             if any(custom_id in sent for job in made if sent for custom_id, _ in self._lines(job)):
                 for part in parts:
                     part.path.unlink()
-                raise Answered("another run has sent the same requests; repeat the command to resume")
+                    keys_file(part.path).unlink()
+                return set()
             for job in made:
+                advice = (
+                    f"`batch` {provider} fetches the answers, dhp batch cancel {job.name} cancels the batch"
+                )
+                held = (key for keyed in self._keys(job) for key in keyed["keys"].values())
+                self.store.hold(map(bytes.fromhex, held), job.holder, advice)
                 self._keep(job)
             for job in made:
                 self._send(job, open_provider(provider, job.endpoint))
@@ -168,6 +169,8 @@ class RemoteBatches:
         """
         with self._alone():
             job = next((j for j in self.jobs() if name in (j.name, j.batch)), None)
+            if job is None and (freed := self._freed(name)):
+                return freed
             if job is None:
                 raise InputError(f"batch '{name}': is not in {self.folder}; dhp batch list shows all batches")
             if job.state not in _OPEN:
@@ -175,7 +178,7 @@ class RemoteBatches:
             provider = open_provider(job.provider, job.endpoint)
             batch = job.batch or self._find(job, provider)
             if batch is None:
-                return self._keep(replace(job, state="cancelled"))
+                return self._give_up(job, "cancelled")
             job = self._keep(replace(job, state="sent", batch=batch))
             try:
                 if not _call(job, lambda: provider.state(batch)).ended:
@@ -183,7 +186,20 @@ class RemoteBatches:
                 ended = _call(job, lambda: provider.state(batch)).ended
                 return self._collect(job, provider) if ended else job
             except BatchGone:
-                return self._keep(replace(job, state="cancelled"))
+                return self._give_up(job, "cancelled")
+
+    def _freed(self, name: str) -> Job | None:
+        """A batch that the store holds samples for, though its files are gone; they are free after that."""
+        for provider in PROVIDERS:
+            job = Job(name, provider, "", "", 0, time.time(), "cancelled")
+            if self.store.free(job.holder):
+                return job
+        return None
+
+    def _give_up(self, job: Job, state: str) -> Job:
+        """Let its requests be sent again."""
+        self.store.free(job.holder)
+        return self._keep(replace(job, state=state))
 
     def _keep(self, job: Job) -> Job:
         text = json.dumps(asdict(job), indent=1)
@@ -195,12 +211,29 @@ class RemoteBatches:
 
     def _lines(self, job: Job) -> Iterator[tuple[str, int]]:
         """custom_id and samples of each request."""
+        for custom_id, body in self._requests(job):
+            yield custom_id, body.get("n", 1)
+
+    def _requests(self, job: Job) -> Iterator[tuple[str, dict[str, Any]]]:
+        """custom_id and body of each request."""
         path = self.folder / f"{job.name}.jsonl"
+        with self._readable(job, path), path.open("rb") as lines:
+            for raw in lines:
+                line = json.loads(raw)
+                yield line["custom_id"], line["body"]
+
+    def _keys(self, job: Job) -> Iterator[dict[str, Any]]:
+        """Run and keys of each request."""
+        path = keys_file(self.folder / f"{job.name}.jsonl")
+        with self._readable(job, path), path.open("rb") as lines:
+            for raw in lines:
+                keyed = json.loads(raw)
+                yield {"run": keyed["run"], "keys": keyed["keys"]}
+
+    @contextmanager
+    def _readable(self, job: Job, path: Path) -> Iterator[None]:
         try:
-            with path.open("rb") as lines:
-                for raw in lines:
-                    line = json.loads(raw)
-                    yield line["custom_id"], line["body"].get("n", 1)
+            yield
         except (OSError, ValueError, KeyError) as e:
             raise InputError(
                 f"{path}: the requests of {job.place} cannot be read ({reason(e)}); restore the file, or "
@@ -235,7 +268,7 @@ class RemoteBatches:
         try:
             batch = _call(job, lambda: provider.submit(path, job.name))
         except InputError:
-            self._keep(replace(job, state="failed"))
+            self._give_up(job, "failed")
             raise
         job = self._keep(replace(job, state="sent", batch=batch))
         _say(f"{job.model}: {job.requests:,} requests sent to {job.provider} as batch {batch}")
@@ -252,7 +285,7 @@ class RemoteBatches:
                     job = known or self._send(job, provider)
         state = _call(job, lambda: provider.state(job.batch))
         if state.failed:
-            self._keep(replace(job, state="failed"))
+            self._give_up(job, "failed")
             raise InputError(f"{job.place}: was refused ({state.failed})")
         if said.get(job.name) != state.said:
             said[job.name] = state.said
@@ -261,7 +294,7 @@ class RemoteBatches:
             self._check(self._collect(job, provider, state.answers))
 
     def _collect(self, job: Job, provider: Provider, answers: int = 0) -> Job:
-        """Write the results of a batch that has ended.
+        """Write the results of a batch that has ended, and store its replies.
 
         They are fetched again where there are fewer than the `answers` that the provider says it holds.
         Raises `StoppedEarly` where there still are, with nothing written.
@@ -288,7 +321,24 @@ class RemoteBatches:
                     f"fetch them again, or take what is there by dhp batch cancel {job.name}"
                 )
             time.sleep(_FIRST_WAIT)
-        return self._keep(replace(job, state="ended"))
+        whole = self._store_replies(job)
+        self.store.free(job.holder)
+        return self._keep(replace(job, state="stored" if whole else "ended"))
+
+    def _store_replies(self, job: Job) -> bool:
+        """Whether there is a reply to each sample; those that there are go into the store."""
+        results = BatchResults([self._results(job)], own=False)
+        whole = True
+        for (custom_id, body), keyed in zip(self._requests(job), self._keys(job), strict=True):
+            keys = {int(sample): bytes.fromhex(key) for sample, key in keyed["keys"].items()}
+            came: Sequence[Reply] | Failure | None = None
+            if custom_id in results:
+                with suppress(InputError):  # of a refused parameter; the next round tells it
+                    came = results.read(custom_id, body)
+            found = dict(zip(keys, came, strict=False)) if isinstance(came, list) else {}
+            whole = whole and len(found) == len(keys)
+            self.store.add(rows(keys, job.model, job.endpoint, found, keyed["run"]))
+        return whole
 
     def _check(self, job: Job) -> None:
         """Tell the errors by kind; raises `StoppedEarly` where there are no answers at all."""

@@ -374,7 +374,7 @@ class _Known:
     """Whether one request may ask for several samples."""
 
 
-_PROVIDERS = {
+PROVIDERS = {
     "openai": _Known(OpenAIBatches, "openai", ("OPENAI_API_KEY",)),
     "anthropic": _Known(
         AnthropicBatches,
@@ -396,18 +396,18 @@ _PROVIDERS = {
 
 def takes_many(name: str) -> bool:
     """Whether one request to a provider may ask for several samples."""
-    return _PROVIDERS[name].many
+    return PROVIDERS[name].many
 
 
 def check_provider(name: str) -> None:
     """Raise `InputError` for an unknown provider, or one whose package is not installed."""
-    one_of("provider", name, _PROVIDERS, "`batch`")
-    require(_PROVIDERS[name].package, purpose=f"`batch` {name}", extra=name)
+    one_of("provider", name, PROVIDERS, "`batch`")
+    require(PROVIDERS[name].package, purpose=f"`batch` {name}", extra=name)
 
 
 def check_key(name: str) -> None:
     """Raise `InputError` where there is no key of a provider."""
-    keys = _PROVIDERS[name].keys
+    keys = PROVIDERS[name].keys
     if not any(os.environ.get(variable, "").strip() for variable in keys):
         raise InputError(f"`batch` {name}: {keys[0]} is not set")
 
@@ -416,14 +416,14 @@ def check_address(name: str, model: str, endpoint: str) -> None:
     """Raise `InputError` for a model at an address that is not the provider's."""
     if model.partition("/")[0] not in ("openai", *SERVERS):
         raise InputError(f"{model}: `batch` {name} does not take it; allowed: openai/NAME")
-    provider, host = _PROVIDERS[name], urlsplit(endpoint).netloc
+    provider, host = PROVIDERS[name], urlsplit(endpoint).netloc
     if provider.address:
         own = os.environ.get(provider.address_variable) or provider.address
         if host != urlsplit(own).netloc:
             raise InputError(
                 f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `base_url` {provider.address}"
             )
-    elif owner := next((n for n, p in _PROVIDERS.items() if host and host == urlsplit(p.address).netloc), ""):
+    elif owner := next((n for n, p in PROVIDERS.items() if host and host == urlsplit(p.address).netloc), ""):
         raise InputError(f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `batch` {owner}")
     if " " in endpoint:
         raise InputError(f"{model}: `batch` does not reach Azure ({endpoint}); allowed: `batch_write`")
@@ -436,4 +436,4 @@ def open_provider(name: str, endpoint: str) -> Provider:
     """
     check_provider(name)
     check_key(name)
-    return _PROVIDERS[name].open(endpoint)
+    return PROVIDERS[name].open(endpoint)

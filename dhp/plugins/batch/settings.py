@@ -1,17 +1,18 @@
 """Settings of batches: files to write and read, or a provider."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError
 from dhp.core.options import near_keywords, option
-from dhp.plugins.batch.providers import check_key, check_provider
+from dhp.plugins.batch.providers import check_key, check_provider, takes_many
 
 if TYPE_CHECKING:
+    from dhp.llm.fillers import Filler
     from dhp.llm.limits import Budget
-    from dhp.plugins.batch.deferral import BatchDeferral
+    from dhp.llm.store import Store
 
 
 @near_keywords
@@ -41,10 +42,6 @@ class BatchSettings:
             metavar="PROVIDER",
         ),
     )
-    dry: bool = False
-    """Whether requests are only counted, as `batch` would send them."""
-    carried: "list[Budget]" = field(default_factory=list, init=False, repr=False, compare=False)
-    """What a run has used that goes on after its batches were fetched."""
 
     def __post_init__(self) -> None:
         if self.batch is None:
@@ -56,40 +53,33 @@ class BatchSettings:
     @property
     def given(self) -> bool:
         """Whether anything is to be written, read or sent."""
-        named = self.batch_write is not None or bool(self.batch_read) or self.batch is not None
-        return named and not self.dry
+        return self.batch_write is not None or bool(self.batch_read) or self.batch is not None
 
-    def for_dry_run(self) -> "BatchSettings":
-        """These settings where nothing is asked; raises `InputError` where files are written or read."""
+    @property
+    def many(self) -> bool:
+        """Whether one request may ask for several samples."""
+        return self.batch is None or takes_many(self.batch)
+
+    @property
+    def discounted(self) -> bool:
+        """Whether requests go to a provider, which takes less for a batch."""
+        return self.batch is not None
+
+    def check_dry_run(self) -> None:
+        """Raise `InputError` where files are written or read."""
         if self.batch_write is not None or self.batch_read:
             raise InputError("`dry_run`: counts what is not stored; leave out `batch_write` and `batch_read`")
-        return replace(self, dry=True)
 
-    def open(self, cache: Path, budget: "Budget") -> "BatchDeferral":
-        """The batches of a run; what was sent to a provider is kept in the folder `cache`.
-
-        A run that goes on after its batches were fetched goes on with its budget, else with `budget`.
-        """
-        from dhp.plugins.batch.deferral import BatchDeferral
+    def open(self, store: "Store", budget: "Budget") -> "Filler":
+        """What answers the requests of a command; batches of a provider are kept beside the store."""
         from dhp.plugins.batch.files import BatchResults, BatchWriter, result_files
+        from dhp.plugins.batch.fillers import FileFiller, ProviderFiller
         from dhp.plugins.batch.jobs import RemoteBatches
 
-        budget = self.carried.pop() if self.carried else budget
-        if self.dry:
-            return BatchDeferral(budget, provider=self.batch)
-        remote = RemoteBatches(cache)
         if self.batch is not None:
             check_key(self.batch)
-            return BatchDeferral(
-                budget,
-                writer=BatchWriter(remote.new_file()),
-                remote=remote,
-                provider=self.batch,
-                carried=self.carried,
-            )
-        return BatchDeferral(
-            budget,
-            results=BatchResults(result_files(self.batch_read)),
-            writer=None if self.batch_write is None else BatchWriter(Path(self.batch_write)),
-            remote=remote,
-        )
+            batches = RemoteBatches(store.path.parent)
+            return ProviderFiller(self.batch, batches, budget, many=self.many)
+        results = BatchResults(result_files(self.batch_read))
+        writer = None if self.batch_write is None else BatchWriter(Path(self.batch_write))
+        return FileFiller(store, budget, results, writer)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.language_models import estimates_shown, refuse_unused, until_answered, with_deferral
+from dhp.cli.language_models import check_filler, estimates_shown, refuse_unused
 from dhp.cli.options import Command, settings
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import (
@@ -86,13 +86,14 @@ def probe(
 
     perturb_model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
     refuse_unused(model, protocol, perturb_model=perturb_model is not None)
+    check_filler(settings, (*model, perturb_model), dry_run=dry_run)
     spec = ProbeSpec(
         model,
         dataset or None,
         protocol=[changes.changed(name) for name in protocol],
         prompt_files=changes.prompt_files,
         metrics=criteria.chosen(model),
-        settings=with_deferral(settings, (*model, perturb_model), dry_run=dry_run),
+        settings=settings,
         judge_settings=criteria.of_functions(model, judge_settings),
         seed=seed,
         choice=choice,
@@ -102,12 +103,12 @@ def probe(
         say(*estimates_shown(estimates(spec)))
         return
     if out is None:
-        found = until_answered(lambda: probed(spec))
+        found = probed(spec)
     else:
         folder = Path(out)
         check_free_folder(folder, "probes.json", "probe")
         with Lock(folder / ".lock", f"`out` {folder}"):
-            found = until_answered(lambda: probed(spec))
+            found = probed(spec)
             write_probes(found, folder)
     parts = probe_parts(found.results)
     if out is not None:

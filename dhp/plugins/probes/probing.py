@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,9 +108,13 @@ def probed(spec: ProbeSpec) -> Probed:
 
     Errors as of `dhp.run`.
     """
+    return spec.settings.filled(partial(_probed, spec))
+
+
+def _probed(spec: ProbeSpec, context: RequestContext) -> Probed:
     import pandas as pd
 
-    judges = _pointwise(spec.judges(context := spec.settings.context()))
+    judges = _pointwise(spec.judges(context))
     with progress_of(spec.progress) as show:
         parts = _texts(spec, context, show)
         rated = [
@@ -117,7 +122,7 @@ def probed(spec: ProbeSpec) -> Probed:
             for part in parts
             for judge, task in _ready(judges, part)
         ]
-    context.stop_if_waiting(whole=True)
+    context.stop_if_waiting()
     results = [_result(judge, part, task, table, spec.chosen) for judge, part, task, table in rated]
     tables = [t.assign(model=j.model, protocol=j.protocol, dataset=p.dataset.name) for j, p, _, t in rated]
     return Probed(results, parts, pd.concat(tables, ignore_index=True))
@@ -164,7 +169,7 @@ def _texts(
     build = Builder(own, registry, spec.seed, model, {}, None, dry, progress, context.executor)
     build.check(datasets, None)
     made = [without_lower_doses(part).judged_by(spec.metrics) for part in build.all(datasets)]
-    context.stop_if_waiting(whole=False)
+    context.stop_if_waiting()
     return made
 
 

@@ -116,17 +116,15 @@ def test_discernment_of_an_evaluation_takes_no_batches(dhp: Run) -> None:
     assert done.err == "dhp: --batch-write: cannot be used with --discernment; dhp benchmark takes it\n"
 
 
-def test_without_the_plugin_all_is_asked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_plugin_there_are_no_options_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def options() -> set[str]:
         command = click.command("ask")(settings("settings", ModelSettings)(lambda settings: None))
         return {name for option in command.params for name in option.opts if "batch" in name}
 
     assert options() == {"--batch", "--batch-read", "--batch-write", "--batch-size"}
-    assert ModelSettings(cache=tmp_path).context().deferral is not None
     own = [plugin for plugin in plugins.plugins() if plugin.name != "batch"]
     monkeypatch.setattr(plugins, "plugins", lambda: own)
     assert options() == {"--batch-size"}
-    assert ModelSettings(cache=tmp_path).context().deferral is None
 
 
 def test_batches_are_listed_and_an_unknown_one_is_named(dhp: Run) -> None:
@@ -140,7 +138,7 @@ def test_batches_are_listed_and_an_unknown_one_is_named(dhp: Run) -> None:
     ("state", "batch", "said"),
     [
         ("sent", "batch_1", "is being cancelled by openai; repeat this command later"),
-        ("ended", "batch_1", "has ended; its answers are fetched"),
+        ("ended", "batch_1", "has ended; its answers are stored"),
         ("cancelled", "batch_1", "openai does not know it; removed"),
         ("cancelled", "", "was not sent; removed"),
     ],

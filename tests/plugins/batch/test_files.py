@@ -27,7 +27,7 @@ def settings(
     folder: Path, *, write: str | None = None, read: tuple[Path, ...] = (), **more: object
 ) -> object:
     batch = BatchSettings(folder / write if write else None, read)
-    return dhp.ModelSettings(cache=folder / "cache", deferral=batch, **more)
+    return dhp.ModelSettings(cache=folder / "cache", filler=batch, **more)
 
 
 def run(folder: Path, *, model: object = "openai/m", out: str = "out", **given: object) -> dhp.Results:
@@ -317,7 +317,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch:
     writer = BatchWriter(tmp_path / "r.jsonl")
     monkeypatch.setattr(Path, "unlink", lambda self, missing_ok: None)
     with pytest.raises(DiskFull, match=r"r\.jsonl: cannot be written .No space left on device."):
-        writer.add("openai/m", "here", "1", {"model": "m", "messages": ["x" * 1_000_000]})
+        writer.add("openai/m", "here", {"model": "m", "messages": ["x" * 1_000_000]}, {0: b"1"})
 
 
 def test_a_file_that_was_broken_off_counts_as_far_as_it_goes(
@@ -347,7 +347,7 @@ def test_two_models_have_a_file_each_and_files_are_split(
     monkeypatch.setattr(files, "_MOST_REQUESTS", 2)
     writer = BatchWriter(tmp_path / "s.jsonl")
     for number in range(5):
-        writer.add("openai/m", "here", str(number), body)
+        writer.add("openai/m", "here", body, {0: b"%d" % number})
     assert not (tmp_path / "s.jsonl").exists(), "only whole files have their names"
     assert [part.requests for part in writer.close()] == [2, 2, 1]
     line = len((tmp_path / "s-3.jsonl").read_bytes())
@@ -355,7 +355,7 @@ def test_two_models_have_a_file_each_and_files_are_split(
     monkeypatch.setattr(files, "_MOST_BYTES", 2 * line)
     by_size = BatchWriter(tmp_path / "t.jsonl")
     for number in range(3):
-        by_size.add("openai/m", "here", str(number), body)
+        by_size.add("openai/m", "here", body, {0: b"%d" % number})
     assert [part.size for part in by_size.close()] == [2 * line, line]
     with pytest.raises(InputError, match=r"s\.jsonl: is there already"):
         BatchWriter(tmp_path / "s.jsonl")
@@ -422,4 +422,4 @@ def test_batches_need_the_store() -> None:
         ({"refresh": True}, "`refresh`: w"),
     ):
         with pytest.raises(InputError, match=fault):
-            dhp.ModelSettings(deferral=BatchSettings("r.jsonl"), **given)
+            dhp.ModelSettings(filler=BatchSettings("r.jsonl"), **given)

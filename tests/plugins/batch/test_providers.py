@@ -1,6 +1,7 @@
 """Batches at providers: sent, awaited, fetched, resumed after a kill; each against a local server."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
@@ -9,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.cli.language_models import until_answered
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.plugins.batch import jobs
 from dhp.plugins.batch.jobs import Job, RemoteBatches
@@ -64,18 +64,16 @@ def run(
         cache=folder / "cache",
         limits=dhp.Limits(calls=calls),
         rate_limits=rate_limits or dhp.RateLimits(),
-        deferral=BatchSettings(**batch),
+        filler=BatchSettings(**batch),
     )
-    return until_answered(
-        lambda: dhp.run(
-            "openai/m",
-            "mini/answer_equivalence",
-            n=2,
-            controls=False,
-            protocol=dhp.protocol("dhp", samples=samples),
-            settings=settings,
-            out=folder / out,
-        )
+    return dhp.run(
+        "openai/m",
+        "mini/answer_equivalence",
+        n=2,
+        controls=False,
+        protocol=dhp.protocol("dhp", samples=samples),
+        settings=settings,
+        out=folder / out,
     )
 
 
@@ -179,19 +177,30 @@ wait = RemoteBatches.wait
 
 
 def fetched_and_killed(server: Provider, folder: Path) -> None:
-    """A run that ends between the fetch of its results and their storage."""
+    """A run that ends as soon as its batch has."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(RemoteBatches, "wait", lambda self, names: (wait(self, names), 1 / 0))
         with pytest.raises(ZeroDivisionError):
             run(server, folder, batch="openai")
-    assert [job.state for job in RemoteBatches(folder / "cache").jobs()] == ["ended"]
+    assert [job.state for job in RemoteBatches(folder / "cache").jobs()] == ["stored"]
 
 
-def test_a_direct_run_takes_what_was_fetched_and_not_stored(server: Provider, tmp_path: Path) -> None:
+def test_a_direct_run_takes_what_was_fetched(server: Provider, tmp_path: Path) -> None:
     fetched_and_killed(server, tmp_path)
     assert run(server, tmp_path).ratings["failed"] == 0
     assert server.direct == 0
-    assert [job.state for job in RemoteBatches(tmp_path / "cache").jobs()] == ["stored"]
+
+
+def test_a_kill_between_the_fetch_and_the_store_loses_nothing(server: Provider, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RemoteBatches, "_store_replies", lambda self, job: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            run(server, tmp_path, batch="openai")
+    with pytest.raises(StoppedEarly, match=r"requests wait in the batch dhp-.* at openai"):
+        run(server, tmp_path)
+    assert run(server, tmp_path, batch="openai").ratings["failed"] == 0
+    assert len(server.batches) == 1
+    assert server.direct == 0
 
 
 def test_a_direct_run_leaves_alone_what_is_sent_while_it_asks(server: Provider, tmp_path: Path) -> None:
@@ -305,13 +314,27 @@ def test_two_runs_at_once_send_the_same_requests_once(server: Provider, tmp_path
 
 @pytest.mark.slow
 def test_a_batch_that_the_provider_does_not_know_can_be_given_up(server: Provider, tmp_path: Path) -> None:
-    fetched_and_killed(server, tmp_path)
+    interrupted(server, tmp_path)
     cache = RemoteBatches(tmp_path / "cache")
     (job,) = cache.jobs()
-    cache._keep(replace(job, state="sent", batch="batch_9"))
+    cache._keep(replace(job, batch="batch_9"))
     with pytest.raises(InputError, match=rf"dhp batch cancel {job.name} cancels it"):
         run(server, tmp_path, batch="openai")
     assert cache.cancel(job.name).state == "cancelled"
+    assert run(server, tmp_path).ratings["failed"] == 0
+    assert server.direct == 20
+
+
+def test_a_batch_whose_files_are_gone_can_be_given_up(server: Provider, tmp_path: Path) -> None:
+    interrupted(server, tmp_path)
+    cache = RemoteBatches(tmp_path / "cache")
+    (job,) = cache.jobs()
+    shutil.rmtree(cache.folder)
+    with pytest.raises(StoppedEarly, match=f"requests wait in the batch {job.name} at openai"):
+        run(server, tmp_path)
+    assert cache.cancel(job.name).state == "cancelled"
+    with pytest.raises(InputError, match="is not in"):
+        cache.cancel(job.name)
     assert run(server, tmp_path).ratings["failed"] == 0
 
 

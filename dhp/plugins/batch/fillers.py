@@ -1,0 +1,235 @@
+"""Fillers by batch: requests go into files for the user to have answered, or to a provider."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from dhp.core.errors import InputError, StoppedEarly
+from dhp.llm.api import Client
+from dhp.llm.clients.connection import OPENAI_URL
+from dhp.llm.clients.openai_client import OpenAIClient
+from dhp.llm.clients.servers import SERVERS
+from dhp.llm.fillers import Pending
+from dhp.llm.limits import Budget
+from dhp.llm.records import Failure, Reply
+from dhp.llm.store import Store, rows
+from dhp.plugins.batch.files import BatchResults, BatchWriter, Part
+from dhp.plugins.batch.jobs import RemoteBatches
+from dhp.plugins.batch.providers import check_address
+
+_WRITABLE = ("openai/", "litellm/", *(f"{name}/" for name in SERVERS))
+
+
+class RequestFiles:
+    """Writes requests into files, each once, up to the limits of the budget.
+
+    A line asks for one or more samples of a request that follow one another. Its custom_id is the store's
+    key of the first of them.
+    """
+
+    def __init__(self, writer: BatchWriter, budget: Budget, *, many: bool = True) -> None:
+        self._writer = writer
+        self._budget = budget
+        self._many = many
+        self._written: set[str] = set()
+        self.limit = ""
+        """The limit at which it has stopped to write; empty before."""
+
+    def add(self, pending: Pending, samples: Sequence[int]) -> None:
+        """Write lines for these samples of a request, of those that are not written yet."""
+        model, request = pending.model, pending.request
+        assert isinstance(model, OpenAIClient)
+        for group in self._groups(model, request.samples, samples):
+            keys = {sample: request.keys[sample] for sample in group}
+            name = keys[group[0]].hex()
+            if name in self._written or self.limit:
+                continue
+            try:
+                self._budget.reserve(request.tokens, request.params.max_tokens * len(group))
+            except StoppedEarly as e:
+                self.limit = str(e)
+                return
+            self._written.add(name)
+            body = model.body(request, group)
+            if model.endpoint == OPENAI_URL and "max_tokens" in body:
+                body["max_completion_tokens"] = body.pop("max_tokens")  # newer models refuse the older name
+            self._writer.add(model.model, model.endpoint, body, keys, pending.run)
+
+    def close(self) -> list[Part]:
+        """The files, whole and with their names."""
+        return self._writer.close()
+
+    def discard(self) -> None:
+        """Remove what was written so far."""
+        self._writer.discard()
+
+    def _groups(
+        self, model: Client, order: Sequence[int], samples: Sequence[int]
+    ) -> Iterator[tuple[int, ...]]:
+        """Samples that follow one another in the request, as many as one call may ask for."""
+        indices = [index for index, sample in enumerate(order) if sample in samples]
+        one_by_one = not (model.many and self._many)
+        starts = [i for i, (a, b) in enumerate(pairwise([-2, *indices])) if b > a + 1 or one_by_one]
+        for start, end in pairwise([*starts, len(indices)]):
+            yield tuple(order[index] for index in indices[start:end])
+
+
+class FileFiller:
+    """Takes replies from files of results, and writes the requests that are left into files.
+
+    Without a writer the engine answers what is left, once it is sure that results belong to the command.
+    """
+
+    def __init__(
+        self, store: Store, budget: Budget, results: BatchResults, writer: BatchWriter | None
+    ) -> None:
+        self.failures: dict[bytes, Failure] = {}
+        self.taken = 0
+        self._store = store
+        self._results = results
+        self._requests = None if writer is None else RequestFiles(writer, budget)
+        self._engine_may_ask = False
+
+    def check(self, model: str, endpoint: str | None = None) -> None:
+        """Raise `InputError` for a model whose requests cannot be written."""
+        if self._requests:
+            check_writable_model(model)
+
+    def take(self, pending: Pending) -> bool:
+        """See `Filler`."""
+        left, refused = _left_by(self._results, pending, self._store)
+        self.failures |= refused
+        if not left or (self._engine_may_ask and not self._requests):
+            return False
+        self.taken += 1
+        if self._requests:
+            self._requests.add(pending, left)
+        return True
+
+    def fill(self) -> None:
+        """Give the files their names; raises `StoppedEarly` with them, or at the limit."""
+        if self._requests is None:
+            self._results.check_used(self._store)
+            self._engine_may_ask, self.taken = True, 0
+            return
+        try:
+            self._results.check_used(self._store)
+        except InputError:
+            self._requests.discard()
+            raise
+        if parts := self._requests.close():
+            self._results.note_others()
+            names = ", ".join(f"{part.path} ({part.requests:,} requests to {part.model})" for part in parts)
+            limit = f"; {self._requests.limit}" if self._requests.limit else ""
+            raise StoppedEarly(
+                f"{names}: have them answered, then repeat the command with `batch_read`{limit}"
+            )
+        raise StoppedEarly(self._requests.limit)
+
+    def end(self) -> None:
+        """Say which results belong to no request of the command."""
+        self._results.note_others()
+        self._results.note_unused(self._store)
+
+
+def _left_by(results: BatchResults, pending: Pending, store: Store) -> tuple[list[int], dict[bytes, Failure]]:
+    """The samples without a result, and the keys of those that are refused for good.
+
+    Replies among the results go into the store.
+    """
+    model, request = pending.model, pending.request
+    if not isinstance(model, OpenAIClient):
+        return list(request.samples), {}
+    found: dict[int, Reply] = {}
+    refused: dict[int, Failure] = {}
+    for index, sample in enumerate(request.samples):
+        name = request.keys[sample].hex()
+        if name not in results:
+            continue
+        following = request.samples[index:]
+        came = results.read(name, model.body(request, (sample,)))
+        if isinstance(came, Failure):
+            refused |= dict.fromkeys(following, came)
+        elif came is not None:
+            found = {**dict(zip(following, came, strict=False)), **found}
+    store.add(rows(request.keys, model.model, model.endpoint, found, pending.run))
+    refused = {sample: why for sample, why in refused.items() if sample not in found}
+    left = [sample for sample in request.samples if sample not in found and sample not in refused]
+    return left, {request.keys[sample]: why for sample, why in refused.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _SentBefore:
+    """The batches of a model that were sent by other rounds or commands."""
+
+    in_flight: Mapping[str, tuple[str, int]]
+    """custom_id -> batch and number of samples, of requests that are not answered yet."""
+    results: BatchResults
+    """Of batches in which some requests were not answered."""
+
+
+class ProviderFiller:
+    """Sends requests to a provider as batches, and waits until their replies are stored."""
+
+    def __init__(self, provider: str, batches: RemoteBatches, budget: Budget, *, many: bool) -> None:
+        self.failures: dict[bytes, Failure] = {}
+        self._provider = provider
+        self._batches = batches
+        self._budget = budget
+        self._many = many
+        self._begin()
+
+    def _begin(self) -> None:
+        self.taken = 0
+        self._waits_for: set[str] = set()
+        self._sent: dict[tuple[str, str], _SentBefore] = {}
+        self._known = [job.name for job in self._batches.jobs()]
+        writer = BatchWriter(self._batches.new_file(), keyed=True)
+        self._requests = RequestFiles(writer, self._budget, many=self._many)
+
+    def check(self, model: str, endpoint: str | None = None) -> None:
+        """Raise `InputError` for a model whose requests cannot be written, or that is not the provider's."""
+        check_writable_model(model)
+        if endpoint is not None:
+            check_address(self._provider, model, endpoint)
+
+    def take(self, pending: Pending) -> bool:
+        """See `Filler`."""
+        sent, samples = self._sent_before(pending), pending.request.samples
+        left, refused = _left_by(sent.results, pending, self._batches.store)
+        self.failures |= refused
+        if not left:
+            return False
+        for index, sample in enumerate(samples):
+            if found := sent.in_flight.get(pending.request.keys[sample].hex()):
+                batch, count = found
+                self._waits_for.add(batch)
+                left = [s for s in left if s not in samples[index : index + count]]
+        self._requests.add(pending, left)
+        self.taken += 1
+        return True
+
+    def fill(self) -> None:
+        """Send the batches, and wait until all have ended; raises `StoppedEarly` at the limit after that."""
+        sent = self._batches.send(self._provider, self._requests.close(), self._known)
+        self._batches.wait(self._waits_for | sent)
+        if self._requests.limit:
+            raise StoppedEarly(self._requests.limit)
+        self._begin()
+
+    def end(self) -> None:
+        """Nothing is left over."""
+
+    def _sent_before(self, pending: Pending) -> _SentBefore:
+        key = pending.model.model, pending.model.endpoint
+        if key not in self._sent:
+            jobs = self._batches.of(*key)
+            results = BatchResults(self._batches.results(jobs), own=False)
+            self._sent[key] = _SentBefore(self._batches.in_flight(jobs), results)
+        return self._sent[key]
+
+
+def check_writable_model(model: str) -> None:
+    """Raise `InputError` for a model whose requests cannot be written into a file."""
+    if not model.startswith(_WRITABLE):
+        raise InputError(f"{model}: takes no batch files; allowed with them: openai/NAME")

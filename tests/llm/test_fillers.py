@@ -1,0 +1,131 @@
+"""Fillers: anything may put replies into the store, and the run then asks nothing."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import dhp
+from dhp.core.errors import StoppedEarly
+from dhp.llm.clients.openai_client import OpenAIClient
+from dhp.llm.fillers import Pending
+from dhp.llm.limits import Budget
+from dhp.llm.records import Failure, Reply
+from dhp.llm.store import Store, rows
+from dhp.perturb.settings import PerturbModel
+from tests.perturb.follows import follow
+from tests.plugins.batch.answers import score
+
+NOBODY = "http://127.0.0.1:9/v1"
+
+
+class ByHand:
+    """A filler that answers all by a function; where that returns None, the request is refused."""
+
+    given, many, discounted = True, True, False
+
+    def __init__(self, says: Callable[[str], str | None]) -> None:
+        self.says = says
+        self.failures: dict[bytes, Failure] = {}
+        self.rounds: list[list[Pending]] = [[]]
+        self.ended = 0
+
+    @property
+    def taken(self) -> int:
+        return len(self.rounds[-1])
+
+    def check_dry_run(self) -> None: ...
+
+    def open(self, store: Store, budget: Budget) -> "ByHand":
+        self.store = store
+        return self
+
+    def check(self, model: str, endpoint: str | None = None) -> None: ...
+
+    def take(self, pending: Pending) -> bool:
+        self.rounds[-1].append(pending)
+        return True
+
+    def fill(self) -> None:
+        for each in self.rounds[-1]:
+            request = each.request
+            said = self.says(request.prompt)
+            if said is None:
+                self.failures |= dict.fromkeys(request.keys.values(), Failure("refused"))
+                continue
+            came = {
+                sample: Reply(said, "stop", 10, 1, int(sample == request.samples[0]))
+                for sample in request.samples
+            }
+            self.store.add(rows(request.keys, each.model.model, each.model.endpoint, came, each.run))
+        self.rounds.append([])
+
+    def end(self) -> None:
+        self.ended += 1
+
+
+def settings(folder: Path, filler: object = None) -> dhp.ModelSettings:
+    return dhp.ModelSettings(base_url=NOBODY, cache=folder, filler=filler)
+
+
+def test_a_filled_store_needs_no_call(tmp_path: Path) -> None:
+    way = {"n": 5, "progress": None}
+    filler = ByHand(score)
+    found = dhp.run("openai/later", "mini/summeval", settings=settings(tmp_path, filler), **way)
+    assert found.ratings["scored"] == found.ratings["asked"] > 0
+    assert [len(taken) > 0 for taken in filler.rounds] == [True, False], "one round and no second one"
+    assert filler.ended == 1
+    again = dhp.run("openai/later", "mini/summeval", settings=settings(tmp_path), **way)
+    assert again.to_frame().equals(found.to_frame())
+    assert again.usage["calls"] == found.usage["calls"] == sum(len(taken) for taken in filler.rounds)
+
+
+def test_what_follows_replies_comes_in_a_round_of_its_own(tmp_path: Path) -> None:
+    def says(prompt: str) -> str:
+        return "1. Read it.\n2. Rate it." if "steps" in prompt and "Read it." not in prompt else "4"
+
+    filler = ByHand(says)
+    protocol = dhp.protocol("dhp", steps="auto", samples=1)
+    way = {"dataset": "mini/answer_equivalence", "n": 3, "controls": False, "progress": None}
+    found = dhp.run("openai/m", protocol=protocol, settings=settings(tmp_path, filler), **way)
+    assert found.ratings["scored"] == found.ratings["asked"]
+    assert len(filler.rounds[0]) == 1, "the steps of the one metric"
+    assert len(filler.rounds) == 3
+
+
+def test_texts_of_a_model_come_before_their_ratings(tmp_path: Path) -> None:
+    def says(prompt: str) -> str:
+        return score(prompt) if "Score for" in prompt else follow(prompt)
+
+    filler = ByHand(says)
+    parts = dhp.perturb_datasets(
+        "mini/summeval", n=3, perturb_model=PerturbModel("openai/w"), settings=settings(tmp_path, filler)
+    )
+    assert any(text.text for part in parts for text in part.texts)
+    assert {each.model.model for taken in filler.rounds for each in taken} == {"openai/w"}
+
+
+def test_what_is_refused_for_good_is_not_asked(tmp_path: Path) -> None:
+    filler = ByHand(lambda prompt: None)
+    way = {"dataset": "mini/answer_equivalence", "n": 3, "controls": False, "progress": None}
+    found = dhp.run("openai/m", settings=settings(tmp_path, filler), **way)
+    assert found.ratings["failed"] == found.ratings["asked"]
+
+
+def test_what_is_held_is_asked_by_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Held(ByHand):
+        def fill(self) -> None:
+            keys = [key for each in self.rounds[-1] for key in each.request.keys.values()]
+            self.store.hold(keys, "the far machine", "wait for it")
+            raise StoppedEarly("sent away")
+
+    way = {"dataset": "mini/answer_equivalence", "n": 3, "controls": False, "progress": None}
+    with pytest.raises(StoppedEarly, match="sent away"):
+        dhp.run("openai/m", settings=settings(tmp_path, Held(score)), **way)
+    monkeypatch.setattr(OpenAIClient, "check", lambda self: None)  # nobody listens
+    with pytest.raises(StoppedEarly, match="requests wait in the far machine; wait for it"):
+        dhp.run("openai/m", settings=settings(tmp_path), **way)
+    assert Store(tmp_path / "replies.sqlite").free("the far machine") > 0
+    filler = ByHand(score)
+    assert dhp.run("openai/m", settings=settings(tmp_path, filler), **way).ratings["failed"] == 0
+    assert filler.taken == 0
