@@ -400,8 +400,9 @@ def leaderboard() -> None:
 @leaderboard.command(cls=Command)
 @click.argument("run", nargs=-1)
 @click.option("--out", default=FOLDER, metavar="DIR", help="Folder of the site.")
+@click.option("--latex", is_flag=True, help="Print the matrix of judges and sets in LaTeX; writes no site.")
 @ALLOW
-def site(run: tuple[str, ...], out: str, allow: tuple[str, ...]) -> None:
+def site(run: tuple[str, ...], out: str, latex: bool, allow: tuple[str, ...]) -> None:
     """Write a leaderboard as a static site.
 
     The site holds pages, the tables as JSON, CSV, Markdown and LaTeX, and the JSON Schema of results files,
@@ -412,12 +413,17 @@ def site(run: tuple[str, ...], out: str, allow: tuple[str, ...]) -> None:
     Example: dhp leaderboard runs/one runs/two --out site/
     """
     from dhp.leaderboard.entries import read_entries
+    from dhp.leaderboard.paper import as_latex
     from dhp.leaderboard.site import write_site
     from dhp.leaderboard.tables import make_tables
 
     with progress_of(True) as show:
         tables = make_tables(read_entries(run, show), allow, show)
-        write_site(tables, out, show)
+        if not latex:
+            write_site(tables, out, show)
+    if latex:
+        click.echo(as_latex(tables), nl=False)
+        return
     count = sum(len(table.rows) for table in tables)
     page = f"{out.rstrip('/')}/index.html"
     say(f"{page}: {_number(count, 'result')} in {_number(len(tables), 'table')}")

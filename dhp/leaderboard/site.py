@@ -18,6 +18,7 @@ from dhp.core.text import printable
 from dhp.core.verdicts import verdicts_about
 from dhp.leaderboard import FOLDER
 from dhp.leaderboard.entries import Entry, control_score, judge_names, read_entries, safe_name, score
+from dhp.leaderboard.paper import as_latex
 from dhp.leaderboard.tables import (
     QUANTITIES,
     RULES,
@@ -26,8 +27,8 @@ from dhp.leaderboard.tables import (
     Table,
     as_csv,
     as_json,
-    as_latex,
     as_markdown,
+    judges_of,
     make_tables,
     shown_cost,
     shown_rank,
@@ -196,7 +197,7 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
             "board_index.html",
             "",
             tables=tables,
-            judges=_judges(tables),
+            judges=judges_of(tables),
             names=names,
             facets=_options(tables),
             shared=shared_folder([table.dataset for table in tables]),
@@ -269,29 +270,9 @@ def _page(
     return _CONTROLS.sub(lambda found: printable(found[0]), made)
 
 
-def _judges(tables: Sequence[Table]) -> list[tuple[Entry, list[Row | None]]]:
-    """Each judge with its row in every table, by mean rank, then by mean detection."""
-    found: dict[tuple[str, str], list[Row | None]] = {}
-    for number, table in enumerate(tables):
-        for row in table.rows:
-            key = (row.entry.result.model, row.entry.result.protocol)
-            found.setdefault(key, [None] * len(tables))[number] = row
-
-    def mean_rank(rows: Sequence[Row | None]) -> float:
-        ranks = [row.rank for row in rows if row is not None and row.rank is not None]
-        return sum(ranks) / len(ranks) if ranks else float("inf")
-
-    def mean_detection(rows: Sequence[Row | None]) -> float:
-        figures = [score(row.entry.result, "detection")[0] or 0.0 for row in rows if row is not None]
-        return sum(figures) / len(figures)
-
-    order = sorted(found, key=lambda key: (mean_rank(found[key]), -mean_detection(found[key]), key))
-    return [(next(row.entry for row in found[key] if row is not None), found[key]) for key in order]
-
-
 def _best_two(tables: Sequence[Table]) -> list[Entry]:
     """The two best judges that stand in a table together; the best alone where none do."""
-    judges = _judges(tables)
+    judges = judges_of(tables)
     for place, (second, theirs) in enumerate(judges):
         for first, its in judges[:place]:
             if any(a is not None and b is not None for a, b in zip(its, theirs, strict=True)):

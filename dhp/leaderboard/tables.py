@@ -17,7 +17,7 @@ from dhp.core.text import spreadsheet_safe
 from dhp.leaderboard.entries import Entry, judge_names, score
 from dhp.report.columns import Column, legend, run_columns
 from dhp.report.labels import group_letters
-from dhp.report.printout import LATEX_HEAD, latex_table, markdown_cell, markdown_table
+from dhp.report.printout import markdown_cell, markdown_table
 from dhp.runs.compare import DatasetComparison, check_allowed, compare_results, unpaired
 from dhp.runs.reader import RunResult
 
@@ -182,6 +182,26 @@ def _ranked(
     return "figures", competition_ranks([score(e.result, "detection")[0] or 0.0 for e in entries]), None
 
 
+def judges_of(tables: Sequence[Table]) -> list[tuple[Entry, list[Row | None]]]:
+    """Each judge with its row in every table, by mean rank, then by mean detection."""
+    found: dict[tuple[str, str], list[Row | None]] = {}
+    for number, table in enumerate(tables):
+        for row in table.rows:
+            key = (row.entry.result.model, row.entry.result.protocol)
+            found.setdefault(key, [None] * len(tables))[number] = row
+
+    def mean_rank(rows: Sequence[Row | None]) -> float:
+        ranks = [row.rank for row in rows if row is not None and row.rank is not None]
+        return sum(ranks) / len(ranks) if ranks else float("inf")
+
+    def mean_detection(rows: Sequence[Row | None]) -> float:
+        figures = [score(row.entry.result, "detection")[0] or 0.0 for row in rows if row is not None]
+        return sum(figures) / len(figures)
+
+    order = sorted(found, key=lambda key: (mean_rank(found[key]), -mean_detection(found[key]), key))
+    return [(next(row.entry for row in found[key] if row is not None), found[key]) for key in order]
+
+
 SCHEMA = "dhp.leaderboard/2"
 QUANTITIES = {"detection": "detection", "lowest_detection": "lowest detection"}
 _SHORT = ["rank", "model", "protocol"]
@@ -234,19 +254,6 @@ def as_markdown(tables: Sequence[Table]) -> str:
         ]
         parts += map(markdown_cell, legend(table.results))
     return "\n\n".join(parts) + "\n"
-
-
-def as_latex(tables: Sequence[Table]) -> str:
-    """A `table` each, for the package `booktabs`."""
-    lines = [LATEX_HEAD]
-    for table in tables:
-        shared = ", ".join(f"{name} {value}" for name, value in table.parts.items() if name != "dataset")
-        head = [*_SHORT, *(column.heading for column in table.columns)]
-        right = [column.heading for column in table.columns if column.right]
-        rows = [_cells(table, row)[:-1] for row in table.rows]
-        said = ". ".join([f"{table.dataset}: {shared}", "With 95 % intervals", *legend(table.results)])
-        lines.append(latex_table(f"{said.rstrip('.')}.", head, rows, right))
-    return "\n".join(lines)
 
 
 def shown_rank(row: Row) -> str:

@@ -198,18 +198,19 @@ INSIGNIFICANT = Column[Result](
     "kinds of damage of which it is not shown at p = 0.05",
     right=False,
 )
+DETECTION = Column[Result](
+    "detection",
+    lambda r: None if r.too_few else r.detection.avg,
+    percent,
+    "how often the damaged text got the lower score, ties counted half: the mean over levels of damage",
+    ends=lambda r: None if r.too_few else r.detection.ci["avg"],
+    right=False,
+)
 RUNS: list[Column[Result]] = [
     D_AVG,
     D_MIN,
     Column(NOTICED, _noticed, _text, "kinds of damage that are noticed, of how many"),
-    Column(
-        "detection",
-        lambda r: None if r.too_few else r.detection.avg,
-        percent,
-        "how often the damaged text got the lower score, ties counted half: the mean over levels of damage",
-        ends=lambda r: None if r.too_few else r.detection.ci["avg"],
-        right=False,
-    ),
+    DETECTION,
     Column(
         "damaged pass",
         _passing,

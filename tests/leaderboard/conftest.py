@@ -30,6 +30,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def known(runs: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """The results of all runs, by model and dataset."""
+    found = [r for name in MODELS for r in json.loads((runs / name / "results.json").read_text())]
+    return {(r["model"], r["dataset"]): r for r in found}
+
+
 @pytest.fixture
 def edited(runs: Path, tmp_path: Path) -> Callable[..., Path]:
     """Makes a file of the noisy judge's first result, changed."""
