@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import Command, plugin_flags, settings
-from dhp.cli.output import CSV, DETAILS, JSON, MARKDOWN, TABLE, print_out, say
+from dhp.cli.output import CSV, DETAILS, JSON, LATEX, MARKDOWN, TABLE, print_out, say
 from dhp.cli.protocol_options import ALLOW, RELEASED, dry_run_option
 from dhp.core.errors import InputError
 from dhp.core.files import write_lines
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @DETAILS
 @CSV
 @MARKDOWN
-@click.option("--latex", is_flag=True, help="Print tables in LaTeX.")
+@LATEX
 def report(
     run: str,
     out: str | None,
@@ -400,7 +400,7 @@ def leaderboard() -> None:
 @leaderboard.command(cls=Command)
 @click.argument("run", nargs=-1)
 @click.option("--out", default=FOLDER, metavar="DIR", help="Folder of the site.")
-@click.option("--latex", is_flag=True, help="Print the matrix of judges and sets in LaTeX; writes no site.")
+@LATEX
 @ALLOW
 def site(run: tuple[str, ...], out: str, latex: bool, allow: tuple[str, ...]) -> None:
     """Write a leaderboard as a static site.
@@ -409,6 +409,8 @@ def site(run: tuple[str, ...], out: str, latex: bool, allow: tuple[str, ...]) ->
     schema.json. Each RUN is a run folder, a results file, or a folder of them. Results of unlike
     data, texts, method, weights, statistics or size stand in separate tables. A run is refused whose figures
     do not follow from its ratings; intervals are not computed anew.
+
+    --latex prints one table of judges and sets for a paper instead.
 
     Example: dhp leaderboard runs/one runs/two --out site/
     """
