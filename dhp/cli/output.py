@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
+import click
+
 from dhp.cli.options import setting
 from dhp.core.errors import InputError
 from dhp.core.options import option
