@@ -272,7 +272,7 @@ def declared_options(modules: Mapping[str, ast.Module]) -> list[Declared]:
 
 
 SEVERAL_MEANINGS = {
-    "--out": (11, "each command writes something else"),
+    "--out": (12, "each command writes something else"),
     "--config": (2, "options of dhp; the categories of ColossalEval, whose name it is"),
     "--dataset": (2, "texts of a run, several; of a survey one file"),
     "--model": (2, "judges; of a power analysis a mock judge alone"),

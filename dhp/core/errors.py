@@ -65,6 +65,10 @@ class StoppedEarly(DhpError):
     exit_code = 3
 
 
+class Unreadable(StoppedEarly):
+    """Stopped because most of the first answers of a judge cannot be read."""
+
+
 class Waiting(StoppedEarly):
     """Requests are left to a filler: what depends on their replies cannot be had yet."""
 

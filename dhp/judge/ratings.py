@@ -11,7 +11,7 @@ from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
-from dhp.core.errors import InputError, StoppedEarly, Waiting, one_of, unquoted
+from dhp.core.errors import InputError, Unreadable, Waiting, one_of, unquoted
 from dhp.core.progress import Progress
 from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, grouped, protocol_name
 from dhp.core.specs import Task
@@ -117,7 +117,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 def readable(ratings: Iterable[Rating], judge: Judge, task: Task, where: str) -> Iterator[Rating]:
     """The ratings, as long as answers can be read: the first ones are checked once they are there.
 
-    Raises `StoppedEarly` where fewer than half of a paid model's first answers have a score.
+    Raises `Unreadable` where fewer than half of a paid model's first answers have a score.
     """
     first: list[Rating] = []
     for rating in ratings:
@@ -132,7 +132,7 @@ def readable(ratings: Iterable[Rating], judge: Judge, task: Task, where: str) ->
 
 
 def _check_readable(judge: Judge, ratings: Sequence[Rating], task: Task, where: str) -> None:
-    """Raise `StoppedEarly` where fewer than half of the answers can be read; failed calls are no answers."""
+    """Raise `Unreadable` where fewer than half of the answers can be read; failed calls are no answers."""
     if judge.cached_model is None or judge.cached_model.context.keep_going:
         return
     answers = [r for r in ratings if r.status != "failed"]
@@ -140,7 +140,7 @@ def _check_readable(judge: Judge, ratings: Sequence[Rating], task: Task, where: 
     if 2 * read >= len(answers):
         return
     name = f"{judge.model} ({protocol_name(judge.protocol)})"
-    raise StoppedEarly(
+    raise Unreadable(
         f"{name} on {where}: stopped, as {read or 'none'} of the first {len(answers)} answers can be read: "
         f"{judge.remedy(answers, task)}; `keep_going` asks for the rest anyway"
     )

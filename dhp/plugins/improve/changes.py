@@ -1,0 +1,170 @@
+"""The changes of a judge prompt that are tried, each alone, and a judge prompt with one of them."""
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from dhp.content.catalog import load_spec, override
+from dhp.core.errors import InputError
+from dhp.core.files import write_lines
+from dhp.core.protocol_spec import Protocol
+from dhp.core.specs import Metric, Spec
+from dhp.core.text import fill, printable
+from dhp.judge.extraction.probabilities import score_tokens
+from dhp.judge.prompt_files import PromptFile, pieces_of
+from dhp.plugins.improve.race import Unusable
+from dhp.plugins.improve.wider import wider_metric, wider_text
+
+_CUE = re.compile(r"\n[^\n{}]{0,40}[::][ \t]*\Z")
+"""A last line that only asks for the answer, as `Rating:`."""
+_LONGEST = 600
+"""Characters of a sentence that a model wrote."""
+
+
+class Change(Spec):
+    """One change of a judge prompt."""
+
+    change: str
+    """Its name, also that of the changed judge."""
+    label: str
+    """What it is, in a few words."""
+    numbers: str = ""
+    """Text that is added where answers are numbers."""
+    words: str = ""
+    """Text that is added where answers are labels."""
+    object: str = ""
+    """Text that is added where the answer is JSON."""
+    replaces_cue: bool = False
+    """Whether a last line that only asks for the answer goes, as the text asks for another one."""
+    protocol: dict[str, Any] = Field(default_factory=dict)
+    """Settings of the protocol that change with it."""
+    unless: dict[str, str] = Field(default_factory=dict)
+    """Pattern -> why the change is not tried of a prompt in which it is found."""
+    highest: int | None = None
+    """The new end of the scale."""
+    written_by_model: bool = False
+    """Whether the user's model writes the text."""
+
+
+class Changes(Spec):
+    """All changes, in the order in which they are tried."""
+
+    changes: list[Change]
+    request: str
+    """Asks a model for the text of a change; `{{prompt}}` is the prompt, `{{kinds}}` what is missed."""
+
+
+@cache
+def known_changes() -> Changes:
+    """Those of `changes.yaml`."""
+    return load_spec(Path(__file__).with_name("changes.yaml"), Changes)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePrompt:
+    """A judge as it is asked: prompt files, protocol and metrics."""
+
+    files: tuple[PromptFile, ...]
+    protocol: Protocol
+    metrics: tuple[Metric, ...]
+
+    def written(self, folder: Path) -> list[str]:
+        """Write the prompts into a folder; returns what names them for `prompt_files`."""
+        named = []
+        for file in self.files:
+            path = folder / file.path.name
+            folder.mkdir(parents=True, exist_ok=True)
+            write_lines(path, [file.text])
+            named.append(f"{file.metric}={path}" if file.metric else str(path))
+        return named
+
+    def changed(self, change: Change, sentence: str = "") -> "JudgePrompt":
+        """The prompt with a change; `sentence` is the text that a model wrote.
+
+        Raises `Unusable` where the change does not fit the prompt, or changes nothing.
+        """
+        self._check_fits(change)
+        addition = sentence or self._addition(change)
+        texts = [_with(file.text, addition, cue=not change.replaces_cue) for file in self.files]
+        metrics = self.metrics
+        if change.highest is not None:
+            metrics = tuple(wider_metric(metric, change.highest) for metric in metrics)
+            texts = [wider_text(text, self.metrics[0].scale, change.highest) for text in texts]
+        protocol = override(self.protocol, protocol=change.change, **self._settings(change))
+        files = tuple(replace(file, text=text) for file, text in zip(self.files, texts, strict=True))
+        return JudgePrompt(files, protocol, metrics)
+
+    def _check_fits(self, change: Change) -> None:
+        for pattern, reason in change.unless.items():
+            if any(re.search(pattern, piece) for file in self.files for piece in pieces_of(file.text)[::2]):
+                raise Unusable(reason)
+        settings = self._settings(change)
+        known = {name: getattr(self.protocol, name) for name in settings}
+        if settings and settings == known and not self._addition(change):
+            raise Unusable("the judge is asked so already")
+        if "samples" in settings and self.protocol.extraction != "parse":
+            raise Unusable("probabilities are read already")
+        if "extraction" in settings and settings["extraction"] != "parse":
+            try:
+                for metric in self.metrics:
+                    score_tokens(metric.scale, "score-only")
+            except InputError:
+                raise Unusable("it takes a scale of whole numbers within 0 to 9") from None
+
+    def _settings(self, change: Change) -> dict[str, Any]:
+        """The settings of the protocol that change; limits and samples never fall but where one is enough."""
+        found = dict(change.protocol)
+        if self.protocol.answer == "json":
+            found.pop("answer", None)
+        if "max_tokens" in found:
+            found["max_tokens"] = max(found["max_tokens"], self.protocol.max_tokens)
+        if found.get("samples", 1) > 1:
+            found["samples"] = max(found["samples"], self.protocol.samples)
+            found["temperature"] = self.protocol.temperature or found["temperature"]
+        return found
+
+    def _addition(self, change: Change) -> str:
+        texts = {"numbers": change.numbers, "words": change.words, "object": change.object}
+        labels = any(metric.labels for metric in self.metrics)
+        kind = "object" if self.protocol.answer == "json" else "words" if labels else "numbers"
+        if not texts[kind]:
+            if any(texts.values()):
+                raise Unusable({"object": "answers are JSON", "words": "answers are words"}.get(kind, kind))
+            return ""
+        return fill(texts[kind], self._points()) if "{{" in texts[kind] else texts[kind]
+
+    def _points(self) -> dict[str, str]:
+        """The points of the scale; raises `Unusable` where metrics have several scales."""
+        scales = {(m.scale.min, m.scale.max, m.lower_is_better, *m.labels) for m in self.metrics}
+        if len(scales) > 1:
+            raise Unusable("its metrics have several scales")
+        metric = self.metrics[0]
+        if metric.labels:
+            return {"best": metric.labels[-1], "worst": metric.labels[0]}
+        ends = [f"{end:g}" for end in (metric.scale.min, metric.scale.max)]
+        worst, best = ends[::-1] if metric.lower_is_better else ends
+        return {"best": best, "worst": worst, "middle": f"{round((metric.scale.min + metric.scale.max) / 2)}"}
+
+
+def usable_sentence(answer: str) -> str:
+    """The sentence in the answer of a model; raises `Unusable` where it would break a prompt."""
+    sentence = " ".join(printable(answer).split()).strip('"“” ')
+    if not sentence or len(sentence) > _LONGEST:
+        raise Unusable("the model wrote no sentence" if not sentence else "the model wrote too long a text")
+    if pieces_of(f"{{{{x}}}}{sentence}")[1:] != ("x", sentence) or set("{}") & set(sentence):
+        raise Unusable("the model wrote a text with braces")
+    return sentence
+
+
+def _with(text: str, addition: str, *, cue: bool) -> str:
+    """The text with an addition at its end, above the last line if it only asks for the answer."""
+    if not addition:
+        return text
+    body = text.rstrip()
+    found = _CUE.search(body)
+    last = f"\n{found[0]}" if found and cue else ""
+    return f"{body[: found.start()].rstrip() if found else body}\n\n{addition.strip()}{last}\n"

@@ -1,0 +1,140 @@
+"""`dhp improve`: try changes of a judge prompt, and confirm the best one on other texts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dhp.analysis.config import AnalysisConfig
+from dhp.cli.language_models import check_filler, estimates_shown
+from dhp.cli.options import Command, config_option, settings
+from dhp.cli.output import say
+from dhp.cli.protocol_options import (
+    DATASET,
+    DRY_RUN,
+    PROTOCOL,
+    SEED,
+    Criteria,
+    ProtocolChanges,
+    model_option,
+)
+from dhp.core.errors import InputError
+from dhp.llm.api import providers
+from dhp.llm.settings import ModelSettings
+from dhp.perturb.settings import Choice
+
+if TYPE_CHECKING:
+    from dhp.plugins.improve.trials import Asked
+
+_TEXTS = (
+    *("data", "task", "fields", "where", "n", "min_characters", "suite", "perturbers", "text_language"),
+    *("judge_part", "controls"),
+)
+"""What is chosen of texts: all but models, sets and doses of degraded texts, which a loop cannot take."""
+_COMMON = (
+    "--model --dataset --field --prompt-file --metric --scale --labels --base-url --n --samples --max-cost "
+    "--dry-run --out --config"
+)
+
+
+@click.command(cls=Command, common=_COMMON)
+@model_option(required=True)
+@DATASET
+@PROTOCOL
+@SEED
+@DRY_RUN
+@click.option("--out", default="runs/improve", show_default=True, metavar="DIR", help="Where to write.")
+@config_option
+@settings("choice", Choice, only=_TEXTS)
+@settings("criteria", Criteria)
+@settings("changes", ProtocolChanges)
+@settings("settings", ModelSettings)
+def improve(
+    model: str,
+    dataset: tuple[str, ...],
+    protocol: tuple[str, ...],
+    seed: int,
+    dry_run: bool,
+    out: str,
+    choice: Choice,
+    criteria: Criteria,
+    changes: ProtocolChanges,
+    settings: ModelSettings,
+) -> None:
+    """Try changes of a judge prompt, and confirm the best one on other texts.
+
+    Each change is tried alone on one half of the texts: reasons first, a wider scale, what the points mean,
+    probability weighting, samples, and a sentence on what is missed, which the model writes. The best one
+    is compared with the prompt as it was on the other half; only if it is shown to help there, it is
+    written as prompt file and dhp.yaml.
+
+    Example: dhp improve --model openai/NAME --dataset mine.csv --prompt-file prompt.txt --metric tone
+    """
+    from dhp.plugins.improve.trials import Trials, estimates
+    from dhp.plugins.improve.words import confirmed_lines, heading, lines, total, written
+
+    _check(model, dataset, protocol, changes)
+    check_filler(settings, (model,), dry_run=dry_run)
+    asked = _asked(model, dataset, protocol[0], seed, Path(out), choice, criteria, changes, settings)
+    if dry_run:
+        found = estimates(asked)
+        say(*estimates_shown(found), "", total(found))
+        return
+
+    trials = Trials(asked, say, progress=True)
+    say(heading(trials))
+    outcome = trials.outcome()
+    say(*lines(outcome), *confirmed_lines(outcome))
+    if outcome.helps:
+        say(written(outcome, click.get_current_context()))
+
+
+def _check(model: str, dataset: Sequence[str], protocol: Sequence[str], changes: ProtocolChanges) -> None:
+    known = tuple(f"{provider}/" for provider in providers())
+    if not model.startswith(known):
+        raise InputError(
+            f"`model` {model}: has no prompt that could be changed; allowed: a language model, "
+            f"{', '.join(f'{each}NAME' for each in known)}"
+        )
+    if not changes.prompt_files:
+        raise InputError("`prompt_files`: is missing; name the prompt that is to be improved")
+    for name, given in (("dataset", dataset), ("protocol", protocol)):
+        if len(given) > 1:
+            raise InputError(f"`{name}`: {len(given)} are given; a prompt is improved for one at a time")
+
+
+def _asked(
+    model: str,
+    dataset: Sequence[str],
+    protocol: str,
+    seed: int,
+    out: Path,
+    choice: Choice,
+    criteria: Criteria,
+    changes: ProtocolChanges,
+    settings: ModelSettings,
+) -> "Asked":
+    from dhp.content.catalog import override, with_metrics
+    from dhp.judge.prompt_files import prompt_versions, read_files
+    from dhp.perturb.builder import found_datasets, with_own_task
+    from dhp.plugins.improve.changes import JudgePrompt
+    from dhp.plugins.improve.trials import ORIGINAL, Asked, sharing
+
+    way = changes.changed(protocol)
+    if way.pairwise:
+        raise InputError(f"`protocol` {protocol}: compares texts; allowed: pointwise protocols")
+    metrics = criteria.chosen([model])
+    one_prompt = len(metrics) == 1 or way.answer == "json"
+    if len(prompt_versions(changes.prompt_files, one_prompt=one_prompt)) > 1:
+        raise InputError("`prompt_files`: are versions of a prompt; one is improved at a time")
+    sets, _ = found_datasets(list(dataset) or None, with_own_task(list(dataset), choice, metrics), seed)
+    if len(sets) > 1:
+        names = ", ".join(each.name for each in sets)
+        raise InputError(f"`dataset`: a prompt is improved on one set of texts; allowed: one of {names}")
+    task = with_metrics(sets[0].task, metrics)
+    prompt = JudgePrompt(
+        read_files(changes.prompt_files), override(way, protocol=ORIGINAL), tuple(task.metrics)
+    )
+    kept = {"perturbers": choice.perturbers, "controls": choice.controls, "analysis": AnalysisConfig()}
+    return Asked(model, prompt, sets[0], kept, sharing(settings), seed, out)

@@ -1,0 +1,92 @@
+"""Which change of a prompt helps: chosen on one half of the texts, confirmed on the other.
+
+A change helps if the detection of the changed judge, over all kinds of damage, is higher than that of the
+judge as it was, on the same examples; `dhp.stats.swap` tests it by sign flips of whole examples. On the
+half that chooses, changes are compared at some looks, and one that is shown to be worse than the leader is
+dropped. Whether the best one helps is decided on the other half alone, by one test at 5 %. So its level
+depends neither on the number of changes nor on the looks, which need no guarantee of their own.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from dhp.stats.swap import ALPHA
+
+LOOKS = (1 / 3, 2 / 3, 1.0)
+"""Shares of the half that chooses at which the changes are compared."""
+FEWEST = 20
+"""Texts that are needed: ten in each half."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """The detection of a second judge less that of a first, on the same examples."""
+
+    difference: float
+    """Between -1 and 1."""
+    low: float
+    """Lower 95 % confidence limit."""
+    high: float
+    """Upper confidence limit."""
+    p: float
+    """Two-sided, by sign flips of whole examples."""
+
+    @property
+    def helps(self) -> bool:
+        """Whether the second judge is shown to be better."""
+        return self.difference > 0 and self.p <= ALPHA
+
+
+class Unusable(Exception):
+    """Raised of a change that cannot be tried, with the reason."""
+
+
+Compare = Callable[[str, str, int], Gain]
+"""Names of two judges and the number of a look -> their difference on the texts of this look.
+
+Raises `Unusable` of the second judge.
+"""
+
+
+@dataclass(slots=True)
+class Race:
+    """What the half that chooses says."""
+
+    gains: dict[str, Gain] = field(default_factory=dict)
+    """Change -> its gain at its last look."""
+    dropped: dict[str, int] = field(default_factory=dict)
+    """Change -> the number of the look at which it was dropped."""
+    unusable: dict[str, str] = field(default_factory=dict)
+    """Change -> why it could not be tried."""
+
+    @property
+    def best(self) -> str | None:
+        """The change with the highest gain of those that were not dropped; None if none gains anything."""
+        left = {name: gain.difference for name, gain in self.gains.items() if name not in self.dropped}
+        best = max(left, key=left.__getitem__, default=None)
+        return best if best is not None and left[best] > 0 else None
+
+
+def race(old: str, changes: Sequence[str], compare: Compare, looks: int = len(LOOKS)) -> Race:
+    """Compare changes with the judge called `old`, look by look.
+
+    A change is dropped if it is worse than the leader, one-sided, with an error of 5 % that all changes and
+    all looks but the last share (Bonferroni).
+    """
+    found = Race()
+    error = ALPHA / max(1, (looks - 1) * len(changes))
+    for look in range(looks):
+        for name in [name for name in changes if name not in found.dropped | found.unusable]:
+            try:
+                found.gains[name] = compare(old, name, look)
+            except Unusable as e:
+                found.gains.pop(name, None)
+                found.unusable[name] = str(e)
+        leader = found.best or old
+        for name in [name for name in found.gains if name not in (leader, *found.dropped)]:
+            if look == looks - 1:
+                break
+            behind = found.gains[name] if leader == old else compare(leader, name, look)
+            if behind.difference < 0 and behind.p / 2 <= error:
+                found.dropped[name] = look
+    return found

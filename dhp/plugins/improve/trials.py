@@ -1,0 +1,267 @@
+"""Changes of a judge prompt as plain runs: judged on one half of the texts, confirmed on the other.
+
+Each look is a run of `dhp.run` over the texts of the look. Replies are stored, so a look takes what an
+earlier one has paid for, and a killed command goes on where it stopped.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from dhp.core.errors import InputError, Unreadable
+from dhp.core.progress import Progress
+from dhp.core.seeding import key_digest
+from dhp.llm.estimate import Estimate
+from dhp.llm.settings import ModelSettings
+from dhp.loaders.dataset import Dataset
+from dhp.plugins.improve.changes import Change, JudgePrompt, known_changes
+from dhp.plugins.improve.checklist import missed_kinds, written_sentence
+from dhp.plugins.improve.race import FEWEST, LOOKS, Gain, Race, Unusable, race
+from dhp.run import estimate, run
+from dhp.runs.compare import compare_results
+from dhp.runs.reader import RunResult, open_run
+
+ORIGINAL = "original"
+"""Name of the judge as it was."""
+_LOOK = 10
+"""Texts that a look needs at least."""
+_PERFECT = 0.99
+"""Detection from which there is nothing to gain."""
+_STAND_IN = " ".join(["word"] * 60)
+"""As long as a sentence that a model writes, for estimates."""
+
+
+def sharing(settings: ModelSettings) -> ModelSettings:
+    """The same settings for many runs, which share one context: the limits hold for all of them together."""
+    context = settings.context()
+
+    class Shared(ModelSettings):
+        def context(self) -> Any:
+            return context
+
+    return Shared(**{field.name: getattr(settings, field.name) for field in fields(settings)})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is tried, and on which texts."""
+
+    model: str
+    original: JudgePrompt
+    dataset: Dataset
+    way: Mapping[str, Any]
+    """Further keywords of `dhp.run`."""
+    settings: ModelSettings
+    seed: int
+    out: Path
+
+    def halves(self) -> tuple[list[str], list[str]]:
+        """Ids of the examples to choose by, and of those to confirm by; clusters stay together.
+
+        Raises `InputError` where there are too few.
+        """
+        data, clusters = self.dataset, self.dataset.clusters
+        found: tuple[list[str], list[str]] = ([], [])
+        together: dict[str, list[str]] = {}
+        for example in data.examples:
+            together.setdefault(clusters.get(example.id, example.id), []).append(example.id)
+        for name in sorted(together, key=lambda name: key_digest(self.seed, "improve", data.name, name)):
+            min(found, key=len).extend(together[name])
+        if min(map(len, found)) < FEWEST // 2:
+            raise InputError(
+                f"{data.name}: {len(data.examples)} examples, {len(found[0])} to choose a change by and "
+                f"{len(found[1])} to confirm it; allowed: {FEWEST // 2} or more each, better 50"
+            )
+        return found
+
+    def keywords(self, name: str, prompt: JudgePrompt) -> dict[str, Any]:
+        """How a judge is asked, for `dhp.run`; its prompts are written into the folder."""
+        files = prompt.written(self.out / "prompts" / name)
+        return {
+            "protocol": prompt.protocol,
+            "prompt_files": files,
+            "metrics": list(prompt.metrics),
+            "settings": self.settings,
+            "seed": self.seed,
+            **self.way,
+        }
+
+    def ready(self) -> tuple[dict[str, JudgePrompt], dict[str, str]]:
+        """The changed prompts that need no answer of the model, and why the others cannot be tried."""
+        prompts, unusable = {}, {}
+        for change in known_changes().changes:
+            if change.written_by_model:
+                continue
+            try:
+                prompts[change.change] = self.original.changed(change)
+            except Unusable as e:
+                unusable[change.change] = str(e)
+        return prompts, unusable
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it."""
+
+    asked: Asked
+    n: tuple[int, int]
+    """Texts to choose by, and to confirm by."""
+    detection: float | None
+    """Of the judge as it was, on the texts to choose by."""
+    race: Race
+    costs: Mapping[str, float]
+    """Change -> what a rating costs more, as a share."""
+    looks: Sequence[int]
+    """Texts at each look."""
+    prompts: Mapping[str, JudgePrompt]
+    confirmed: Gain | None
+    """Of the best change on the other texts; None where there is none."""
+    alarms: Sequence[str] = ()
+    """Harmless edits that the best change marks down on the other texts, unlike the judge as it was."""
+
+    @property
+    def helps(self) -> str | None:
+        """The change that is recommended; None if nothing helped."""
+        return self.race.best if self.confirmed and self.confirmed.helps else None
+
+
+class Trials:
+    """Runs judges on some of the texts, each once; a context of one command."""
+
+    def __init__(self, asked: Asked, tell: Callable[[str], object], progress: Progress | bool | None) -> None:
+        self.asked = asked
+        self._tell = tell
+        self._progress = progress
+        self.halves = asked.halves()
+        sizes = [round(share * len(self.halves[0])) for share in LOOKS]
+        self.looks = [size for size in sizes[:-1] if size >= _LOOK] + sizes[-1:]
+        changed, self._unusable = asked.ready()
+        self._prompts = {ORIGINAL: asked.original, **changed}
+        self._done: dict[tuple[str, int], RunResult] = {}
+
+    def outcome(self) -> Outcome:
+        """Choose a change, and confirm it."""
+        first = self._judged(ORIGINAL, 0).result
+        found = Race()
+        confirmed: Gain | None = None
+        alarms: tuple[str, ...] = ()
+        if (first.detection.avg or 0.0) < _PERFECT:
+            names = [change.change for change in known_changes().changes]
+            found = race(ORIGINAL, names, self._compared, len(self.looks))
+            if found.best:
+                confirmed, alarms = self._confirmed(found.best)
+        last = max(look for name, look in self._done if name == ORIGINAL)
+        return Outcome(
+            self.asked,
+            (len(self.halves[0]), len(self.halves[1])),
+            self._done[ORIGINAL, last].result.detection.avg,
+            found,
+            {name: self._cost(name) for name in found.gains},
+            self.looks,
+            self._prompts,
+            confirmed,
+            alarms,
+        )
+
+    def _compared(self, first: str, second: str, look: int) -> Gain:
+        """As `race` asks for it."""
+        if second in self._unusable:
+            raise Unusable(self._unusable[second])
+        if second not in self._prompts:
+            self._prompts[second] = self._by_model(second)
+        old = self._judged(first, look)
+        try:
+            new = self._judged(second, look)
+        except (InputError, Unreadable) as e:  # the judge as it was could be asked
+            raise Unusable(str(e)) from None
+        if "prob" in self._prompts[second].protocol.extraction and not new.result.rules.get("prob"):
+            raise Unusable("the server gives no log-probabilities")
+        return gain(old, new)
+
+    def _by_model(self, name: str) -> JudgePrompt:
+        """The prompt with a sentence that the model wrote, which is shown before it is used."""
+        (change,) = (each for each in known_changes().changes if each.change == name)
+        kinds = missed_kinds(self._judged(ORIGINAL, 0).result)
+        if not kinds:
+            raise Unusable("no kind of damage is often missed")
+        asked = self.asked
+        prompt = "\n\n".join(dict.fromkeys(file.text.strip() for file in asked.original.files))
+        sentence = written_sentence(asked.model, asked.settings, prompt, kinds)
+        self._tell(f"{change.label}, written by {asked.model}: {sentence}")
+        return asked.original.changed(change, sentence)
+
+    def _judged(self, name: str, look: int) -> RunResult:
+        if (name, look) not in self._done:
+            self._done[name, look] = self._run(name, self.halves[0][: self.looks[look]])
+        return self._done[name, look]
+
+    def _run(self, name: str, ids: Sequence[str], out: Path | None = None) -> RunResult:
+        asked = self.asked
+        keywords = asked.keywords(name, self._prompts[name])
+        results = run(asked.model, asked.dataset.only(ids), out=out, progress=self._progress, **keywords)
+        return open_run(results, name).rated[0]
+
+    def _confirmed(self, best: str) -> tuple[Gain, tuple[str, ...]]:
+        """The gain of a change on the other half, and its new false alarms there."""
+        old, new = (self._run(name, self.halves[1], self.asked.out / name) for name in (ORIGINAL, best))
+        before = {row.variant for row in old.result.alarms}
+        return gain(old, new), tuple(row.variant for row in new.result.alarms if row.variant not in before)
+
+    def _cost(self, name: str) -> float:
+        """What the ratings of a change cost more than those of the judge as it was, as a share."""
+        look = max(look for known, look in self._done if known == name)
+        new, old = (_price(self._done[each, look]) for each in (name, ORIGINAL))
+        return new / old - 1 if old else 0.0
+
+
+def _price(rated: RunResult) -> float:
+    """The cost of a run, also of cached replies; in tokens where no prices are known."""
+    usage = rated.result.usage
+    tokens = sum(count for name, count in usage.items() if name.endswith("tokens"))
+    return rated.result.cost or float(tokens)
+
+
+def gain(old: RunResult, new: RunResult) -> Gain:
+    """The second judge against the first, by detection over all kinds of damage.
+
+    Raises `Unusable` where they have too few pairs of scores in common.
+    """
+    compared = compare_results([old, new], ("protocol", "metrics"))
+    (pair,) = compared.scores["detection"].pairs
+    if not pair.p <= 1:
+        raise Unusable("too few answers could be read")
+    return Gain(pair.difference, pair.low, pair.high, pair.p)
+
+
+def estimates(asked: Asked) -> list[Estimate]:
+    """What it would take at most: nothing dropped early, and the dearest change confirmed."""
+    halves = asked.halves()
+    prompts, _ = asked.ready()
+    for change in known_changes().changes:
+        if change.written_by_model:
+            prompts[change.change] = asked.original.changed(change, _STAND_IN)
+
+    def taken(name: str, prompt: JudgePrompt, ids: Sequence[str]) -> Iterator[Estimate]:
+        keywords = asked.keywords(name, prompt)
+        for each in estimate(asked.model, asked.dataset.only(ids), progress=False, **keywords):
+            yield replace(each, protocol=name)
+
+    found = [*taken(ORIGINAL, asked.original, halves[0] + halves[1])]
+    changed = {name: [*taken(name, prompt, halves[0])] for name, prompt in prompts.items()}
+    found += [each for estimates in changed.values() for each in estimates]
+    if changed:
+        dearest = max(changed, key=lambda name: sum(map(_tokens, changed[name])))
+        confirming = taken(dearest, prompts[dearest], halves[1])
+        found += [replace(each, protocol=f"{dearest}, to confirm") for each in confirming]
+    return found
+
+
+def _tokens(each: Estimate) -> float:
+    return each.joint.prompt_tokens + each.joint.completion_tokens
+
+
+def change_of(name: str) -> Change:
+    """The change of that name."""
+    (found,) = (change for change in known_changes().changes if change.change == name)
+    return found

@@ -1,0 +1,130 @@
+"""What `dhp improve` says and writes: a line for each change, the best prompt and its `dhp.yaml`."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from dhp.content.catalog import variant_name
+from dhp.core.files import write_lines
+from dhp.llm.estimate import Estimate
+from dhp.plugins.improve.changes import JudgePrompt
+from dhp.plugins.improve.race import Gain
+from dhp.plugins.improve.trials import ORIGINAL, Outcome, Trials, change_of
+
+_OPTIONS = {
+    "answer": "answer",
+    "samples": "samples",
+    "temperature": "temperature",
+    "extraction": "extraction",
+    "max_tokens": "answer-tokens",
+}
+"""Setting of a protocol that a change moves -> its option."""
+_NOT_KEPT = "out dry-run config name prompt-file".split()
+"""Options that do not go into the `dhp.yaml`, or that it gives anew."""
+
+
+def heading(trials: Trials) -> str:
+    """What is about to be done."""
+    first, second = map(len, trials.halves)
+    name = trials.asked.dataset.name
+    return f"{trials.asked.model} on {name}: {first} texts to choose a change by, {second} to confirm it"
+
+
+def total(estimates: Sequence[Estimate]) -> str:
+    """What all of it takes at most."""
+    ways = [each.single if each.one_by_one else each.joint for each in estimates]
+    calls = sum(way.calls for way in ways)
+    tokens = sum(way.prompt_tokens + way.completion_tokens for way in ways)
+    costs = [way.cost for way in ways if way.cost is not None]
+    money = f", cost {sum(costs):,.2f}" if costs else ""
+    return (
+        f"all together: {calls:,} calls, {tokens:,.0f} tokens{money}, at most: changes that lose are dropped "
+        "early, and without a gain nothing is confirmed"
+    )
+
+
+def lines(outcome: Outcome) -> Iterator[str]:
+    """A line for the judge as it was, and for each change."""
+    if outcome.detection is not None:
+        yield f"as it was: detection {100 * outcome.detection:.0f} %"
+    race = outcome.race
+    for name, gain in sorted(race.gains.items(), key=lambda item: -item[1].difference):
+        cost = _cost(outcome.costs[name])
+        dropped = ""
+        if name in race.dropped:
+            dropped = f", dropped after {outcome.looks[race.dropped[name]]} texts"
+        yield f"{change_of(name).label}: {_points(gain)}, {cost}{dropped}"
+    for name, reason in race.unusable.items():
+        yield f"{change_of(name).label}: not tried: {reason}"
+
+
+def confirmed_lines(outcome: Outcome) -> Iterator[str]:
+    """What the other half says."""
+    best, gain = outcome.race.best, outcome.confirmed
+    if best is None or gain is None:
+        whole = not (outcome.race.gains or outcome.race.unusable)
+        yield "nothing to improve: all damage is detected" if whole else "nothing helped"
+        return
+    label = change_of(best).label
+    said = f"{label}, on the other {outcome.n[1]} texts: {_points(gain)}"
+    yield f"{said}: it helps" if gain.helps else f"{said}: not shown to help"
+    if not gain.helps:
+        yield "nothing helped"
+    elif outcome.alarms:
+        names = ", ".join(map(variant_name, outcome.alarms))
+        yield f"but it also lowers scores for harmless edits: {names}"
+
+
+def _points(gain: Gain) -> str:
+    low, high = (f"{100 * end + 0.0:.0f}".replace("-0", "0") for end in (gain.low, gain.high))
+    points = round(100 * gain.difference)
+    return f"{points:+d} points ({low} to {high})" if points else f"0 points ({low} to {high})"
+
+
+def _cost(share: float) -> str:
+    percent = round(100 * share)
+    return f"{percent:+,d} % cost" if percent else "same cost"
+
+
+def written(outcome: Outcome, context: click.Context) -> str:
+    """Write the prompt that helps and a `dhp.yaml` that asks by it; returns a line that names both."""
+    import yaml
+
+    asked, best = outcome.asked, str(outcome.helps)
+    prompt = outcome.prompts[best]
+    files = prompt.written(asked.out / "best")
+    path = asked.out / "dhp.yaml"
+    options = {**_stated(context), **_changed(asked.original, prompt), "prompt-file": files}
+    text = yaml.safe_dump(options, allow_unicode=True, sort_keys=False, width=10_000)
+    write_lines(path, [f"# Run it by: dhp benchmark --config {path}\n", text])
+    pages = " and ".join(str(asked.out / name / "report.html") for name in (ORIGINAL, best))
+    return f"written: {', '.join(files)}; {path} asks by it; both judges on the other texts: {pages}"
+
+
+def _stated(context: click.Context) -> dict[str, Any]:
+    """The options that the user gave, as a `dhp.yaml` has them."""
+    found: dict[str, Any] = {}
+    for option in context.command.params:
+        value = context.params.get(str(option.name))
+        name = option.opts[0].removeprefix("--")
+        if context.get_parameter_source(str(option.name)) is ParameterSource.DEFAULT or name in _NOT_KEPT:
+            continue
+        found[name] = [*value] if isinstance(value, tuple) else value
+    return found
+
+
+def _changed(old: JudgePrompt, new: JudgePrompt) -> dict[str, Any]:
+    """The options that follow from a change."""
+    found: dict[str, Any] = {
+        option: getattr(new.protocol, name)
+        for name, option in _OPTIONS.items()
+        if getattr(new.protocol, name) != getattr(old.protocol, name)
+    }
+    if new.metrics != old.metrics:
+        metric = new.metrics[0]
+        ends = [f"{end:g}" for end in (metric.scale.min, metric.scale.max)]
+        found["scale"] = "..".join(ends[::-1] if metric.lower_is_better else ends)
+        found["metric"] = [metric.name for metric in new.metrics]
+    return found
