@@ -134,12 +134,13 @@ _MOST_COUNTS = 20_000_000  # that `exact_log_tail` goes through in about 0.05 s
 
 
 def _reduced(ranks: Ints, w: int) -> tuple[Ints, int]:
+    """Both in units of the lattice; what lies between two sums counts as the upper one."""
     divisor = int(np.gcd.reduce(ranks))
-    return ranks // divisor, w // divisor
+    return ranks // divisor, -(-w // divisor)
 
 
 def exact_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
-    """log P(W >= w) by counting sign patterns, tie group by tie group; `w` must be attainable.
+    """log P(W >= w) by counting sign patterns, tie group by tie group; -inf above the largest sum.
 
     By symmetry P(W >= w) = P(W <= total - w), so only the lower part of the distribution is ever needed.
     All terms are positive, hence the relative error stays at rounding level far out in the tail.
@@ -148,6 +149,8 @@ def exact_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
         return 0.0
     ranks, w = _reduced(ranks, w)
     keep = int(ranks @ sizes) - w + 1
+    if keep <= 0:
+        return -math.inf
     counts = np.ones(1)
     log_scale = -float(sizes.sum()) * math.log(2)
     for rank, size in zip(ranks.tolist(), sizes.tolist(), strict=True):
@@ -174,7 +177,8 @@ def flip_log_tail(values: Ints, sizes: Ints, w: int) -> float:
         sums = np.zeros(1, dtype=np.int64)
         for value in np.repeat(values, sizes).tolist():
             sums = np.concatenate([sums, sums + value])
-        return math.log(float((sums >= w).mean()))
+        share = float((sums >= w).mean())
+        return math.log(share) if share else -math.inf
     small = int(values @ sizes) * int(sizes.sum()) <= _MOST_COUNTS
     return (exact_log_tail if small else tilted_log_tail)(values, sizes, w)
 
@@ -189,6 +193,8 @@ def tilted_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
     """
     ranks, w = _reduced(ranks, w)
     total = int(ranks @ sizes)
+    if w > total:
+        return -math.inf
     if 2 * w <= total:
         return math.log1p(-math.exp(tilted_log_tail(ranks, sizes, total - w + 1))) if w > 0 else 0.0
     smooth = sizes.max() < _LATTICE_SHARE * sizes.sum()

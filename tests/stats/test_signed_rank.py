@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from dhp.stats import wilcoxon
-from dhp.stats.wilcoxon import Alternative, exact_log_tail, signed_rank, tilted_log_tail
+from dhp.stats.wilcoxon import Alternative, exact_log_tail, flip_log_tail, signed_rank, tilted_log_tail
 
 ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 small = st.lists(st.integers(-4, 4), min_size=1, max_size=11).filter(any)
@@ -169,6 +169,18 @@ def test_beyond_200_the_inversion_agrees_with_enumeration(case: tuple[np.ndarray
     assert math.expm1(tilted_log_tail(ranks, sizes, w) - exact_log_tail(ranks, sizes, w)) == pytest.approx(
         0, abs=1e-4
     )
+
+
+@given(tied(), st.integers(1, 10**9), st.sampled_from([1, 15, 400]))
+@settings(max_examples=60)
+def test_no_sum_lies_above_the_largest(
+    case: tuple[np.ndarray, np.ndarray, int], beyond: int, groups: int
+) -> None:
+    ranks, sizes = case[0][:groups], np.minimum(case[1], 400 if groups > 15 else 1)[:groups]
+    largest = int(ranks @ sizes)
+    for tail in (exact_log_tail, flip_log_tail, tilted_log_tail):
+        assert tail(ranks, sizes, largest) == pytest.approx(-sizes.sum() * math.log(2)), tail.__name__
+        assert tail(ranks, sizes, largest + beyond) == -math.inf, tail.__name__
 
 
 @pytest.mark.parametrize("kind", ["no ties", "means of five", "likert", "one dominant tie"])
