@@ -1,4 +1,4 @@
-"""Shares in per cent, as they stand beside verdicts."""
+"""Shares in whole per cent, as they stand beside verdicts."""
 
 from dhp.stats.defaults import FLOOR
 
@@ -9,8 +9,8 @@ _LIMITS = (0.5, FLOOR)
 def whole_percent(share: float) -> str:
     """A share in whole per cent, without the sign.
 
-    What would be rounded onto a limit of the verdicts keeps up to two decimals, so that both agree.
+    What lies below a limit of the verdicts is not rounded up to it, so that figure and verdict agree.
     """
-    limits = [100 * limit for limit in _LIMITS if share != limit]
-    texts = [f"{100 * share:.{decimals}f}" for decimals in range(3)]
-    return next((text for text in texts if float(text) not in limits), texts[0])
+    nearest = int(f"{100 * share:.0f}")
+    below = any(share < limit and nearest == round(100 * limit) for limit in _LIMITS)
+    return str(nearest - below)

@@ -3,7 +3,7 @@
 import logging
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
     from dhp.analysis.results import VariantResult
     from dhp.runs.compare import DatasetComparison
+    from dhp.runs.reader import RunResult
 
+    Rated = Mapping[str, Sequence[RunResult]]
+    """Dataset -> the results that are compared."""
     Rows = list[tuple[str | Text, ...]]
 
 
@@ -115,7 +118,7 @@ def _write_pages(pages: str, run: str, out: str | None) -> None:
 _LONGEST = 24  # characters of a judge's name in a column
 _MOST_KINDS = 12
 """Kinds of damage that are shown."""
-_BY_DATA = "detection in per cent by dataset; judges that share a letter do not differ significantly (0.05)"
+_LETTERS = "judges that share a letter do not differ significantly in detection (0.05)"
 _OF_ONE = "largest difference first"
 _OF_TWO = "largest difference first; * significant at 0.05, test and limits corrected over all kinds"
 _OF_SEVERAL = "mean, and number of datasets in which it is noticed; largest difference first"
@@ -169,7 +172,7 @@ def compare(
 
             rated = recorded_results(read_recorded_scores(form, *map(Path, run)))
         found = compare_rated(rated, allow=allow, resamples=resamples, quantities=quantities, progress=show)
-    parts = _compared(found)
+    parts = _compared(found, rated)
     if styles:
         parts += [part for each in found for part in _styles(each)]
     if html is not None:
@@ -187,7 +190,8 @@ def _styles(found: "DatasetComparison") -> list[Part]:
     return ["", table, by_chance(found.n)]
 
 
-def _compared(comparisons: "Sequence[DatasetComparison]") -> list[Part]:
+def _compared(comparisons: "Sequence[DatasetComparison]", rated: "Rated") -> list[Part]:
+    """The tables and the sentence of a comparison."""
     from dhp.report.compared import comparison_sentence
 
     named = {judge: name for each in comparisons for judge, name in zip(each.judges, each.names, strict=True)}
@@ -195,25 +199,28 @@ def _compared(comparisons: "Sequence[DatasetComparison]") -> list[Part]:
     short = [f"J{index}" for index in range(1, len(judges) + 1)]
     abbreviated = [
         *(f"{name}  {judge}" for name, judge in zip(short, judges, strict=True)),
-        *_tables(comparisons, judges, short),
+        *_tables(comparisons, rated, judges, short),
     ]
     if max(map(len, names)) > _LONGEST or len({*names}) < len(names):
         return [*abbreviated, "", comparison_sentence(comparisons)]
-    forms = FirstThatFits([_tables(comparisons, judges, names), abbreviated])
+    forms = FirstThatFits([_tables(comparisons, rated, judges, names), abbreviated])
     return [forms, "", comparison_sentence(comparisons)]
 
 
 def _tables(
-    comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], names: Sequence[str]
+    comparisons: "Sequence[DatasetComparison]",
+    rated: "Rated",
+    judges: Sequence[str],
+    names: Sequence[str],
 ) -> list[Part]:
-    """Detection by data and by kind, under these names of the judges; without limits where it is narrow."""
+    """Figures by data and by kind, under these names of the judges; without limits where it is narrow."""
+    from dhp.report.columns import legend
 
+    known = dict(zip(judges, names, strict=True))
+    results = [entry.result for each in comparisons for entry in rated[each.dataset]]
     two = len(comparisons) == 1 and len(judges) == 2
     order = _OF_TWO if two else _OF_ONE if len(comparisons) == 1 else _OF_SEVERAL
-    by_data = [
-        [TextTable(_BY_DATA, ("", *names), _by_data(comparisons, judges, limits=limits))]
-        for limits in (True, False)
-    ]
+    by_data = [[_by_data(comparisons, rated, known, limits=limits)] for limits in (True, False)]
     title, headings = (
         f"detection in per cent by kind, {order}",
         ("", *names, *([f"{names[1]} - {names[0]}"] if two else [])),
@@ -226,6 +233,7 @@ def _tables(
     return [
         "",
         FirstThatFits(by_data),
+        *legend(results),
         *([_ALARM] if alarm else []),
         "",
         FirstThatFits(by_kind),
@@ -250,23 +258,29 @@ def _reasons(comparison: "DatasetComparison", names: Sequence[str]) -> list[str]
     return ["", *found[:_REASONS], *more] if found else []
 
 
-def _by_data(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], *, limits: bool) -> "Rows":
-    """A row for each dataset: detection of each judge, with 95 % limits and the letters of its groups."""
-    from dhp.report.labels import group_letters, percents
+def _by_data(
+    comparisons: "Sequence[DatasetComparison]", rated: "Rated", names: Mapping[str, str], *, limits: bool
+) -> TextTable:
+    """A row for each judge on each dataset: D of its run, detection with 95 % limits and letters."""
+    from dhp.report.columns import AVERAGES, run_columns
+    from dhp.report.labels import group_letters, percent, percents
 
+    several = len(comparisons) > 1
+    every = [entry.result for each in comparisons for entry in rated[each.dataset]]
+    columns = [column for column in run_columns(every) if column in AVERAGES]
     rows: Rows = []
     for each in comparisons:
-        by, cells = each.scores["detection"], list[str]()
-        for judge in judges:
-            if judge not in each.judges or math.isnan(by.point[k := each.judges.index(judge)]):
-                cells.append("–")
-                continue
-            ends = f" ({percents((by.low[k], by.high[k]))})" if limits and not math.isnan(by.low[k]) else ""
-            alarm = " !" if each.false_alarms[k] else ""
-            cells.append(f"{100 * by.point[k]:.0f}{ends} {group_letters(by.groups, k)}{alarm}")
-        size = f", n = {each.n}" if limits else ""
-        rows.append((f"{each.dataset}{size}", *cells))
-    return rows
+        by = each.scores["detection"]
+        for k, (judge, entry) in enumerate(zip(each.judges, rated[each.dataset], strict=True)):
+            known, bounded = not math.isnan(by.point[k]), limits and not math.isnan(by.low[k])
+            ends = f" {percents((by.low[k], by.high[k]))}" if bounded else ""
+            shown = f"{percent(by.point[k])}{ends} {group_letters(by.groups, k)}" if known else "–"
+            data = [each.dataset if k == 0 else ""] if several else []
+            cells = [column.shown(entry.result) for column in columns]
+            rows.append((*data, names[judge], *cells, shown + " !" * bool(each.false_alarms[k])))
+    title = f"by dataset; {_LETTERS}" if several else f"{each.dataset}, n = {each.n}; {_LETTERS}"
+    heads = (*(["data"] if several else []), "judge", *(column.heading for column in columns), "detection")
+    return TextTable(title, heads, rows, [column.heading for column in columns])
 
 
 def _by_kind(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], *, narrow: bool) -> "Rows":

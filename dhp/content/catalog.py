@@ -33,8 +33,6 @@ from dhp.core.specs import (
 )
 from dhp.core.text import printable
 
-BUNDLED = "mini/"
-"""How the names of the bundled sets begin."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -274,7 +272,7 @@ def read_probes(name: str) -> Probes:
 @functools.cache
 def read_authored(dataset: str) -> AuthoredEdits | None:
     """The edits that people wrote for a bundled dataset (`mini/NAME`); None for any other."""
-    base = dataset.removeprefix(BUNDLED)
+    base = dataset.removeprefix("mini/")
     if base == dataset or base not in names_of("authored edits"):
         return None
     path = file_of("authored edits", base)
@@ -326,17 +324,20 @@ def _metrics(task: str, rows: Mapping[str, Mapping[str, float]]) -> Sequence[str
     return list(dict.fromkeys(metric for row in rows.values() for metric in row))
 
 
+def bundled_names() -> list[str]:
+    """The bundled sets, as `mini/NAME`."""
+    return sorted(f"mini/{path.stem}" for path in (content_folder("datasets") / "mini").glob("*.jsonl"))
+
+
 def mini_names() -> list[str]:
     """The bundled sets that are of no dataset with a card, as `mini/NAME`."""
-    files = (content_folder("datasets") / "mini").glob("*.jsonl")
-    return sorted(f"mini/{path.stem}" for path in files if path.stem not in names_of("dataset"))
+    return [name for name in bundled_names() if name.removeprefix("mini/") not in names_of("dataset")]
 
 
 def mini_examples_file(dataset: str) -> Path:
     """The bundled examples of the kind of a dataset (JSONL of `id, source, output` and its fields)."""
-    folder = content_folder("datasets") / "mini"
-    one_of("dataset", f"mini/{dataset}", [f"mini/{path.stem}" for path in folder.glob("*.jsonl")])
-    return folder / f"{dataset}.jsonl"
+    one_of("dataset", f"mini/{dataset}", bundled_names())
+    return content_folder("datasets") / "mini" / f"{dataset}.jsonl"
 
 
 def variant_name(variant: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dhp.analysis.control_state import CONTROL_PAIRS
 from dhp.analysis.ratings import without_score
 from dhp.analysis.results import FEWEST_PAIRS, Result, VariantResult, about
-from dhp.content.catalog import BUNDLED, kind_name, variant_name
+from dhp.content.catalog import bundled_names, kind_name, variant_name
 from dhp.core.plugins import load_target, offered
 from dhp.core.records import parse_variant
 from dhp.core.verdicts import AS_HARMLESS_EDITS, NOT_TESTED, NOTICED, RAISED, UNDECIDED
@@ -185,7 +185,8 @@ def _is_weak(row: VariantResult) -> bool:
 def _about_number(results: Sequence[Result]) -> Iterable[Advice]:
     open_ = [(each, row) for each in results for row in each.damage if row.state.is_open]
     decidable = [(each, row) for each, row in open_ if row.n_to_decide is not None]
-    bundled = [(each, row) for each, row in decidable if each.dataset.startswith(BUNDLED)]
+    there = bundled_names()
+    bundled = [(each, row) for each, row in decidable if each.dataset in there]
     own = [pair for pair in decidable if pair not in bundled]
     for pairs in (own, bundled):
         if not pairs:

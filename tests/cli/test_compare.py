@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dhp.content.catalog import variant_name
-from dhp.report.labels import group_letters, percent
+from dhp.report.labels import group_letters, percent, percents
 from dhp.runs.reader import read_run
 
 from .conftest import Run, write_rows
@@ -29,12 +29,12 @@ def test_tables_and_figures_of_three_judges(dhp: Run, tmp_path: Path) -> None:
     done = dhp("compare", *folders)
     assert done.code == 0, done.err
     results = [read_run(tmp_path / name).results[0] for name in folders]
-    judges, averages = (re.split(" {2,}", line.strip()) for line in after(done.out, "by dataset;")[:2])
-    assert judges == [r.model for r in results]
-    for result, cell, letter in zip(results, averages[1:], "cab", strict=True):
+    heads, *rows = (re.split(" {2,}", line.strip()) for line in after(done.out, "share a letter")[:4])
+    assert heads == ["judge", "D_avg", "D_min", "detection"]
+    for result, cells, letter in zip(results, rows, "cab", strict=True):
         found = result.detection
-        value, low, high = (round(100 * each) for each in (found.avg, *found.ci["avg"]))
-        assert cell == f"{value} ({low}–{high}) {letter}"
+        shown = f"{percent(found.avg)} {percents(found.ci['avg'])} {letter}"
+        assert cells == [result.model, f"{result.d_avg:.2f}", f"{result.d_min:.2f}", shown]
     shown = {
         cells[0]: cells[1:]
         for cells in (re.split(" {2,}", x.strip()) for x in after(done.out, "by kind,")[1:7])
@@ -51,7 +51,8 @@ def test_tables_and_figures_of_three_judges(dhp: Run, tmp_path: Path) -> None:
     agreement = after(dhp("compare", *folders, "--styles", "--html", "page.html").out, "Pearson's rho")[1:4]
     shown = [re.split(" {2,}", line.strip())[:2] for line in agreement]
     pairs = [(0, 1), (0, 2), (1, 2)]
-    assert shown == [[f"{judges[i]}, {judges[j]}", f"{rho[i][j]:z.2f}"] for i, j in pairs]
+    models = [r.model for r in results]
+    assert shown == [[f"{models[i]}, {models[j]}", f"{rho[i][j]:z.2f}"] for i, j in pairs]
     page = (tmp_path / "page.html").read_text("utf-8")
     assert all(f"<td>{rho[i][j]:z.2f}</td>" in page for i, j in pairs)
     alone = dhp("compare", folders[0])
@@ -78,7 +79,8 @@ def test_what_is_undefined_is_a_dash(dhp: Run) -> None:
         assert "––" not in done.out
         assert "– (" not in done.out
     for done, n in ((single, 1), (silent, 9)):
-        assert after(done.out, "by dataset;")[1].split() == ["mini/story_cloze,", "n", "=", str(n), "–", "–"]
+        assert f"mini/story_cloze, n = {n}; judges" in done.out
+        assert {line.split()[-1] for line in after(done.out, "share a letter")[1:3]} == {"–"}
         assert done.out.splitlines()[-1] == "mini/story_cloze: detection is undefined"
     kinds = [line.split() for line in after(silent.out, "by kind,")[1:7]]
     assert {tuple(cells[-3:]) for cells in kinds} == {("–", "–", "–")}
