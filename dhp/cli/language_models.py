@@ -103,6 +103,8 @@ def _of_judge(
         )
     if parts[0].priced:
         found.append(f"prices of {parts[0].priced}; --price-in and --price-out say others")
+    elif parts[0].joint.cost is None and not parts[0].in_process:
+        found.append("no list price of this model is known here; --price-in and --price-out say one")
     if what == "texts":
         found.append("answers that fail the check are asked again, up to three times each")
     if not parts[0].exact:

@@ -13,7 +13,8 @@ from dhp.llm.api import Client, LocalModel
 from dhp.llm.clients.responses import shortened
 from dhp.llm.engine import LOCAL, Calls, Engine, Executor
 from dhp.llm.fillers import Filler, Pending
-from dhp.llm.limits import Budget, PromptLengths, RateLimits, Usage
+from dhp.llm.limits import Budget, Prices, PromptLengths, RateLimits, Usage
+from dhp.llm.list_prices import listed_prices
 from dhp.llm.records import FINISHES, Answer, Failure, Outcomes, Reply, Request
 from dhp.llm.store import Claims, Store, keys, rows
 
@@ -135,11 +136,19 @@ class CachedModel:
         if taken:
             raise Waiting(f"{self.model.model}: {taken:,} requests wait for their replies")
 
+    @property
+    def prices(self) -> tuple[Prices, str]:
+        """The prices of the user, else the listed ones with their source; none where both are missing."""
+        given = self.context.budget.prices
+        if given != Prices():
+            return given, ""
+        return listed_prices(self.model.model, self.model.endpoint, discounted=self.context.discounted)
+
     def spent(self, before: Usage) -> str:
         """Calls, tokens, money and trouble in this process since `before`, in a few words."""
         usage = self.session_usage.since(before)
         tokens = usage.prompt_tokens + usage.completion_tokens
-        cost = self.context.budget.prices.cost(usage.prompt_tokens, usage.completion_tokens)
+        cost = self.prices[0].cost(usage.prompt_tokens, usage.completion_tokens)
         parts = [f"{usage.calls:,} calls", f"{tokens:,} tokens"]
         parts += [f"cost {cost:,.4g}"] if cost is not None else []
         if self._engine and (retries := self._engine.retries - before.retries):
@@ -345,7 +354,7 @@ def taken(model: CachedModel | None, before: Usage | None = None) -> tuple[dict[
     if model is None:
         return {}, None
     usage = model.usage.since(before or Usage())
-    return usage.lasting, usage.cost(model.context.budget.prices)
+    return usage.lasting, usage.cost(model.prices[0])
 
 
 _MORE_ROOM = 4

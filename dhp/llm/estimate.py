@@ -1,72 +1,13 @@
-"""Estimated cost of requests, by the user's prices or those of the package litellm."""
+"""Estimated cost of requests, by the user's prices or listed ones."""
 
-import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
-from pathlib import Path
 from statistics import fmean
-from typing import Any
-from urllib.parse import urlsplit
 
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.cached_model import CachedModel, Measured, Speed
-from dhp.llm.limits import PER, Prices
 from dhp.llm.records import Reply, Request, estimated_tokens
-
-_TABLE = "litellm/model_prices_and_context_window_backup.json"
-_PREFIXES = {
-    "api.openai.com": "",
-    "api.anthropic.com": "",
-    "generativelanguage.googleapis.com": "gemini/",
-    "openrouter.ai": "openrouter/",
-}
-"""Host of a provider -> what is before the names of its models in the table."""
-
-
-def listed_prices(model: str, endpoint: str, *, discounted: bool = False) -> tuple[Prices, str]:
-    """The prices of a model per million tokens, in US dollars, and where they come from.
-
-    There are none for a server of another owner, and where litellm is not installed or does not list the
-    model. Prices are `discounted` for requests that go by batch, where such prices are listed.
-    """
-    provider, _, name = model.partition("/")
-    keys = [name, name.partition("/")[2]] if provider == "litellm" else []
-    if provider != "litellm" and (prefix := _PREFIXES.get(urlsplit(endpoint).hostname or "")) is not None:
-        keys = [prefix + name]
-    version, table = _table() if keys else ("", {})
-    entry: dict[str, Any] = next((table[key] for key in keys if key in table), {})
-    direct, batch = (_of(entry, suffix) for suffix in ("", "_batches"))
-    if direct is None:
-        return Prices(), ""
-    chosen, other, way = (batch, direct, "directly") if discounted and batch else (direct, batch, "by batch")
-    said = f"litellm {version}: {_words(chosen)} US dollars per million tokens"
-    return chosen, said + (
-        f", {way} {_words(other)}" if other else ", by batch not listed" if discounted else ""
-    )
-
-
-def _of(entry: dict[str, Any], suffix: str) -> Prices | None:
-    costs = (entry.get(f"{side}_cost_per_token{suffix}") for side in ("input", "output"))
-    found = [round(cost * PER, 6) for cost in costs if isinstance(cost, int | float)]
-    return Prices(*found) if len(found) == 2 else None
-
-
-def _words(prices: Prices) -> str:
-    return f"{prices.prompt:g} in and {prices.completion:g} out"
-
-
-@cache
-def _table() -> tuple[str, dict[str, Any]]:
-    """The version of the package and its table, read without importing it, which takes seconds."""
-    try:
-        package = distribution("litellm")
-        return package.version, json.loads(Path(str(package.locate_file(_TABLE))).read_text("utf-8"))
-    except (PackageNotFoundError, OSError, ValueError):
-        return "", {}
-
 
 _SECONDS_A_CALL = 1.0
 """Assumed where no rate is given."""
@@ -129,6 +70,8 @@ class Estimate:
     """Source of the prices, if the user gave none; empty where there are none."""
     one_by_one: bool = False
     """Whether each sample must be a call of its own."""
+    in_process: bool = False
+    """Whether the model is in this process, where tokens cost nothing."""
     controls: float = 0.0
     """Share of the ratings that are of controls."""
 
@@ -170,14 +113,13 @@ def estimate_requests(
         first += [request] if len(first) < _MEASURED else []
         length = count(request.text)
         prompts, missing = prompts + 1, missing + left
-        tokens += length
-        tokens_single += length * left
+        tokens, tokens_single = tokens + length, tokens_single + length * left
         most += request.params.max_tokens * left
         written += request.params.max_tokens * (left if request.params.temperature != 0 else 1)
         again.add(request, length, left)
     work = None if isinstance(cached_model.model, Client) else (tokens, written)
     assumed, duration = _local_rate(cached_model, first, prompts, work) if work else _rate(cached_model)
-    prices, priced = _prices(cached_model)
+    prices, priced = cached_model.prices
 
     def cost(calls: int, sent: float, answered: float, work: Work | None = None) -> CostEstimate:
         seconds = duration(calls, *(work or (sent, answered)))
@@ -199,6 +141,7 @@ def estimate_requests(
         cost(*again.total),
         priced,
         _one_by_one(cached_model),
+        work is not None,
     )
 
 
@@ -223,15 +166,6 @@ class _Second:
 def _one_by_one(cached_model: CachedModel) -> bool:
     model = cached_model.model
     return (isinstance(model, Client) and not model.many) or not cached_model.context.many
-
-
-def _prices(cached_model: CachedModel) -> tuple[Prices, str]:
-    """The prices of the user, else the listed ones with their source."""
-    given = cached_model.context.budget.prices
-    if given != Prices():
-        return given, ""
-    model = cached_model.model
-    return listed_prices(model.model, model.endpoint, discounted=cached_model.context.discounted)
 
 
 def _rate(cached_model: CachedModel) -> tuple[str, Duration]:

@@ -1,12 +1,15 @@
-"""Prices for estimates, of litellm's table."""
+"""List prices: of litellm's table, or the bundled one."""
 
+import csv
 import json
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from dhp.llm import estimate as prices
+from dhp.llm import list_prices as prices
 from dhp.llm.clients.connection import OPENAI_URL
 from dhp.llm.limits import Prices
 
@@ -24,14 +27,16 @@ LISTED = {
 
 
 @pytest.fixture(autouse=True)
-def litellm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def litellm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A package with these prices."""
     path = tmp_path / prices._TABLE
     path.parent.mkdir()
     path.write_text(json.dumps(LISTED))
     found = SimpleNamespace(version="1.2.3", locate_file=lambda name: tmp_path / name)
     monkeypatch.setattr(prices, "distribution", lambda name: found)
-    prices._table.cache_clear()
+    prices._of_litellm.cache_clear()
+    yield
+    prices._of_litellm.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -75,3 +80,50 @@ def test_it_is_said_where_prices_come_from() -> None:
     assert said == (
         "litellm 1.2.3: 0.15 in and 0.6 out US dollars per million tokens, by batch 0.075 in and 0.3 out"
     )
+
+
+@pytest.mark.parametrize(
+    ("model", "endpoint", "expected"),
+    [
+        ("openai/gpt-4.1-mini", OPENAI_URL, "openai/gpt-4.1-mini"),
+        ("xai/grok-4.5", "https://api.x.ai/v1", "xai/grok-4.5"),
+        ("openai/grok-4.5", "https://api.x.ai/v1", "xai/grok-4.5"),
+        ("litellm/mistral/mistral-large-2512", "litellm", "mistral/mistral-large-2512"),
+        ("openai/grok-4.5", OPENAI_URL, None),
+        ("openai/gpt-4.1-mini", "http://127.0.0.1:8000/v1", None),
+    ],
+)
+def test_what_litellm_does_not_list_is_looked_up_in_the_bundled_table(
+    model: str, endpoint: str, expected: str | None
+) -> None:
+    """Against the rows of the file itself, read anew."""
+    with (Path(prices.__file__).parent / "list_prices.csv").open(newline="") as file:
+        rows = {row["model"]: row for row in csv.DictReader(file)}
+    found, said = prices.listed_prices(model, endpoint)
+    if expected is None:
+        assert (found, said) == (Prices(), "")
+    else:
+        row = rows[expected]
+        assert found == Prices(float(row["prompt"]), float(row["completion"]))
+        assert said.startswith(f"the list of {prices._DATE}: ")
+
+
+def test_the_bundled_table_serves_without_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(prices, "distribution", absent)
+    prices._of_litellm.cache_clear()
+    found, said = prices.listed_prices("openai/gpt-4o-mini", OPENAI_URL, discounted=True)
+    assert (found, said[:4]) == (Prices(0.075, 0.3), "the ")
+
+
+def test_every_row_of_the_bundled_table_is_sound() -> None:
+    """Names are of providers that dhp knows; an answer's token costs no less, a batch no more."""
+    for model, (direct, batch) in prices._bundled().items():
+        assert model.partition("/")[0] in {name for name, _ in prices._PROVIDERS.values()}
+        assert direct.prompt is not None
+        assert direct.completion is not None
+        assert 0 <= direct.prompt <= direct.completion, model
+        if batch is not None:
+            assert (batch.prompt or 0) <= direct.prompt, model

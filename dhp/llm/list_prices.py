@@ -1,0 +1,91 @@
+"""List prices of models: those of the package litellm where it is installed, else the bundled table."""
+
+import csv
+import json
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from dhp.llm.limits import PER, Prices
+
+_DATE = "2026-11-20"
+"""Day of the bundled table, `list_prices.csv`: US dollars per million tokens, as litellm 1.110.2 has them."""
+_TABLE = "litellm/model_prices_and_context_window_backup.json"
+_PROVIDERS = {
+    "api.openai.com": ("openai", ""),
+    "api.anthropic.com": ("anthropic", ""),
+    "generativelanguage.googleapis.com": ("gemini", "gemini/"),
+    "api.deepseek.com": ("deepseek", "deepseek/"),
+    "api.x.ai": ("xai", "xai/"),
+    "api.mistral.ai": ("mistral", "mistral/"),
+    "api.groq.com": ("groq", "groq/"),
+    "api.together.ai": ("together", "together_ai/"),
+    "openrouter.ai": ("openrouter", "openrouter/"),
+}
+"""Host of a provider -> its name, and what is before the names of its models in litellm's table."""
+
+
+def listed_prices(model: str, endpoint: str, *, discounted: bool = False) -> tuple[Prices, str]:
+    """The prices of a model per million tokens, in US dollars, and where they come from.
+
+    There are none for a server of another owner, and for a model that neither table lists. Prices are
+    `discounted` for requests that go by batch, where such prices are listed.
+    """
+    provider, _, name = model.partition("/")
+    if provider == "litellm":
+        ours, theirs = name, [name, name.partition("/")[2]]
+    elif known := _PROVIDERS.get(urlsplit(endpoint).hostname or ""):
+        ours, theirs = f"{known[0]}/{name}", [known[1] + name]
+    else:
+        return Prices(), ""
+    version, table = _of_litellm()
+    entry: dict[str, Any] = next((table[key] for key in theirs if key in table), {})
+    source = f"litellm {version}"
+    direct, batch = (_per_million(entry, suffix) for suffix in ("", "_batches"))
+    if direct is None:
+        source = f"the list of {_DATE}"
+        direct, batch = _bundled().get(ours, (None, None))
+    if direct is None:
+        return Prices(), ""
+    chosen, other, way = (batch, direct, "directly") if discounted and batch else (direct, batch, "by batch")
+    said = f"{source}: {_words(chosen)} US dollars per million tokens"
+    return chosen, said + (
+        f", {way} {_words(other)}" if other else ", by batch not listed" if discounted else ""
+    )
+
+
+def _per_million(entry: dict[str, Any], suffix: str) -> Prices | None:
+    costs = (entry.get(f"{side}_cost_per_token{suffix}") for side in ("input", "output"))
+    found = [round(cost * PER, 6) for cost in costs if isinstance(cost, int | float)]
+    return Prices(*found) if len(found) == 2 else None
+
+
+def _words(prices: Prices) -> str:
+    return f"{prices.prompt:g} in and {prices.completion:g} out"
+
+
+@cache
+def _of_litellm() -> tuple[str, dict[str, Any]]:
+    """The version of the package and its table, read without importing it, which takes seconds."""
+    try:
+        package = distribution("litellm")
+        return package.version, json.loads(Path(str(package.locate_file(_TABLE))).read_text("utf-8"))
+    except (PackageNotFoundError, OSError, ValueError):
+        return "", {}
+
+
+@cache
+def _bundled() -> dict[str, tuple[Prices, Prices | None]]:
+    """Model -> its prices, and those by batch, where they are listed."""
+    found = {}
+    with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            batch = (
+                Prices(float(row["batch_prompt"]), float(row["batch_completion"]))
+                if row["batch_prompt"] and row["batch_completion"]
+                else None
+            )
+            found[row["model"]] = Prices(float(row["prompt"]), float(row["completion"])), batch
+    return found
