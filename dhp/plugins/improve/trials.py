@@ -4,14 +4,17 @@ Each look is a run of `dhp.run` over the texts of the look. Replies are stored, 
 earlier one has paid for, and a killed command goes on where it stopped.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from dhp.core.errors import InputError, Unreadable
+from dhp.core.files import read_text, write_lines
 from dhp.core.progress import Progress
-from dhp.core.seeding import key_digest
+from dhp.core.seeding import key_digest, text_hash
 from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
@@ -28,6 +31,8 @@ _LOOK = 10
 """Texts that a look needs at least."""
 _PERFECT = 0.99
 """Detection from which there is nothing to gain."""
+_MARK = "improve.txt"
+"""File that says of what judge and texts a folder is."""
 _STAND_IN = " ".join(["word"] * 60)
 """As long as a sentence that a model writes, for estimates."""
 
@@ -75,6 +80,27 @@ class Asked:
             )
         return found
 
+    def claim(self) -> None:
+        """Mark the folder as that of this judge and these texts.
+
+        Raises `InputError` where it holds what was made of others, which would stand beside the new.
+        """
+        original, data = self.original, self.dataset
+        asked = [
+            *(self.model, self.seed, original.protocol.settings("protocol", "description")),
+            *([file.metric, file.text] for file in original.files),
+            *(metric.model_dump(mode="json") for metric in original.metrics),
+            *(data.name, data.suite_name, self.way.get("controls")),
+            *([example.id, example.source, example.output] for example in data.examples),
+        ]
+        mark, path = f"{text_hash(json.dumps(asked))}\n", self.out / _MARK
+        if path.exists() and read_text(path) != mark:
+            raise InputError(
+                f"`out` {self.out}: holds changes of another judge, prompt or texts; choose another folder"
+            )
+        self.out.mkdir(parents=True, exist_ok=True)
+        write_lines(path, [mark])
+
     def keywords(self, name: str, prompt: JudgePrompt) -> dict[str, Any]:
         """How a judge is asked, for `dhp.run`; its prompts are written into the folder."""
         files = prompt.written(self.out / "prompts" / name)
@@ -112,6 +138,8 @@ class Outcome:
     race: Race
     costs: Mapping[str, float]
     """Change -> what a rating costs more, as a share."""
+    priced: bool
+    """Whether costs are money; else they are tokens."""
     looks: Sequence[int]
     """Texts at each look."""
     prompts: Mapping[str, JudgePrompt]
@@ -134,6 +162,7 @@ class Trials:
         self._tell = tell
         self._progress = progress
         self.halves = asked.halves()
+        asked.claim()
         sizes = [round(share * len(self.halves[0])) for share in LOOKS]
         self.looks = [size for size in sizes[:-1] if size >= _LOOK] + sizes[-1:]
         changed, self._unusable = asked.ready()
@@ -158,6 +187,7 @@ class Trials:
             self._done[ORIGINAL, last].result.detection.avg,
             found,
             {name: self._cost(name) for name in found.gains},
+            first.cost is not None,
             self.looks,
             self._prompts,
             confirmed,
@@ -236,6 +266,11 @@ def gain(old: RunResult, new: RunResult) -> Gain:
 
 def estimates(asked: Asked) -> list[Estimate]:
     """What it would take at most: nothing dropped early, and the dearest change confirmed."""
+    with TemporaryDirectory() as folder:
+        return _estimates(replace(asked, out=Path(folder)))
+
+
+def _estimates(asked: Asked) -> list[Estimate]:
     halves = asked.halves()
     prompts, _ = asked.ready()
     for change in known_changes().changes:

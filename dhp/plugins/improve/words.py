@@ -51,7 +51,7 @@ def lines(outcome: Outcome) -> Iterator[str]:
         yield f"as it was: detection {100 * outcome.detection:.0f} %"
     race = outcome.race
     for name, gain in sorted(race.gains.items(), key=lambda item: -item[1].difference):
-        cost = _cost(outcome.costs[name])
+        cost = _cost(outcome.costs[name], "cost" if outcome.priced else "tokens")
         dropped = ""
         if name in race.dropped:
             dropped = f", dropped after {outcome.looks[race.dropped[name]]} texts"
@@ -83,9 +83,9 @@ def _points(gain: Gain) -> str:
     return f"{points:+d} points ({low} to {high})" if points else f"0 points ({low} to {high})"
 
 
-def _cost(share: float) -> str:
+def _cost(share: float, what: str) -> str:
     percent = round(100 * share)
-    return f"{percent:+,d} % cost" if percent else "same cost"
+    return f"{percent:+,d} % {what}" if percent else f"same {what}"
 
 
 def written(outcome: Outcome, context: click.Context) -> str:

@@ -73,18 +73,32 @@ def test_a_command_stopped_at_its_limit_goes_on_and_pays_once(tickets: Run) -> N
         assert len(server.calls) == asked
 
 
+@pytest.mark.slow
 def test_a_judge_without_a_fault_has_nothing_to_improve(tickets: Run) -> None:
     with planted_server(lambda prompt: 1.0, noise=False) as server:
         done = tickets(f"{COMMAND} --base-url {server.url}/v1")
     assert done.out.endswith("nothing to improve: all damage is detected\n")
 
 
+@pytest.mark.slow
 def test_a_dry_run_asks_nothing_and_sums_up(tickets: Run) -> None:
     with planted_server(lambda prompt: 0.4) as server:
         done = tickets(f"{COMMAND} --base-url {server.url}/v1 --dry-run --price-in 1 --price-out 1")
         assert done.code == 0, done.err
         assert not [call for call in server.calls if call.method == "POST"]
+    assert not Path("runs").exists()
     assert re.search(r"all together: [\d,]+ calls, [\d,]+ tokens, cost [\d.]+, at most", done.out)
+
+
+def test_a_folder_of_another_prompt_is_refused_before_anything_is_asked(tickets: Run) -> None:
+    with planted_server(lambda prompt: 0.4) as server:
+        command = f"{COMMAND} --base-url {server.url}/v1"
+        assert tickets(f"{command} --max-calls 0").code == 3
+        Path("prompt.txt").write_text(PROMPT.replace("useful", "helpful"), encoding="utf-8")
+        done = tickets(command)
+        assert done.code == 2
+        assert "--out runs/improve: holds changes of another judge, prompt or texts" in done.err
+        assert not [call for call in server.calls if call.method == "POST"]
 
 
 def test_a_server_that_refuses_ends_the_command(tickets: Run) -> None:
