@@ -1,0 +1,19 @@
+"""`dhp cite`: print what to cite."""
+
+import click
+
+from dhp.cli.options import Command
+from dhp.plugins.cite.references import cite as references
+
+
+@click.command(cls=Command)
+@click.argument("source", nargs=-1)
+def cite(source: tuple[str, ...]) -> None:
+    """Print what to cite for a run or a dataset, in BibTeX.
+
+    SOURCE is the folder of a run or the name of a dataset; without one the benchmark and this program.
+    Bundled examples were written for this project, so they add nothing.
+
+    Example: dhp cite summeval > references.bib
+    """
+    click.echo(references(*source), nl=False)

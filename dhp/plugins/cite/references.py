@@ -1,0 +1,99 @@
+"""Which works a run or a dataset rests on, and how BibTeX writes them."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from dhp._version import __version__
+from dhp.analysis.results import Results
+from dhp.content.catalog import mini_names, names_of, read_card, read_protocol
+from dhp.core.errors import InputError, suggest
+from dhp.core.records import protocol_name
+from dhp.core.specs import Card
+from dhp.plugins.cite.works import BENCHMARK, PROTOCOLS, SOFTWARE, Work
+from dhp.report.printout import latex_text
+from dhp.runs.reader import RESULTS, read_run
+
+_MINI = "mini/"
+_JOURNAL = re.compile(r" \d{1,3}$")
+"""The volume behind the name of a journal; proceedings end in no number or in a year."""
+_CITATION = re.compile(r"(?P<authors>.+?) \((?P<year>\d{4})\)\. (?P<title>.+)\. (?P<venue>[^.]+(?:\.\d+)?)\.")
+"""Form of the citation in the card of a dataset: authors (year). Title. Venue."""
+
+
+def cite(*sources: str | Path | Results) -> str:
+    """What to cite, in BibTeX: the benchmark and this program, then protocols and data; as `dhp cite`.
+
+    Parameters
+    ----------
+    *sources
+        Run folders, results of `dhp.run`, names of datasets; without any the benchmark and the program.
+
+    Raises
+    ------
+    InputError
+        For what is neither a run nor a dataset, with the near name.
+    """
+    works = {work: why for source in sources for work, why in _works_of(source)}
+    software = replace(SOFTWARE, note=f"version {__version__}")
+    own = {BENCHMARK: "the benchmark", software: "the program"}
+    return "\n\n".join(_bibtex(work, why) for work, why in {**works, **own}.items()) + "\n"
+
+
+def _works_of(source: str | Path | Results) -> Iterator[tuple[Work, str]]:
+    if not isinstance(source, Results) and not (Path(source) / RESULTS).is_file():
+        if str(source) not in (known := _known_sets()):
+            raise InputError(
+                f"{source}: is neither the folder of a run nor a dataset; {suggest(str(source), known)}"
+            )
+        yield from _of_sets([str(source)])
+        return
+    results = source if isinstance(source, Results) else read_run(source).results
+    for name in dict.fromkeys(protocol_name(each.protocol) for each in results if each.asked):
+        if name in names_of("protocol"):
+            published = read_protocol(name).published or ""
+            yield from ((work, f"protocol {name}") for said, work in PROTOCOLS.items() if said in published)
+    yield from _of_sets(each.dataset for each in results)
+
+
+def _known_sets() -> list[str]:
+    return [*names_of("dataset"), *(f"{_MINI}{name}" for name in names_of("dataset")), *mini_names()]
+
+
+def _of_sets(names: Iterable[str]) -> Iterator[tuple[Work, str]]:
+    """The works of published datasets; bundled examples and a user's own data have none."""
+    for name in dict.fromkeys(names):
+        if name in names_of("dataset"):
+            yield _work_of(read_card(name)), f"dataset {name}"
+
+
+def _work_of(card: Card) -> Work:
+    found = _CITATION.fullmatch(" ".join(card.citation.split()))
+    if found is None:
+        return Work(card.dataset, "", card.citation, None, url=card.homepage)
+    names = re.split(r", | and ", found["authors"].replace(" et al.", " and others"))
+    words = (re.sub(r"\W", "", word).lower() for word in (names[0], found["title"].split()[0]))
+    key = found["year"].join(words)
+    return Work(
+        key, " and ".join(names), found["title"], int(found["year"]), found["venue"], url=card.homepage
+    )
+
+
+def _bibtex(work: Work, why: str) -> str:
+    """One entry, under a line that says what it is cited for."""
+    kind, place = "inproceedings", "booktitle"
+    if _JOURNAL.search(work.venue):
+        kind, place = "article", "journal"
+    elif not work.venue or work.venue.startswith("arXiv"):
+        kind, place = "misc", "howpublished"
+    fields: Sequence[tuple[str, str]] = (
+        ("author", work.authors),
+        ("title", f"{{{latex_text(work.title)}}}"),
+        ("year", str(work.year or "")),
+        (place, latex_text(work.venue)),
+        ("url", work.url),
+        ("note", latex_text(work.note)),
+    )
+    lines = [f"  {name} = {{{value}}}," for name, value in fields if value]
+    return "\n".join([f"% {why}", f"@{kind}{{{work.key},", *lines, "}"])
