@@ -127,11 +127,17 @@ class RunSpec(Choice, JudgesSpec):
             perturb_model=model,
         )
 
-    def config(self, task: Task, variants: Sequence[Variant]) -> ResolvedConfig:
-        """How ratings of these variants are analysed; raises `InputError` for weights that do not fit."""
+    def config(self, task: Task, variants: Sequence[Variant], *, judged: bool = True) -> ResolvedConfig:
+        """How ratings of these variants are analysed; raises `InputError` for what does not fit.
+
+        `judged` says whether the task has the metrics of the judge: else a pass mark is left aside if judges
+        bring metrics of their own.
+        """
         perturbers = {v.perturber for v in variants if v.level not in PROBES}
         schedule = find_schedule(self.schedule)
-        return self.analysis.resolve(task.task, perturbers, task.metric_names, schedule, task.metrics)
+        fits = judged or not all_own(self.model)
+        asked = self.analysis if fits else replace(self.analysis, pass_mark=None)
+        return asked.resolve(task.task, perturbers, task.metric_names, schedule, task.metrics)
 
     def folder(self) -> RunFolder | None:
         """Where it is written, if anywhere."""
@@ -251,7 +257,7 @@ def _check_asked(
 ) -> None:
     """Raise `InputError` for metrics, weights, prompts and servers, before a dataset is degraded."""
     task = with_metrics(dataset.task, spec.metrics)
-    spec.config(task, variants)
+    spec.config(task, variants, judged=False)
     originals = [original_of(example, task) for example in dataset.examples[:LOOKED_AT]]
     for judge in judges:
         judge.prompts(originals[0], task)
@@ -275,6 +281,8 @@ def _carry_out(
         for part in perturbed
         for judge in judges
     ]
+    for _, part in own:
+        spec.config(part.dataset.task, part.variants)
     identity = _identity(spec, judges, perturbed)
     if folder:
         folder.claim(identity, {p.dataset.name: p.usage for p in perturbed if p.usage})
@@ -404,7 +412,7 @@ def _identity(
     """All that the ratings and the figures depend on."""
     return {
         "seed": spec.seed,
-        "analysis": [spec.config(p.dataset.task, p.variants).label for p in perturbed],
+        "analysis": [spec.config(p.dataset.task, p.variants, judged=False).label for p in perturbed],
         "models": [judge.identity for judge in judges],
         "datasets": [p.identity for p in perturbed],
     }

@@ -23,7 +23,7 @@ from dhp.core.protocol_spec import Protocol, Protocols
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
 from dhp.judge.adapters.adapter import PREFIX, instance, load_object
-from dhp.judge.adapters.scorer import ObjectJudge, object_judges
+from dhp.judge.adapters.scorer import ObjectJudge, object_judge
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge, as_judge, is_judge
 from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
@@ -191,7 +191,7 @@ def _other_judges(
     name = model if isinstance(model, str) else None
     given = model if name is None else load_object(name)
     found = instance(given, f"model '{name}'" if name else f"model {given!r}")
-    return [as_judge(found)] if is_judge(found) else object_judges(found, name, settings, context)
+    return [as_judge(found) if is_judge(found) else object_judge(found, name, settings, context)]
 
 
 def find_judge(model: str, *, seed: int = 0) -> Judge:

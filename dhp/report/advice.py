@@ -259,23 +259,10 @@ def notes(result: Result) -> list[str]:
     interim = ["D is adjusted for the interim analyses"] if "stopped" in result.ratings else []
     return [
         *interim,
-        *_passing(result),
         *_notes_on_pairs(result),
         *_notes_on_judge(result),
         *_notes_on_reading(result),
         *(line for target in offered("notes").values() for line in load_target(target)(result)),
-    ]
-
-
-def _passing(result: Result) -> list[str]:
-    """Number of texts that pass a threshold before and after the damage."""
-    name, at, threshold = result.protocol.partition("@")
-    if name != "pass" or not at:
-        return []
-    return [
-        f"{metric.removesuffix('_pass')}: {style.degraded.mean:.0%} of the degraded texts still pass at "
-        f"{threshold}, of the originals {style.originals.mean:.0%}"
-        for metric, style in result.styles.items()
     ]
 
 

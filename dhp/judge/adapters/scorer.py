@@ -351,14 +351,14 @@ class _FirstFindings:
 class ObjectJudge(Judge):
     """A user's own judge; what it rates, and on which scale, the first texts tell."""
 
-    def __init__(self, scorer: Scorer, verdicts: bool) -> None:
+    protocol = "none"
+
+    def __init__(self, scorer: Scorer) -> None:
         self._scorer = scorer
         self._findings: _FirstFindings | None = None
-        self._verdicts = verdicts
         settings, said = scorer.settings, scorer.settings.lower_is_better
         self._lower_is_better = scorer.adapter.lower_is_better if said is None else said
         self.model = scorer.model
-        self.protocol = f"pass@{settings.threshold:g}" if verdicts else "none"
         self.settings = {
             "shape": scorer.adapter.shape,
             "scale": None if settings.ends is None else list(settings.ends),
@@ -372,11 +372,12 @@ class ObjectJudge(Judge):
         if self._findings is None:
             self._scorer.check(candidates)
             self._findings = self._inspect(candidates)
-        low, high = (0.0, 1.0) if self._verdicts else self._findings.scale
+        low, high = self._findings.scale
         metrics = [
             Metric(
-                name=f"{name}_pass" if self._verdicts else name,
+                name=name,
                 scale=Scale(min=low, max=high),
+                lower_is_better=self._lower_is_better,
                 definition=f"{name}, as the judge defines it.",
                 steps=["Call it."],
                 question=f"What is the {name} of this text?",
@@ -391,12 +392,11 @@ class ObjectJudge(Judge):
         for candidate, outcomes in self._scorer.outcomes(candidates):
             alone = next(iter(outcomes.values())) if len(outcomes) == 1 else None
             for metric in task.metrics:
-                key = metric.name.removesuffix("_pass") if self._verdicts else metric.name
-                outcome = outcomes.get(key)
+                outcome = outcomes.get(metric.name)
                 if outcome is None and alone and alone.status != "scored":
                     outcome = alone
                 place = (candidate.example, candidate.variant, metric.name, 0)
-                yield self._rating(place, outcome or failed(f"returned no '{key}'"))
+                yield self._rating(place, outcome or failed(f"returned no '{metric.name}'"))
 
     def _rating(self, place: tuple[str, str, str, int], outcome: Outcome) -> Rating:
         assert self._findings is not None
@@ -407,11 +407,6 @@ class ObjectJudge(Judge):
         if not low <= outcome.value <= high:
             return Rating(*place, None, "out_of_scale", words)
         score = low + high - outcome.value if self._lower_is_better else outcome.value
-        if self._verdicts:
-            threshold = self._scorer.settings.threshold
-            assert threshold is not None
-            passes = outcome.value <= threshold if self._lower_is_better else outcome.value >= threshold
-            score = float(passes)
         return Rating(*place, score, raw=words)
 
     def _inspect(self, candidates: Sequence[Candidate]) -> _FirstFindings:
@@ -452,11 +447,6 @@ class ObjectJudge(Judge):
                 f"{self.model}: returned {value:g}, off the scale {scale[0]:g} to {scale[1]:g} of its shape "
                 f"({self._scorer.adapter.shape}); set another by `judge_settings.scale`"
             )
-        if settings.threshold is not None and not scale[0] <= settings.threshold <= scale[1]:
-            raise InputError(
-                f"`judge_settings.threshold` {settings.threshold:g}: lies off the scale of {self.model}; "
-                f"allowed: {scale[0]:g} to {scale[1]:g}"
-            )
         return scale
 
 
@@ -471,10 +461,10 @@ def _remedy(reason: str) -> str:
     return "it is not called again"
 
 
-def object_judges(
+def object_judge(
     given: object, name: str | None, settings: JudgeSettings, context: RequestContext
-) -> list[ObjectJudge]:
-    """The judge that an object is, by its scores and, with a threshold, by its verdicts.
+) -> ObjectJudge:
+    """The judge that an object is.
 
     `name` is the name `python:...` by which the object was found; None where it was handed over as it is.
     Raises `InputError` if it has no known shape.
@@ -487,9 +477,7 @@ def object_judges(
     calls: Work[Job, object] = Caller(adapter, at_once).results
     if name and context.executor is not LOCAL:  # what workers cannot be sent they find by its name
         calls = partial(_called, absolute(name), at_once)
-    scorer = Scorer(name or _name(given, adapter), adapter, settings, context, calls)
-    kinds = [False] if settings.threshold is None else [False, True]
-    return [ObjectJudge(scorer, verdicts) for verdicts in kinds]
+    return ObjectJudge(Scorer(name or _name(given, adapter), adapter, settings, context, calls))
 
 
 def _called(name: str, at_once: int, jobs: Iterable[Job]) -> Iterator[tuple[Job, object]]:

@@ -1,4 +1,4 @@
-"""Settings of a user's own judge: scale, threshold, fields."""
+"""Settings of a user's own judge: scale, direction, fields."""
 
 import math
 from collections.abc import Mapping
@@ -16,18 +16,12 @@ class JudgeSettings:
     Raises
     ------
     InputError
-        For a scale without extent, a threshold off it, or fewer than one thread.
+        For a scale without extent, or fewer than one thread.
     """
 
     scale: tuple[float, float] | str | None = None
     """The lowest and the highest score, as two numbers or a text `0..1`; default: those of the scorer, or 0
     and 1 for verdicts."""
-    threshold: float | None = field(
-        default=None,
-        metadata=option(
-            "Lowest score of a text that passes; pass and fail are analysed beside the scores.", metavar="X"
-        ),
-    )
     lower_is_better: bool | None = field(
         default=None,
         metadata=option(

@@ -194,7 +194,7 @@ def test_scores_off_the_scale_of_a_shape_ask_for_another() -> None:
         calls = Caller(adapter, 1).results
         scorer = Scorer("python:x", adapter, settings, ModelSettings().context(), calls)
         task = dhp.perturb_datasets("mini/summeval", n=1)[0].dataset.task
-        judge = ObjectJudge(scorer, verdicts=False)
+        judge = ObjectJudge(scorer)
         own = judge.own_task(task, texts(2))
         return own, list(judge.rate(texts(2), own))
 
@@ -206,24 +206,20 @@ def test_scores_off_the_scale_of_a_shape_ask_for_another() -> None:
     assert {r.status for r in of(JudgeSettings(scale=(0, 1)))[1]} == {"out_of_scale"}
 
 
-def test_verdicts_by_a_threshold_cost_no_further_call() -> None:
-    calls: list[str] = []
-
+def test_a_pass_mark_is_of_the_scale_of_the_judge() -> None:
     def judge(outputs: str) -> float:
-        calls.append(outputs)
-        return 0.7 if "original" in outputs else 0.4
+        return 0.3
 
-    settings = JudgeSettings(scale=(0, 1), threshold=0.5)
-    found = dhp.run(judge, "mini/summeval", n=4, judge_settings=settings)
-    assert [r.protocol for r in found] == ["none", "pass@0.5"]
-    assert len(calls) == len(set(calls))
-    task, ratings = rated(judge, settings)
-    assert task.metric_names == ("score_pass",)
-    assert {(r.variant, r.score) for r in ratings} == {("original", 1.0), ("typos", 0.0)}
-    _, turned = rated(judge, JudgeSettings(scale=(0, 1), threshold=0.5, lower_is_better=True))
-    assert {(r.variant, r.score) for r in turned} == {("original", 0.0), ("typos", 1.0)}
-    with pytest.raises(InputError, match="threshold` 2: lies off the scale"):
-        rated(judge, JudgeSettings(scale=(0, 1), threshold=2))
+    def passing(mark: str, *, lower_is_better: bool = False) -> float:
+        settings = JudgeSettings(scale=(0, 1), lower_is_better=lower_is_better)
+        config = dhp.AnalysisConfig(pass_mark=mark)
+        (found,) = dhp.run(judge, "mini/summeval", n=4, judge_settings=settings, analysis=config)
+        return found.variants[0].passes.share
+
+    assert (passing("0.3"), passing("0.4")) == (1, 0)
+    assert (passing("0.3", lower_is_better=True), passing("0.2", lower_is_better=True)) == (1, 0)
+    with pytest.raises(InputError, match="`pass_mark` 2: is not on the scale of 'score'"):
+        passing("2")
 
 
 def test_low_scores_may_be_good() -> None:
