@@ -10,7 +10,7 @@ from pydantic import Field
 
 from dhp.content.catalog import load_spec, override
 from dhp.core.errors import InputError
-from dhp.core.files import write_lines
+from dhp.core.files import check_no_link, write_lines
 from dhp.core.protocol_spec import Protocol
 from dhp.core.specs import Metric, Spec
 from dhp.core.text import fill, printable
@@ -75,9 +75,10 @@ class JudgePrompt:
     def written(self, folder: Path) -> list[str]:
         """Write the prompts into a folder; returns what names them for `prompt_files`."""
         named = []
+        check_no_link(folder)
+        folder.mkdir(parents=True, exist_ok=True)
         for file in self.files:
             path = folder / file.path.name
-            folder.mkdir(parents=True, exist_ok=True)
             write_lines(path, [file.text])
             named.append(f"{file.metric}={path}" if file.metric else str(path))
         return named

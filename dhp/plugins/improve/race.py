@@ -7,7 +7,8 @@ dropped. Whether the best one helps is decided on the other half alone, by one t
 depends neither on the number of changes nor on the looks, which need no guarantee of their own.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from dhp.stats.swap import ALPHA
@@ -59,6 +60,15 @@ class Race:
     unusable: dict[str, str] = field(default_factory=dict)
     """Change -> why it could not be tried."""
 
+    @contextmanager
+    def usable(self, change: str) -> Iterator[None]:
+        """Leaves a change out, with the reason, if it turns out that it cannot be tried."""
+        try:
+            yield
+        except Unusable as e:
+            self.gains.pop(change, None)
+            self.unusable[change] = str(e)
+
     @property
     def best(self) -> str | None:
         """The change with the highest gain of those that were not dropped; None if none gains anything."""
@@ -76,17 +86,15 @@ def race(old: str, changes: Sequence[str], compare: Compare, looks: int = len(LO
     found = Race()
     error = ALPHA / max(1, (looks - 1) * len(changes))
     for look in range(looks):
-        for name in [name for name in changes if name not in found.dropped | found.unusable]:
-            try:
+        for name in [name for name in changes if name not in {*found.dropped, *found.unusable}]:
+            with found.usable(name):
                 found.gains[name] = compare(old, name, look)
-            except Unusable as e:
-                found.gains.pop(name, None)
-                found.unusable[name] = str(e)
+        if look == looks - 1:
+            break
         leader = found.best or old
         for name in [name for name in found.gains if name not in (leader, *found.dropped)]:
-            if look == looks - 1:
-                break
-            behind = found.gains[name] if leader == old else compare(leader, name, look)
-            if behind.difference < 0 and behind.p / 2 <= error:
-                found.dropped[name] = look
+            with found.usable(name):
+                behind = found.gains[name] if leader == old else compare(leader, name, look)
+                if behind.difference < 0 and behind.p / 2 <= error:
+                    found.dropped[name] = look
     return found

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from dhp.core.errors import InputError, Unreadable
-from dhp.core.files import read_text, write_lines
+from dhp.core.files import check_no_link, read_text, write_lines
 from dhp.core.progress import Progress
 from dhp.core.seeding import key_digest, text_hash
 from dhp.llm.estimate import Estimate
@@ -103,7 +103,8 @@ class Asked:
 
     def keywords(self, name: str, prompt: JudgePrompt) -> dict[str, Any]:
         """How a judge is asked, for `dhp.run`; its prompts are written into the folder."""
-        files = prompt.written(self.out / "prompts" / name)
+        check_no_link(prompts := self.out / "prompts")
+        files = prompt.written(prompts / name)
         return {
             "protocol": prompt.protocol,
             "prompt_files": files,
@@ -179,7 +180,8 @@ class Trials:
             names = [change.change for change in known_changes().changes]
             found = race(ORIGINAL, names, self._compared, len(self.looks))
             if found.best:
-                confirmed, alarms = self._confirmed(found.best)
+                with found.usable(found.best):
+                    confirmed, alarms = self._confirmed(found.best)
         last = max(look for name, look in self._done if name == ORIGINAL)
         return Outcome(
             self.asked,
@@ -203,8 +205,10 @@ class Trials:
         old = self._judged(first, look)
         try:
             new = self._judged(second, look)
-        except (InputError, Unreadable) as e:  # the judge as it was could be asked
-            raise Unusable(str(e)) from None
+        except Unreadable:
+            raise Unusable("most of the answers cannot be read") from None
+        except InputError as e:  # the judge as it was could be asked
+            raise Unusable(str(e).replace("`", "")) from None
         if "prob" in self._prompts[second].protocol.extraction and not new.result.rules.get("prob"):
             raise Unusable("the server gives no log-probabilities")
         return gain(old, new)

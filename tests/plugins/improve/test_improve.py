@@ -101,6 +101,16 @@ def test_a_folder_of_another_prompt_is_refused_before_anything_is_asked(tickets:
         assert not [call for call in server.calls if call.method == "POST"]
 
 
+def test_nothing_is_written_through_a_link(tickets: Run) -> None:
+    Path("elsewhere").mkdir()
+    Path("runs/improve").mkdir(parents=True)
+    Path("runs/improve/prompts").symlink_to(Path("elsewhere").resolve())
+    done = tickets(f"{COMMAND} --base-url http://127.0.0.1:9/v1")
+    assert done.code == 2
+    assert "runs/improve/prompts: is a symbolic link" in done.err
+    assert not [*Path("elsewhere").iterdir()]
+
+
 def test_a_server_that_refuses_ends_the_command(tickets: Run) -> None:
     with planted_server(lambda prompt: 0.4) as server:
         port = server.port

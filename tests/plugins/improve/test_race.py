@@ -47,6 +47,17 @@ def test_what_cannot_be_tried_is_left_out_with_its_reason() -> None:
     assert (found.unusable, found.best) == ({"a": "no"}, "b")
 
 
+def test_what_turns_out_unusable_beside_the_leader_is_left_out() -> None:
+    def compare(first: str, second: str, look: int) -> Gain:
+        if first == "b":
+            raise Unusable("too few")
+        return gain(9 if second == "b" else -1)
+
+    found = race("old", ["a", "b"], compare)
+    assert (found.unusable, found.best) == ({"a": "too few"}, "b")
+    assert "a" not in found.gains
+
+
 def test_a_change_helps_if_the_interval_lies_above_nothing() -> None:
     assert gain(5, 0.05).helps
     assert not gain(5, 0.06).helps
