@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 @click.argument("run")
 @click.option("--out", metavar="PATH", help="File of the report, or folder of pages; default: in the run.")
 @plugin_flags("pages", "pages")
+@click.option("--figures", metavar="DIR", help="Write each chart here as SVG, PDF and CSV instead.")
 @TABLE
 @DETAILS
 @CSV
@@ -50,6 +51,7 @@ def report(
     run: str,
     out: str | None,
     pages: str | None,
+    figures: str | None,
     table: bool,
     details: bool,
     csv: bool,
@@ -68,6 +70,9 @@ def report(
         raise InputError(f"{given[0]}: requires --table")
     if table:
         _print_table(run, out, pages, details=details, csv=csv, markdown=markdown, latex=latex)
+        return
+    if figures is not None:
+        _write_figures(figures, run, out or pages)
         return
     if pages is not None:
         _write_pages(pages, run, out)
@@ -98,6 +103,17 @@ def _print_table(run: str, out: str | None, pages: str | None, *, details: bool,
         parts += ["", kinds_table(each, details=True)]
     made = Printout(parts, frame=partial(frame if details else runs_frame, results))
     print_out(made, **forms)
+
+
+def _write_figures(folder: str, run: str, other: str | None) -> None:
+    """Write the charts of a run."""
+    from dhp.report.figures import write_figures
+    from dhp.runs.reader import read_run
+
+    if other is not None:
+        raise InputError("--figures: writes no page; allowed: without --out and other forms of the report")
+    found = write_figures(read_run(run).results, folder)
+    say(*(f"written: {path}" for path in found))
 
 
 def _write_pages(pages: str, run: str, out: str | None) -> None:

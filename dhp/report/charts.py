@@ -4,7 +4,8 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -29,6 +30,26 @@ COLOURS = {
 """Name of a colour of the page's style -> what to call it in a figure; it follows the light or dark theme."""
 
 
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A chart before it is drawn, with its figures."""
+
+    name: str
+    """What it shows, and of what."""
+    draw: Callable[["Figure"], None]
+    width: float
+    """Inches."""
+    height: float
+    description: str
+    """For those who cannot see it."""
+    rows: Sequence[Mapping[str, object]]
+    """The figures that it shows, a row for each mark."""
+
+    def on_page(self) -> "Markup":
+        """The chart as an inline picture."""
+        return drawn(self.draw, self.width, self.height, self.description)
+
+
 def drawn(draw: Callable[["Figure"], None], width: float, height: float, description: str) -> "Markup":
     """The figure that `draw` draws, as an inline picture; sizes are in inches.
 
@@ -42,11 +63,11 @@ def drawn(draw: Callable[["Figure"], None], width: float, height: float, descrip
 
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it warns of a cache that cannot be written
     buffer = io.StringIO()
-    with rc_context(_STYLE), warnings.catch_warnings():
+    with rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # the browser has fonts for what matplotlib's own lacks
         figure = Figure(figsize=(width, height), layout="constrained")
         draw(figure)
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        figure.savefig(buffer, format="svg", transparent=True, metadata=NOT_WRITTEN)
     text = buffer.getvalue()
     box = re.search(r'viewBox="[^"]*"', text)
     assert box is not None
@@ -76,6 +97,10 @@ def line_with_intervals(axes: "Axes", points: Sequence[Point], label: str, **loo
             axes.plot([place, place], ends, color=line.get_color(), linewidth=1, alpha=0.6)
 
 
+NOT_WRITTEN: dict[str, Any] = {"Date": None, "Creator": None}
+"""Of a picture's metadata: the same drawing gives the same file."""
+
+
 def mark_blind(axes: "Axes", value: float = 0.5) -> None:
     """A dashed line where there is nothing to see."""
     axes.axhline(value, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
@@ -97,7 +122,7 @@ def _small(svg: str) -> str:
 
 
 _BARE = re.compile(r"<g>((?:<(?:path|use|rect)\b[^<>]*/>|<text\b[^<>]*>[^<>]*</text>)*)</g>|<defs></defs>")
-_STYLE: dict[Any, Any] = {
+STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "dhp",
     "font.size": 9,
@@ -130,6 +155,11 @@ _MOST_JUDGES = 6
 
 
 def discernment_charts(results: Sequence[Result]) -> "list[Markup]":
+    """The pictures of `discernment_drawings`."""
+    return [each.on_page() for each in discernment_drawings(results)]
+
+
+def discernment_drawings(results: Sequence[Result]) -> list[Drawing]:
     """Bars of D, a chart for each dataset, with a line at D = 1, where p is 0.05.
 
     Bars stand in groups: D_avg and D_min, with weights too if these are asked for, then each kind of damage;
@@ -142,7 +172,7 @@ def discernment_charts(results: Sequence[Result]) -> "list[Markup]":
     return [_discernment(name, of) for name, of in sets.items()]
 
 
-def _discernment(dataset: str, results: Sequence[Result]) -> "Markup":
+def _discernment(dataset: str, results: Sequence[Result]) -> Drawing:
     groups: dict[str, list[float | None]] = {
         column.heading: [column.value(result) for result in results]
         for column in (PAPER if weighed(results) else RUNS)
@@ -177,10 +207,21 @@ def _discernment(dataset: str, results: Sequence[Result]) -> "Markup":
             page.legend(loc="outside upper center", frameon=False)
 
     height = 0.9 + len(groups) * max(0.22, _BAR * len(judges)) + 0.18 * len(judges)
-    return drawn(draw, _SLIM, height, f"Bars of D on {dataset}, 1 is p = 0.05. {said}.")
+    words = f"Bars of D on {dataset}, 1 is p = 0.05. {said}."
+    rows = [
+        {"dataset": dataset, "judge": judge, "of": group, "d": d}
+        for group, values in groups.items()
+        for judge, d in zip(judges, values, strict=True)
+    ]
+    return Drawing(f"D {dataset}", draw, _SLIM, height, words, rows)
 
 
 def marks_chart(sweep: MarkSweep) -> "Markup":
+    """The picture of `marks_drawing`."""
+    return marks_drawing(sweep, "").on_page()
+
+
+def marks_drawing(sweep: MarkSweep, of: str) -> Drawing:
     """What passes at each mark: a line for each kind of damage, and one for the good texts that fail."""
     kinds: dict[str, list[tuple[float | None, ...]]] = {}
     for name, shares in sweep.passes.items():
@@ -219,14 +260,26 @@ def marks_chart(sweep: MarkSweep) -> "Markup":
         f"{variant_name(name)} {percent(shares[at])} pass" for name, shares in sweep.passes.items()
     )
     shown = f"at {sweep.best:g}: {said}; {percent(sweep.fails[at])} of the good texts fail"
-    return drawn(draw, _WIDTH, 3.2, f"Damaged texts that pass and good texts that fail by mark; {shown}.")
+    words = f"Damaged texts that pass and good texts that fail by mark; {shown}."
+    lines = [*sweep.passes.items(), ("good texts that fail", sweep.fails)]
+    rows = [
+        {"mark": mark, "of": name, "share": share}
+        for name, shares in lines
+        for mark, share in zip(sweep.marks, shares, strict=True)
+    ]
+    return Drawing(f"marks {of}", draw, _WIDTH, 3.2, words, rows)
 
 
 def detection_chart(curves: Sequence[DoseResponse]) -> "Markup":
+    """The picture of `detection_drawing`."""
+    return detection_drawing(curves, "").on_page()
+
+
+def detection_drawing(curves: Sequence[DoseResponse], of: str) -> Drawing:
     """Detection by dose with the fitted curve, a panel for each perturber; T75 with its interval at 75 %."""
     said = "; ".join(f"{kind_name(c.perturber)}: {_points(c)}, T75 {t75(c)}" for c in curves)
     panels = [(kind_name(c.perturber), [("detection", c)]) for c in curves]
-    return _panels(panels, f"Detection by dose: {said}.")
+    return _panels(panels, f"Detection by dose: {said}.", f"doses {of}")
 
 
 def judges_chart(results: Sequence[Result]) -> "Markup | None":
@@ -247,10 +300,13 @@ def judges_chart(results: Sequence[Result]) -> "Markup | None":
         f"{title}: " + ", ".join(f"{judge} T75 {t75(curve)}" for judge, curve in lines)
         for title, lines in titled
     )
-    return _panels(titled, f"Detection by dose, a line for each judge: {said}.")
+    words = f"Detection by dose, a line for each judge: {said}."
+    return _panels(titled, words, "doses").on_page()
 
 
-def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], description: str) -> "Markup":
+def _panels(
+    panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], description: str, name: str
+) -> Drawing:
     """A chart of panels, two per row, with a common axis and, for several lines, a legend."""
     columns, several_lines = min(len(panels), 2), len(panels[0][1]) > 1
     rows = math.ceil(len(panels) / columns)
@@ -281,7 +337,13 @@ def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], de
             page.legend(labels.values(), labels, loc="outside upper center", ncols=fit, frameon=False)
 
     width, legend = _WIDTH if columns > 1 else _NARROW, 0.4 if several_lines else 0.0
-    return drawn(draw, width, _HEIGHT * rows + legend, description)
+    points = [
+        {"of": title, "line": label, "dose": dose, "detection": detection}
+        for title, lines in panels
+        for label, curve in lines
+        for dose, detection in zip(curve.doses, curve.detection, strict=False)
+    ]
+    return Drawing(name, draw, width, _HEIGHT * rows + legend, description, points)
 
 
 def _psychometric(axes: "Axes", curve: DoseResponse, index: int, label: str) -> None:

@@ -1,0 +1,56 @@
+"""Charts as files: each in three forms, in colours of its own, with the figures that it shows."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from dhp.analysis.results import Results
+from dhp.report.charts import COLOURS
+from dhp.report.figures import write_figures
+from tests.cli.conftest import Run, dhp
+from tests.report.made import dose_response, result, row
+
+__all__ = ["dhp"]
+
+SEEN = result(row("random_typos.minor", d=2.5, detection=0.8))
+
+
+@pytest.mark.slow
+def test_each_chart_is_svg_pdf_and_its_figures(tmp_path: Path) -> None:
+    found = write_figures([SEEN, result(row("random_typos.minor"), model="../../evil <x>")], tmp_path / "new")
+    assert {path.parent for path in found} == {tmp_path / "new"}
+    assert {path.name for path in found} == {path.name for path in (tmp_path / "new").iterdir()}
+    assert [path.suffix for path in found] == [".svg", ".pdf", ".csv"] * (len(found) // 3)
+    for path in found:
+        data = path.read_bytes()
+        if path.suffix == ".svg":
+            assert data.count(b"<svg") == 1
+            assert not [colour for colour in COLOURS.values() if colour.encode() in data], "not of the page"
+        if path.suffix == ".pdf":
+            assert data.startswith(b"%PDF-")
+    kinds, d = (
+        next(p for p in found if p.suffix == ".csv" and p.name.startswith(n)) for n in ("kinds", "D-")
+    )
+    with kinds.open() as file:
+        rows = list(csv.DictReader(file))
+    assert [each["kind"] for each in rows] == ["typos, minor", "harmless edits"]
+    assert float(rows[0]["detection"]) == 0.8
+    with d.open() as file:
+        assert ("typos, minor", "2.5") in {(each["of"], each["d"]) for each in csv.DictReader(file)}
+
+
+@pytest.mark.slow
+def test_doses_are_drawn_too_and_the_same_results_give_the_same_files(tmp_path: Path) -> None:
+    dosed = result(curves=(dose_response(3.0),))
+    one, two = (write_figures([dosed], tmp_path / name) for name in "ab")
+    assert {re.match("[a-z]+", path.name)[0] for path in one} == {"doses"}  # type: ignore[index]
+    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
+
+
+def test_other_forms_are_refused(tmp_path: Path, dhp: Run) -> None:
+    done = dhp("report", str(tmp_path), "--figures", str(tmp_path / "f"), "--out", "x.html")
+    assert done.code == 2
+    assert "--figures: writes no page" in done.err
+    assert Results([SEEN]).plot().get_size_inches()[0] == 7
