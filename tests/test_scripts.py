@@ -43,7 +43,6 @@ QUICK = (
     Start("coverage", "controls --runs 1 --n 24 --shape halo --ties 0.4"),
     Start("coverage", "averages --runs 1 --n 24"),
     Start("gpu", "OUT", ends=("no GPU here: torch sees none, so nothing is measured",)),
-    Start("improvements", "--runs 1 --n 20 --gain 9 --resamples 99"),
     Start("paper_judges", "OUT --only Qwen1.5-4B"),
     Start("results", "LLMBAR --only llmbar --out OUT/pages"),
     Start("scale", "store conversations --share 0.0001"),
@@ -60,6 +59,7 @@ SLOW = (
     Start("engine", "--share 0.01"),
     Start("faults", "--case answers"),
     Start("fuzz", "--n 1 --kind ratings"),
+    Start("improvements", "--runs 1 --n 20 --gain 9 --resamples 99"),
     Start("performance", "--repeats 1"),
     Start(
         "plant_faults", "--mutants 1 --processes 1 --only dhp/llm/store.py", needs=("cosmic_ray", "coverage")
