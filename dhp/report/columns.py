@@ -46,6 +46,8 @@ class Column(Generic[Row]):
     """Whether it is aligned right."""
     optional: bool = False
     """Whether it is left out where no row has a value."""
+    total: Callable[[Sequence[Row]], str] | None = None
+    """The cell of several rows together; default: from the lowest value to the highest, or the texts."""
     details: int = 0
     """0: in every table; 1: in detailed ones; 2: in the fullest of a page. Files have every column."""
 
@@ -63,6 +65,17 @@ class Column(Generic[Row]):
         """The cell as people read it."""
         text = self.form(self.value(row)) if self.words is None else self.words(row)
         return f"{text} {self.limits(row)}".rstrip()
+
+    def over(self, rows: Sequence[Row]) -> str:
+        """The cell of several rows together as people read it."""
+        if len(rows) == 1:
+            return self.shown(rows[0])
+        if self.total is not None:
+            return self.total(rows)
+        values = [value for row in rows if (value := self.value(row)) is not None]
+        if values and all(isinstance(value, int | float) for value in values):
+            return " to ".join(dict.fromkeys(self.form(end(values)).strip() for end in (min, max)))
+        return ", ".join(dict.fromkeys(map(self.shown, rows)))
 
     def plain(self, row: Row) -> Iterator[tuple[str, Any]]:
         """The cell as files hold it: name and value, with limits in two further columns."""
@@ -100,6 +113,19 @@ def _cell_p(cell: Cell) -> float | None:
 
 def _noticed(result: Result) -> str | None:
     return None if result.too_few or result.curves else result.noticed
+
+
+def _all_noticed(results: Sequence[Result]) -> str:
+    """How many kinds are noticed on all datasets together."""
+    rows = [row for each in results if not each.too_few for row in each.damage]
+    return f"{sum(row.state.is_good for row in rows)} of {len(rows)}" if rows else _UNDEFINED
+
+
+def _all_lowest(results: Sequence[Result]) -> str:
+    """The lowest kind on all datasets together."""
+    rows = [row for each in results if (row := each.lowest) is not None and not each.too_few]
+    lowest = min(rows, key=lambda row: row.detection or 0.0, default=None)
+    return _UNDEFINED if lowest is None else f"{percent(lowest.detection)} {variant_name(lowest.variant)}"
 
 
 def _lowest(result: Result) -> str | None:
@@ -209,7 +235,7 @@ DETECTION = Column[Result](
 RUNS: list[Column[Result]] = [
     D_AVG,
     D_MIN,
-    Column(NOTICED, _noticed, _text, "kinds of damage that are noticed, of how many"),
+    Column(NOTICED, _noticed, _text, "kinds of damage that are noticed, of how many", total=_all_noticed),
     DETECTION,
     Column(
         "damaged pass",
@@ -235,7 +261,14 @@ RUNS: list[Column[Result]] = [
         words=lambda r: control_words(r.control),
         right=False,
     ),
-    Column("lowest kind", _lowest, _text, "the kind of damage with the lowest detection", right=False),
+    Column(
+        "lowest kind",
+        _lowest,
+        _text,
+        "the kind of damage with the lowest detection",
+        right=False,
+        total=_all_lowest,
+    ),
 ]
 """Columns of a table of results, after judge and data."""
 AVERAGES: tuple[Column[Result], ...] = (D_AVG, D_MIN, D_AVG_EW, D_MIN_EW)

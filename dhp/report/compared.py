@@ -11,6 +11,7 @@ from dhp.content.catalog import kind_name
 from dhp.core.diff import Operation, diff, snippet
 from dhp.core.text import printable
 from dhp.core.verdicts import AS_HARMLESS_EDITS, Verdict, verdicts_about
+from dhp.report.columns import run_columns
 from dhp.report.findings import Matrix, matrix_of
 from dhp.report.labels import listed, percent, percents
 from dhp.report.shared_styles import HEADINGS, by_chance, style_rows
@@ -260,6 +261,7 @@ def compared_page(
         style_rows=style_rows,
         by_chance=by_chance,
         verdicts=_verdicts(rows),
+        run_columns=run_columns,
     )
 
 

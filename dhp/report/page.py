@@ -25,7 +25,7 @@ from dhp.core.text import printable
 from dhp.core.verdicts import verdicts_about
 from dhp.report.advice import advice, notes
 from dhp.report.charts import detection_chart, discernment_charts, judges_chart, marks_chart
-from dhp.report.columns import D_AVG, D_MIN, KIND, METRICS, PAPER, RUNS, filled, kind_columns, legend, weighed
+from dhp.report.columns import KIND, METRICS, PAPER, RUNS, filled, kind_columns, legend, run_columns, weighed
 from dhp.report.compared import compared_page
 from dhp.report.findings import (
     Sentence,
@@ -35,7 +35,7 @@ from dhp.report.findings import (
     misses,
     sentences,
 )
-from dhp.report.labels import best_mark, figure, percent, percents, sets
+from dhp.report.labels import best_mark, percent, percents, sets
 from dhp.report.web import page
 from dhp.runs.compare import Comparisons
 from dhp.runs.reader import MANIFEST, RESULTS, Run, RunResult, RunSource, open_run, read_run
@@ -65,9 +65,7 @@ class _Listed:
     prompts: Sequence[str]
     """Names of its protocols; empty where no model was asked."""
     data: str
-    figures: Sequence[str]
-    """Ends of D_avg over its results, and the lowest D_min."""
-    noticed: str
+    results: Sequence[Result]
     sentences: Sequence[Sentence]
     """One sentence per judge."""
     cells: Sequence[Sequence[str]]
@@ -101,6 +99,7 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
         styles=("report.css",),
         scripts=("tables.js", "index.js"),
         rows=rows,
+        columns=run_columns(result for row in rows for result in row.results),
         left_out=left_out,
         folder=printable(str(folder)),
         runs=[
@@ -115,8 +114,6 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
 def _listed(folder: Path, beside: Path) -> _Listed:
     found = read_run(folder).results
     datasets = list(dict.fromkeys(each.dataset for each in found))
-    rows = [row for each in found if not each.too_few for row in each.damage]
-    seen = sum(row.state.is_good for row in rows)
     report = folder / "report.html"
     return _Listed(
         name=printable(folder.name),
@@ -126,21 +123,10 @@ def _listed(folder: Path, beside: Path) -> _Listed:
         judges=list(dict.fromkeys(each.judge for each in found)),
         prompts=list(dict.fromkeys(protocol_name(e.protocol) for e in found if e.asked)),
         data=sets(datasets, _NAMED),
-        figures=_span(found),
-        noticed=f"{seen} of {len(rows)}" if rows else "–",
+        results=found,
         sentences=sentences(found),
         cells=[cell for each in found for cell in _cells(each)],
     )
-
-
-def _span(results: Sequence[Result]) -> list[str]:
-    """D_avg of the results, from the lowest to the highest, and the lowest D_min."""
-    averages, lowest = (
-        sorted(value for each in results if (value := column.value(each)) is not None)
-        for column in (D_AVG, D_MIN)
-    )
-    ends = list(dict.fromkeys(map(figure, (averages[:1] + averages[-1:]))))
-    return [" to ".join(ends) or figure(None), figure(lowest[0] if lowest else None)]
 
 
 def _link(path: Path, beside: Path) -> str:

@@ -21,8 +21,10 @@ from dhp.core import verdicts
 from dhp.core.files import indented_json
 from dhp.core.verdicts import NOTICED, STILL, VERDICTS, Verdict, foremost, in_sentence, verdict_of
 from dhp.report.columns import AVERAGES, KINDS, RUNS, Column, legend
+from dhp.report.compared import compared_page
 from dhp.report.findings import sentences
-from dhp.report.page import write_report
+from dhp.report.page import write_index, write_report
+from dhp.runs.compare import compare_rated, rated_by_dataset
 from dhp.runs.reader import read_run
 from tests.report.made import result, row
 
@@ -73,6 +75,7 @@ def run_with_it(seventh: Verdict, tmp_path: Path) -> Path:
     (folder / "results.json").write_text(
         indented_json(replace(result, variants=(first, *result.variants[1:])).to_dict()), encoding="utf-8"
     )
+    dhp.run("mock/noisy", "mini/story_cloze", n=8, out=tmp_path / "other", progress=False)
     return folder
 
 
@@ -94,6 +97,10 @@ def surfaces(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, str]
     alone.write_bytes((folder / "results.json").read_bytes())
     site = dhp.leaderboard(alone, folder.parent / "site", progress=False).parent
     found["board"] = "".join(path.read_text("utf-8") for path in site.rglob("models/*.html"))
+    found["index"] = write_index(folder.parent).read_text("utf-8")
+    runs = [read_run(folder), read_run(folder.parent / "other")]
+    rated = rated_by_dataset(runs)
+    found["compared"] = compared_page(rated, compare_rated(rated, resamples=99), runs)
     found["notebook"] = results._repr_html_()
     found["print"] = str(results)
     found["frame"] = results.to_frame().to_csv()
@@ -128,6 +135,8 @@ def test_one_more_column_is_on_every_surface(run_with_it: Path, capsys: pytest.C
         RUNS.remove(of_run)
     by_kind = ("csv", "frame")  # with details these hold a row for each kind
     assert [name for name, text in found.items() if "about 8" not in text and name not in by_kind] == []
+    for name in ("index", "compared"):  # these name kinds, and have no table of them
+        del found[name]
     for name, text in found.items():
         assert "double pairs" in text or "double_pairs" in text, name
         assert re.search(r"\b16\b", text), name
