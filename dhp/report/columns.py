@@ -14,7 +14,7 @@ from dhp.analysis.passing import PassShare
 from dhp.analysis.results import FEWEST_PAIRS, Cell, Ends, Result, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.records import parse_variant
-from dhp.core.verdicts import NOTICED
+from dhp.core.verdicts import NOTICED, foremost
 from dhp.report.findings import control_words
 from dhp.report.labels import figure, p_value, percent, percents
 
@@ -121,11 +121,10 @@ def _all_noticed(results: Sequence[Result]) -> str:
     return f"{sum(row.state.is_good for row in rows)} of {len(rows)}" if rows else _UNDEFINED
 
 
-def _all_lowest(results: Sequence[Result]) -> str:
-    """The lowest kind on all datasets together."""
-    rows = [row for each in results if (row := each.lowest) is not None and not each.too_few]
-    lowest = min(rows, key=lambda row: row.detection or 0.0, default=None)
-    return _UNDEFINED if lowest is None else f"{percent(lowest.detection)} {variant_name(lowest.variant)}"
+def _all_controls(results: Sequence[Result]) -> str:
+    """The worst state of a control on all datasets together."""
+    states = [each.control.state for each in results if each.control is not None]
+    return str(foremost(states)) if states else _UNDEFINED
 
 
 def _lowest(result: Result) -> str | None:
@@ -232,6 +231,9 @@ DETECTION = Column[Result](
     ends=lambda r: None if r.too_few else r.detection.ci["avg"],
     right=False,
 )
+LOWEST = Column[Result](
+    "lowest kind", _lowest, _text, "the kind of damage with the lowest detection", right=False
+)
 RUNS: list[Column[Result]] = [
     D_AVG,
     D_MIN,
@@ -259,16 +261,10 @@ RUNS: list[Column[Result]] = [
         _text,
         "whether scores stay where they should: the control in the worst state",
         words=lambda r: control_words(r.control),
+        total=_all_controls,
         right=False,
     ),
-    Column(
-        "lowest kind",
-        _lowest,
-        _text,
-        "the kind of damage with the lowest detection",
-        right=False,
-        total=_all_lowest,
-    ),
+    LOWEST,
 ]
 """Columns of a table of results, after judge and data."""
 AVERAGES: tuple[Column[Result], ...] = (D_AVG, D_MIN, D_AVG_EW, D_MIN_EW)

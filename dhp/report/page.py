@@ -25,7 +25,18 @@ from dhp.core.text import printable
 from dhp.core.verdicts import verdicts_about
 from dhp.report.advice import advice, notes
 from dhp.report.charts import detection_chart, discernment_charts, judges_chart, marks_chart
-from dhp.report.columns import KIND, METRICS, PAPER, RUNS, filled, kind_columns, legend, run_columns, weighed
+from dhp.report.columns import (
+    KIND,
+    LOWEST,
+    METRICS,
+    PAPER,
+    RUNS,
+    filled,
+    kind_columns,
+    legend,
+    run_columns,
+    weighed,
+)
 from dhp.report.compared import compared_page
 from dhp.report.findings import (
     Sentence,
@@ -94,12 +105,13 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
         except InputError as e:
             left_out.append(str(e))
     rows.sort(key=lambda row: row.created, reverse=True)
+    every = [result for row in rows for result in row.results]
     text = page(
         "index.html",
         styles=("report.css",),
         scripts=("tables.js", "index.js"),
         rows=rows,
-        columns=run_columns(result for row in rows for result in row.results),
+        columns=[c for c in run_columns(every) if c is not LOWEST],  # the sentence names kinds
         left_out=left_out,
         folder=printable(str(folder)),
         runs=[

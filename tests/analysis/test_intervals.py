@@ -10,6 +10,8 @@ import pytest
 import dhp
 from dhp.core.errors import InputError
 from dhp.report.advice import notes
+from dhp.report.columns import KINDS
+from dhp.report.labels import percents
 
 JUDGE = "mock/noisy?sensitivity=0.5"
 
@@ -48,6 +50,26 @@ def test_the_same_table_in_any_order_gives_the_same_intervals(folder: Path) -> N
     two = dhp.analyze(table.sample(frac=1, random_state=5), suite="summeval")
     for name, ends in one.detection.ci.items():
         assert two.detection.ci[name] == pytest.approx(ends)
+
+
+def test_the_interval_of_a_kind_is_that_of_its_best_metric_wherever_it_stands() -> None:
+    """With several the choice costs something: no end lies above the highest of a metric."""
+    single = table_of(24, 0.6, 6)
+    (alone,) = dhp.analyze(single)
+    (row,) = alone.variants
+    assert row.detection_ci == row.best.detection_ci
+    second = table_of(24, 0.5, 7).assign(metric="n")
+    (both,) = dhp.analyze(pd.concat([single, second]))
+    (chosen,) = both.variants
+    metrics = chosen.metrics.values()
+    for end in (0, 1):
+        assert chosen.detection_ci[end] <= max(cell.detection_ci[end] for cell in metrics)
+    assert chosen.detection <= max(cell.detection for cell in metrics)
+    for kind, result in ((row, alone), (chosen, both)):
+        (column,) = (each for each in KINDS if each.name == "detection")
+        (held,) = result.to_dict()["variants"]
+        assert column.ends(kind) == kind.detection_ci == tuple(held["detection_ci"])
+        assert percents(kind.detection_ci) in str(dhp.Results([result]))
 
 
 def test_clusters_widen_intervals_and_weaken_verdicts() -> None:
