@@ -28,7 +28,7 @@ from dhp.judge.factory import all_own, any_recorded, find_judges
 from dhp.judge.pairs import FLIP
 from dhp.judge.prompt_files import PromptFiles
 from dhp.judge.ratings import COLUMNS, judge_estimates, rate_texts
-from dhp.llm.cached_model import RequestContext, taken
+from dhp.llm.cached_model import RequestContext, latency, taken
 from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
@@ -426,7 +426,8 @@ def _judged(
     progress: Progress | None,
 ) -> tuple[Result, RatingsArray]:
     """What follows from the ratings of one judge on one dataset, which go to the folder, and these."""
-    before = replace(judge.cached_model.usage) if judge.cached_model else None
+    model = judge.cached_model
+    before, calls = (replace(model.usage), len(model.call_seconds)) if model else (None, 0)
     config = spec.config(part.dataset.task, part.variants)
     if judge.pairwise:
         config = replace(config, statistics="sign-flip")
@@ -438,7 +439,7 @@ def _judged(
     if config.schedule.sparse:
         part = replace(part, texts=(), variants=tuple(v for v in part.variants if v.name in ratings.variants))
     ratings = replace(ratings, incomplete=frozenset(t.variant for t in part.texts if t.text is None))
-    usage, cost = taken(judge.cached_model, before)
+    usage, cost = taken(model, before)
     with stage(progress, f"analysing {judge.model} on {data.name}"):
         result = analyze_ratings(
             ratings,
@@ -455,6 +456,8 @@ def _judged(
             usage=usage,
             cost=cost,
         )
+    if model:
+        result = replace(result, priced=model.prices[1], latency=latency(model.call_seconds[calls:]))
     return of_comparisons(result) if judge.pairwise else result, ratings
 
 

@@ -322,9 +322,14 @@ class Result:
     usage: dict[str, int]
     """Calls and tokens of this run, and those that another had paid for (`cached_...`); empty without any."""
     cost: float | None
-    """Cost of all these tokens at the given prices, also of cached replies; None without prices."""
+    """Cost of all these tokens, also of cached replies, at given or listed prices; None without either."""
     warnings: tuple[str, ...]
     """Reasons to doubt the figures."""
+    priced: str = ""
+    """Where list prices come from; empty if the user gave prices, or there are none."""
+    latency: tuple[float, float] | None = None
+    """Median and 95th percentile of the seconds that a server took for a call, of the calls that were made by
+    the process that computed this; None without any."""
     detection: RunDetection = NOTHING
     """Over the kinds of damage that count in D_avg."""
     floor: float = FLOOR

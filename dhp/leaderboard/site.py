@@ -31,6 +31,7 @@ from dhp.leaderboard.tables import (
     judges_of,
     make_tables,
     shown_cost,
+    shown_latency,
     shown_rank,
     shown_size,
 )
@@ -254,7 +255,7 @@ def _page(
     """A page of the site; `root` leads from its folder to that of the site."""
     helpers = (
         *(control_score, dataset_file, model_file, score),
-        *(shown_cost, shown_rank, shown_size, size_class, kind_columns, legend),
+        *(shown_cost, shown_latency, shown_rank, shown_size, size_class, kind_columns, legend),
     )
     made = page(
         template,

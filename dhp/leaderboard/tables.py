@@ -69,6 +69,11 @@ class Table:
         return any(entry.cost is not None for entry in self.entries)
 
     @cached_property
+    def timed(self) -> bool:
+        """Whether calls of any were timed."""
+        return any(entry.result.latency for entry in self.entries)
+
+    @cached_property
     def prompted(self) -> bool:
         """Whether any judge was asked under a protocol."""
         return any(entry.result.asked for entry in self.entries)
@@ -266,6 +271,11 @@ def shown_cost(cost: float | None) -> str:
     return "–" if cost is None else f"{cost:.2g}" if cost < 100 else f"{cost:,.0f}"
 
 
+def shown_latency(latency: tuple[float, float] | None) -> str:
+    """Two significant digits each, or a dash for unknown."""
+    return "–" if latency is None else " / ".join(f"{seconds:.2g}" for seconds in latency)
+
+
 def shown_size(billions: float | None) -> str:
     """Parameters in billions, or a dash for unknown."""
     return "–" if billions is None else f"{billions:g}B"
@@ -291,6 +301,7 @@ def _record(row: Row) -> dict[str, Any]:
         "harmless_edits": r.harmless_edits,
         **{name: getattr(r, name) for name in _DETAILS},
         "cost_per_1000": entry.cost,
+        "latency": r.latency,
         "asked": r.ratings.get("asked"),
         "scored": r.ratings.get("scored"),
         "created": r.created,

@@ -1,11 +1,13 @@
 """A language model with a cache of replies, for judges and perturbers."""
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from statistics import median
 
 from dhp.core.errors import InputError, StoppedEarly, Waiting, quoted
 from dhp.core.text import numbered_steps
@@ -135,6 +137,11 @@ class CachedModel:
             yield from self._ask_model(left_to_engine)
         if taken:
             raise Waiting(f"{self.model.model}: {taken:,} requests wait for their replies")
+
+    @property
+    def call_seconds(self) -> Sequence[float]:
+        """How long the server took for each call of this process, in the order of the answers."""
+        return self._engine.seconds if self._engine else ()
 
     @property
     def prices(self) -> tuple[Prices, str]:
@@ -355,6 +362,14 @@ def taken(model: CachedModel | None, before: Usage | None = None) -> tuple[dict[
         return {}, None
     usage = model.usage.since(before or Usage())
     return usage.lasting, usage.cost(model.prices[0])
+
+
+def latency(seconds: Sequence[float]) -> tuple[float, float] | None:
+    """Median and 95th percentile (the lowest time that 95 % of the calls keep); None without any."""
+    if not seconds:
+        return None
+    ordered = sorted(seconds)
+    return median(ordered), ordered[math.ceil(0.95 * len(ordered)) - 1]
 
 
 _MORE_ROOM = 4

@@ -42,6 +42,8 @@ class Engine:
     """Whether the call for these keys is still this command's to make."""
     retries: int = field(default=0, init=False)
     """Tries after the first, so far."""
+    seconds: list[float] = field(default_factory=list, init=False)
+    """How long the server took for each call that it answered."""
     refusal_said: bool = field(default=False, init=False)
     """Whether it was said that a request was refused though others are answered."""
     cuts: CutPrompts = field(init=False)
@@ -366,7 +368,9 @@ class Workers:
         replies: list[Reply] = []
         self._in_flight += 1
         try:
+            began = time.monotonic()
             replies = await self._engine.client.complete(request, wanted)
+            self._engine.seconds.append(time.monotonic() - began)
             if keep:
                 await self._store(request, wanted, replies)
         finally:

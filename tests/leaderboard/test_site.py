@@ -277,6 +277,18 @@ def test_costs_are_points_of_judges_with_prices(edited: Callable[..., Path]) -> 
     assert made(2.0, None) is None
 
 
+def test_latency_stands_in_the_board_where_calls_were_timed(
+    edited: Callable[..., Path], tmp_path: Path
+) -> None:
+    timed = edited("a.json", lambda r: r.update(model="own/timed", latency=[0.5, 2.25]))
+    write_site(make_tables(read_entries([timed, edited("b.json", lambda r: None)])), tmp_path / "site")
+    page = (tmp_path / "site" / dataset_file("mini/summeval")).read_text("utf-8")
+    assert '<td class="number" data-value="0.5">0.5 / 2.2</td>' in page
+    assert '<td class="number" data-value="">–</td>' in page
+    write_site(make_tables(read_entries([edited("c.json", lambda r: None)])), tmp_path / "untimed")
+    assert "95 % are below; queues" not in (tmp_path / "untimed" / "index.html").read_text("utf-8")
+
+
 def board(edited: Callable[..., Path]) -> list[Path]:
     """Four judges of known facets on one dataset."""
     made = []

@@ -9,7 +9,7 @@ import pytest
 
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.api import Rejected, Retry
-from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.cached_model import CachedModel, RequestContext, latency
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.limits import Budget, Limits, RateLimits
 from dhp.llm.records import Position, Reply, Request
@@ -250,3 +250,15 @@ def test_an_error_while_prompts_are_made_reaches_the_caller() -> None:
 
     with stub_server() as url, pytest.raises(InputError, match="lacks its reference"):
         answered(cached_model(url), broken())
+
+
+def test_the_time_of_each_answered_call_is_kept() -> None:
+    """A planted latency of 20 ms; tries that were refused do not count."""
+    with stub_server("--latency", 0.02, "--busy-above", 4, "--retry-after", "0.01") as url:
+        model = cached_model(url)
+        answered(model, list(requests(20)))
+    assert len(model.call_seconds) == 20
+    assert min(model.call_seconds) >= 0.02
+    found = latency(model.call_seconds)
+    assert found
+    assert 0.02 <= found[0] <= found[1] == sorted(model.call_seconds)[18]

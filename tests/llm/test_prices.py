@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from dhp.llm import list_prices as prices
+from dhp.llm.cached_model import latency
 from dhp.llm.clients.connection import OPENAI_URL
 from dhp.llm.limits import Prices
 
@@ -127,3 +128,9 @@ def test_every_row_of_the_bundled_table_is_sound() -> None:
         assert 0 <= direct.prompt <= direct.completion, model
         if batch is not None:
             assert (batch.prompt or 0) <= direct.prompt, model
+
+
+def test_latency_is_the_median_and_the_time_that_95_percent_keep() -> None:
+    assert latency([]) is None
+    assert latency([3.0]) == (3.0, 3.0)
+    assert latency([float(k) for k in range(100, 0, -1)]) == (50.5, 95.0)
