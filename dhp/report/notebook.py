@@ -62,7 +62,9 @@ def text(results: Results) -> str:
 
     out = io.StringIO()
     shown = results[:_SHOWN]
-    print_parts(results_in_terminal(shown), Console(file=out, width=_WIDTH, color_system=None))
+    # in a notebook rich would show the lines as outputs of their own
+    console = Console(file=out, width=_WIDTH, color_system=None, force_jupyter=False)
+    print_parts(results_in_terminal(shown), console)
     several = len(by_judge(shown)) > 1
     for judge, of in by_judge(shown).items():
         for piece in [piece for piece in advice(of) if not piece.warns][:1]:  # a note has what warns

@@ -119,6 +119,15 @@ def test_a_chart_is_a_picture_without_a_magic(results: list[Results]) -> None:
     assert int.from_bytes(picture[16:20], "big") == pytest.approx(size["width"] * 1.44, abs=1)
 
 
+def test_the_text_of_results_is_one_text_in_a_notebook_too(
+    results: list[Results], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = repr(results[0])
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert repr(results[0]) == text
+    assert results[0].sentence[:60] in text
+
+
 def test_an_error_of_input_is_one_line_in_a_notebook(results: list[Results]) -> None:
     with pytest.raises(dhp.InputError) as refused:
         dhp.gate(results[0])
