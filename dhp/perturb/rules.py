@@ -306,6 +306,7 @@ def random_typos(
 _PUNCTUATION = string.punctuation.replace("_", "") + "“”‘’„«»…—–¿¡、，。！？；：（）《》〈〉【】।॥؟،؛"
 """Punctuation that stays where it is when words move."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_SEPARATOR = re.compile("[.,]")
 
 
 @perturber(
@@ -389,10 +390,10 @@ def _is_bound(gap: str) -> bool:
 
 @perturber(name="number_changes", level="word", degrees={"minor": {"k": 1}, "major": {"share": 1.0}})
 def number_changes(text: str, rng: Random, *, k: int | None = None, share: float | None = None) -> Edited:
-    """Replace `k` of the numbers in digits, or a `share` of them, by others of the same length and script.
+    """Change one digit of `k` of the numbers in digits, or of a `share` of them, by one.
 
-    The first digit always differs, so that the value does. The changes of a smaller dose are among those of
-    a larger one.
+    It is the last one before any separator: 2015 becomes 2014 or 2016, "2,150" becomes "1,150" or "3,150".
+    No number begins with 0 that did not before. The changes of a smaller dose are among those of a larger one.
     """
     numbers = shuffled(list(_NUMBER.finditer(masked(text).text)), rng)
     asked = asked_edits(k, share, len(numbers))
@@ -400,10 +401,11 @@ def number_changes(text: str, rng: Random, *, k: int | None = None, share: float
         raise NotApplicable("no digit")
     letters = list(text)
     for number in numbers[:asked]:
-        for i in filter(lambda i: letters[i].isdecimal(), range(*number.span())):
-            old = int(letters[i])
-            digits = [d for d in range(10) if i > number.start() or d not in (0, old)]
-            letters[i] = chr(ord(letters[i]) - old + digits[int(rng.random() * len(digits))])
+        start = number.start()
+        i = start + len(_SEPARATOR.split(number[0])[0]) - 1
+        old = int(letters[i])
+        near = [d for d in (old - 1, old + 1) if (0 if i > start else 1) <= d <= 9]
+        letters[i] = chr(ord(letters[i]) - old + near[int(rng.random() * len(near))])
     return Edited("".join(letters), asked, min(asked, len(numbers)))
 
 
