@@ -60,6 +60,7 @@ SLOW = (
     Start("faults", "--case answers"),
     Start("fuzz", "--n 1 --kind ratings"),
     Start("improvements", "--runs 1 --n 20 --gain 9 --resamples 99"),
+    Start("notebook", "--check", needs=("nbclient", "ipykernel")),
     Start("performance", "--repeats 1"),
     Start(
         "plant_faults", "--mutants 1 --processes 1 --only dhp/llm/store.py", needs=("cosmic_ray", "coverage")
