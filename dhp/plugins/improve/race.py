@@ -3,8 +3,8 @@
 A change helps if the detection of the changed judge, over all kinds of damage, is higher than that of the
 judge as it was, on the same examples; `dhp.stats.swap` tests it by sign flips of whole examples. On the
 half that chooses, changes are compared at some looks, and one that is shown to be worse than the leader is
-dropped. Whether the best one helps is decided on the other half alone, by one test at 5 %. So its level
-depends neither on the number of changes nor on the looks, which need no guarantee of their own.
+dropped. Whether the best one helps is decided on the other half alone, by one test at 5 %, one-sided. So its
+level depends neither on the number of changes nor on the looks, which need no guarantee of their own.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,9 +33,14 @@ class Gain:
     """Two-sided, by sign flips of whole examples."""
 
     @property
+    def p_better(self) -> float:
+        """One-sided: small if the second judge is better."""
+        return self.p / 2 if self.difference > 0 else 1 - self.p / 2
+
+    @property
     def helps(self) -> bool:
         """Whether the second judge is shown to be better."""
-        return self.difference > 0 and self.p <= ALPHA
+        return self.difference > 0 and self.p_better <= ALPHA
 
 
 class Unusable(Exception):

@@ -80,6 +80,11 @@ class Asked:
             )
         return found
 
+    def part(self, ids: Sequence[str]) -> Dataset:
+        """The data with the examples of these ids alone."""
+        pairs = tuple(pair for pair in self.dataset.pairs if pair.example in ids)
+        return replace(self.dataset.only(ids), pairs=pairs)
+
     def claim(self) -> None:
         """Mark the folder as that of this judge and these texts.
 
@@ -233,7 +238,7 @@ class Trials:
     def _run(self, name: str, ids: Sequence[str], out: Path | None = None) -> RunResult:
         asked = self.asked
         keywords = asked.keywords(name, self._prompts[name])
-        results = run(asked.model, asked.dataset.only(ids), out=out, progress=self._progress, **keywords)
+        results = run(asked.model, asked.part(ids), out=out, progress=self._progress, **keywords)
         return open_run(results, name).rated[0]
 
     def _confirmed(self, best: str) -> tuple[Gain, tuple[str, ...]]:
@@ -283,7 +288,7 @@ def _estimates(asked: Asked) -> list[Estimate]:
 
     def taken(name: str, prompt: JudgePrompt, ids: Sequence[str]) -> Iterator[Estimate]:
         keywords = asked.keywords(name, prompt)
-        for each in estimate(asked.model, asked.dataset.only(ids), progress=False, **keywords):
+        for each in estimate(asked.model, asked.part(ids), progress=False, **keywords):
             yield replace(each, protocol=name)
 
     found = [*taken(ORIGINAL, asked.original, halves[0] + halves[1])]

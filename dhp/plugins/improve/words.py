@@ -68,7 +68,7 @@ def confirmed_lines(outcome: Outcome) -> Iterator[str]:
         yield "nothing to improve: all damage is detected" if whole else "nothing helped"
         return
     label = change_of(best).label
-    said = f"{label}, on the other {outcome.n[1]} texts: {_points(gain)}"
+    said = f"{label}, on the other {outcome.n[1]} texts: {_points(gain)}, {_p(gain.p_better)}"
     yield f"{said}: it helps" if gain.helps else f"{said}: not shown to help"
     if not gain.helps:
         yield "nothing helped"
@@ -81,6 +81,10 @@ def _points(gain: Gain) -> str:
     low, high = (f"{100 * end + 0.0:.0f}".replace("-0", "0") for end in (gain.low, gain.high))
     points = round(100 * gain.difference)
     return f"{points:+d} points ({low} to {high})" if points else f"0 points ({low} to {high})"
+
+
+def _p(p: float) -> str:
+    return f"p = {p:.2g}" if p >= 0.001 else "p < 0.001"
 
 
 def _cost(share: float, what: str) -> str:

@@ -39,7 +39,9 @@ def test_the_planted_change_is_found_and_written(tickets: Run, label: str) -> No
     with planted_server(better_with(SEEN[label])) as server:
         done = tickets(f"{COMMAND} --base-url {server.url}/v1")
         assert done.code == 0, done.err
-        assert re.search(rf"^{label}, on the other 30 texts: \+\d+ points .*: it helps$", done.out, re.M)
+        assert re.search(
+            rf"^{label}, on the other 30 texts: \+\d+ points .*, p .*: it helps$", done.out, re.M
+        )
         written = yaml.safe_load(Path("runs/improve/dhp.yaml").read_text("utf-8"))
         (file,) = written["prompt-file"]
         assert SEEN[label] in Path(file).read_text("utf-8")

@@ -58,7 +58,8 @@ def test_what_turns_out_unusable_beside_the_leader_is_left_out() -> None:
     assert "a" not in found.gains
 
 
-def test_a_change_helps_if_the_interval_lies_above_nothing() -> None:
-    assert gain(5, 0.05).helps
-    assert not gain(5, 0.06).helps
+def test_a_change_helps_by_a_one_sided_test() -> None:
+    assert gain(5, 0.1).helps
+    assert not gain(5, 0.11).helps
     assert not gain(-5, 0.01).helps
+    assert gain(-5, 0.01).p_better == 0.995
