@@ -121,6 +121,9 @@ _QUESTIONS: dict[str, tuple[str, str, str | None]] = {
 file."""
 
 
+_MOST_TRIES = 10
+
+
 def _key(name: str) -> str:
     return name.replace("_", "-")
 
@@ -161,16 +164,24 @@ def init(out: str, **given: str | None) -> None:
 
 
 def _ask(state: _Init, name: str, text: str) -> str:
-    """The answer of the user, who is asked again until it can be used."""
+    """The answer of the user, who is asked again until it can be used, but not for ever."""
+    proposed, tries = state.default(name), 0
 
     def checked(answer: str) -> str:
+        nonlocal tries
+        tries += 1
         try:
+            if not answer and proposed is None:
+                raise InputError("an answer is needed")
             getattr(state, name)(answer)
         except InputError as e:
+            if tries == _MOST_TRIES:
+                raise InputError(f"--{_key(name)}: {e}; {_MOST_TRIES} answers in a row cannot be used") from e
             raise click.UsageError(str(e).replace("`", "")) from None
         return answer
 
-    found: str = click.prompt(text, default=state.default(name), value_proc=checked)
+    # Without a default click asks by itself after an empty answer, for ever.
+    found: str = click.prompt(text, default=proposed or "", show_default=bool(proposed), value_proc=checked)
     return found
 
 

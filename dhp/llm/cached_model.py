@@ -202,7 +202,7 @@ class CachedModel:
             if key in failures:
                 found[sample] = failures[key]
                 del missing[sample]
-        return found, replace(request, samples=tuple(missing), keys=missing)
+        return found, request.left(missing)
 
     def _count(self, key: bytes, reply: Reply, *, own: bool) -> bool:
         """Count a reply, unless it was counted; says whether it was not."""

@@ -51,6 +51,20 @@ class Request:
     keys: Mapping[int, bytes] = field(default_factory=dict, compare=False)
     """Sample -> its key in the store; there once it is known that no reply to these samples is stored."""
 
+    def left(self, missing: Mapping[int, bytes]) -> "Request":
+        """The request for the samples without a reply; `missing` has their keys."""
+        # `dataclasses.replace` takes ten times as long, and every call passes here.
+        return Request(
+            self.prompt,
+            self.params,
+            tuple(missing),
+            self.place,
+            self.group,
+            self.tag,
+            self.before,
+            missing,
+        )
+
     @property
     def messages(self) -> list[dict[str, str]]:
         """All messages as chat models take them, the prompt last; what is no Unicode text is replaced."""
@@ -62,6 +76,8 @@ class Request:
     @property
     def text(self) -> str:
         """All that is sent, as one text; for counting."""
+        if not self.before:
+            return self.prompt
         return "\n\n".join([*(text for _, text in self.before), self.prompt])
 
     @property

@@ -11,8 +11,10 @@ import click
 import pytest
 import yaml
 from click.core import ParameterSource
+from click.testing import CliRunner
 
 from dhp.cli.benchmark import benchmark
+from dhp.cli.init import init
 from tests.llm.stub import stub_server
 
 from .conftest import Run, write_tickets
@@ -109,6 +111,13 @@ def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
         "prompt-file": "own.txt",
     }
     assert (tmp_path / "own.txt").read_text().startswith("ticket: {{ticket}}\n\nsummary: {{summary}}\n\nRate")
+
+
+@pytest.mark.parametrize("answers", ["\n" * 1000, "no/such.csv\n" * 1000, ""])
+def test_it_does_not_ask_for_ever(answers: str) -> None:
+    asked = CliRunner().invoke(init, [], input=answers)
+    assert asked.exit_code != 0
+    assert asked.output.count("Table of good texts") <= 11
 
 
 def test_answers_of_any_form_are_read_again_as_they_were(dhp: Run, tmp_path: Path) -> None:

@@ -255,7 +255,8 @@ class LlmJudge(_AskingJudge):
             raw = NO_ANSWER
         place = (asked[0].example, asked[0].variant, sample)
         about = [metrics[rating.metric] for rating in asked]
-        own = replace(outcome, text=without_echo(outcome.text, texts[place[:2]]))
+        text = without_echo(outcome.text, texts[place[:2]])
+        own = outcome if text == outcome.text else replace(outcome, text=text)
         return [
             metric_rating(read, metric, form, place, raw)
             for metric, read in self._read_each(own, about, form)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from dhp.core.errors import quoted
@@ -292,37 +292,33 @@ def completion_replies(data: object) -> list[Reply]:
     choices = data.get("choices") if isinstance(data, dict) else None
     if not isinstance(choices, list) or not choices:
         raise NoChoices("the answer holds no choices")
-    replies, faults = [], []
-    for choice in sorted(choices, key=_index):
+    assert isinstance(data, dict)
+    name, usage = data.get("model"), data.get("usage")
+    answered_by = shortened(name) if isinstance(name, str) else ""
+    counts = _counts(usage) if isinstance(usage, dict) else (0, 0, 0)
+    replies: list[Reply] = []
+    faults: list[str] = []
+    for choice in choices if len(choices) == 1 else sorted(choices, key=_index):
         try:
-            replies.append(_reply(choice))
+            replies.append(_reply(choice, answered_by, None if replies else counts))
         except Garbled as e:
             faults.append(str(e))
     if not replies:
         raise Garbled(faults[0])
-    usage = data.get("usage") if isinstance(data, dict) else None
-    prompt, completion = (
-        _count(usage.get(name)) if isinstance(usage, dict) else 0
-        for name in ("prompt_tokens", "completion_tokens")
-    )
-    name = data.get("model") if isinstance(data, dict) else None
-    if isinstance(name, str) and name:
-        replies = [replace(reply, answered_by=shortened(name)) for reply in replies]
-    cached = _cached(usage)
-    replies[0] = replace(
-        replies[0], prompt_tokens=prompt, completion_tokens=completion, calls=1, cached_tokens=cached
-    )
     return replies
 
 
-def _cached(usage: object) -> int:
-    """Prompt tokens that were cached, under any of the names that servers give them."""
-    if not isinstance(usage, dict):
-        return 0
+def _counts(usage: Mapping[str, object]) -> tuple[int, int, int]:
+    """Tokens of the prompt, of the answers, and of the prompt those that the server had cached."""
     details = usage.get("prompt_tokens_details")
-    places = [usage, details if isinstance(details, dict) else {}]
-    names = ("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
-    return max(_count(place.get(name)) for place in places for name in names)
+    places = [usage, details] if isinstance(details, dict) else [usage]
+    cached = [_count(place[name]) for place in places for name in _CACHED if name in place]
+    prompt, completion = (_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
+    return prompt, completion, max(cached, default=0)
+
+
+_CACHED = ("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
+"""Names that servers give to the number of cached tokens."""
 
 
 def holds_answer(data: Mapping[str, object]) -> bool:
@@ -353,7 +349,8 @@ def _count(number: object) -> int:
     return int(number)
 
 
-def _reply(choice: Any) -> Reply:
+def _reply(choice: Any, answered_by: str, counts: tuple[int, int, int] | None) -> Reply:
+    """A choice as a reply; `counts` are those of `_counts`, on the first reply of a call."""
     if fault := _broken_off(choice):
         raise Garbled(fault)
     message, finish = choice["message"], str(choice.get("finish_reason") or "stop")
@@ -366,7 +363,9 @@ def _reply(choice: Any) -> Reply:
     text = text or refusal
     if not text.strip() and finish == "stop" and any(_text(message.get(name)) for name in _REASONING):
         finish = ONLY_REASONING
-    return Reply(text, finish, 0, 0, 0, _positions(choice.get("logprobs")))
+    prompt, completion, cached = counts or (0, 0, 0)
+    calls, positions = int(counts is not None), _positions(choice.get("logprobs"))
+    return Reply(text, finish, prompt, completion, calls, positions, answered_by, cached)
 
 
 _REASONING = ("reasoning_content", "reasoning")

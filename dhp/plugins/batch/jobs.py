@@ -29,7 +29,7 @@ from dhp.core.files import (
 from dhp.llm.records import Failure, Reply
 from dhp.llm.store import FILE, Store, rows
 from dhp.plugins.batch.files import BatchResults, Part, keys_file, read_result_line
-from dhp.plugins.batch.providers import PROVIDERS, Provider, open_provider
+from dhp.plugins.batch.providers import PROVIDERS, Provider, State, open_provider
 
 T = TypeVar("T")
 _FIRST_WAIT = 1.0
@@ -291,39 +291,44 @@ class RemoteBatches:
             said[job.name] = state.said
             _say(f"{job.place}: {state.said}")
         if state.ended:
-            self._check(self._collect(job, provider, state.answers))
+            self._check(self._collect(job, provider, state))
 
-    def _collect(self, job: Job, provider: Provider, answers: int = 0) -> Job:
+    def _collect(self, job: Job, provider: Provider, state: State | None = None) -> Job:
         """Write the results of a batch that has ended, and store its replies.
 
-        They are fetched again where there are fewer than the `answers` that the provider says it holds.
-        Raises `StoppedEarly` where there still are, with nothing written.
+        They are fetched again where there are fewer than follows from its `state`; without one what is there
+        is taken. Raises `StoppedEarly` where there still are, with nothing written.
         """
-        came = 0
-
-        def lines() -> Iterator[str]:
-            nonlocal came
-            came = 0
-            results = _call(job, lambda: iter(provider.results(job.batch)))
-            while (line := _call(job, lambda: next(results, None))) is not None:
-                response = line.get("response")
-                came += isinstance(response, dict) and response.get("status_code") == 200
-                yield json.dumps(line) + "\n"
-
+        least, answers = (job.requests if state.every else 0, state.answers) if state else (0, 0)
         for left in reversed(range(_FETCHES)):
-            write_lines(self._results(job), lines())
-            if came >= answers:
+            results, came = self._fetch_results(job, provider)
+            if results >= least and came >= answers:
                 break
             if not left:
                 self._results(job).unlink()
+                lacking = f"{came:,} of {answers:,} answers" if answers else f"{results:,} of {least:,} lines"
                 raise StoppedEarly(
-                    f"{job.place}: its results hold {came:,} of {answers:,} answers; repeat the command to "
-                    f"fetch them again, or take what is there by dhp batch cancel {job.name}"
+                    f"{job.place}: its results hold {lacking}; repeat the command to fetch them again, or "
+                    f"take what is there by dhp batch cancel {job.name}"
                 )
             time.sleep(_FIRST_WAIT)
         whole = self._store_replies(job)
         self.store.free(job.holder)
         return self._keep(replace(job, state="stored" if whole else "ended"))
+
+    def _fetch_results(self, job: Job, provider: Provider) -> tuple[int, int]:
+        """Write the results of a batch; returns how many there are, and how many of them are answers."""
+        counts: Counter[bool] = Counter()
+
+        def lines() -> Iterator[str]:
+            results = _call(job, lambda: iter(provider.results(job.batch)))
+            while (line := _call(job, lambda: next(results, None))) is not None:
+                response = line.get("response")
+                counts[isinstance(response, dict) and response.get("status_code") == 200] += 1
+                yield json.dumps(line) + "\n"
+
+        write_lines(self._results(job), lines())
+        return counts.total(), counts[True]
 
     def _store_replies(self, job: Job) -> bool:
         """Whether there is a reply to each sample; those that there are go into the store."""

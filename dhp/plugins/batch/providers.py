@@ -27,6 +27,8 @@ class State:
     """Why the batch as a whole was refused."""
     answers: int = 0
     """Number of answers that the provider says it holds; 0 where it does not say."""
+    every: bool = False
+    """Whether there must be a result of every request, an answer or an error."""
 
 
 class Provider(Protocol):
@@ -159,7 +161,7 @@ class AnthropicBatches:
         found = self._client.messages.batches.retrieve(batch)
         total = sum(getattr(found.request_counts, name) for name in _ANTHROPIC_COUNTS)
         said = f"{found.processing_status}, {found.request_counts.succeeded} of {total} answered"
-        return State(said, found.processing_status == "ended")
+        return State(said, found.processing_status == "ended", answers=found.request_counts.succeeded)
 
     def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
         named = self._client.messages.batches.retrieve(batch).results_url or ""
@@ -268,7 +270,12 @@ class GeminiBatches:
         found = self._client.batches.get(name=batch)
         word = (found.state.value if found.state else "").removeprefix("JOB_STATE_")
         failed = (found.error and found.error.message) or "no reason given"
-        return State(word.lower(), word not in _GEMINI_RUNNING, failed if word == "FAILED" else "")
+        return State(
+            word.lower(),
+            word not in _GEMINI_RUNNING,
+            failed if word == "FAILED" else "",
+            every=word == "SUCCEEDED",
+        )
 
     def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
         found = self._client.batches.get(name=batch)

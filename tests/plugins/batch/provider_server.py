@@ -83,7 +83,12 @@ class Provider:
         batch = self.batches[name]
         ended = self.seen(name)
         counts = dict.fromkeys(("processing", "succeeded", "errored", "canceled", "expired"), 0)
-        counts["succeeded" if ended else "processing"] = len(batch["requests"])
+        if ended:
+            batch.setdefault("results", self.anthropic_results(name))
+            for line in map(json.loads, batch["results"].splitlines()):
+                counts["succeeded" if line["result"]["type"] == "succeeded" else "expired"] += 1
+        else:
+            counts["processing"] = len(batch["requests"])
         return {
             "id": name,
             "type": "message_batch",
@@ -142,6 +147,12 @@ class Provider:
             metadata["output"] = {"responsesFile": f"files/out{name}"}
         return {"name": f"batches/{name}", "metadata": metadata, "done": ended}
 
+    def perhaps_cut(self, results: bytes) -> bytes:
+        """A file of results, or as long as there are cuts left its first half."""
+        lines, whole = results.splitlines(keepends=True), not self.cuts
+        self.cuts = max(0, self.cuts - 1)
+        return b"".join(lines if whole else lines[: len(lines) // 2])
+
     def answer(self, call: Call) -> Any:
         """JSON, bytes, or JSON with headers."""
         path, _, _ = call.path.partition("?")
@@ -168,10 +179,7 @@ class Provider:
                     "purpose": "batch",
                 }
             case "GET", p if p.startswith("/v1/files/"):
-                lines = self.files[p.split("/")[3]].splitlines(keepends=True)
-                whole = not self.cuts
-                self.cuts = max(0, self.cuts - 1)
-                return b"".join(lines if whole else lines[: len(lines) // 2])
+                return self.perhaps_cut(self.files[p.split("/")[3]])
             case "POST", "/v1/batches":
                 return self.openai(self.made(**call.body)["id"])
             case "GET", "/v1/batches":
@@ -181,7 +189,7 @@ class Provider:
             case "GET", "/v1/messages/batches":
                 return {"data": [self.anthropic(n) for n in self.batches], "has_more": False}
             case "GET", p if p.endswith("/results"):
-                return self.anthropic_results(name)
+                return self.perhaps_cut(self.batches[name]["results"])
             case "POST", p if p.endswith(("/cancel", ":cancel")):
                 self.batches[name]["cancelled"] = True
                 return (
@@ -210,7 +218,7 @@ class Provider:
             case "GET", p if p.startswith("/v1beta/batches/"):
                 return self.gemini(name)
             case "GET", p if ":download" in p:
-                return self.files[re.sub(r"^/(download/)?v1beta/|:download$", "", p)]
+                return self.perhaps_cut(self.files[re.sub(r"^/(download/)?v1beta/|:download$", "", p)])
         raise AssertionError(f"unknown call {call.method} {path}")
 
 
