@@ -393,7 +393,8 @@ def number_changes(text: str, rng: Random, *, k: int | None = None, share: float
     """Change one digit of `k` of the numbers in digits, or of a `share` of them, by one.
 
     It is the last one before any separator: 2015 becomes 2014 or 2016, "2,150" becomes "1,150" or "3,150".
-    No number begins with 0 that did not before. The changes of a smaller dose are among those of a larger one.
+    No number begins with 0 that did not before. The changes of a smaller dose are among those of a larger
+    one.
     """
     numbers = shuffled(list(_NUMBER.finditer(masked(text).text)), rng)
     asked = asked_edits(k, share, len(numbers))
