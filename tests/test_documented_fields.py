@@ -23,6 +23,7 @@ from dhp.llm.limits import Budget
 from dhp.perturb.registry import Doses
 from dhp.report.page import write_report
 from dhp.run import judge_texts
+from dhp.runs.compare import DatasetComparison
 from dhp.runs.reader import RunSource
 
 NAMES = {
@@ -61,6 +62,7 @@ def reachable() -> set[type]:
     """The records among the public names, and those that they take, return or hold."""
     found, ahead = set(), [getattr(dhp, name) for name in dhp.__all__]
     ahead += [judge_texts, write_leaderboard, write_report]  # three names are packages that can be called
+    ahead.append(DatasetComparison)  # what the sequence that `compare` returns holds
     while ahead:
         given = ahead.pop()
         if is_record(given):

@@ -95,7 +95,7 @@ def two(value: float | None) -> str:
 def whole(value: float) -> str:
     """Whole per cent, but with a decimal next to 50 and 60, where verdicts part."""
     near = any(1e-9 < abs(100 * value - limit) <= 0.5 for limit in (50, 60))
-    return f"{100 * value:.{int(near)}f}"
+    return f"{100 * value:z.{int(near)}f}"
 
 
 def percent(value: float | None) -> str:
