@@ -93,9 +93,8 @@ def two(value: float | None) -> str:
 
 
 def whole(value: float) -> str:
-    """Whole per cent, but with a decimal next to 50 and 60, where verdicts part."""
-    near = any(1e-9 < abs(100 * value - limit) <= 0.5 for limit in (50, 60))
-    return f"{100 * value:z.{int(near)}f}"
+    """Whole per cent; what is below 50 or 60, where verdicts part, is not rounded up to it."""
+    return next((f"{n - 1}" for n in (50, 60) if n - 0.5 <= 100 * value < n), f"{100 * value:z.0f}")
 
 
 def percent(value: float | None) -> str:
