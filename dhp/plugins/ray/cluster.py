@@ -13,6 +13,7 @@ from dhp.core.errors import InputError, require
 from dhp.core.files import reason
 from dhp.llm.engine import Engine, Work
 from dhp.plugins.ray.calls import RayCalls
+from dhp.plugins.ray.outlived import outlive
 from dhp.plugins.ray.pool import SECONDS, SECONDS_BY_MODEL, Pool, Worker, WorkerGroup, first_line
 
 T = TypeVar("T")
@@ -109,6 +110,7 @@ def open_ray(address: str) -> RayExecutor:
     Raises `InputError` where the package `ray` is not installed. A cluster is reached when first needed.
     """
     require("ray", purpose=f"`executor` {':'.join(filter(None, ('ray', address)))}", extra="ray")
+    outlive()
     return RayExecutor(address or None)
 
 
