@@ -118,7 +118,7 @@ def sweep(
     counts = [_counts(good, bad, mark, index) for mark in marks]
     ones, sizes = (np.stack([each[k] for each in counts]) for k in (0, 1))  # (T, clusters, 1 + V)
     passing = _ratio(ones.sum(axis=1), sizes.sum(axis=1))
-    return passing, _best(passing), _elsewhere(ones[:, :_MOST_SPLIT], sizes[:, :_MOST_SPLIT], rng)
+    return passing, int(_best(passing)), _elsewhere(ones[:, :_MOST_SPLIT], sizes[:, :_MOST_SPLIT], rng)
 
 
 def _counts(good: Floats, bad: Floats, mark: float, index: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -142,11 +142,13 @@ def _errors(shares: Floats) -> tuple[Floats, Floats]:
     return np.where(kinds.any(axis=-1), passing, np.nan), 1 - shares[..., 0]
 
 
-def _best(shares: Floats) -> int:
+def _best(shares: Floats) -> npt.NDArray[np.int64]:
+    """The mark with the fewest errors, of equal ones the middle one, from (..., T, 1 + V)."""
     passing, failing = _errors(shares)
     total = np.where(np.isnan(passing + failing), np.inf, passing + failing)
-    lowest = np.flatnonzero(total <= total.min() + 1e-12)
-    return int(lowest[len(lowest) // 2])
+    lowest = total <= total.min(axis=-1, keepdims=True) + 1e-12
+    middle = lowest.sum(axis=-1, keepdims=True) // 2 + 1
+    return np.asarray((lowest.cumsum(axis=-1) == middle).argmax(axis=-1))
 
 
 def _elsewhere(ones: Floats, sizes: Floats, rng: np.random.Generator) -> tuple[float, float]:
@@ -154,13 +156,14 @@ def _elsewhere(ones: Floats, sizes: Floats, rng: np.random.Generator) -> tuple[f
     groups = ones.shape[1]
     if groups < 4:
         return np.nan, np.nan
-    errors = []
-    for _ in range(_HALVES):
-        half = np.zeros(groups, dtype=bool)
-        half[rng.permutation(groups)[: groups // 2]] = True
-        chosen = _best(_ratio(ones[:, half].sum(axis=1), sizes[:, half].sum(axis=1)))
-        errors.append(_errors(_ratio(ones[chosen, ~half].sum(axis=0), sizes[chosen, ~half].sum(axis=0))))
-    passing, failing = np.nanmean(np.array(errors, dtype=np.float64), axis=0)
+    halves = np.zeros((_HALVES, groups))
+    for half in halves:
+        half[rng.permutation(groups)[: groups // 2]] = 1
+    passed, present = (np.tensordot(halves, each, (1, 1)) for each in (ones, sizes))  # (halves, T, 1 + V)
+    chosen = _best(_ratio(passed, present))
+    passed, present = ones.sum(axis=1) - passed, sizes.sum(axis=1) - present
+    drawn = np.arange(_HALVES)
+    passing, failing = np.nanmean(_errors(_ratio(passed[drawn, chosen], present[drawn, chosen])), axis=1)
     return float(passing), float(failing)
 
 
