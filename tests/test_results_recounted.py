@@ -33,11 +33,16 @@ def control(name: str, judge: str) -> tuple[str, str]:
 
 
 def shows(cell: str, share: float, n: int | None = None) -> bool:
-    """Whether a cell shows a share, rounded as it is there, and the number of pairs."""
+    """Whether a cell shows a share, rounded as it is there, and the number of pairs.
+
+    A share just below 50 or 60 per cent is not rounded up to it.
+    """
     value = re.search(r"(\d+)(\.\d+)?%", cell)
     assert value, cell
     digits = len(value[2] or ".") - 1
-    near = abs(float(value[0][:-1]) - 100 * share) <= 0.5 * 10**-digits + 1e-9
+    shown, exact = float(value[0][:-1]), 100 * share
+    below = any(limit - 0.5 <= exact < limit - 1e-9 and shown == limit - 1 for limit in (50, 60))
+    near = below or abs(shown - exact) <= 0.5 * 10**-digits + 1e-9
     return near and (n is None or cell.endswith(f"n {n}"))
 
 
