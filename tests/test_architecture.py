@@ -8,16 +8,17 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args, get_type_hints
 
 import click
 import pytest
 
 import dhp
+from dhp.analysis.results import Result
 from dhp.cli import main
 from dhp.core.plugins import offered
 from dhp.judge.extraction.rating import _read_short
@@ -431,6 +432,48 @@ def test_a_text_passes_the_records_that_are_listed(tmp_path: Path, monkeypatch: 
     assert [name for name in on if name not in met] == []
     written = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     assert [name for name in on if f"`{name}`" not in written] == []
+
+
+def shapes_of(shape: object, met: dict[type, None]) -> dict[type, None]:
+    """The records that a type is made of, itself among them."""
+    if isinstance(shape, type) and is_dataclass(shape) and shape not in met:
+        met[shape] = None
+        for part in get_type_hints(shape, vars(sys.modules[shape.__module__])).values():
+            shapes_of(part, met)
+    for part in get_args(shape):
+        shapes_of(part, met)
+    return met
+
+
+def unread(shape: type) -> list[str]:
+    """Fields of a result that nothing reads outside of the folders that compute them."""
+    read = {
+        node.attr
+        for module, tree in trees().items()
+        if not module.startswith(("dhp.analysis", "dhp.stats"))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+    }
+    for template in PACKAGE.rglob("*.html"):
+        read |= set(re.findall(r"\.([a-z]\w*)", template.read_text("utf-8")))
+    return [
+        f"{each.__name__}.{f.name}"
+        for each in shapes_of(shape, {})
+        for f in fields(each)
+        if f.name not in read
+    ]
+
+
+def test_every_field_of_a_result_has_a_reader() -> None:
+    assert len(shapes_of(Result, {})) >= 10
+    assert unread(Result) == []
+
+    @dataclass
+    class Planted:
+        d_avg: float
+        nobody_reads_this: float
+
+    assert unread(Planted) == ["Planted.nobody_reads_this"]
 
 
 SECTIONS = re.compile(r"^ *(Parameters|Returns|Yields|Raises|Notes|Attributes|Examples?)\n *---", re.M)
