@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dhp.analysis.analyze import analyze_ratings
+from dhp.analysis.analyze import analyze_ratings, of_comparisons
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.ratings import RatingsArray, merged_ratings
 from dhp.analysis.results import Result, Results
@@ -25,7 +25,7 @@ from dhp.core.specs import Task
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge
 from dhp.judge.factory import all_own, any_recorded, find_judges
-from dhp.judge.pairs import FLIP
+from dhp.judge.judges.judgements import RECORDED, recorded_file
 from dhp.judge.prompt_files import PromptFiles
 from dhp.judge.ratings import COLUMNS, judge_estimates, rate_texts
 from dhp.llm.cached_model import RequestContext, latency, taken
@@ -33,6 +33,7 @@ from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import given_texts, rated_task
+from dhp.loaders.recorded import recorded_texts
 from dhp.loaders.user import Rows
 from dhp.perturb.builder import Data, build_texts, with_own_task
 from dhp.perturb.llm.model import LOOKED_AT, perturbing_estimates
@@ -147,6 +148,13 @@ class RunSpec(Choice, JudgesSpec):
         """The parts of the run's identity that are known before any text is made."""
         return {"seed": self.seed, "models": [judge.identity for judge in judges]}
 
+    def texts(self) -> Data:
+        """Whose texts: without `dataset` those that recorded judges were asked about."""
+        names = [each for each in as_list(self.model) if isinstance(each, str) and each.startswith(RECORDED)]
+        if self.dataset is not None or not names:
+            return self.dataset
+        return recorded_texts(recorded_file(names[0]))
+
     def choice(self) -> Choice:
         """The choice of texts, with the doses and the task that follow from the other settings.
 
@@ -240,7 +248,7 @@ def _run(spec: RunSpec, progress: Progress | None, context: RequestContext) -> R
         if folder:
             folder.check(spec.known(judges))
         made = build_texts(
-            spec.dataset,
+            spec.texts(),
             spec.choice(),
             spec.seed,
             spec.settings,
@@ -339,7 +347,7 @@ def estimate(spec: RunSpec) -> list[Estimate]:
             folder.check(spec.known(judges))
     choice = spec.choice()
     with progress_of(spec.progress) as show:
-        made = build_texts(spec.dataset, choice, spec.seed, spec.settings, context, progress=show, dry=True)
+        made = build_texts(spec.texts(), choice, spec.seed, spec.settings, context, progress=show, dry=True)
     parts = [p.judged_by(spec.metrics) for p in made]
     texts = perturbing_estimates(parts, choice, spec.settings, context)
     for part in parts:
@@ -432,10 +440,13 @@ def _judged(
     if judge.pairwise:
         config = replace(config, statistics="sign-flip")
     data, texts = part.dataset, part.candidates()
+    asked = judge.asked_about(texts)
     frames = rate_dataset(
-        judge, texts, data.task, data.name, config, seed=spec.seed, progress=progress, clusters=data.clusters
+        judge, asked, data.task, data.name, config, seed=spec.seed, progress=progress, clusters=data.clusters
     )
     (ratings,) = merged_ratings(folder.ratings.passing(frames) if folder else frames)
+    if len(asked) < len(texts):
+        part = part.rated(ratings.variants)
     if config.schedule.sparse:
         part = replace(part, texts=(), variants=tuple(v for v in part.variants if v.name in ratings.variants))
     ratings = replace(ratings, incomplete=frozenset(t.variant for t in part.texts if t.text is None))
@@ -466,18 +477,6 @@ def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:
     first = part.candidates()[0]
     about = {"model": judge.model, "protocol": judge.protocol, "dataset": part.dataset.name}
     return [{**about, "example": first.example, **each} for each in judge.prompts(first, part.dataset.task)]
-
-
-_MANY_FLIPS = 0.2
-
-
-def of_comparisons(result: Result) -> Result:
-    """The result without the style of its scores, which only say who won; with a warning where the order
-    decides."""
-    flips, of = result.rules.get(FLIP, 0), sum(result.rules.values())
-    said = f"{flips / (of or 1):.0%} of the verdicts follow the order in which the texts are shown"
-    warnings = (*result.warnings, said) if flips > _MANY_FLIPS * of else result.warnings
-    return replace(result, styles={}, halo={}, warnings=warnings)
 
 
 def pointwise_only(judges: Sequence[Judge]) -> Sequence[Judge]:

@@ -17,16 +17,21 @@ import pandas as pd
 from results_pages.blind_spot import blind_spot, blind_spot_ratings
 from results_pages.checkpoints import mslc24, mslc24_ratings
 from results_pages.judge_bench import llm_judge_bench, llm_judge_bench_ratings
-from results_pages.judgebench import judgebench
-from results_pages.llmbar import llmbar
+from results_pages.judgebench import (
+    judgebench,
+    judgebench_by_length,
+    judgebench_ratings,
+    judgebench_verdicts,
+)
+from results_pages.llmbar import llmbar, llmbar_ratings, llmbar_verdicts
 from results_pages.memory_judge import locomo_judge, locomo_ratings
 from results_pages.mini import mini
 from results_pages.nullmodel import nullmodel, nullmodel_ratings
 from results_pages.pages import all_pages, readme_table
 from results_pages.parts import SetFigures
 from results_pages.picture import described
-from results_pages.released import agents, bump, demetr
-from results_pages.rewardbench2 import rewardbench2
+from results_pages.released import agents, agents_ratings, bump, bump_ratings, demetr
+from results_pages.rewardbench2 import rewardbench2, rewardbench2_ratings
 from results_pages.summeval import summeval
 
 from dhp.core.errors import InputError
@@ -53,8 +58,16 @@ RATINGS: Mapping[str, Callable[[Path], pd.DataFrame]] = {
     "llm_judge_bench": llm_judge_bench_ratings,
     "mslc24": mslc24_ratings,
     "nullmodel": nullmodel_ratings,
+    "rewardbench2": rewardbench2_ratings,
+    "judgebench": judgebench_ratings,
+    "judgebench_by_length": judgebench_by_length,
+    "judgebench_verdicts": judgebench_verdicts,
+    "agents": agents_ratings,
+    "llmbar": llmbar_ratings,
+    "llmbar_verdicts": llmbar_verdicts,
+    "bump": bump_ratings,
 }
-"""Sets whose files dhp has no reader for, as tables of ratings."""
+"""What a published set holds, as a table that dhp reads: ratings, or what was preferred in both orders."""
 _MARKED = re.compile(r"(<!-- real judges: scripts/results.py -->\n)(\|.*\n)+")
 _DESCRIBED = re.compile(r'(src="docs/results/blind-spot-light.svg" alt=")[^"]*"')
 

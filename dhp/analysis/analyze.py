@@ -27,6 +27,7 @@ from dhp.analysis.results import (
 from dhp.content.catalog import read_suite, read_task
 from dhp.core.errors import InputError
 from dhp.core.options import near_keywords
+from dhp.core.recorded import FLIP, is_pairwise
 from dhp.core.records import IDENTITY, ORIGINAL, PROBES, Signature, Variant, methods, parse_variant
 from dhp.core.seeding import key_digest, text_hash
 from dhp.core.specs import ANY_TASK, Scale, Suite
@@ -227,10 +228,28 @@ def _analyzed(
     perturbers = {v.perturber for v in rated if v.level not in PROBES}
     known = read_task(task).metrics if task else ()
     config = analysis.resolve(task, perturbers, ratings.metrics, ratings.course.schedule, known)
+    compared = is_pairwise(ratings.columns)
+    if compared:
+        config = replace(config, statistics="sign-flip")
     signature = _signature(ratings, suite, config, methods(rated))
-    return analyze_ratings(
+    result = analyze_ratings(
         ratings, config, rated, left_out=left_out, levels=levels, signature=signature, scales=scales
     )
+    return of_comparisons(result) if compared else result
+
+
+_MANY_FLIPS = 0.2
+
+
+def of_comparisons(result: Result) -> Result:
+    """The result without the style of its scores, which only say who won.
+
+    With a warning if many verdicts follow the order.
+    """
+    flips, of = result.rules.get(FLIP, 0), sum(result.rules.values())
+    warning = f"{flips / (of or 1):.0%} of the verdicts follow the order in which the texts are shown"
+    warnings = (*result.warnings, warning) if flips > _MANY_FLIPS * of else result.warnings
+    return replace(result, styles={}, halo={}, warnings=warnings)
 
 
 def _signature(ratings: RatingsArray, suite: Suite | None, config: ResolvedConfig, made: str) -> Signature:

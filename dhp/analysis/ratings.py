@@ -28,7 +28,8 @@ from dhp.stats.arrays import Bools, Floats, Ints, rounding_error, with_ties
 if TYPE_CHECKING:
     import pandas as pd
 
-_UNKNOWN = "unknown"
+UNKNOWN = "unknown"
+"""Model, protocol or dataset of ratings that name none."""
 _LARGEST = 1e306  # beyond it differences overflow
 
 
@@ -252,9 +253,9 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
     kinds = (*RATING_STATUSES, STOPPED) if course.schedule.unrated else RATING_STATUSES
     return RatingsArray(
         place=place,
-        model=names.get("model", _UNKNOWN),
-        protocol=names.get("protocol", _UNKNOWN),
-        dataset=names.get("dataset", _UNKNOWN),
+        model=names.get("model", UNKNOWN),
+        protocol=names.get("protocol", UNKNOWN),
+        dataset=names.get("dataset", UNKNOWN),
         examples=tuple(examples),
         variants=tuple(variants),
         metrics=tuple(metrics),

@@ -11,6 +11,7 @@ import numpy as np
 from dhp.analysis.schedules import schedules
 from dhp.core.errors import InputError, one_of, suggest, unique
 from dhp.core.files import inner_files, opened, read_bytes, reason
+from dhp.core.recorded import as_ratings
 from dhp.core.records import ORIGINAL, RATING_STATUSES, STOPPED
 from dhp.core.specs import Scale
 from dhp.core.tables import LONGEST_TEXT, group_count, mark_of, parquet_table, read_table, row_groups
@@ -205,12 +206,13 @@ def place_of(frame: "pd.DataFrame") -> str:
 def checked_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = None) -> "pd.DataFrame":
     """A ratings table in which every value is what it must be.
 
-    A copy with names as texts, `score` as floats (NaN where there is none) and `status` in every row. With
+    Recorded judgements of another form are read as `dhp.core.recorded` says. A copy with names as texts,
+    `score` as floats (NaN where there is none) and `status` in every row. With
     `scales` other metrics and scores off the scale are errors too. Raises `InputError` with the first row at
     fault.
     """
     place = place_of(frame)
-    table = _checked_columns(frame, place)
+    table = _checked_columns(as_ratings(frame, place), place)
     numbers, empty = _checked_scores(table["score"], place)
     table["score"] = numbers
     _check_status(table, empty, place)

@@ -14,7 +14,7 @@ import click
 
 from dhp.cli.options import Command, plugin_flags, settings
 from dhp.cli.output import CSV, DETAILS, JSON, LATEX, MARKDOWN, TABLE, print_out, say
-from dhp.cli.protocol_options import ALLOW, RELEASED, dry_run_option
+from dhp.cli.protocol_options import ALLOW, dry_run_option
 from dhp.core.errors import InputError
 from dhp.core.files import write_lines
 from dhp.core.plugins import load_target, offered
@@ -145,7 +145,6 @@ _ALARM = "! false alarm: harmless edits lower the score as damage does"
 
 @click.command(cls=Command)
 @click.argument("run", nargs=-1, required=True)
-@RELEASED
 @ALLOW
 @click.option("--resamples", default=RESAMPLES, metavar="K", help="Number of random label swaps.")
 @JSON
@@ -159,7 +158,6 @@ _ALARM = "! false alarm: harmless edits lower the score as damage does"
 )
 def compare(
     run: tuple[str, ...],
-    form: str | None,
     allow: tuple[str, ...],
     resamples: int,
     json: bool,
@@ -169,24 +167,22 @@ def compare(
     """Compare judges that rated the same texts.
 
     Prints what each judge detects, by data and by kind of damage, and which judges differ significantly. Each
-    RUN is the folder of a finished run; with --format a file of released scores.
+    RUN is the folder of a finished run, or each a table of ratings as dhp analyze reads it.
 
     Example: dhp compare runs/one runs/two
     """
     from dhp.report.compared import compared_page
-    from dhp.runs.compare import compare_rated, rated_by_dataset, recorded_results
+    from dhp.runs.compare import compare_rated, rated_by_dataset, results_of_tables
     from dhp.runs.reader import Run, read_run
     from dhp.stats.compare import QUANTITIES
 
     quantities, runs = QUANTITIES if json else ("detection",), list[Run]()
     with progress_of(True) as show:
-        if form is None:
+        if all(Path(each).is_file() for each in run):
+            rated = results_of_tables(*map(Path, run))
+        else:
             runs = [read_run(folder) for folder in run]
             rated = rated_by_dataset(counted(show, "reading runs", runs, attrgetter("name")))
-        else:
-            from dhp.loaders.released import read_recorded_scores
-
-            rated = recorded_results(read_recorded_scores(form, *map(Path, run)))
         found = compare_rated(rated, allow=allow, resamples=resamples, quantities=quantities, progress=show)
     parts = _compared(found, rated)
     if styles:

@@ -13,7 +13,7 @@ from dhp.cli.language_models import check_filler, estimates_shown
 from dhp.cli.missing import on_missing
 from dhp.cli.options import Command, setting, settings
 from dhp.cli.output import OutputOptions, say
-from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, RELEASED, Criteria, ProtocolChanges, model_option
+from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, Criteria, ProtocolChanges, model_option
 from dhp.core.errors import InputError
 from dhp.core.files import Lock, replacing, unwritable
 from dhp.core.progress import progress_shown, stage
@@ -128,14 +128,12 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> tuple[Counter[st
 
 
 @click.command(cls=Command)
-@click.argument("file", nargs=-1, required=True)
-@RELEASED
+@click.argument("file")
 @setting(Choice, "suite")
 @settings("analysis", AnalysisConfig, only=("statistics", "combination", "weights", "floor", "pass_mark"))
 @settings("output", OutputOptions)
 def analyze(
-    file: tuple[str, ...],
-    form: str | None,
+    file: str,
     suite: str | None,
     analysis: AnalysisConfig,
     output: OutputOptions,
@@ -143,18 +141,14 @@ def analyze(
     """Compute discernment scores from your own ratings.
 
     FILE (.csv, .jsonl or .parquet) has the columns example, variant, metric, score and optionally sample,
-    level, status, model, protocol, dataset. With --format it holds released scores; several may hold several
-    judges.
+    level, status, cluster, model, protocol, dataset. In place of a score it may hold a verdict with a
+    confidence, or which text was preferred in both orders.
 
     Example: dhp analyze ratings.csv --suite summeval
     """
     from dhp.analysis.analyze import analyze as analyse
-    from dhp.loaders.released import read_recorded_scores
 
     output.check()
-    if form is None and len(file) > 1:
-        raise InputError(f"{file[1]}: a second file; allowed: one, or several with --format")
-    with output.working() as show, stage(show, f"analysing {', '.join(file)}"):
-        table = file[0] if form is None else read_recorded_scores(form, *map(Path, file))
-        results = analyse(table, suite=suite, analysis=analysis)
+    with output.working() as show, stage(show, f"analysing {file}"):
+        results = analyse(file, suite=suite, analysis=analysis)
     output.show(results)

@@ -9,7 +9,6 @@ import click
 from dhp.cli.options import AnyCommand
 from dhp.core.errors import InputError
 from dhp.core.options import option
-from dhp.core.plugins import offered
 
 if TYPE_CHECKING:
     from dhp.core.protocol_spec import Protocol
@@ -212,12 +211,6 @@ DATASET = click.option(
     metavar="NAME|FILE",
     help="Texts: mini (default of a run), mini/NAME, NAME, all, a table or log of your own, or hf:ORG/NAME; "
     "may be repeated.",
-)
-RELEASED = click.option(
-    "--format",
-    "form",
-    metavar="NAME",
-    help=f"Form of released scores: {', '.join(offered('readers'))}.",
 )
 
 

@@ -43,9 +43,6 @@ class Plugin:
     seed, and returns a judge that asks no language model."""
     forms: Mapping[str, str] = field(default_factory=dict)
     """Form of the name of a model or judge, such as `openai/NAME` -> what it is, for `dhp list judges`."""
-    readers: Mapping[str, str] = field(default_factory=dict)
-    """Form of recorded scores (`--format`) -> target, called with a path, which yields
-    `dhp.loaders.released.Rating`s."""
     datasets: Mapping[str, str] = field(default_factory=dict)
     """Kind of data that are no table of texts -> target, called with a `dhp.loaders.user.Request`. It
     returns a `Dataset`, or None for data of another kind."""

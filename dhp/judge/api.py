@@ -1,7 +1,7 @@
 """The interface of judges, and functions that judges share."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
@@ -75,6 +75,10 @@ class Judge:
         """
         return self
 
+    def asked_about(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Those of the candidates that it is asked about: all, but for a recording, which has only some."""
+        return candidates
+
     def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
         """Called once a dataset with all its candidates, before any is rated."""
         return
@@ -138,6 +142,15 @@ def is_judge(judge: object) -> bool:
         return False
     named = all(isinstance(getattr(judge, name, None), str) for name in ("model", "protocol"))
     return named and callable(getattr(judge, "rate", None))
+
+
+def with_original(
+    candidates: Sequence[Candidate], recorded: Callable[[Candidate], bool]
+) -> Sequence[Candidate]:
+    """The candidates that are recorded, of the examples whose original is."""
+    found = [c for c in candidates if recorded(c)]
+    originals = {c.example for c in found if c.level is None}
+    return [c for c in found if c.example in originals]
 
 
 def split_settings(model: str, known: Collection[str] | None = None) -> tuple[str, dict[str, str]]:

@@ -26,6 +26,7 @@ from dhp.judge.adapters.adapter import PREFIX, instance, load_object
 from dhp.judge.adapters.scorer import ObjectJudge, object_judge
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge, as_judge, is_judge
+from dhp.judge.judges.judgements import RECORDED, recorded_judges
 from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
 from dhp.judge.judges.mock import ConstantJudge, RandomJudge, mock_judge
 from dhp.judge.judges.recorded import RecordedJudge, column_judge
@@ -41,7 +42,7 @@ from dhp.llm.settings import ModelSettings
 from dhp.llm.store import open_store, stored_model
 
 _REPLAY = "replay/"
-_RECORDED = ("column/", _REPLAY)
+_RECORDED = ("column/", _REPLAY, RECORDED)
 """Judges that read their scores or answers from a file."""
 _FILE_TOKENS = 512
 """Most tokens of an answer to a prompt file, which may ask for reasons, unless another number is given."""
@@ -184,6 +185,8 @@ def _other_judges(
     model: object, seed: int, settings: JudgeSettings, context: RequestContext
 ) -> Sequence[Judge]:
     """Judges that are no language model: the user's own, an object or the name of one, or those by name."""
+    if isinstance(model, str) and model.startswith(RECORDED):
+        return recorded_judges(model)
     if isinstance(model, str) and not model.startswith(PREFIX):
         judge = find_judge(model, seed=seed)
         here = context.executor is LOCAL or model.startswith(_RECORDED)
@@ -284,10 +287,11 @@ def request_builder(
 
 
 def all_own(model: object) -> bool:
-    """Whether all of these judges are functions or scorers, whose metrics are their own."""
+    """Whether all of these judges bring their metrics: functions, scorers, recorded judgements."""
     judges = as_list(model)
     return bool(judges) and all(
-        each.startswith(PREFIX) if isinstance(each, str) else not isinstance(each, Judge) for each in judges
+        each.startswith((PREFIX, RECORDED)) if isinstance(each, str) else not isinstance(each, Judge)
+        for each in judges
     )
 
 

@@ -10,6 +10,8 @@ from itertools import groupby
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal, get_args
 
+from dhp.core.recorded import OVERALL as OVERALL
+from dhp.core.recorded import verdict_rule
 from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, RatingStatus
 from dhp.core.specs import Metric, MetricTexts, Scale, Task
 from dhp.judge.api import Judge
@@ -18,17 +20,12 @@ from dhp.judge.ratings import checked_ratings
 if TYPE_CHECKING:
     from dhp.llm.records import Request
 
-OVERALL = "overall"
-"""Metric of texts that are compared as a whole."""
-
 Order = Literal["given", "swapped"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 """`given` shows the first text of the pair first, `swapped` the second."""
 
 SCALE = Scale(min=-1.0, max=1.0)
 """Scale of a text beside its original: 0 as good as it, -1 worse in both orders, 1 better in both."""
-FLIP = "flip"
-"""The rule of a rating whose verdicts contradict each other over the two orders."""
 _TEXTS = MetricTexts(
     label=OVERALL,
     definition="Which of the two texts is better as a whole.",
@@ -213,8 +210,7 @@ def _rating(key: tuple[str, str, str], verdicts: Sequence[PairVerdict]) -> Ratin
     raw = "\n\n".join(f"({'final, ' if v.final else ''}{v.order}) {v.raw}" for v in verdicts if v.raw) or None
     if (score := two_order_score(verdicts)) is None:
         return Rating(*key, 0, None, _status(verdicts), raw)
-    rule = "agree" if given == swapped else "one tie" if 0 in (given, swapped) else FLIP
-    return Rating(*key, 0, 0.0 - score, "scored", raw, rule)
+    return Rating(*key, 0, 0.0 - score, "scored", raw, verdict_rule(given or 0, swapped or 0))
 
 
 def _status(verdicts: Sequence[PairVerdict]) -> RatingStatus:

@@ -7,13 +7,11 @@ and which column holds what.
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from dhp.content.catalog import DATASETS, read_card, read_task
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, listed, one_of, suggest
-from dhp.core.plugins import load_target, offered
-from dhp.core.records import ORIGINAL, Example, PerturbedText
+from dhp.core.records import Example, PerturbedText
 from dhp.core.specs import Card, FieldMap, Suite
 from dhp.core.tables import (
     FILE,
@@ -27,10 +25,6 @@ from dhp.core.tables import (
 )
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.user import HUB_PREFIX, hub_folder, plain_examples
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 NO_TEXT = "no such text in the set"
 EQUAL = "equals the original"
@@ -127,52 +121,3 @@ def _text(row: Row, column: str, example: Example, variant: str) -> PerturbedTex
     if text.strip() == example.output.strip():
         return PerturbedText(example.id, variant, None, EQUAL)
     return PerturbedText(example.id, variant, text, audit=audit(example.output, text))
-
-
-class Rating(NamedTuple):
-    """One row of a table of ratings."""
-
-    model: str
-    protocol: str
-    dataset: str
-    example: str
-    """A good text; where it has several worse ones of one kind, the later are `ID~2`, `ID~3`, ..."""
-    variant: str
-    metric: str
-    score: float | None
-    sample: int
-    cluster: str
-    """The prompt: what the texts of one cluster answer."""
-    level: str | None
-    status: str
-
-
-def read_recorded_scores(form: str, *paths: Path) -> "pd.DataFrame":
-    """Scores that others recorded of good texts and of worse ones, pair by pair.
-
-    A plug-in reads the form. Paths are files, or folders where the form has such; several may hold several
-    judges. A row is a text, metric and sample: `model, protocol, dataset, example, variant, metric, score,
-    sample, cluster, status`, and `level` where a form has it. A score that is not a number is None, with the
-    status `unparsed`, or `failed` where the judge gave no answer. Raises `InputError` for an unknown form, a
-    file of another one, and a text that a judge scored twice.
-    """
-    forms = offered("readers")
-    one_of("form", form, forms, "`format`")
-    read = load_target(forms[form])
-    import pandas as pd
-
-    found: dict[tuple[object, ...], Rating] = {}
-    for path in paths:
-        for rating in read(path):
-            known = found.setdefault((*rating[:6], rating.sample), rating)
-            if known is not rating and (known != rating or rating.variant != ORIGINAL):
-                raise InputError(
-                    f"{path}: a second score of {rating.model}, {rating.protocol}, for '{rating.variant}' of "
-                    f"'{rating.example}'; allowed: one"
-                )
-    if not found:
-        raise InputError(
-            f"{paths[0]}: holds no recorded scores of the form '{form}'; allowed: at least one pair"
-        )
-    frame = pd.DataFrame(list(found.values()), columns=list(Rating._fields))
-    return frame.drop(columns="level") if frame["level"].isna().all() else frame

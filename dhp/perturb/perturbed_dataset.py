@@ -2,7 +2,7 @@
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -194,6 +194,12 @@ class PerturbedDataset:
         levels = {v.name: v.level for v in self.variants}
         found = Candidates(self.dataset.examples, self.texts, self.dataset.task, levels)
         return tuple(found) if isinstance(self.texts, tuple) else found
+
+    def rated(self, variants: Collection[str]) -> "PerturbedDataset":
+        """The dataset of which only these variants were rated, and not on all examples."""
+        others = (v.name for v in self.variants if v.name not in variants)
+        kept = tuple(v for v in self.variants if v.name in variants)
+        return replace(self, variants=kept, left_out=(*self.left_out, *others))
 
     def judged_as(self, task: Task) -> "PerturbedDataset":
         """The dataset with another task: that of a judge with metrics of its own."""

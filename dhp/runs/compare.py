@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from dhp.analysis.analyze import analyze
-from dhp.analysis.ratings import split_ratings
+from dhp.analysis.ratings import UNKNOWN, split_ratings
+from dhp.analysis.ratings_table import GROUPING, place_of, read_ratings
 from dhp.analysis.results import Result, VariantResult
 from dhp.analysis.schedules import ALL
 from dhp.analysis.styles import SharedStyles, shared_styles
@@ -29,6 +30,7 @@ from dhp.core.errors import InputError, unique
 from dhp.core.options import as_list, near_keywords
 from dhp.core.plugins import load_target
 from dhp.core.progress import Progress, counted, numbered, progress_of
+from dhp.core.recorded import as_ratings
 from dhp.core.records import protocol_name
 from dhp.core.seeding import key_digest, text_hash
 from dhp.runs.reader import Run, RunResult, RunSource, open_run, read_run
@@ -605,15 +607,25 @@ def _changed(variant: str, examples: Sequence[str], one: Floats, other: Floats) 
     return ChangedKind(variant, int(known.sum()), pairs)
 
 
+def results_of_tables(*paths: Path) -> dict[str, list[RunResult]]:
+    """`recorded_results` of the tables of ratings in some files, each with one judge or several."""
+    import pandas as pd
+
+    frames = [as_ratings(read_ratings(path), str(path)) for path in paths]
+    frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+    return recorded_results(frame)
+
+
 def recorded_results(frame: "pd.DataFrame") -> dict[str, list[RunResult]]:
     """Dataset -> the results of its judges, by the examples that all of them rated.
 
-    The frame has the columns `model, protocol, dataset, example, variant, metric, score`, as
-    `read_recorded_scores` gives them. What an example and a variant are called says which text was rated, as
-    no texts are there. Raises `InputError` for judges without an example in common, and a table that
-    `analyze` refuses.
+    The frame has the columns of a table of ratings. What an example and a variant are called says which text
+    was rated, as no texts are there. Raises `InputError` for judges without an example in common, and a
+    table that `analyze` refuses.
     """
     found = {}
+    frame = as_ratings(frame, place_of(frame))
+    frame = frame.assign(**{name: UNKNOWN for name in GROUPING if name not in frame})
     for dataset, part in frame.groupby("dataset", sort=False):
         rated = [set(own["example"]) for _, own in part.groupby(["model", "protocol"], sort=False)]
         common, every = set.intersection(*rated), set.union(*rated)

@@ -5,14 +5,21 @@ from pathlib import Path
 
 import pandas as pd
 from results_pages.llmbar import two_order_ratings
-from results_pages.parts import Grid, SetFigures, Table, audit_of
+from results_pages.parts import Grid, SetFigures, Table, audit_of, tabled
+from results_pages.recorded_scores import read_recorded_scores
+from results_pages.recorded_verdicts import (
+    LabelledPair,
+    RecordedAnswer,
+    RecordedCell,
+    read_judgebench_verdicts,
+    recorded_cells,
+    verdict_table,
+)
 
 import dhp
 from dhp.analysis.results import Result
 from dhp.core.records import ORIGINAL
 from dhp.core.tables import read_table
-from dhp.loaders.released import read_recorded_scores
-from dhp.plugins.arena.recorded_verdicts import RecordedCell, read_judgebench_verdicts, recorded_cells
 
 KINDS = ("knowledge", "reasoning", "math", "code")
 PUBLISHED = {
@@ -20,24 +27,16 @@ PUBLISHED = {
     "o1-mini-2024-09-12": (58.44, 62.24, 82.14, 78.57, 65.71),
 }
 """Accuracies that its authors print, in per cent: the kinds, and all pairs."""
-_SCORES = "DATA/judgebench/reward_models.jsonl"
-_BATTLE = "dhp battle --recorded DATA/judgebench/verdicts_o1-mini.jsonl --format judgebench"
-_ANALYZE = f"dhp analyze {_SCORES} --format judgebench --details"
-_BY_LENGTH = (
-    "python -c \"import json; rows = map(json.loads, open('" + _SCORES + "')); "
-    "[print(json.dumps(r | {'kind': 'worse answer longer' if r['words_worse'] > r['words_better'] else "
-    "'worse answer not longer'})) for r in rows]\" > by_length.jsonl && "
-    "dhp analyze by_length.jsonl --format judgebench --details"
-)
+_BATTLE = tabled("judgebench_verdicts", "dhp battle --recorded ratings.csv")
+_ANALYZE = tabled("judgebench", "dhp analyze ratings.csv --details")
+_BY_LENGTH = tabled("judgebench_by_length", "dhp analyze ratings.csv --details")
 
 
 def judgebench(data: Path) -> SetFigures:
     """Detection by kind of question and by length, and the published accuracies beside our own counts."""
-    folder = data / "judgebench"
-    scores = read_recorded_scores("judgebench", folder / "reward_models.jsonl")
-    cells = recorded_cells(*read_judgebench_verdicts([folder / "verdicts_o1-mini.jsonl"]))
+    cells = recorded_cells(*_verdicts(data))
     exact = dhp.AnalysisConfig(statistics="sign-flip")
-    rated = dhp.analyze(scores)
+    rated = dhp.analyze(judgebench_ratings(data))
     compared = dhp.analyze(two_order_ratings(cells, "judgebench"), analysis=exact)
     alone = tuple(audit_of(r, r.model) for r in rated)
     both = tuple(audit_of(r, r.model, "both orders") for r in compared)
@@ -51,10 +50,29 @@ def judgebench(data: Path) -> SetFigures:
     lengths = Grid(
         "By length",
         "The same scores of the reward models, split by which answer has more words.",
-        tuple(audit_of(r, r.model) for r in dhp.analyze(by_length(scores, folder / "reward_models.jsonl"))),
+        tuple(audit_of(r, r.model) for r in dhp.analyze(judgebench_by_length(data))),
         (_BY_LENGTH,),
     )
     return SetFigures("judgebench", (grid, lengths), (_published(rated, cells),), (grid,))
+
+
+def _verdicts(data: Path) -> tuple[list[RecordedAnswer], dict[str, LabelledPair]]:
+    return read_judgebench_verdicts([data / "judgebench" / "verdicts_o1-mini.jsonl"])
+
+
+def judgebench_verdicts(data: Path) -> pd.DataFrame:
+    """What o1-mini preferred in both orders."""
+    return verdict_table(*_verdicts(data), "judgebench")
+
+
+def judgebench_ratings(data: Path) -> pd.DataFrame:
+    """The scores of the reward models."""
+    return read_recorded_scores("judgebench", data / "judgebench" / "reward_models.jsonl")
+
+
+def judgebench_by_length(data: Path) -> pd.DataFrame:
+    """The same, by which answer has more words."""
+    return by_length(judgebench_ratings(data), data / "judgebench" / "reward_models.jsonl")
 
 
 def by_length(scores: pd.DataFrame, path: Path) -> pd.DataFrame:
@@ -84,7 +102,7 @@ def _published(rated: Iterable[Result], cells: Sequence[RecordedCell]) -> Table:
         "the first as fell in its JSON, the second in the column together.",
         ("judge", "accuracy", *KINDS, "all"),
         tuple(rows),
-        (f"dhp analyze {_SCORES} --format judgebench --json", _BATTLE),
+        (tabled("judgebench", "dhp analyze ratings.csv --json"), _BATTLE),
         words=2,
     )
 

@@ -4,19 +4,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
-from results_pages.parts import Audit, Grid, SetFigures, Table, audit_of
-
-import dhp
-from dhp.core.records import ORIGINAL
-from dhp.core.tables import read_table
-from dhp.loaders.released import read_recorded_scores
-from dhp.plugins.arena.recorded_verdicts import (
+from results_pages.parts import Audit, Grid, SetFigures, Table, audit_of, tabled
+from results_pages.recorded_scores import read_recorded_scores
+from results_pages.recorded_verdicts import (
+    LabelledPair,
+    RecordedAnswer,
     RecordedCell,
     compared_ways,
     read_llmbar_answers,
     read_llmbar_pairs,
     recorded_cells,
+    verdict_table,
 )
+
+import dhp
+from dhp.core.records import ORIGINAL
+from dhp.core.tables import read_table
 from dhp.report.labels import percent, percents
 
 RATES, COMPARES = "Rating", "Vanilla"
@@ -26,23 +29,18 @@ _SUBSETS = ("Natural", "GPTInst", "GPTOut", "Manual", "Neighbor")
 
 def llmbar(data: Path) -> SetFigures:
     """Pointwise and pairwise figures, one against the other, and position bias."""
-    folder = data / "llmbar"
-    pairs = read_llmbar_pairs(folder / "pairs.jsonl")
-    files = sorted(folder.glob("answers-*.jsonl"))
-    cells = recorded_cells(read_llmbar_answers(files, pairs), pairs)
-    rated = [_audit(r) for r in dhp.analyze(read_recorded_scores("llmbar", folder))]
+    cells = recorded_cells(*_answers(data))
+    rated = [_audit(r) for r in dhp.analyze(llmbar_ratings(data))]
     exact = dhp.AnalysisConfig(statistics="sign-flip")
     compared = [_audit(r) for r in dhp.analyze(two_order_ratings(cells, "llmbar"), analysis=exact)]
-    asks = tuple(
-        f"dhp battle --recorded DATA/llmbar/{f.name} --format llmbar --pairs DATA/llmbar/pairs.jsonl"
-        for f in files
-    )
+    asks = (tabled("llmbar_verdicts", "dhp battle --recorded ratings.csv"),)
+    page = ("python scripts/results.py DATA --only llmbar --out pages",)
     pointwise = Grid(
         "Each output rated alone",
         "A pair counts as noticed where the better output got the higher rating. The names are those of the "
         "release: Rating is the plain one.",
         tuple(rated),
-        ("dhp analyze DATA/llmbar --format llmbar --details",),
+        (tabled("llmbar", "dhp analyze ratings.csv --details"),),
     )
     pairwise = Grid(
         "Both outputs shown, in both orders",
@@ -51,7 +49,8 @@ def llmbar(data: Path) -> SetFigures:
         tuple(compared),
         asks,
     )
-    tables = (_bias(cells, asks), _ways(cells, asks), _published(cells, folder / "published.jsonl", asks))
+    published = _published(cells, data / "llmbar" / "published.jsonl", page)
+    tables = (_bias(cells, asks), _ways(cells, page), published)
     plain = tuple(a for a in (*rated, *compared) if a.way in (RATES, COMPARES))
     shown = Grid(
         "LLMBar",
@@ -60,6 +59,22 @@ def llmbar(data: Path) -> SetFigures:
         (*pointwise.commands, *asks),
     )
     return SetFigures("llmbar", (pointwise, pairwise), tables, (shown,))
+
+
+def _answers(data: Path) -> tuple[list[RecordedAnswer], dict[str, LabelledPair]]:
+    folder = data / "llmbar"
+    pairs = read_llmbar_pairs(folder / "pairs.jsonl")
+    return read_llmbar_answers(sorted(folder.glob("answers-*.jsonl")), pairs), pairs
+
+
+def llmbar_ratings(data: Path) -> pd.DataFrame:
+    """The ratings of outputs that were rated alone."""
+    return read_recorded_scores("llmbar", data / "llmbar")
+
+
+def llmbar_verdicts(data: Path) -> pd.DataFrame:
+    """What was preferred in both orders, of outputs that were shown together."""
+    return verdict_table(*_answers(data), "llmbar")
 
 
 def _audit(result: dhp.Result) -> Audit:

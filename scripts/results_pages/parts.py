@@ -242,6 +242,11 @@ def _shown(pair: Pair) -> str:
     return f"{pair.difference * 100:+z.0f} [{ends}]{' *' if pair.differs else ''}"
 
 
+def tabled(name: str, command: str) -> str:
+    """A command on the ratings of a set, behind the one that makes their table, `ratings.csv`."""
+    return f"python scripts/results.py DATA --ratings {name} > ratings.csv && {command}"
+
+
 def share_text(found: PassShare | None) -> str:
     """`29% [16–45]`, or a dash."""
     return "–" if found is None else f"{percent(found.share)} [{percents(found.ci)}]"

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from results_pages.parts import Audit, Grid, SetFigures, audit_of, differences
+import pandas as pd
+from results_pages.parts import Audit, Grid, SetFigures, audit_of, differences, tabled
+from results_pages.recorded_scores import read_recorded_scores
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.loaders.released import read_recorded_scores
 
 OVERLAP = ("metric/rouge1", "metric/rouge2", "metric/rougeL", "metric/bleu", "metric/chrf")
 SURFACE = "baseline/surface"
@@ -15,19 +16,22 @@ SURFACE = "baseline/surface"
 
 def bump(data: Path) -> SetFigures:
     """Twelve metrics with the scores that were released, and the judge that looks at the surface."""
-    file = data / "bump" / "task1_dataset.json"
-    scores = read_recorded_scores("bump", file)
     released = Grid(
         "Scores as released",
         "The source of each summary is the news article; how each metric was run is said by the authors.",
-        tuple(audit_of(r, f"{r.model} (BUMP)") for r in dhp.analyze(scores)),
-        ("dhp analyze DATA/bump/task1_dataset.json --format bump --details",),
+        tuple(audit_of(r, f"{r.model} (BUMP)") for r in dhp.analyze(bump_ratings(data))),
+        (tabled("bump", "dhp analyze ratings.csv --details"),),
     )
     surface, command = _run(SURFACE, "bump", data / "bump")
     own = Grid("Computed here", "Against the article.", (surface,), (command,))
     both = (*released.audits, *own.audits)
     shown = Grid("BUMP", "", both, (*released.commands, *own.commands))
     return SetFigures("bump", (released, own), (), (shown,))
+
+
+def bump_ratings(data: Path) -> pd.DataFrame:
+    """The scores that were released."""
+    return read_recorded_scores("bump", data / "bump" / "task1_dataset.json")
 
 
 def demetr(data: Path) -> SetFigures:
@@ -68,17 +72,21 @@ def _missing(folder: Path) -> Iterator[str]:
         yield f"{len(lacking)} of 35 files of demetr ({numbers}): dhp data prepare demetr fetches them"
 
 
-_FOLDER = "DATA/trajectory_judge --format trajectory"
+def agents_ratings(data: Path) -> pd.DataFrame:
+    """How far each judge trusts each run."""
+    return read_recorded_scores("trajectory", data / "trajectory_judge")
 
 
 def agents(data: Path) -> SetFigures:
     """Detection of each fault, silent and loud apart, and judges against each other."""
-    frame = read_recorded_scores("trajectory", data / "trajectory_judge")
+    frame = agents_ratings(data)
     grid = Grid(
         "Faulty runs trusted less",
         "The score is the confidence that a run is sound; a pair is a faulty run and the sound run of the "
         "same instance. A fault is silent where the outcome is correct all the same.",
         tuple(audit_of(r, r.model) for r in dhp.analyze(frame)),
-        (f"dhp analyze {_FOLDER} --details",),
+        (tabled("agents", "dhp analyze ratings.csv --details"),),
     )
-    return SetFigures("agents", (grid,), (differences(frame, f"dhp compare {_FOLDER}"),), (grid,))
+    return SetFigures(
+        "agents", (grid,), (differences(frame, tabled("agents", "dhp compare ratings.csv")),), (grid,)
+    )

@@ -6,34 +6,41 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from results_pages.parts import Grid, SetFigures, Table, audit_of, differences
+from results_pages.parts import Grid, SetFigures, Table, audit_of, differences, tabled
+from results_pages.recorded_scores import read_recorded_scores
 from scipy.stats import t
 
 import dhp
 from dhp.core.records import ORIGINAL
-from dhp.loaders.released import read_recorded_scores
 
-_FILES = "DATA/rewardbench2_judges/*.jsonl --format rewardbench2"
-_ONE = (
-    'python -c "import dhp, pathlib; from dhp.loaders.released import read_recorded_scores as read; '
-    "f = read('rewardbench2', *sorted(pathlib.Path('DATA/rewardbench2_judges').glob('*[!b].jsonl'))); "
-    "[print(k, r.model, r.detection.avg) for k in range(8) for r in dhp.analyze(f[f['sample'] == k])]\""
+_ANALYZE = tabled("rewardbench2", "dhp analyze ratings.csv --details")
+_ONE = tabled(
+    "rewardbench2",
+    "python -c \"import dhp, pandas; f = pandas.read_csv('ratings.csv'); [print(k, r.model, r.detection.avg) "
+    "for k in range(8) for r in dhp.analyze(f[f['sample'] == k])]\"",
 )
 
 
 def rewardbench2(data: Path) -> SetFigures:
     """Detection of each judge by kind, judges against each other, and eight ratings against one."""
-    files = sorted((data / "rewardbench2_judges").glob("*.jsonl"))
-    frame = read_recorded_scores("rewardbench2", *files)
+    frame = rewardbench2_ratings(data)
     grid = Grid(
         "Worse answers rated lower",
         "Each worse answer is a pair with the good one of its prompt. Eight ratings are averaged; the "
         "reward model gave one score.",
         tuple(audit_of(r, r.model) for r in dhp.analyze(frame)),
-        (f"dhp analyze {_FILES} --details",),
+        (_ANALYZE,),
     )
-    tables = (differences(frame, f"dhp compare {_FILES}"), _eight_against_one(frame))
+    tables = (
+        differences(frame, tabled("rewardbench2", "dhp compare ratings.csv")),
+        _eight_against_one(frame),
+    )
     return SetFigures("rewardbench2", (grid,), tables, (grid,))
+
+
+def rewardbench2_ratings(data: Path) -> pd.DataFrame:
+    """The ratings of all judges."""
+    return read_recorded_scores("rewardbench2", *sorted((data / "rewardbench2_judges").glob("*.jsonl")))
 
 
 def _eight_against_one(frame: pd.DataFrame) -> Table:
@@ -57,7 +64,7 @@ def _eight_against_one(frame: pd.DataFrame) -> Table:
         "second command prints detection by each single rating.",
         ("judge", "eight", "one", "one loses, mean", *kinds),
         tuple(rows),
-        (f"dhp analyze {_FILES} --details", _ONE),
+        (_ANALYZE, _ONE),
     )
 
 

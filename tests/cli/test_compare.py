@@ -115,11 +115,19 @@ def test_long_names_are_abbreviated_and_no_word_is_broken(
 
 
 def judge(name: str, seen: str) -> str:
-    """Ten prompts of each of two subsets; the judge sees what is worse in one of them alone."""
+    """Ten texts of each of two kinds; the judge sees what is worse in one of them alone."""
     rows = [
-        {"id": str(i), "subset": subset, "judge": name, "scores": [[7, 7], [5 + 2 * (subset != seen)]]}
-        for subset in ("Math", "Safety")
+        {
+            "model": name,
+            "dataset": "d",
+            "example": f"{kind} {i}",
+            "variant": variant,
+            "metric": "m",
+            "score": s,
+        }
+        for kind in ("Math", "Safety")
         for i in range(10)
+        for variant, s in (("original", 7), (kind, 5 + 2 * (kind != seen)))
     ]
     write_rows(f"{name}.jsonl", rows)
     return f"{name}.jsonl"
@@ -127,12 +135,12 @@ def judge(name: str, seen: str) -> str:
 
 def test_files_of_judges_are_analysed_and_compared(dhp: Run) -> None:
     files = judge("left", "Math"), judge("right", "Safety")
-    analysed = dhp("analyze", *files, "--format", "rewardbench2", "--json")
-    assert (analysed.code, analysed.err) == (0, "")
-    results = json.loads(analysed.out)
+    analysed = [dhp("analyze", file, "--json") for file in files]
+    assert [(done.code, done.err) for done in analysed] == [(0, ""), (0, "")]
+    results = [json.loads(done.out) for done in analysed]
     found = {r["model"]: {v["variant"]: v["detection"] for v in r["variants"]} for r in results}
     assert found == {"left": {"Math": 1.0, "Safety": 0.5}, "right": {"Math": 0.5, "Safety": 1.0}}
-    done = dhp("compare", *files, "--format", "rewardbench2")
+    done = dhp("compare", *files)
     assert done.code == 0, done.err
     rows = {line.split()[0]: line.split() for line in done.out.splitlines() if line[:1].isupper()}
     assert rows["Math"][1:7] == ["≠", "100", "noticed", "50", "undecided", "-50"]
@@ -144,17 +152,3 @@ def test_files_of_judges_are_analysed_and_compared(dhp: Run) -> None:
     last = " ".join(done.out.split("≠")[-1].split())
     assert same in last
     assert last.endswith("; new: Safety; lost: Math")
-
-
-def test_verdicts_of_judgebench_are_printed(dhp: Run) -> None:
-    row = {"kind": "code", "judge": "J", "better": "A", "verdict_as_given": "A>B"}
-    rows = [
-        {**row, "pair_id": str(i), "verdict_swapped": said} for i, said in enumerate(["A=B", "A>B", None])
-    ]
-    write_rows("v.jsonl", rows)
-    recorded = "battle --recorded v.jsonl --format judgebench"
-    done = dhp(f"{recorded} --json")
-    (found,) = json.loads(done.out)
-    wanted = {"correct_as_given": 1, "correct_swapped": 0, "correct_together": 1 / 3, "n_invalid": 1}
-    assert {name: found[name] for name in wanted} == wanted
-    assert "together" in dhp(recorded).out

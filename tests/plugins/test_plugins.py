@@ -1,4 +1,4 @@
-"""Plug-ins: those here, and a package of somebody else with a command, a judge and a reader."""
+"""Plug-ins: those here, and a package of somebody else with a command, a judge and a schedule."""
 
 import json
 import subprocess
@@ -15,28 +15,19 @@ from dhp.core.plugins import Plugin, load_target, offered
 
 PACKAGE = '''
 import click
-import json
 from dhp.analysis.schedules import Schedule
 from dhp.core.plugins import Plugin
-from dhp.core.records import ORIGINAL, Rating as Scored
-from dhp.loaders.released import Rating
+from dhp.core.records import Rating
 
 class Length:
     model, protocol = "length/words", "none"
     def rate(self, candidates, task):
         for c in candidates:
             for metric in task.metrics:
-                yield Scored(c.example, c.variant, metric.name, 0, min(5.0, 1 + len(c.text.split()) / 10))
+                yield Rating(c.example, c.variant, metric.name, 0, min(5.0, 1 + len(c.text.split()) / 10))
 
 def judge(name, seed):
     return Length()
-
-def read(path):
-    for line in path.read_text().splitlines():
-        row = json.loads(line)
-        for variant in (ORIGINAL, "worse"):
-            about = "m", "none", "pairs", row["id"], variant, "score"
-            yield Rating(*about, row[variant], 0, row["id"], None, "scored")
 
 class Eight(Schedule):
     name, column, limit = "first_eight", "eighth", "eight examples are enough"
@@ -76,7 +67,6 @@ PLUGIN = Plugin(
     judges={"length": "tiny_plugin:judge"},
     forms={"length/words": "counts words"},
     schedules={"first_eight": ("tiny_plugin:EIGHT", "Rate eight examples.")},
-    readers={"tiny": "tiny_plugin:read"},
 )
 '''
 
@@ -134,16 +124,6 @@ def test_a_schedule_of_others_is_an_option(site: Path) -> None:
     said = "--find-threshold: cannot be used with --first-eight; allowed: one of them\n"
     assert (both.returncode, both.stderr.partition(": ")[2]) == (2, said)
     assert "Rate eight examples." in command(site, "benchmark", "--help-all").stdout
-
-
-@pytest.mark.slow
-def test_a_reader_of_others_is_a_format(site: Path) -> None:
-    rows = [{"id": str(i), "original": 5, "worse": 3} for i in range(30)]
-    (site / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    done = command(site, "analyze", "pairs.jsonl", "--format", "tiny", "--json")
-    assert done.returncode == 0, done.stderr
-    (variant,) = json.loads(done.stdout)["variants"]
-    assert (variant["variant"], variant["detection"], variant["verdict"]) == ("worse", 1.0, "noticed")
 
 
 def test_a_function_of_others_is_one_of_dhp(site: Path) -> None:

@@ -17,7 +17,7 @@ from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Scale, Task
 from dhp.core.tables import Row, as_text, json_lines, read_table
-from dhp.judge.api import WIDE, Judge, computed_task, metric_name, split_settings
+from dhp.judge.api import WIDE, Judge, computed_task, metric_name, split_settings, with_original
 from dhp.judge.extraction.rating import metric_rating, read_answer
 from dhp.llm.store import NOT_STORED
 
@@ -208,6 +208,12 @@ class RecordedJudge(Judge):
                 "s" if usual > 1 else "",
                 sum(len(answers) > 1 for answers in several),
             )
+
+    def asked_about(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """The texts with a recorded answer whose original has one, too; all if there is none."""
+        recorded = {(example, variant) for example, variant, _ in self._answers}
+        names = {c.variant: self._original if c.variant == ORIGINAL else c.variant for c in candidates}
+        return with_original(candidates, lambda c: (c.example, names[c.variant]) in recorded) or candidates
 
     def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
         """Raises `InputError` where originals are to be rated and no recorded variant plays the original."""

@@ -1,10 +1,10 @@
-"""Battles of systems, evaluation by category, and recorded verdicts on pairs."""
+"""Battles of systems, evaluation by category, and recorded comparisons."""
 
 from dhp.core.plugins import Plugin
 
 PLUGIN = Plugin(
     "arena",
-    "battles of systems, evaluation by category, recorded verdicts and scores",
+    "battles of systems, evaluation by category, recorded comparisons",
     commands={
         "battle": (
             "dhp.plugins.arena.battle_command:battle",
@@ -14,9 +14,5 @@ PLUGIN = Plugin(
             "dhp.plugins.arena.evaluate_command:evaluate",
             "Let a judge score answers by category and metric.",
         ),
-    },
-    readers={
-        form: f"dhp.plugins.arena.recorded_scores:{form}"
-        for form in ("bump", "judgebench", "llmbar", "rewardbench2", "trajectory")
     },
 )

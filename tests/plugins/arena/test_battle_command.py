@@ -150,23 +150,26 @@ def test_bad_input_is_one_line(
     assert done.err.count("\n") == 1
 
 
-def test_recorded_verdicts_are_printed_and_given_as_json(dhp: Run) -> None:
-    Path("pairs.jsonl").write_text('{"id": "a", "subset": "S", "label": 1}\n')
-    row = {"id": "a", "model": "M", "protocol": "Vanilla"}
-    one = {**row, "answer_as_given": "Output (a)", "answer_swapped": "Output (b)"}
-    two = {**row, "protocol": "Rating", "score_1": "3", "score_2": "8"}
-    Path("said.jsonl").write_text(f"{json.dumps(one)}\n{json.dumps(two)}\n")
-    shown = dhp("battle", "--recorded", "said.jsonl", "--pairs", "pairs.jsonl")
-    assert shown.code == 0
-    assert "pairwise less pointwise" in shown.out
-    done = dhp("battle", "--recorded", "said.jsonl", "--pairs", "pairs.jsonl", "--json")
-    found = json.loads(done.out)
-    assert [(f["protocol"], f["correct_both"], f["detection"]) for f in found] == [
-        ("Vanilla", 1.0, 1.0),
-        ("Rating", 0.0, 0.0),
-    ]
-    assert "needs --pairs" in dhp("battle", "--recorded", "said.jsonl").err
-    assert "allowed: judgebench, llmbar" in dhp("battle", "--recorded", "x", "--format", "bar").err
+def test_recorded_comparisons_have_a_verdict_and_a_report(dhp: Run) -> None:
+    orders = (
+        [("original", "original")] * 16 + [("original", "degraded")] * 3 + [("tie", "original"), ("", "tie")]
+    )
+    rows = [f"M,e{i},negation,{one},{two}" for i, (one, two) in enumerate(orders)]
+    Path("v.csv").write_text("\n".join(["model,example,variant,original_first,original_second", *rows]))
+    shown = dhp("battle", "--recorded", "v.csv", "--out", "out")
+    assert (shown.code, shown.err) == (0, "")
+    words = " ".join(shown.out.split())
+    assert "M (pairwise:recorded): notices negation." in words
+    assert "M negation 20 1 95% 85% 80% 85% 15%" in words  # 19 and 17 of 20, both 16, together 17, 3 flips
+    assert Path("out/report.html").is_file()
+    found = json.loads(dhp("battle", "--recorded", "v.csv", "--json").out)
+    (orders_found,), result = found["orders"], found["results"]
+    assert (orders_found["n"], orders_found["unread"], orders_found["bias"]["flips"]) == (20, 1, 3)
+    assert result["variants"][0]["detection"] == (17 + 3 / 2) / 20
+    Path("scores.csv").write_text("example,variant,score\na,original,3\na,worse,2\n")
+    refused = dhp("battle", "--recorded", "scores.csv")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "holds no comparisons" in refused.err
 
 
 def test_one_folder_has_one_writer(dhp: Run, files: tuple[str, str]) -> None:

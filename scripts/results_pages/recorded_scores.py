@@ -3,15 +3,35 @@
 import logging
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from dhp.core.errors import InputError
+import pandas as pd
+from results_pages.recorded_verdicts import read_llmbar_answers, read_llmbar_pairs
+
+from dhp.core.errors import InputError, one_of
 from dhp.core.records import ORIGINAL
 from dhp.core.tables import Row, read_table
-from dhp.loaders.released import Rating
-from dhp.plugins.arena.recorded_verdicts import read_llmbar_answers, read_llmbar_pairs
+
+
+class Rating(NamedTuple):
+    """One row of a table of ratings."""
+
+    model: str
+    protocol: str
+    dataset: str
+    example: str
+    """A good text; where it has several worse ones of one kind, the later are `ID~2`, `ID~3`, ..."""
+    variant: str
+    metric: str
+    score: float | None
+    sample: int
+    cluster: str
+    """The prompt: what the texts of one cluster answer."""
+    level: str | None
+    status: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,3 +291,37 @@ def _answer_and_label_files(path: Path, answers: str, labels: str) -> tuple[list
     if not (folder / labels).is_file():
         raise InputError(f"{folder / labels}: no such file; it must be in the folder of the answers")
     return sorted(path.glob(answers)) if path.is_dir() else [path], folder / labels
+
+
+FORMS: Mapping[str, Callable[[Path], Iterator[Rating]]] = {
+    each.__name__: each for each in (bump, judgebench, llmbar, rewardbench2, trajectory)
+}
+"""Form of a published file -> its reader."""
+
+
+def read_recorded_scores(form: str, *paths: Path) -> pd.DataFrame:
+    """Scores that others recorded of good texts and of worse ones, pair by pair.
+
+    Paths are files, or folders where the form has such; several may hold several
+    judges. A row is a text, metric and sample: `model, protocol, dataset, example, variant, metric, score,
+    sample, cluster, status`, and `level` where a form has it. A score that is not a number is None, with the
+    status `unparsed`, or `failed` where the judge gave no answer. Raises `InputError` for an unknown form, a
+    file of another one, and a text that a judge scored twice.
+    """
+    one_of("form", form, FORMS)
+    read = FORMS[form]
+    found: dict[tuple[object, ...], Rating] = {}
+    for path in paths:
+        for rating in read(path):
+            known = found.setdefault((*rating[:6], rating.sample), rating)
+            if known is not rating and (known != rating or rating.variant != ORIGINAL):
+                raise InputError(
+                    f"{path}: a second score of {rating.model}, {rating.protocol}, for '{rating.variant}' of "
+                    f"'{rating.example}'; allowed: one"
+                )
+    if not found:
+        raise InputError(
+            f"{paths[0]}: holds no recorded scores of the form '{form}'; allowed: at least one pair"
+        )
+    frame = pd.DataFrame(list(found.values()), columns=list(Rating._fields))
+    return frame.drop(columns="level") if frame["level"].isna().all() else frame

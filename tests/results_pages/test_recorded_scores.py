@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from results_pages.recorded_scores import read_recorded_scores
 from scipy.stats import wilcoxon
 
 import dhp
 from dhp.analysis.results import VariantResult
 from dhp.core.errors import InputError
-from dhp.loaders.released import read_recorded_scores
 
 
 def test_bump_scores_are_one_model_a_metric(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_errors(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('[{"article_id": 1, "corrected_error_type": "x", "scores": 3}]')
     with pytest.raises(InputError, match="row 1: column 'scores' holds no object"):
         read_recorded_scores("bump", tmp_path / "a.json")
-    with pytest.raises(InputError, match="`format`: unknown form 'bumb'; did you mean 'bump'"):
+    with pytest.raises(InputError, match="unknown form 'bumb'; did you mean 'bump'"):
         read_recorded_scores("bumb", tmp_path / "a.json")
     with pytest.raises(
         InputError, match=r"pairs\.jsonl: no such file; it must be in the folder of the answers"

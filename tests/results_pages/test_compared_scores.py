@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from results_pages.recorded_scores import read_recorded_scores
 
 from dhp.core.errors import InputError
-from dhp.loaders.released import read_recorded_scores
 from dhp.runs.compare import DatasetComparison, compare_rated, recorded_results
 
 

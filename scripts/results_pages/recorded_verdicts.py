@@ -1,4 +1,4 @@
-"""Recorded verdicts of judges on labelled pairs: accuracy in each order, position bias, detection and D."""
+"""Published verdicts of judges on labelled pairs: accuracy in each order, position bias, detection and D."""
 
 import math
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 
 from dhp.core.errors import InputError
 from dhp.core.reasoning import without_reasoning
@@ -183,25 +184,6 @@ class RecordedCell:
         """Pairs in which the two verdicts together favour the better output: one may be a tie."""
         return self.figures.wins
 
-    def to_dict(self) -> dict[str, object]:
-        """The result as `--json` prints it; shares are in [0, 1]."""
-        bias = self.figures.bias
-        return {
-            "model": self.model,
-            "protocol": self.protocol,
-            "subset": self.subset,
-            "n": self.n,
-            "n_invalid": self.figures.invalid,
-            "correct_as_given": self.correct[0] / self.n,
-            "correct_swapped": self.correct[1] / self.n,
-            "correct_both": self.correct_both / self.n,
-            "correct_together": self.correct_together / self.n,
-            "same_verdict": self.same / self.n,
-            "position_bias": None if bias is None else bias.share,
-            "detection": self.figures.win_rate.value,
-            "d": self.figures.d,
-        }
-
 
 def recorded_cells(
     answers: Iterable[RecordedAnswer], labels: Mapping[str, LabelledPair]
@@ -240,6 +222,27 @@ def _cell(
         pair_figures(outcomes),
         {o.example: o.score for o in outcomes if o.score is not None},
     )
+
+
+_PREFERRED = {1: "original", 0: "tie", -1: "degraded", None: None}
+
+
+def verdict_table(
+    answers: Iterable[RecordedAnswer], labels: Mapping[str, LabelledPair], dataset: str
+) -> pd.DataFrame:
+    """The verdicts on outputs that were shown together, as `dhp battle --recorded` reads them."""
+    rows = []
+    for answer in answers:
+        if answer.form == "rating":
+            continue
+        label = labels[answer.id]
+        outcome = _outcome(answer, label)
+        orders = (outcome.as_given, outcome.swapped)
+        first, second = orders if label.label == 1 else orders[::-1]
+        about = (answer.model, answer.protocol, dataset, answer.id, label.subset)
+        rows.append((*about, _PREFERRED[first], _PREFERRED[second]))
+    names = ["model", "protocol", "dataset", "example", "variant", "original_first", "original_second"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def _outcome(answer: RecordedAnswer, label: LabelledPair) -> PairOutcome:

@@ -4,9 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-
-from dhp.core.errors import InputError
-from dhp.plugins.arena.recorded_verdicts import (
+from results_pages.recorded_verdicts import (
     RecordedCell,
     compared_ways,
     llmbar_choice,
@@ -16,12 +14,10 @@ from dhp.plugins.arena.recorded_verdicts import (
     recorded_cells,
 )
 
-PUBLISHED = {
-    "correct_False": "correct_as_given",
-    "correct_True": "correct_swapped",
-    "correct_both": "correct_both",
-    "equal": "same_verdict",
-}
+from dhp.core.errors import InputError
+
+PUBLISHED = ("correct_False", "correct_True", "correct_both", "equal")
+"""Counts of the authors: right as given, swapped and in both orders, and the same verdict in both."""
 
 
 def write(path: Path, *rows: object) -> Path:
@@ -44,21 +40,12 @@ def test_hand_worked_cell(tmp_path: Path) -> None:
     ]
     answers = read_llmbar_answers([write(tmp_path / "a.jsonl", *rows)], pairs)
     (cell,) = recorded_cells(answers, pairs)
-    assert cell.to_dict() == {
-        "model": "M",
-        "protocol": "P",
-        "subset": "S",
-        "n": 4,
-        "n_invalid": 0,
-        "correct_as_given": 0.75,
-        "correct_swapped": 0.5,
-        "correct_both": 0.5,
-        "correct_together": 0.5,
-        "same_verdict": 0.75,
-        "position_bias": 0.25,
-        "detection": 0.625,
-        "d": pytest.approx(0.2313782),  # log base 0.05 of 4 / 8: one of three wins or more of three
-    }
+    assert (cell.model, cell.protocol, cell.subset, cell.n) == ("M", "P", "S", 4)
+    assert (cell.correct, cell.correct_both, cell.correct_together, cell.same) == ((3, 2), 2, 2, 3)
+    assert (cell.figures.invalid, cell.figures.bias.share if cell.figures.bias else None) == (0, 0.25)
+    assert cell.figures.win_rate.value == 0.625
+    # log base 0.05 of 4 / 8: one of three wins or more of three
+    assert cell.figures.d == pytest.approx(0.2313782)
 
 
 def test_equal_ratings_prefer_the_second_place(tmp_path: Path) -> None:
@@ -167,10 +154,10 @@ def test_every_published_cell_of_three_judges_is_equal(llmbar_cells: list[Record
     assert len(llmbar_cells) == len(expected) == 185
     for cell in llmbar_cells:
         printed = expected[cell.model, cell.protocol, cell.subset]
-        found = cell.to_dict()
-        for theirs, ours in PUBLISHED.items():
+        counts = (*cell.correct, cell.correct_both, cell.same)
+        for theirs, ours in zip(PUBLISHED, counts, strict=True):
             count, total = printed[theirs].split(" = ")[0].split(" / ")
-            assert found[ours] == int(count) / int(total), (printed, ours)
+            assert (ours, cell.n) == (int(count), int(total)), (printed, theirs)
 
 
 @pytest.mark.slow

@@ -1,0 +1,152 @@
+"""Judgements that were recorded, in three forms, as a table of ratings."""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dhp.core.errors import InputError
+from dhp.core.records import ORIGINAL
+from dhp.core.tables import read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VERDICT, CONFIDENCE = "verdict", "confidence"
+"""Columns of yes-or-no judgements: whether the text was accepted, and how sure that was, in [0, 1]."""
+ORDERS = ("original_first", "original_second")
+"""Columns of comparisons: which text was preferred when the original was shown first, and second."""
+FLIP = "flip"
+"""The rule of a rating whose two verdicts contradict each other."""
+OVERALL = "overall"
+"""Metric of judgements that name none."""
+_ACCEPTED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_PREFERRED = {"original": 1, "tie": 0, "degraded": -1}
+_TEXT_KEYS = ("model", "protocol", "dataset", "example", "metric", "sample")
+
+
+def is_pairwise(columns: Collection[str]) -> bool:
+    """Whether a table holds what was preferred in both orders."""
+    return set(ORDERS) <= set(columns)
+
+
+def preferred(cell: object) -> int | None:
+    """1 if a cell prefers the original, -1 the degraded text, 0 neither; None if it could not be read."""
+    return None if _is_empty(cell) else _PREFERRED.get(str(cell).strip().lower())
+
+
+def verdict_rule(given: int, swapped: int) -> str:
+    """How verdicts in two orders stand to each other: `agree`, `one tie` or `flip`."""
+    return "agree" if given == swapped else "one tie" if 0 in (given, swapped) else FLIP
+
+
+def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
+    """A table of recorded judgements as a table of ratings, with a column `score`.
+
+    A row is one judgement. It has one of these:
+
+    - `score`: a number; the table is returned unchanged.
+    - `verdict` (true or false: accepted) and perhaps `confidence` (0 to 1, in this verdict): the score is the
+      confidence that the text is good.
+    - `original_first` and `original_second`, about a degraded text and its original: `original`, `degraded`
+      or `tie`. The original has the score 0, the degraded text its two-order score, from -1 to 1.
+
+    An empty cell could not be read: no score, `unparsed`. What was not asked has no row. Without a column
+    `metric` it is `overall`. Raises `InputError` with `place` and the row for any other value.
+    """
+    if "score" in frame:
+        return frame
+    if not is_pairwise(frame.columns) and VERDICT not in frame:
+        return frame
+    made = frame.reset_index(drop=True)
+    if "metric" not in made:
+        made = made.assign(metric=OVERALL)
+    made = _compared(made, place) if is_pairwise(frame.columns) else _accepted(made, place)
+    statuses = made["status"] if "status" in made else [None] * len(made)
+    made["status"] = [
+        status if not _is_empty(status) else "unparsed" if score != score else "scored"
+        for status, score in zip(statuses, made["score"], strict=True)
+    ]
+    made.attrs = dict(frame.attrs)
+    return made
+
+
+def read_judgements(path: Path) -> "pd.DataFrame":
+    """The judgements in a file (`.csv`, `.jsonl` or `.parquet`), each with a score or the reason for none.
+
+    Raises `InputError` for a file that is none of them, and for a column that is missing.
+    """
+    import pandas as pd
+
+    table = read_table(path)
+    table.need(["example", "variant"])
+    frame = as_ratings(pd.DataFrame([row.values for row in table.rows], dtype=object), str(path))
+    if "score" not in frame:
+        raise InputError(
+            f"{path}: holds no judgements; allowed: a column 'score', or '{VERDICT}', or '{ORDERS[0]}' and "
+            f"'{ORDERS[1]}'"
+        )
+    return frame if "metric" in frame else frame.assign(metric=OVERALL)
+
+
+def _accepted(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
+    accepted = [_one_of(_ACCEPTED, *cell) for cell in _cells(frame, VERDICT, place)]
+    if CONFIDENCE not in frame:
+        sure: list[float | None] = [1.0] * len(accepted)
+    else:
+        sure = [_share(*cell) for cell in _cells(frame, CONFIDENCE, place)]
+    scores = [
+        float("nan") if yes is None or share is None else share if yes else 1 - share
+        for yes, share in zip(accepted, sure, strict=True)
+    ]
+    return frame.assign(score=scores)
+
+
+def _compared(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
+    import pandas as pd
+
+    if (original := frame["variant"] == ORIGINAL).any():
+        row = int(original.to_numpy().argmax()) + 1
+        raise InputError(f"{place}: row {row}: compares the original with itself; must name a degraded text")
+    orders = [[_one_of(_PREFERRED, *cell) for cell in _cells(frame, name, place)] for name in ORDERS]
+    pairs = list(zip(*orders, strict=True))
+    scores = [float("nan") if None in pair else 0.0 - sum(pair) / 2 for pair in pairs]
+    rules = [None if None in pair else verdict_rule(*pair) for pair in pairs]
+    rated = frame.assign(score=scores, rule=pd.Series(rules, dtype=object))
+    keys = [name for name in _TEXT_KEYS if name in frame]
+    originals = frame.drop_duplicates(keys).assign(variant=ORIGINAL, score=0.0)
+    originals = originals.drop(columns=[n for n in ("level", "status", *ORDERS) if n in originals])
+    return pd.concat([originals, rated], ignore_index=True)
+
+
+def _cells(frame: "pd.DataFrame", column: str, place: str) -> list[tuple[str | None, str]]:
+    """The text of each cell, None for an empty one; and what to say of it in a message."""
+    found: list[tuple[str | None, str]] = []
+    for number, value in enumerate(frame[column], 1):
+        text = None if _is_empty(value) else str(value).strip()
+        found.append((text, f"{place}: row {number}: {column} is {text!r}"))
+    return found
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def _one_of(known: dict[str, int] | dict[str, bool], text: str | None, what: str) -> Any:
+    if text is None:
+        return None
+    plain = text.lower().removesuffix(".0")
+    if plain not in known:
+        raise InputError(f"{what}; allowed: {', '.join(known)}, or nothing if it could not be read")
+    return known[plain]
+
+
+def _share(text: str | None, what: str) -> float | None:
+    if text is None:
+        return None
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise InputError(f"{what}; must be a number from 0 to 1")
+    return share

@@ -1,0 +1,57 @@
+"""The texts that a table of recorded judgements is about."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from dhp.content.catalog import function_task
+from dhp.core.errors import InputError
+from dhp.core.recorded import read_judgements
+from dhp.core.records import ORIGINAL, Example, PerturbedText, Variant, parse_variant
+from dhp.loaders.dataset import Dataset
+from dhp.loaders.pairs import DEFAULT_LEVEL
+
+NO_TEXT = "(the text was not recorded)"
+
+
+def recorded_texts(path: Path) -> Dataset:
+    """Originals and degraded texts of a file of judgements, from its columns `text`, `source` and `level`.
+
+    Without `text` each has a remark in its place. A text without a judgement is not among them. Raises
+    `InputError` for a file of another form, and one without an original or a degraded text.
+    """
+    texts: dict[tuple[str, str], Mapping[str, object]] = {}
+    for values in read_judgements(path).to_dict("records"):
+        row = {str(name): value for name, value in values.items()}
+        texts.setdefault((str(row["example"]), str(row["variant"])), row)
+    examples = tuple(
+        Example(name, _text(row, "source") or "", _text(row, "text") or NO_TEXT, _cluster(row))
+        for (name, variant), row in texts.items()
+        if variant == ORIGINAL
+    )
+    levels = {v: _text(row, "level") or DEFAULT_LEVEL for (_, v), row in texts.items() if v != ORIGINAL}
+    if not examples or not levels:
+        raise InputError(
+            f"{path}: must have judgements of originals (variant '{ORIGINAL}') and of other texts"
+        )
+    variants = tuple(
+        Variant(name, parse_variant(name).perturber, level, "given", parse_variant(name).degree)
+        for name, level in levels.items()
+    )
+    known = {example.id for example in examples}
+    made = tuple(
+        PerturbedText(name, variant.name, _text(texts[name, variant.name], "text") or NO_TEXT)
+        for variant in variants
+        for name in known
+        if (name, variant.name) in texts
+    )
+    return Dataset(path.stem, examples, function_task(), None, examples, variants, made)
+
+
+def _text(row: Mapping[str, object], column: str) -> str | None:
+    value = row.get(column)
+    return None if value is None or value != value or not str(value).strip() else str(value)
+
+
+def _cluster(row: Mapping[str, object]) -> dict[str, str]:
+    cluster = _text(row, "cluster")
+    return {} if cluster is None else {"cluster": cluster}

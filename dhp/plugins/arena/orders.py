@@ -1,0 +1,103 @@
+"""Recorded comparisons in both orders: how often each order is right, and how far the order decides."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dhp.core.errors import InputError
+from dhp.core.recorded import ORDERS, is_pairwise, preferred, read_judgements
+from dhp.core.records import ORIGINAL
+from dhp.plugins.arena.statistics import PositionBias, position_bias
+from dhp.report.labels import percent, percents
+from dhp.report.printout import TextTable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFigures:
+    """The comparisons of one judge about one kind of damage; shares are in [0, 1]."""
+
+    model: str
+    protocol: str
+    kind: str
+    n: int
+    """Comparisons with a verdict in both orders, on which all shares rest."""
+    unread: int
+    """Comparisons without a verdict in some order."""
+    right_first: float | None
+    """Share in which the original is preferred when it is shown first; None without a comparison."""
+    right_second: float | None
+    right_both: float | None
+    right_together: float | None
+    """Share in which the two verdicts together favour the original: one may be a tie."""
+    bias: PositionBias | None
+
+    @property
+    def judge(self) -> str:
+        """The model, with the way it was asked if the file says it."""
+        return self.model if self.protocol == "none" else f"{self.model} ({self.protocol})"
+
+
+def order_figures(path: Path) -> list[OrderFigures]:
+    """The figures of a file of comparisons, one for each model, protocol and kind.
+
+    Raises `InputError` for a file that holds no comparisons.
+    """
+    frame = read_judgements(path)
+    if not is_pairwise(frame.columns):
+        raise InputError(
+            f"{path}: holds no comparisons; must have the columns '{ORDERS[0]}' and '{ORDERS[1]}'; other "
+            f"judgements: dhp benchmark --model recorded/{path}"
+        )
+    frame = frame[frame["variant"] != ORIGINAL]
+    for key, default in (("model", path.name), ("protocol", "none")):
+        frame = frame.assign(**{key: frame[key].astype(str) if key in frame else default})
+    groups = frame.groupby(["model", "protocol", "variant"], sort=False)
+    return [_figures(str(model), str(way), str(kind), own) for (model, way, kind), own in groups]
+
+
+def _figures(model: str, protocol: str, kind: str, own: "pd.DataFrame") -> OrderFigures:
+    every = list(zip(*([preferred(cell) for cell in own[name]] for name in ORDERS), strict=True))
+    read = [(first, second) for first, second in every if first is not None and second is not None]
+    first, second = [one for one, _ in read], [other for _, other in read]
+
+    def share(right: Sequence[bool]) -> float | None:
+        return sum(right) / len(right) if right else None
+
+    return OrderFigures(
+        *(model, protocol, kind, len(read), len(every) - len(read)),
+        share([one == 1 for one in first]),
+        share([other == 1 for other in second]),
+        share([one == other == 1 for one, other in read]),
+        share([one + other > 0 for one, other in read]),
+        position_bias(first, second),
+    )
+
+
+_RIGHT = ("pairs", "unread", "original first", "original second", "both", "together", "flips", "95 %")
+LEGEND = (
+    "Share of pairs in which the original is preferred: shown first, shown second, in both orders; together: "
+    "the two verdicts favour it, one may be a tie. flips: the verdict follows the order."
+)
+
+
+def order_table(figures: Sequence[OrderFigures]) -> TextTable:
+    """A row for each judge and kind."""
+    rows = [
+        (
+            *(each.judge, each.kind, str(each.n), str(each.unread)),
+            *map(percent, (each.right_first, each.right_second, each.right_both, each.right_together)),
+            percent(each.bias.share if each.bias else None),
+            percents(each.bias.ci if each.bias else None),
+        )
+        for each in figures
+    ]
+    return TextTable("verdicts by order", ("judge", "kind", *_RIGHT), rows, _RIGHT)
+
+
+def order_dict(figures: OrderFigures) -> dict[str, object]:
+    """The figures as JSON."""
+    return asdict(figures)
