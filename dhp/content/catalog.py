@@ -22,7 +22,6 @@ from dhp.core.specs import (
     AuthoredEdits,
     Card,
     Descriptions,
-    EvaluationContent,
     Language,
     Metric,
     Probes,
@@ -171,7 +170,6 @@ _FOLDERS = {
     "pairwise protocol": "protocols/pairwise",
     "language": "protocols/wording",
     "language of pairwise prompts": "protocols/pairwise/wording",
-    "language of evaluations": "protocols/evaluation",
 }
 """Kind of content, as messages call it -> the folder of its YAML files, one a name."""
 _GIVEN_AS_FILES = ("task", "suite", "weights", "protocol", "pairwise protocol")
@@ -567,21 +565,3 @@ def _steps(place: str, data: dict[object, object], metrics: Collection[str]) -> 
             raise InputError(f"{place}: {name}: must be a list of steps, each a text")
         steps[str(name)] = listed
     return steps
-
-
-# Answers by category
-
-
-def read_evaluation(language: Language) -> EvaluationContent:
-    """Categories and metrics in a language."""
-    return load_spec(file_of("language of evaluations", language), EvaluationContent)
-
-
-def evaluation_protocol() -> Protocol:
-    """How the judge is asked for a score."""
-    return load_spec(folder_of("language of evaluations") / "evaluate.yaml", Protocol)
-
-
-def questions_file(language: Language) -> Path:
-    """Example questions, five a category, in the form of ColossalEval's target files."""
-    return content_folder("datasets") / "questions" / f"{language}.json"

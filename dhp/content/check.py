@@ -4,10 +4,8 @@ from collections.abc import Iterator
 
 from dhp.content.catalog import (
     descriptions,
-    evaluation_protocol,
     names_of,
     read_card,
-    read_evaluation,
     read_protocol,
     read_suite,
     read_task,
@@ -55,7 +53,3 @@ def _protocols() -> Iterator[str]:
             _check_name(protocol.origin, "protocol", name, protocol.protocol)
             count = "both orders" if pairwise else f"{protocol.samples} samples"
             yield f"{kind} {name}: {protocol.answer}, {count}"
-    for language in LANGUAGES:
-        content = read_evaluation(language)
-        yield f"evaluation {language}: {len(content.categories)} categories, {len(content.metrics)} metrics"
-    yield f"protocol {evaluation_protocol().protocol}: {evaluation_protocol().answer}"

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from dhp.core.language import language_name
 from dhp.core.records import ORIGINAL, Level, Probe, Variant
-from dhp.core.text import slots_fault
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -510,52 +509,4 @@ class Weights(Spec):
                     raise ValueError(f"{place}: {total} votes of {self.experts} experts; allowed: one each")
         if lacking := [task for task in self.agreement if task not in self.votes]:
             raise ValueError(f"agreement.{lacking[0]}: has no votes; allowed: {', '.join(self.votes)}")
-        return self
-
-
-class CategoryMetric(MetricTexts):
-    """A metric of answers, on a scale from 1 to 5."""
-
-    label: str = ""
-    """Name of the metric in prompts; default: its name."""
-
-
-class QuestionCategory(Spec):
-    """A kind of question."""
-
-    instruction: str
-    """Task of answering a question of this category."""
-    metrics: list[str] = Field(min_length=1)
-
-
-class EvaluationContent(Spec):
-    """Categories and their metrics in one language."""
-
-    language: Language
-    source_label: str
-    output_label: str
-    good_answer: str
-    """Said above a target answer that the judge may compare with."""
-    correct_answer: str
-    """The same for the metric correctness."""
-    second_turn: str
-    """Shows the target answer, with one of these in `{{said}}`, after the judge's first answer."""
-    auto_steps: str
-    """Asks the model for the evaluation steps of a metric."""
-    metrics: dict[str, CategoryMetric]
-    categories: dict[str, QuestionCategory]
-
-    @model_validator(mode="after")
-    def _complete(self) -> "EvaluationContent":
-        for name, category in self.categories.items():
-            if unknown := [metric for metric in category.metrics if metric not in self.metrics]:
-                raise ValueError(
-                    f"categories.{name}.metrics: unknown '{unknown[0]}'; allowed: {', '.join(self.metrics)}"
-                )
-        for place, needed in (
-            ("second_turn", ["said", "reference"]),
-            ("auto_steps", ["metric", "definition"]),
-        ):
-            if fault := slots_fault(getattr(self, place), [*needed, "category"], needed):
-                raise ValueError(f"{place}: {fault}")
         return self

@@ -11,13 +11,14 @@ from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol, Wording
 from dhp.core.records import Candidate, Rating
 from dhp.core.seeding import text_hash
-from dhp.core.specs import EvaluationContent, Task
+from dhp.core.specs import Task
 from dhp.core.text import fenced, fill
 from dhp.judge.judges.llm import LlmJudge, asked_for
 from dhp.judge.prompt_files import PromptFile
 from dhp.judge.requests import RequestBuilder
 from dhp.llm.cached_model import CachedModel, asked_steps
 from dhp.llm.records import Failure, Params, Reply, Request
+from dhp.plugins.arena.content import EvaluationContent
 
 Reference = Literal["none", "one-prompt", "second-turn"]
 """Whether the judge sees a target answer: in the prompt, or in a second turn after its first answer."""

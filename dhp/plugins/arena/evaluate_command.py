@@ -84,8 +84,8 @@ def evaluate(
     """
     language = content_language(changes)
     if save_questions:
-        from dhp.content.catalog import questions_file
         from dhp.core.files import read_text, write_lines
+        from dhp.plugins.arena.content import questions_file
 
         text = read_text(questions_file(language))
         write_lines(Path(save_questions), [text])

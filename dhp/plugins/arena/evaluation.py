@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dhp.cli.language_models import estimates_shown
 from dhp.cli.protocol_options import AnswerChanges, ProtocolChanges
-from dhp.content.catalog import evaluation_protocol, override, read_pairwise, read_wording
+from dhp.content.catalog import override, read_pairwise, read_wording
 from dhp.core.errors import InputError, Waiting
 from dhp.core.options import option
 from dhp.core.records import Candidate, Rating
@@ -33,6 +33,7 @@ from dhp.plugins.arena.battle import (
     win_chart,
 )
 from dhp.plugins.arena.category_judge import CORRECTNESS, evaluation_judge, written_steps
+from dhp.plugins.arena.content import evaluation_protocol
 from dhp.plugins.arena.input import (
     OTHER,
     Answer,

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dhp.content.catalog import read_evaluation
 from dhp.core.errors import InputError, listed, one_of, suggest
 from dhp.core.files import read_json
 from dhp.core.seeding import text_hash
-from dhp.core.specs import EvaluationContent, Language, Metric, Scale, Task
+from dhp.core.specs import Language, Metric, Scale, Task
 from dhp.core.tables import Row, Table, as_text, read_table
+from dhp.plugins.arena.content import EvaluationContent, read_evaluation
 
 _QUESTION = ("instruction", "question", "prompt", "source")
 _OUTPUT = ("output", "answer", "response", "text")

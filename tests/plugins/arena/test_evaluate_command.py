@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dhp.content.catalog import read_evaluation
 from dhp.core.files import Lock
+from dhp.plugins.arena.content import read_evaluation
 from tests.cli.conftest import Run
 from tests.llm.stub import stats, stub_server
 
