@@ -49,7 +49,7 @@ def response_styles(
     ratings: RatingsArray, variants: Sequence[str], scales: Mapping[str, Scale] | None
 ) -> dict[str, ResponseStyle]:
     """Metric -> distribution of the mean scores of originals and of degraded texts, and what it is called."""
-    found = {}
+    styles = {}
     originals, degraded = (_scores(ratings, each) for each in (None, variants))
     for m, metric in enumerate(ratings.metrics):
         good, bad = spread(originals[:, m]), spread(degraded[:, m])
@@ -57,8 +57,8 @@ def response_styles(
             continue
         scale = (scales or {}).get(metric)
         words = None if scale is None else style_names(good, bad, scale.min, scale.max)
-        found[metric] = ResponseStyle(good, bad, words)
-    return found
+        styles[metric] = ResponseStyle(good, bad, words)
+    return styles
 
 
 def halo(ratings: RatingsArray, variants: Sequence[str]) -> dict[str, dict[str, dict[str, float | None]]]:
@@ -78,8 +78,8 @@ def halo(ratings: RatingsArray, variants: Sequence[str]) -> dict[str, dict[str, 
 
 def _scores(ratings: RatingsArray, variants: Sequence[str] | None) -> Floats:
     """Mean scores of the originals, or of these variants, shape (texts, metrics)."""
-    there = [v for v in variants or () if v in ratings.variants]
-    places = [0] if variants is None else [1 + ratings.variants.index(v) for v in there]
+    rated = [v for v in variants or () if v in ratings.variants]
+    places = [0] if variants is None else [1 + ratings.variants.index(v) for v in rated]
     return np.moveaxis(ratings.means[places], 1, 2).reshape(-1, len(ratings.metrics))
 
 
@@ -114,17 +114,17 @@ def dose_responses(
         if dose is not None and name in ratings.variants:
             doses.setdefault(perturber, []).append(dose)
     return tuple(
-        _dose_response(ratings, perturber, sorted(found), edits, characters)
-        for perturber, found in doses.items()
-        if len(found) >= _FEWEST_DOSES
+        _dose_response(ratings, perturber, sorted(own_doses), edits, characters)
+        for perturber, own_doses in doses.items()
+        if len(own_doses) >= _FEWEST_DOSES
     )
 
 
-def fitted_detection(found: DoseResponse, doses: Sequence[float]) -> list[float] | None:
+def fitted_detection(response: DoseResponse, doses: Sequence[float]) -> list[float] | None:
     """Detection at these doses, above 0, by the fitted psychometric curve; None where no T75 was found."""
-    if found.t75 is None or not found.t75.value or found.power is None or found.lapse is None:
+    if response.t75 is None or not response.t75.value or response.power is None or response.lapse is None:
         return None
-    return [float(d) for d in curve(doses, found.t75.value, found.power, found.lapse)]
+    return [float(d) for d in curve(doses, response.t75.value, response.power, response.lapse)]
 
 
 def _dose_response(
@@ -284,7 +284,7 @@ def analyze_ratings(
     `variants` are all, rated or not; `scales` and `characters`, the median length of the originals, are given
     where they are known.
     """
-    rows, controls, attacks, curves, found = _all_tested(ratings, variants, config, characters)
+    rows, controls, attacks, curves, of_run = _all_tested(ratings, variants, config, characters)
     rows, at_mark, swept = _at_mark(ratings, rows, config, scales or {})
     dosed = {response.perturber for response in curves}
     averaged = [row for row in rows if parse_variant(row.variant).perturber not in dosed]
@@ -317,7 +317,7 @@ def analyze_ratings(
         usage=dict(usage),
         cost=cost,
         warnings=(*failure_warnings(ratings, rows), *notes, *_warnings(ratings)),
-        detection=found,
+        detection=of_run,
         floor=config.floor_share,
         pass_mark=at_mark,
         sweep=swept,
@@ -357,7 +357,7 @@ def _all_tested(
     names, order = [v.name for v in perturbed], [v.name for v in variants]
     responses = dose_responses(ratings, names, [e for e in edits if e in ratings.variants], characters)
     dosed = {response.perturber for response in responses}
-    rows, found = judged_kinds(ratings, [v for v in perturbed if v.perturber not in dosed], config, edits)
+    rows, of_run = judged_kinds(ratings, [v for v in perturbed if v.perturber not in dosed], config, edits)
     further, _ = judged_kinds(ratings, [v for v in perturbed if v.perturber in dosed], config, edits)
     ordered = sorted((*rows, *further), key=lambda row: order.index(row.variant))
     return (
@@ -365,35 +365,35 @@ def _all_tested(
         judged_probes(ratings, controls, config, ordered),
         judged_probes(ratings, attacks, config, ordered, attacks=True),
         responses,
-        found,
+        of_run,
     )
 
 
 def averages(rows: Sequence[VariantResult]) -> dict[str, Any]:
     """D_avg and D_min, plain and weighted, over the kinds with five pairs or more; None without any."""
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     enough = [row for row in rows if row.d is not None and row.n >= FEWEST_PAIRS]
     levels = [row.level for row in enough]
     for end in ("", "_ew"):
         d = [getattr(row, f"d{end}") for row in enough]
-        found[f"d_avg{end}"] = level_average(d, levels) if enough else None
-        found[f"d_min{end}"] = minimum(d)[0] if enough else None
+        figures[f"d_avg{end}"] = level_average(d, levels) if enough else None
+        figures[f"d_min{end}"] = minimum(d)[0] if enough else None
     least = minimum([row.d for row in enough if row.d is not None])[1] if enough else 0
-    return found | {"d_min_variant": enough[least].variant if enough else None}
+    return figures | {"d_min_variant": enough[least].variant if enough else None}
 
 
 def _warnings(ratings: RatingsArray) -> tuple[str, ...]:
     """What makes the figures doubtful."""
-    found = []
+    warnings = []
     asked, scored = ratings.counts["asked"], ratings.counts["scored"]
     share = 1 - scored / asked
     if share > _MANY_MISSING:
-        said = ", ".join(f"{reason} {n:,}" for reason, n in without_score(ratings.counts).items())
-        found.append(f"{share:.1%} of the ratings have no score ({said})")
+        reasons = ", ".join(f"{reason} {n:,}" for reason, n in without_score(ratings.counts).items())
+        warnings.append(f"{share:.1%} of the ratings have no score ({reasons})")
     texts, different = ratings.repeated
     if texts and "sample" not in ratings.columns:
-        found.append(
+        warnings.append(
             f"{texts} combinations of text and metric have several scores, but there is no column `sample` "
             f"({different} have different scores); the mean is used"
         )
-    return tuple(found)
+    return tuple(warnings)

@@ -49,8 +49,8 @@ def rated_variants(ratings: RatingsArray, suite: Suite | None) -> tuple[list[Var
             rated.append(Variant(name, perturber, levels.get(name, _ONE_LEVEL), "", degree))
         return rated, [], "column" if ratings.levels else "none"
     # A table does not say whether a language model or people made the variants of method `llm`.
-    own = (v if v.method == "rule" else replace(v, method="") for v in suite.variants)
-    known = {v.name: v for v in (*own, *probes.values())}
+    variants = (v if v.method == "rule" else replace(v, method="") for v in suite.variants)
+    known = {v.name: v for v in (*variants, *probes.values())}
     for name in ratings.variants:
         perturber, degree, dose = parse_variant(name)
         if dose and perturber in suite.perturbers:
@@ -87,10 +87,10 @@ def judged_kinds(
         return [], NOTHING
     names = [variant.name for variant in variants]
     differences = ratings.difference_table(names, ratings.metrics)
-    found = detection(differences, [variant.level for variant in variants], ratings.clusters)
+    detected = detection(differences, [variant.level for variant in variants], ratings.clusters)
     looks = ratings.course.analyses
-    said = verdicts(
-        found,
+    verdict_list = verdicts(
+        detected,
         flip_log_p(differences, ratings.clusters),
         floor=config.floor_share,
         below_edits=_below_edits(ratings, names, edits),
@@ -98,12 +98,12 @@ def judged_kinds(
         # With several analyses a kind that was decided stays so, whatever becomes of the others.
         together=None if looks is None else len(names),
     )
-    rows = _rows(ratings, variants, config, differences, found)
-    more = needed(found, said, config.floor_share)
+    rows = _rows(ratings, variants, config, differences, detected)
+    more = needed(detected, verdict_list, config.floor_share)
     return [
         replace(row, verdict=word, n_to_decide=sizes)
-        for row, word, sizes in zip(rows, said, more, strict=True)
-    ], _of_run(found, names)
+        for row, word, sizes in zip(rows, verdict_list, more, strict=True)
+    ], _of_run(detected, names)
 
 
 def _below_edits(ratings: RatingsArray, names: Sequence[str], edits: Sequence[str]) -> Floats | None:
@@ -112,17 +112,19 @@ def _below_edits(ratings: RatingsArray, names: Sequence[str], edits: Sequence[st
     return below_edits(tables, ratings.clusters).log_p if tables else None
 
 
-def needed(found: Detection, said: Sequence[Verdict], floor: float) -> list[tuple[int, int] | None]:
+def needed(detected: Detection, decided: Sequence[Verdict], floor: float) -> list[tuple[int, int] | None]:
     """Examples that would decide each kind of which it is open whether it is noticed or missed."""
-    size = effective_size(found.seen, found.clusters)[:, 0]
-    pairs = found.seen.there.sum(axis=0)[:, 0]
-    variance = pairs * (found.seen.influence[:, :, 0] ** 2).sum(axis=0)
-    open_ = [word in (UNDECIDED, FAINT) and size[v] >= 1 for v, word in enumerate(said)]
+    size = effective_size(detected.seen, detected.clusters)[:, 0]
+    pairs = detected.seen.defined.sum(axis=0)[:, 0]
+    variance = pairs * (detected.seen.influence[:, :, 0] ** 2).sum(axis=0)
+    open_ = [word in (UNDECIDED, FAINT) and size[v] >= 1 for v, word in enumerate(decided)]
     return [
-        examples_to_decide(int(pairs[v]), size[v], found.value[v], variance[v], floor=floor, kinds=sum(open_))
+        examples_to_decide(
+            int(pairs[v]), size[v], detected.value[v], variance[v], floor=floor, kinds=sum(open_)
+        )
         if open_[v]
         else None
-        for v in range(len(said))
+        for v in range(len(decided))
     ]
 
 
@@ -145,8 +147,8 @@ def judged_probes(
     beside = ratings.difference_table(judged, ratings.metrics) if judged else None
     moved = any(np.nan_to_num(x).any() for x in (differences, beside) if x is not None)
     noticed = [row.verdict is NOTICED for row in damage]
-    found = detection(differences, [variant.level for variant in variants], ratings.clusters)
-    rows = _rows(ratings, variants, config, differences, found, two_sided=attacks)
+    detected = detection(differences, [variant.level for variant in variants], ratings.clusters)
+    rows = _rows(ratings, variants, config, differences, detected, two_sided=attacks)
     moves = movements(differences, beside, noticed, ratings.clusters)
     states = [control_state(each, attack=attacks, scores_move=moved) for each in moves]
     return [
@@ -154,8 +156,8 @@ def judged_probes(
             row,
             verdict=state,
             best_metric=row.best_metric and ratings.metrics[m],
-            detection=_defined(found.metric_value[v, m]),
-            detection_ci=_ends(found.metric_low[v, m], found.metric_high[v, m]),
+            detection=_defined(detected.metric_value[v, m]),
+            detection_ci=_ends(detected.metric_low[v, m], detected.metric_high[v, m]),
             share=float(each.share[m]) if each.against[m] >= 0 else None,
             beside=judged[each.against[m]] if each.against[m] >= 0 else None,
         )
@@ -168,7 +170,7 @@ def _rows(
     variants: Sequence[Variant],
     config: ResolvedConfig,
     differences: Floats,
-    found: Detection,
+    detected: Detection,
     *,
     two_sided: bool = False,
 ) -> list[VariantResult]:
@@ -179,7 +181,7 @@ def _rows(
         differences = ratings.difference_table(names, metrics, ties=False)
     alternative: Alternative = "two-sided" if two_sided else "greater"
     log_p, *scores = _discerned(ratings, weights, config, differences, alternative)
-    cells = _cells(ratings, names, weights, differences, log_p, found)
+    cells = _cells(ratings, names, weights, differences, log_p, detected)
     rows = []
     for v, (variant, row) in enumerate(zip(variants, weights, strict=True)):
         d, d_ew = (_defined(each[v]) for each in scores)
@@ -188,7 +190,7 @@ def _rows(
             lost = confusion([cell.mean_drop or 0.0 for cell in cells[v].values()], row)
         if d is not None and d_ew is not None and variant.level not in PROBES:
             d, d_ew = (ratings.course.adjusted(each, variant.name) for each in (d, d_ew))
-        value, low, high = _kind(found, v)
+        value, low, high = _kind(detected, v)
         rows.append(
             VariantResult(
                 variant=variant.name,
@@ -204,8 +206,8 @@ def _rows(
                 misplaced=_defined(lost),
                 detection=_defined(value),
                 detection_ci=_ends(low, high),
-                best_metric=None if math.isnan(value) else _best(found.metric_value[v], metrics),
-                n=int(found.pairs[v].max()),
+                best_metric=None if math.isnan(value) else _best(detected.metric_value[v], metrics),
+                n=int(detected.pairs[v].max()),
             )
         )
     return rows
@@ -241,7 +243,7 @@ def _cells(
     weights: Sequence[Sequence[float] | None],
     differences: Floats,
     log_p: Floats,
-    found: Detection,
+    detected: Detection,
 ) -> list[dict[str, Cell]]:
     """Metric -> its test, of each variant."""
     original, degraded = ratings.score_tables(variants)
@@ -249,7 +251,7 @@ def _cells(
     drops = standardised_drop_influences(original, degraded).value
     cells: list[dict[str, Cell]] = [{} for _ in variants]
     for v, m in product(range(len(variants)), range(len(ratings.metrics))):
-        metric, row, pairs = ratings.metrics[m], weights[v], int(found.pairs[v, m])
+        metric, row, pairs = ratings.metrics[m], weights[v], int(detected.pairs[v, m])
         cells[v][metric] = Cell(
             p=_plain_p(log_p[v, m]),
             log10_p=_defined(log_p[v, m] / math.log(10) + 0.0),
@@ -257,11 +259,11 @@ def _cells(
             missing=ratings.missing(variants[v], metric),
             mean_drop=float(np.nanmean(differences[:, v, m])) + 0.0 if pairs else None,
             weight=None if row is None else row[m],
-            fell=_defined(found.fell[v, m]),
-            tied=_defined(found.tied[v, m]),
-            rose=_defined(found.rose[v, m]),
-            detection=_defined(found.metric_value[v, m]),
-            detection_ci=_ends(found.metric_low[v, m], found.metric_high[v, m]),
+            fell=_defined(detected.fell[v, m]),
+            tied=_defined(detected.tied[v, m]),
+            rose=_defined(detected.rose[v, m]),
+            detection=_defined(detected.metric_value[v, m]),
+            detection_ci=_ends(detected.metric_low[v, m], detected.metric_high[v, m]),
             auroc=_defined(area.value[v, m]),
             standardised_drop=_defined(drops[v, m]),
         )
@@ -270,15 +272,15 @@ def _cells(
 
 def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> list[str]:
     """A line on kinds of which more, or fewer, ratings lack a score than of originals (Holm over kinds)."""
-    found = {}
+    failures = {}
     for row in rows:
         failed = ratings.failed(row.variant)
         if failed is not None and failed.any():
-            found[row.variant] = (failed.mean(axis=1), math.log(float(failure_p(*failed))))
-    adjusted = holm(np.array([log_p for _, log_p in found.values()]))
+            failures[row.variant] = (failed.mean(axis=1), math.log(float(failure_p(*failed))))
+    adjusted = holm(np.array([log_p for _, log_p in failures.values()]))
     uneven = [
         (abs(after - before), f"{variant_name(name)} ({after:.0%} and {before:.0%})")
-        for (name, ((before, after), _)), log_p in zip(found.items(), adjusted.tolist(), strict=True)
+        for (name, ((before, after), _)), log_p in zip(failures.items(), adjusted.tolist(), strict=True)
         if log_p <= math.log(0.05)
     ]
     if not uneven:
@@ -296,22 +298,22 @@ def _best(values: Floats, metrics: Sequence[str]) -> str:
     return min(m for m, value in zip(metrics, values, strict=True) if value >= np.nanmax(values) - 1e-12)
 
 
-def _kind(found: Detection, v: int) -> tuple[float, float, float]:
-    return float(found.value[v]), float(found.low[v]), float(found.high[v])
+def _kind(detected: Detection, v: int) -> tuple[float, float, float]:
+    return float(detected.value[v]), float(detected.low[v]), float(detected.high[v])
 
 
 def _ends(low: float, high: float) -> Ends:
     return None if math.isnan(low) or math.isnan(high) else (float(low), float(high))
 
 
-def _of_run(found: Detection, names: Sequence[str]) -> RunDetection:
-    average, low, high = found.average
-    there = found.lowest >= 0
-    least, *ends = _kind(found, found.lowest) if there else (math.nan,) * 3
+def _of_run(detected: Detection, names: Sequence[str]) -> RunDetection:
+    average, low, high = detected.average
+    defined = detected.lowest >= 0
+    least, *ends = _kind(detected, detected.lowest) if defined else (math.nan,) * 3
     return RunDetection(
         avg=_defined(average),
         min=_defined(least),
-        min_variant=names[found.lowest] if there else None,
+        min_variant=names[detected.lowest] if defined else None,
         ci={"avg": _ends(low, high), "min": _ends(*ends)},
     )
 

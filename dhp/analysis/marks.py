@@ -26,17 +26,19 @@ def read_marks(typed: Sequence[str]) -> dict[str, str]:
     return marks
 
 
-def resolved_marks(given: PassMark, metrics: Sequence[str], known: "Sequence[Metric]") -> dict[str, float]:
+def resolved_marks(
+    pass_mark: PassMark, metrics: Sequence[str], known: "Sequence[Metric]"
+) -> dict[str, float]:
     """Metric -> its mark on the scale of stored scores, where higher is better; empty without a mark.
 
-    Without a `given` mark metrics with two labels have that of the better one. `known` are the metrics of the
-    task. Raises `InputError` for a mark that is not on a metric's scale, or is none of its labels.
+    Without a `pass_mark` metrics with two labels have that of the better one. `known` are the metrics of
+    the task. Raises `InputError` for a mark that is not on a metric's scale, or is none of its labels.
     """
     by_name = {metric.name: metric for metric in known}
-    if given is None:
+    if pass_mark is None:
         pairs = [name for name in metrics if name in by_name and len(by_name[name].labels) == 2]
         return dict.fromkeys(pairs, 1 + _MAJORITY)
-    wanted = given if isinstance(given, Mapping) else {"": given}
+    wanted = pass_mark if isinstance(pass_mark, Mapping) else {"": pass_mark}
     marks = {}
     for name, mark in wanted.items():
         if name:
@@ -46,14 +48,14 @@ def resolved_marks(given: PassMark, metrics: Sequence[str], known: "Sequence[Met
     return marks
 
 
-def marks_in_words(given: PassMark, marks: Mapping[str, float], known: "Sequence[Metric]") -> str:
+def marks_in_words(pass_mark: PassMark, marks: Mapping[str, float], known: "Sequence[Metric]") -> str:
     """The marks as users write them: `7`, `pass`, `coherence 4, fluency 3`; empty without any."""
-    if given is None:
+    if pass_mark is None:
         labels = {metric.labels[-1] for metric in known if metric.name in marks}
         return " or ".join(sorted(labels))
-    if isinstance(given, Mapping):
-        return ", ".join(f"{name} {mark}".strip() for name, mark in given.items())
-    return f"{given:g}" if isinstance(given, int | float) else given
+    if isinstance(pass_mark, Mapping):
+        return ", ".join(f"{name} {mark}".strip() for name, mark in pass_mark.items())
+    return f"{pass_mark:g}" if isinstance(pass_mark, int | float) else pass_mark
 
 
 def _stored(mark: float | int | str, name: str, metric: "Metric | None") -> float:

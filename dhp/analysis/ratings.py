@@ -260,7 +260,9 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
         variants=tuple(variants),
         metrics=tuple(metrics),
         means=means,
-        samples={name: _by_text(cell[own], score[own]) for name, own in zip(metrics, rated, strict=True)},
+        samples={
+            name: _by_text(cell[chosen], score[chosen]) for name, chosen in zip(metrics, rated, strict=True)
+        },
         asked=rows > 0,
         levels=None if levels is None else _levels(levels.drop_duplicates().to_numpy().tolist(), place),
         counts={"asked": int(rows.sum()), **{s: int(counts.get(s, 0)) for s in kinds}},
@@ -277,12 +279,12 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
 
 def _clusters(table: "pd.DataFrame", place: str) -> dict[str, str]:
     """Example -> its cluster."""
-    own = table[["example", "cluster"]].drop_duplicates()
-    if (twice := own["example"].duplicated()).any():
+    pairs = table[["example", "cluster"]].drop_duplicates()
+    if (twice := pairs["example"].duplicated()).any():
         raise InputError(
-            f"{place}: example '{own['example'][twice].iloc[0]}' is in two clusters; allowed: one"
+            f"{place}: example '{pairs['example'][twice].iloc[0]}' is in two clusters; allowed: one"
         )
-    return dict(zip(own["example"], own["cluster"], strict=True))
+    return dict(zip(pairs["example"], pairs["cluster"], strict=True))
 
 
 def cluster_numbers(clusters: Mapping[str, str]) -> Ints | None:
@@ -306,11 +308,11 @@ def _counted(table: "pd.DataFrame", column: str, status: str) -> dict[str, int]:
     """What a column says in the rows with a status, and how often, the most frequent first."""
     if column not in table:
         return {}
-    said = table.loc[table["status"] == status, column]
-    found: Counter[str] = Counter()
-    for text, count in said[~blank(said)].value_counts().items():
-        found[str(text)] += int(count)
-    return dict(found)
+    texts = table.loc[table["status"] == status, column]
+    counts: Counter[str] = Counter()
+    for text, count in texts[~blank(texts)].value_counts().items():
+        counts[str(text)] += int(count)
+    return dict(counts)
 
 
 def _missing_mass(table: "pd.DataFrame", place: str) -> "pd.Series[float] | None":
@@ -401,9 +403,9 @@ def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
     means = np.full((1 + len(variants), len(metrics), len(examples)), none)
     asked = np.zeros(means.shape, dtype=np.bool_)
     columns = [[position[example] for example in part.examples] for part in parts]
-    for part, own in zip(parts, columns, strict=True):
+    for part, places in zip(parts, columns, strict=True):
         rows = [0, *(1 + variants.index(name) for name in part.variants)]
-        cells = np.ix_(rows, [metrics.index(name) for name in part.metrics], own)
+        cells = np.ix_(rows, [metrics.index(name) for name in part.metrics], places)
         means[cells], asked[cells] = part.means, part.asked
     levels = (pair for part in parts for pair in (part.levels or {}).items())
     clusters = _merged_clusters(parts)
@@ -446,24 +448,24 @@ def _samples(
     if all(metric not in part.samples for part in parts):
         return means[~np.isnan(means)][:, None]
     width = max(part.samples[metric].shape[1] for part in parts if metric in part.samples)
-    found, texts = [], []
+    rows, texts = [], []
     for part, column in zip(parts, columns, strict=True):
         if metric in part.metrics:
-            own = part.means[:, part.metrics.index(metric)]
-            scores = part.samples.get(metric, own[~np.isnan(own)][:, None])
+            mean_of = part.means[:, part.metrics.index(metric)]
+            scores = part.samples.get(metric, mean_of[~np.isnan(mean_of)][:, None])
             gaps = np.full((len(scores), width - scores.shape[1]), np.nan)
-            found.append(np.hstack([scores, gaps]))
+            rows.append(np.hstack([scores, gaps]))
             number = np.array([0, *(1 + variants.index(name) for name in part.variants)])
-            row, example = np.nonzero(~np.isnan(own))
+            row, example = np.nonzero(~np.isnan(mean_of))
             texts.append(np.ravel_multi_index((number[row], np.array(column)[example]), means.shape))
-    return np.vstack(found)[np.argsort(np.concatenate(texts), kind="stable")]
+    return np.vstack(rows)[np.argsort(np.concatenate(texts), kind="stable")]
 
 
 def _total(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
-    found: Counter[str] = Counter()
+    total: Counter[str] = Counter()
     for each in counts:
-        found.update(each)
-    return found
+        total.update(each)
+    return total
 
 
 def _merged_missing_mass(parts: Sequence[RatingsArray]) -> float | None:

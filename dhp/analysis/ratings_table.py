@@ -39,8 +39,8 @@ def ratings_columns(path: Path) -> Any:
         data = read_bytes(path).removeprefix(_BOM)
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n")
-        found = _of_lines(data) if suffix == ".jsonl" else _separated(data, tabs=suffix == ".tsv")
-        return found if found is not None and _is_sound(found) else None
+        table = _of_lines(data) if suffix == ".jsonl" else _separated(data, tabs=suffix == ".tsv")
+        return table if table is not None and _is_sound(table) else None
     except (InputError, UnicodeDecodeError, pyarrow.ArrowException):
         return None
 
@@ -79,17 +79,17 @@ def _of_lines(data: bytes) -> Any:
     is_flat = data.count(b"{") == 1 + breaks and b"[" not in data  # a deep nest ends the process
     if not is_flat or breaks != data.count(b"}\n{") or b"\r" in data:
         return None
-    found = json.read_json(BufferReader(data))
-    return found if len(found) == 1 + breaks else None
+    table = json.read_json(BufferReader(data))
+    return table if len(table) == 1 + breaks else None
 
 
-def _is_sound(found: Any) -> bool:
+def _is_sound(table: Any) -> bool:
     """Whether there are rows, columns have names of their own, and each holds short texts or numbers."""
-    found.validate(full=True)  # raises where a text is not UTF-8
-    names = found.schema.names
-    if not len(found) or len(set(names)) < len(names):
+    table.validate(full=True)  # raises where a text is not UTF-8
+    names = table.schema.names
+    if not len(table) or len(set(names)) < len(names):
         return False
-    return all(_is_column(name, values) for name, values in zip(names, found.columns, strict=True))
+    return all(_is_column(name, values) for name, values in zip(names, table.columns, strict=True))
 
 
 def _is_column(name: str, values: Any) -> bool:
@@ -182,9 +182,9 @@ def _read_parquet(path: Path) -> "pd.DataFrame":
     for part in parts:
         with opened(part) as file:
             tables.append(parquet_table(str(part), file))
-    for part, found in zip(parts, tables, strict=True):
-        for column in found.schema:
-            if pyarrow.types.is_nested(column.type) and found[column.name].null_count < len(found):
+    for part, table in zip(parts, tables, strict=True):
+        for column in table.schema:
+            if pyarrow.types.is_nested(column.type) and table[column.name].null_count < len(table):
                 raise InputError(
                     f"{part}: column '{column.name}' holds a {column.type}; allowed: text or numbers"
                 )

@@ -162,9 +162,9 @@ class VariantResult:
         return self.verdict or (NOT_DECIDED if self.level in PROBES else UNDECIDED)
 
     def __repr__(self) -> str:
-        found = "–" if self.detection is None else f"{whole_percent(self.detection)}%"
+        detection = "–" if self.detection is None else f"{whole_percent(self.detection)}%"
         d = "–" if self.d is None else f"{self.d:.2f}"
-        return f"VariantResult({variant_name(self.variant)}: {self.state}, detection {found}, D {d})"
+        return f"VariantResult({variant_name(self.variant)}: {self.state}, detection {detection}, D {d})"
 
 
 def about(numbers: tuple[int, int]) -> str:
@@ -525,7 +525,7 @@ class Results(Sequence[Result]):
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, found: object, place: str) -> "Results":
+    def from_json(cls, content: object, place: str) -> "Results":
         """Results from what `results.json` holds, strictly.
 
         Raises `InputError` with
@@ -534,7 +534,7 @@ class Results(Sequence[Result]):
         """
         from pydantic import ValidationError
 
-        objects = found if isinstance(found, list) else [found]
+        objects = content if isinstance(content, list) else [content]
         results = []
         for each in objects:
             if not isinstance(each, dict) or each.get("schema") != SCHEMA:

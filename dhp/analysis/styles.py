@@ -75,11 +75,11 @@ def shared_styles(judged: Sequence[RatingsArray], variants: Sequence[str]) -> Sh
     metrics = [m for m in judged[0].metrics if all(m in ratings.metrics for ratings in judged)]
     examples = sorted(set.intersection(*(set(ratings.examples) for ratings in judged)))
     scores = np.stack([_scores(ratings, common, metrics, examples) for ratings in judged], axis=-1)
-    there = (~np.isnan(scores)).astype(np.int64)
+    defined = (~np.isnan(scores)).astype(np.int64)
     return SharedStyles(
         (ORIGINAL, *common),
         np.stack([correlations(columns, "pearson") for columns in scores]),
-        there.swapaxes(1, 2) @ there,
+        defined.swapaxes(1, 2) @ defined,
         _mean(scores.swapaxes(0, 1)),
     )
 
@@ -98,10 +98,10 @@ def _scores(
 
 def _mean(values: Floats) -> Floats:
     """The mean over the first axis of what is defined; NaN where nothing is."""
-    there = ~np.isnan(values)
-    total = np.where(there, values, 0.0).sum(axis=0)
-    found: Floats = np.where(there.any(axis=0), total / np.maximum(there.sum(axis=0), 1), np.nan)
-    return found
+    defined = ~np.isnan(values)
+    total = np.where(defined, values, 0.0).sum(axis=0)
+    means: Floats = np.where(defined.any(axis=0), total / np.maximum(defined.sum(axis=0), 1), np.nan)
+    return means
 
 
 def _plain(values: Floats) -> Any:

@@ -31,7 +31,7 @@ DECIDED = (NOTICED, MISSED, PREFERRED)
 
 
 def verdicts(
-    found: Detection,
+    detected: Detection,
     log_p: tuple[Floats, Floats],
     *,
     floor: float = FLOOR,
@@ -52,7 +52,7 @@ def verdicts(
     these cannot be compared. So many `looks` share the error. Kinds with five pairs share it by Holm's
     method, or so many kinds `together` without stepping down (Bonferroni's bound).
     """
-    counted = found.pairs.max(axis=1) >= FEWEST_PAIRS
+    counted = detected.pairs.max(axis=1) >= FEWEST_PAIRS
 
     def proven(log_p: Floats) -> Bools:
         """Whether each null hypothesis is rejected, all kinds together."""
@@ -61,9 +61,9 @@ def verdicts(
         return np.asarray(adjusted <= math.log(ALPHA / looks))
 
     fell, rose = log_p
-    shown = proven(fell) & (found.value > BLIND)
-    below_floor = proven(found.log_p_below(floor)) & (found.high < floor)
-    large = found.log_p_above((BLIND + floor) / 2) <= math.log(ALPHA / looks)
+    shown = proven(fell) & (detected.value > BLIND)
+    below_floor = proven(detected.log_p_below(floor)) & (detected.high < floor)
+    large = detected.log_p_above((BLIND + floor) / 2) <= math.log(ALPHA / looks)
     like_edits = np.zeros(shown.shape, dtype=np.bool_)
     if below_edits is not None:
         like_edits = ~np.isnan(below_edits) & ~proven(below_edits)
@@ -71,7 +71,7 @@ def verdicts(
         (AS_HARMLESS_EDITS, shown & like_edits),
         (NOTICED, shown & large & ~below_floor),
         (FAINT, shown),
-        (PREFERRED, proven(rose) & (found.high < BLIND)),
+        (PREFERRED, proven(rose) & (detected.high < BLIND)),
         (MISSED, below_floor),
     )
     return [next((word for word, holds in first if holds[v]), UNDECIDED) for v in range(shown.size)]

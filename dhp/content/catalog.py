@@ -129,8 +129,8 @@ def describe(error: ValidationError, spec: type[BaseModel]) -> str:
     if first["type"] == "string_pattern_mismatch":
         return f"{place}: '{first['input']}' is not a name; allowed: lower-case letters, digits and '_'"
     message = first["msg"].removeprefix("Value error, ").replace("Input should", "should")
-    given = first["input"]
-    shown = f" (found {given!r})" if isinstance(given, str | int | float | bool | None) else ""
+    value = first["input"]
+    shown = f" (found {value!r})" if isinstance(value, str | int | float | bool | None) else ""
     return f"{place}: {message}{shown}" if place else message
 
 
@@ -148,9 +148,9 @@ def _fields_at(spec: type[BaseModel], parents: list[int | str]) -> list[str]:
 def _innermost(annotation: Any) -> Any:
     """The spec inside `list[Spec]`, `dict[Name, Spec]` or `Spec | None`; else the annotation itself."""
     for argument in getattr(annotation, "__args__", ()):
-        found = _innermost(argument)
-        if hasattr(found, "model_fields"):
-            return found
+        inner = _innermost(argument)
+        if hasattr(inner, "model_fields"):
+            return inner
     return annotation
 
 
@@ -247,12 +247,12 @@ def read_suite(name: str) -> Suite:
 
 def own_suite(task: Task, with_llm: bool) -> Suite:
     """The suite for a user's own data of a task; `with_llm` says whether there is a perturb model."""
-    given = task.default_suite
-    if Path(given).suffix in (".yaml", ".yml"):
-        given = str(Path(task.origin).parent / given)
-    suite = read_suite(given)
+    named = task.default_suite
+    if Path(named).suffix in (".yaml", ".yml"):
+        named = str(Path(task.origin).parent / named)
+    suite = read_suite(named)
     asks = any(use.method == "llm" for use in suite.perturbers.values())
-    if given == GENERAL_SUITE and with_llm:
+    if named == GENERAL_SUITE and with_llm:
         return read_suite(GENERAL_LLM_SUITE)
     return read_suite(GENERAL_SUITE) if asks and not with_llm else suite
 
@@ -357,7 +357,7 @@ def named_kinds(names: str, variants: Sequence[str]) -> list[str]:
     A perturber, or its kind of damage, names all its degrees; `all` names all. Raises `InputError` for a name
     that is of none of the variants.
     """
-    found: list[str] = []
+    kinds: list[str] = []
     parts = [part.strip() for part in names.split(",")]
     while parts:
         # A name that people read may hold a comma itself.
@@ -368,9 +368,9 @@ def named_kinds(names: str, variants: Sequence[str]) -> list[str]:
         else:
             known = variants if {".", "_"} & {*parts[0]} else {kind_name(variant) for variant in variants}
             raise InputError(f"'{parts[0]}': was not run; {suggest(parts[0], known)}")
-        found += [variant for variant in meant if variant not in found]
+        kinds += [variant for variant in meant if variant not in kinds]
         del parts[:size]
-    return found
+    return kinds
 
 
 def _names(variant: str) -> tuple[str, ...]:
@@ -412,7 +412,7 @@ def own_metric(
     if first == last:
         raise InputError(f"`scale` {scale}: its ends are equal; allowed: two numbers that differ, e.g. 1..10")
     spoken = name.replace("_", " ")
-    given = {
+    texts = {
         "name": name,
         "scale": {"min": min(first, last), "max": max(first, last)},
         "lower_is_better": last < first,
@@ -423,7 +423,7 @@ def own_metric(
         "antonym": f"no {spoken}",
     }
     try:
-        return Metric.model_validate(given)
+        return Metric.model_validate(texts)
     except ValidationError as e:
         raise InputError(f"`metrics` {name}: {describe(e, Metric)}") from None
 
@@ -443,23 +443,23 @@ Metrics = str | Metric | Sequence[str | Metric]
 """One or several: names of the task's, or of the user's own."""
 
 
-def metric_list(given: Metrics) -> list[str | Metric]:
+def metric_list(metrics_given: Metrics) -> list[str | Metric]:
     """The metrics as a list; raises `InputError` for what is none."""
-    metrics = as_list(given)
+    metrics = as_list(metrics_given)
     for metric in metrics:
         if not isinstance(metric, str | Metric):
             raise InputError(f"`metrics` {metric!r}: allowed: names of metrics, dhp.own_metric(...)")
     return metrics
 
 
-def with_metrics(task: Task, given: Metrics) -> Task:
+def with_metrics(task: Task, wanted: Metrics) -> Task:
     """A task with no more than these metrics, all where none is named.
 
     A name is one of its metrics; a `Metric` replaces the one of that name, or is added.
     """
-    metrics = metric_list(given)
+    metrics = metric_list(wanted)
     known = {m.name: m for m in task.metrics}
-    own = {m.name: m for m in metrics if isinstance(m, Metric)}
+    own_metrics = {m.name: m for m in metrics if isinstance(m, Metric)}
     for name in metrics:
         if isinstance(name, str) and name not in known:
             raise InputError(
@@ -467,10 +467,14 @@ def with_metrics(task: Task, given: Metrics) -> Task:
                 "takes a scale: `scale` 1..5, or `labels` fail,pass"
             )
     names = [m if isinstance(m, str) else m.name for m in metrics]
-    kept = [m for m in task.metrics if m.name in names and m.name not in own] if metrics else task.metrics
-    if not own:
+    kept = (
+        [m for m in task.metrics if m.name in names and m.name not in own_metrics]
+        if metrics
+        else task.metrics
+    )
+    if not own_metrics:
         return task.model_copy(update={"metrics": kept})
-    chosen = {m.name: m for m in [*kept, *own.values()]}
+    chosen = {m.name: m for m in [*kept, *own_metrics.values()]}
     changes = {"metrics": [chosen[name] for name in dict.fromkeys(names)], "translations": {}}
     return task.model_copy(update=changes)
 
@@ -483,10 +487,10 @@ def read_protocol(name: str) -> Protocol:
 
 def read_pairwise(name: str, **changes: object) -> Protocol:
     """A pairwise protocol by name or by file, with changes to its settings as by `override`."""
-    found = load_spec(file_of("pairwise protocol", name), Protocol)
-    if not found.pairwise:
+    protocol = load_spec(file_of("pairwise protocol", name), Protocol)
+    if not protocol.pairwise:
         raise InputError(f"protocol '{name}': rates one text; allowed: `answer` {', '.join(PAIRWISE_FORMS)}")
-    return override(found, **changes)
+    return override(protocol, **changes)
 
 
 def read_wording(language: Language, *, pairwise: bool = False) -> Wording:
@@ -501,19 +505,19 @@ def override(protocol: Protocol, /, **changes: object) -> Protocol:
     None leaves `temperature` and `top_p` to the model, and any other setting as it is. Raises `InputError`
     for an unknown setting, a wrong value, or settings that contradict each other.
     """
-    given = {k: v for k, v in changes.items() if v is not None or k in ("temperature", "top_p")}
+    set_fields = {k: v for k, v in changes.items() if v is not None or k in ("temperature", "top_p")}
     forms = PAIRWISE_FORMS if protocol.pairwise else POINTWISE_FORMS
-    if (answer := given.get("answer", protocol.answer)) not in forms:
+    if (answer := set_fields.get("answer", protocol.answer)) not in forms:
         *several, last = map(repr, forms)
         allowed = f"{', '.join(several)} or {last}"
         raise InputError(f"protocol '{protocol.protocol}': answer: should be {allowed} (found {answer!r})")
     before = protocol.model_dump()
     try:
-        changed = Protocol.model_validate({**protocol.model_dump(exclude_unset=True), **given})
+        changed = Protocol.model_validate({**protocol.model_dump(exclude_unset=True), **set_fields})
     except ValidationError as e:
         raise InputError(f"protocol '{protocol.protocol}': {describe(e, Protocol)}") from None
     changed._origin = protocol.origin
-    changed._changed = protocol.changed | {k for k, v in given.items() if v != before.get(k)}
+    changed._changed = protocol.changed | {k for k, v in set_fields.items() if v != before.get(k)}
     return changed
 
 
@@ -525,10 +529,10 @@ def read_persona(name: str, wording: Wording) -> str:
         return wording.personas[name]
     path = Path(name)
     try:
-        there = path.is_file()
+        is_file = path.is_file()
     except (OSError, ValueError):  # a whole persona is not a path
-        there = False
-    if not there:
+        is_file = False
+    if not is_file:
         known = suggest(name, ["none", *wording.personas])
         raise InputError(f"unknown persona '{printable(name)[:80]}'; {known}, or a text file")
     text = read_text(path).replace("\r\n", "\n").strip()
@@ -550,17 +554,17 @@ def read_steps(path: Path) -> dict[str, dict[str, list[str]]]:
     if all(isinstance(steps, dict) for steps in data.values()):
         for task in data:
             one_of("task", task, metrics, str(path))
-        return {task: _steps(f"{path}: {task}", given, metrics[task]) for task, given in data.items()}
-    found = _steps(str(path), data, {name for names in metrics.values() for name in names})
-    by_task = {task: {m: found[m] for m in names if m in found} for task, names in metrics.items()}
+        return {task: _steps(f"{path}: {task}", entries, metrics[task]) for task, entries in data.items()}
+    by_metric = _steps(str(path), data, {name for names in metrics.values() for name in names})
+    by_task = {task: {m: by_metric[m] for m in names if m in by_metric} for task, names in metrics.items()}
     return {task: steps for task, steps in by_task.items() if steps}
 
 
 def _steps(place: str, data: dict[object, object], metrics: Collection[str]) -> dict[str, list[str]]:
     steps: dict[str, list[str]] = {}
-    for name, given in data.items():
+    for name, entry in data.items():
         one_of("metric", name, metrics, place)
-        listed = given if isinstance(given, list) else []
+        listed = entry if isinstance(entry, list) else []
         if not listed or not all(isinstance(step, str) and step.strip() for step in listed):
             raise InputError(f"{place}: {name}: must be a list of steps, each a text")
         steps[str(name)] = listed

@@ -35,9 +35,9 @@ def check() -> Iterator[str]:
     yield from _protocols()
 
 
-def _check_name(file: str, key: str, wanted: str, found: str) -> None:
-    if found != wanted:
-        raise InputError(f"{file}: {key}: must be '{wanted}', not '{found}'")
+def _check_name(file: str, key: str, wanted: str, name: str) -> None:
+    if name != wanted:
+        raise InputError(f"{file}: {key}: must be '{wanted}', not '{name}'")
 
 
 def _protocols() -> Iterator[str]:

@@ -56,10 +56,10 @@ def text_parts(old: str, new: str) -> Iterator[tuple[str, str]]:
             cut = space, j + space - i
             yield old[start[0] : cut[0]], new[start[1] : cut[1]]
             start = cut
-        if (found := _behind_change(old, new, i + same, j + same)) is None:
+        if (behind := _behind_change(old, new, i + same, j + same)) is None:
             break
-        yield old[start[0] : found[0]], new[start[1] : found[1]]
-        start = i, j = found
+        yield old[start[0] : behind[0]], new[start[1] : behind[1]]
+        start = i, j = behind
     rest_old, rest_new = old[start[0] :], new[start[1] :]
     end = shared(rest_old[::-1], rest_new[::-1])
     # The end begins at a space; what is before it is one part.
@@ -158,14 +158,14 @@ def diff(before: str, after: str, level: str) -> list[tuple[Operation, str]]:
     """
     pairs = _matched(before, after, level)
     edits = [edit for old, new in pairs for edit in _edits(old, new, level)]
-    found: list[tuple[Operation, str]] = []
+    operations: list[tuple[Operation, str]] = []
     for equal, run in groupby(edits, key=lambda edit: edit[0]):
         _, deleted, inserted = zip(*run, strict=True)
         gone, come = "".join(deleted), "".join(inserted)
         if gone and level == "sentence":
             gone = f" {gone.strip()} "  # keeps clear of its neighbours
-        found += [("=", come)] if equal else [("-", gone), ("+", come)]
-    return [(operation, piece) for operation, piece in found if piece]
+        operations += [("=", come)] if equal else [("-", gone), ("+", come)]
+    return [(operation, piece) for operation, piece in operations if piece]
 
 
 def _matched(before: str, after: str, level: str) -> Iterator[Pair]:
@@ -226,15 +226,15 @@ def excerpt(before: str, after: str, level: str) -> Pieces:
         return diff(before, after, level)
     start = 0 if before == after else max(0, shared(before, after) - EXCERPT // 10)
     end = start + EXCERPT
-    found = diff(before[start:end], after[start:end], level)
+    operations = diff(before[start:end], after[start:end], level)
     cut_off = end < max(len(before), len(after))
-    while cut_off and len(found) > 1 and found[-1][0] != "=":
-        found.pop()  # so far one excerpt goes further than the other
+    while cut_off and len(operations) > 1 and operations[-1][0] != "=":
+        operations.pop()  # so far one excerpt goes further than the other
     if start:
-        found.insert(0, ("=", "[…] "))
+        operations.insert(0, ("=", "[…] "))
     if cut_off:
-        found.append(("=", " […]"))
-    return found
+        operations.append(("=", " […]"))
+    return operations
 
 
 def snippet(pieces: Sequence[tuple[Operation, str]]) -> list[tuple[Operation, str]]:
@@ -245,18 +245,18 @@ def snippet(pieces: Sequence[tuple[Operation, str]]) -> list[tuple[Operation, st
     first = next((index for index, (operation, _) in enumerate(pieces) if operation != "="), None)
     if first is None:
         return []
-    found: list[tuple[Operation, str]] = []
+    operations: list[tuple[Operation, str]] = []
     for index, (operation, piece) in enumerate(pieces[max(first - 1, 0) :], max(first - 1, 0)):
         text = " ".join(f"x{piece}x".split())[1:-1]  # keeps a space at either end
         room = _AROUND if operation == "=" else _CHANGED
         cut = len(text) > room
         if index < first:
-            found.append((operation, f"… {_whole_words(text[-room:])}" if cut else text))
+            operations.append((operation, f"… {_whole_words(text[-room:])}" if cut else text))
             continue
-        found.append((operation, f"{_whole_words(text[:room][::-1])[::-1]} …" if cut else text))
-        if (cut and operation == "=") or sum(len(shown) for _, shown in found) >= _WHOLE:
+        operations.append((operation, f"{_whole_words(text[:room][::-1])[::-1]} …" if cut else text))
+        if (cut and operation == "=") or sum(len(shown) for _, shown in operations) >= _WHOLE:
             break
-    return found
+    return operations
 
 
 def _whole_words(text: str) -> str:

@@ -61,8 +61,8 @@ def is_full(error: BaseException) -> bool:
 
 def unwritable(place: object, error: OSError) -> InputError:
     """The error for a file that cannot be written; a `DiskFull` where there is no room."""
-    said = f"{place}: cannot be written ({reason(error)})"
-    return DiskFull(f"{said}; {MAKE_ROOM}") if is_full(error) else InputError(said)
+    message = f"{place}: cannot be written ({reason(error)})"
+    return DiskFull(f"{message}; {MAKE_ROOM}") if is_full(error) else InputError(message)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -160,19 +160,19 @@ def inner_files(path: Path, suffixes: Sequence[str], content: str) -> list[Path]
         if path.suffix.lower() not in suffixes:
             raise InputError(f"{path}: wrong kind of file; {expected}")
         return [path]
-    found = sorted(p for p in path.rglob("*") if p.suffix.lower() in suffixes and p.is_file())
-    if not found:
+    files = sorted(p for p in path.rglob("*") if p.suffix.lower() in suffixes and p.is_file())
+    if not files:
         raise InputError(f"{path}: no such file in this folder; {expected}")
-    return found
+    return files
 
 
 def inner_file(path: Path, suffixes: Sequence[str], content: str) -> Path:
     """The file `path` itself, or the only file with one of `suffixes` in the folder `path`."""
-    found = inner_files(path, suffixes, content)
-    if len(found) > 1:
-        names = ", ".join(str(p.relative_to(path)) for p in found[:3])
-        raise InputError(f"{path}: {len(found)} files could be meant ({names}); name the file itself")
-    return found[0]
+    files = inner_files(path, suffixes, content)
+    if len(files) > 1:
+        names = ", ".join(str(p.relative_to(path)) for p in files[:3])
+        raise InputError(f"{path}: {len(files)} files could be meant ({names}); name the file itself")
+    return files[0]
 
 
 def check_no_link(path: Path) -> None:
@@ -245,9 +245,9 @@ def check_writable(path: Path) -> None:
     check_no_link(path)
     if path.exists() and not path.is_file():
         raise InputError(f"{path}: is not a regular file; allowed: a new file, or a file to replace")
-    there = next(p for p in path.absolute().parents if p.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK):
-        raise InputError(f"{path}: cannot be written (cannot create files in {there})")
+    parent = next(p for p in path.absolute().parents if p.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise InputError(f"{path}: cannot be written (cannot create files in {parent})")
 
 
 _OF_STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
@@ -297,15 +297,15 @@ def json_line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) + "\n"
 
 
-def check_free_folder(folder: Path, own: str, what: str) -> None:
-    """Raise `InputError` unless a folder is new or empty, or holds the file `own` of an earlier `what`.
+def check_free_folder(folder: Path, own_file: str, what: str) -> None:
+    """Raise `InputError` unless a folder is new or empty, or holds the file `own_file` of an earlier `what`.
 
     Hidden files do not count.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"`out` {folder}: is a file; allowed: a new folder or that of a {what}")
     names = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    if own not in names and any(not name.startswith(".") for name in names):
+    if own_file not in names and any(not name.startswith(".") for name in names):
         raise InputError(f"`out` {folder}: holds other files and no {what}; allowed: a new or empty folder")
 
 

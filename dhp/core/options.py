@@ -43,9 +43,9 @@ def _checked(call: F, name: str) -> F:
     known = [each for each in inspect.signature(call).parameters if each not in ("self", "cls")]
 
     @wraps(call)
-    def checked(*args: Any, **given: Any) -> Any:
-        check_keywords(name, given, known)
-        return call(*args, **given)
+    def checked(*args: Any, **keywords: Any) -> Any:
+        check_keywords(name, keywords, known)
+        return call(*args, **keywords)
 
     return checked  # type: ignore[return-value]
 
@@ -58,8 +58,8 @@ def keywords_of(record: Callable[P, S]) -> Callable[[Callable[[S], R]], Callable
 
     def decorate(function: Callable[[S], R]) -> Callable[P, R]:
         @wraps(function)
-        def call(*args: P.args, **given: P.kwargs) -> R:
-            return function(record(*args, **given))
+        def call(*args: P.args, **keywords: P.kwargs) -> R:
+            return function(record(*args, **keywords))
 
         returned = inspect.signature(function).return_annotation
         signature = inspect.signature(record).replace(return_annotation=returned)
@@ -71,8 +71,8 @@ def keywords_of(record: Callable[P, S]) -> Callable[[Callable[[S], R]], Callable
 
 def as_list(value: object) -> list[Any]:
     """One or several as a list; paths as text."""
-    found = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
-    return [str(entry) if isinstance(entry, Path) else entry for entry in found]
+    listed = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
+    return [str(entry) if isinstance(entry, Path) else entry for entry in listed]
 
 
 def check_whole(name: str, value: object) -> None:
@@ -97,8 +97,8 @@ def scale_ends(scale: object, name: str) -> tuple[float, float]:
     """
     ends: object = scale
     if isinstance(scale, str):
-        found = _ENDS.fullmatch(scale)
-        ends = found.groups() if found else None
+        match = _ENDS.fullmatch(scale)
+        ends = match.groups() if match else None
     try:
         first, last = map(float, ends)  # type: ignore[call-overload]
     except (TypeError, ValueError):
@@ -158,9 +158,9 @@ def option(help: str, **known: Any) -> dict[str, Option]:
 
 def option_of(field: "Field[Any]") -> Option | None:
     """What is known of the setting in a field of a record; None where it is not an option."""
-    found = field.metadata.get("option")
-    assert found is None or isinstance(found, Option)
-    return found
+    declared = field.metadata.get("option")
+    assert declared is None or isinstance(declared, Option)
+    return declared
 
 
 def check_numbers(record: Any, parameter: str = "") -> None:
@@ -186,13 +186,13 @@ def pairs_like(form: str, example: str) -> Callable[[Sequence[str]], dict[str, s
     """Reads `NAME=VALUE` pairs as a mapping, for `Option.read`; `form` and `example` are for messages."""
 
     def read(pairs: Sequence[str]) -> dict[str, str]:
-        found: dict[str, str] = {}
+        mapping: dict[str, str] = {}
         for pair in pairs:
             name, equals, value = pair.partition("=")
             if not (name and equals and value):
                 raise ValueError(f"'{pair}': must have the form {form}, e.g. {example}")
-            if found.setdefault(name, value) != value:
+            if mapping.setdefault(name, value) != value:
                 raise ValueError(f"'{pair}': '{name}' is mapped twice; map it once")
-        return found
+        return mapping
 
     return read

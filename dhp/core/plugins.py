@@ -67,14 +67,14 @@ class Plugin:
 def plugins() -> tuple[Plugin, ...]:
     """All plug-ins by name: the folders of `dhp/plugins`, then those that other packages register."""
     folders = sorted(Path(__file__).parent.parent.joinpath("plugins").glob("*/__init__.py"))
-    found = [import_module(f"dhp.plugins.{path.parent.name}").PLUGIN for path in folders]
+    records = [import_module(f"dhp.plugins.{path.parent.name}").PLUGIN for path in folders]
     entries = sorted(importlib.metadata.entry_points(group=GROUP), key=lambda entry: entry.name)
     for entry in entries:
         plugin = entry.load()
         if not isinstance(plugin, Plugin):
             raise InputError(f"plug-in '{entry.name}': {entry.value} is no dhp.core.plugins.Plugin")
-        found.append(plugin)
-    return tuple(found)
+        records.append(plugin)
+    return tuple(records)
 
 
 def offered(hook: str) -> dict[str, Any]:

@@ -106,15 +106,15 @@ class _Rate:
 
 
 def _plain(unit: str) -> Show:
-    said = time.monotonic()
+    printed = time.monotonic()
     rates: dict[str, _Rate] = {}
 
     def show(what: str, done: int, total: int | None, cost: str = "") -> None:
-        nonlocal said
+        nonlocal printed
         rate = rates.setdefault(what, _Rate(done))
-        if (total == 1 and done) or time.monotonic() - said < _SECONDS_BETWEEN_LINES:
+        if (total == 1 and done) or time.monotonic() - printed < _SECONDS_BETWEEN_LINES:
             return
-        said = time.monotonic()
+        printed = time.monotonic()
         parts = [] if total == 1 else [f"{done:,}{f' of {total:,}' if total else ''} {unit}"]
         if (speed := rate.per_second(done)) and total and done < total:
             left = round((total - done) / speed)

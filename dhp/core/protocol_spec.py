@@ -213,9 +213,9 @@ class Wording(Spec):
 
     @model_validator(mode="after")
     def _complete(self) -> "Wording":
-        own = _PAIRWISE_TEXTS if self.pairwise else _POINTWISE_TEXTS
-        there = self.model_fields_set & {*_PAIRWISE_TEXTS, *_POINTWISE_TEXTS}
-        _check_keys("", there, own)
+        needed = _PAIRWISE_TEXTS if self.pairwise else _POINTWISE_TEXTS
+        present = self.model_fields_set & {*_PAIRWISE_TEXTS, *_POINTWISE_TEXTS}
+        _check_keys("", present, needed)
         kind = PAIRWISE_FORMS if self.pairwise else POINTWISE_FORMS
         forms = [name for name in kind if not (FORMS[name].turns or FORMS[name].own_prompt)]
         _check_keys("answers.", self.answers, forms)

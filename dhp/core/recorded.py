@@ -34,9 +34,9 @@ def preferred(cell: object) -> int | None:
     return None if _is_empty(cell) else _PREFERRED.get(str(cell).strip().lower())
 
 
-def verdict_rule(given: int, swapped: int) -> str:
+def verdict_rule(first: int, second: int) -> str:
     """How verdicts in two orders stand to each other: `agree`, `one tie` or `flip`."""
-    return "agree" if given == swapped else "one tie" if 0 in (given, swapped) else FLIP
+    return "agree" if first == second else "one tie" if 0 in (first, second) else FLIP
 
 
 def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
@@ -120,11 +120,11 @@ def _compared(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
 
 def _cells(frame: "pd.DataFrame", column: str, place: str) -> list[tuple[str | None, str]]:
     """The text of each cell, None for an empty one; and what to say of it in a message."""
-    found: list[tuple[str | None, str]] = []
+    cells: list[tuple[str | None, str]] = []
     for number, value in enumerate(frame[column], 1):
         text = None if _is_empty(value) else str(value).strip()
-        found.append((text, f"{place}: row {number}: {column} is {text!r}"))
-    return found
+        cells.append((text, f"{place}: row {number}: {column} is {text!r}"))
+    return cells
 
 
 def _is_empty(value: Any) -> bool:

@@ -106,12 +106,12 @@ def methods(variants: Iterable[Variant], models: Mapping[str, str] = {}) -> str:
 
     `models` maps perturbers to language models. Probes, which are always made by rule, do not count.
     """
-    found = set()
+    names = set()
     for v in variants:
         if v.level not in PROBES:
             model = models.get(v.perturber, "") if v.method == "llm" else ""
-            found.add(f"{v.method or 'unknown'}:{model}".rstrip(":"))
-    return "+".join(sorted(found)) or "none"
+            names.add(f"{v.method or 'unknown'}:{model}".rstrip(":"))
+    return "+".join(sorted(names)) or "none"
 
 
 class VariantName(NamedTuple):
@@ -269,16 +269,16 @@ class Signature:
     @classmethod
     def parse(cls, line: str) -> "Signature":
         """The signature that prints as `line`; raises `InputError` where it lacks a part or has one twice."""
-        found: dict[str, str] = {}
+        parts: dict[str, str] = {}
         for part in _SEPARATOR.split(line):
             name, _, value = part.partition(":")
-            if name not in _NAMES or name in found:
-                fault = "is given twice" if name in found else f"is unknown; allowed: {', '.join(_NAMES)}"
+            if name not in _NAMES or name in parts:
+                fault = "is given twice" if name in parts else f"is unknown; allowed: {', '.join(_NAMES)}"
                 raise InputError(f"signature: part '{name}' {fault}")
-            found[name] = value
-        if lacking := [name for name in _NAMES if name not in found and name != "seed"]:
+            parts[name] = value
+        if lacking := [name for name in _NAMES if name not in parts and name != "seed"]:
             raise InputError(f"signature lacks '{lacking[0]}'; allowed: {', '.join(_NAMES)}")
-        return cls(**found)
+        return cls(**parts)
 
     @property
     def parts(self) -> dict[str, str]:
@@ -308,7 +308,7 @@ class Signature:
     def differences(self, other: "Signature", but: Collection[str] = ()) -> dict[str, tuple[str, str]]:
         """Name -> own text and that of the other, for the `comparable` parts that differ."""
         pairs = zip(self.comparable(but).items(), other.comparable(but).values(), strict=True)
-        return {name: (own, theirs) for (name, own), theirs in pairs if own != theirs}
+        return {name: (ours, theirs) for (name, ours), theirs in pairs if ours != theirs}
 
 
 _NAMES = tuple(field.name for field in fields(Signature))

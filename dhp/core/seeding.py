@@ -59,9 +59,9 @@ def text_hash(text: str | bytes) -> str:
 
 def list_hash(values: Iterable[object], *, before: str = "", after: str = "", sort_keys: bool = False) -> str:
     """`text_hash` of a list as JSON between two texts; no more than one value is in memory."""
-    found, mark = hashlib.sha256(f"{before}[".encode()), ""
+    digest, mark = hashlib.sha256(f"{before}[".encode()), ""
     for value in values:
-        found.update(f"{mark}{json.dumps(value, sort_keys=sort_keys)}".encode())
+        digest.update(f"{mark}{json.dumps(value, sort_keys=sort_keys)}".encode())
         mark = ", "
-    found.update(f"]{after}".encode())
-    return found.hexdigest()[:_HEX_DIGITS]
+    digest.update(f"]{after}".encode())
+    return digest.hexdigest()[:_HEX_DIGITS]

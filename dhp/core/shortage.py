@@ -53,8 +53,8 @@ def spare_memory() -> None:
 def _limits(*names: str) -> str:
     """Those of these limits that are set, as a shell names them."""
     limits = {name: _limited(name) for name in names}
-    found = [_SHOWN[name](limit) for name, limit in limits.items() if limit is not None]
-    return f" ({'; '.join(found)})" if found else ""
+    shown = [_SHOWN[name](limit) for name, limit in limits.items() if limit is not None]
+    return f" ({'; '.join(shown)})" if shown else ""
 
 
 def _limited(name: str) -> int | None:

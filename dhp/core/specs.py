@@ -176,8 +176,8 @@ class Task(Spec):
         if language == self.language:
             return self._naming_languages()
         if language not in self.translations:
-            there = ", ".join([self.language, *self.translations])
-            raise ValueError(f"task '{self.task}': has no texts in '{language}'; allowed: {there}")
+            languages = ", ".join([self.language, *self.translations])
+            raise ValueError(f"task '{self.task}': has no texts in '{language}'; allowed: {languages}")
         new = self.translations[language]
         metrics = [m.model_copy(update=dict(new.metrics[m.name])) for m in self.metrics]
         others = {k: texts for k, texts in self.translations.items() if k != language}
@@ -201,8 +201,8 @@ class Task(Spec):
         metrics = {
             m.name: MetricTexts(**{f: getattr(m, f) for f in MetricTexts.model_fields}) for m in self.metrics
         }
-        own = {f: getattr(self, f) for f in TaskTexts.model_fields if f != "metrics"}
-        return TaskTexts(**own, metrics=metrics)
+        texts = {f: getattr(self, f) for f in TaskTexts.model_fields if f != "metrics"}
+        return TaskTexts(**texts, metrics=metrics)
 
 
 def _same_keys(place: str, keys: Iterable[str], wanted: Iterable[str]) -> None:

@@ -83,28 +83,28 @@ AT_ONCE = 1_000
 
 def parquet_table(name: str, file: BinaryIO) -> Any:
     """The `pyarrow.Table` in a Parquet file, without notes on it; raises `InputError` if there is none."""
-    with _parquet(name, file) as found:
-        return _sound(found.read()).replace_schema_metadata(None)
+    with _parquet(name, file) as parquet:
+        return _sound(parquet.read()).replace_schema_metadata(None)
 
 
 def group_count(name: str, file: BinaryIO) -> int:
     """The number of row groups of a Parquet file."""
-    with _parquet(name, file) as found:
-        return int(found.num_row_groups)
+    with _parquet(name, file) as parquet:
+        return int(parquet.num_row_groups)
 
 
 def row_groups(name: str, file: BinaryIO) -> Iterator[Any]:
     """The table of `parquet_table`, one row group after the other."""
-    with _parquet(name, file) as found:
-        for number in range(found.num_row_groups):
-            yield _sound(found.read_row_group(number)).replace_schema_metadata(None)
+    with _parquet(name, file) as parquet:
+        for number in range(parquet.num_row_groups):
+            yield _sound(parquet.read_row_group(number)).replace_schema_metadata(None)
 
 
 def parquet_parts(name: str, file: BinaryIO) -> Iterator[Any]:
     """The `pyarrow.RecordBatch`es of a Parquet file; raises `InputError` for another format or a duplicate
     column."""
-    with _parquet(name, file) as found:
-        for part in found.iter_batches(AT_ONCE):
+    with _parquet(name, file) as parquet:
+        for part in parquet.iter_batches(AT_ONCE):
             unique("column", _sound(part).schema.names, name)
             yield part
 
@@ -235,9 +235,9 @@ def table(name: str, columns: Iterable[str], rows: Iterable[Row]) -> Table:
 
     `columns` may be a dictionary that is filled while the rows are read.
     """
-    if not (there := spooled(rows)):
+    if not (kept := spooled(rows)):
         raise InputError(f"{name}: is empty; allowed: at least one row")
-    return Table(name, tuple(columns), there)
+    return Table(name, tuple(columns), kept)
 
 
 def from_arrow(name: str, parts: Iterable[Any]) -> Table:
@@ -278,17 +278,17 @@ def read_tables(path: Path, patterns: Sequence[str] = ()) -> Table:
     if not path.is_dir() and suffix != ".zip":
         with opened(path) as file:
             return parsed(str(path), suffix, file)
-    found = []
+    tables = []
     for inside, data in _zipped(path, patterns) if suffix == ".zip" else _below(path, patterns):
         one = parsed(f"{path}/{inside}", inside.suffix.lower(), io.BytesIO(data))
         where = {FILE: inside.stem, FOLDER: inside.parent.name}
         rows = tuple(Row(row.place, {**row.values, **where}) for row in one.rows)
-        found.append(Table(one.name, (*one.columns, *where), rows))
-    if not found:
+        tables.append(Table(one.name, (*one.columns, *where), rows))
+    if not tables:
         wanted = ", ".join(patterns or _FORMATS)
         raise InputError(f"{path}: no table in it; allowed: a folder or .zip that holds {wanted}")
-    columns = dict.fromkeys(c for one in found for c in one.columns)
-    return table(str(path), columns, (row for one in found for row in one.rows))
+    columns = dict.fromkeys(c for one in tables for c in one.columns)
+    return table(str(path), columns, (row for one in tables for row in one.rows))
 
 
 def _rows_of_parts(folder: Path, columns: dict[str, None]) -> Iterator[Row]:
@@ -355,9 +355,9 @@ def read_rows(name: str, suffix: str, file: BinaryIO, columns: dict[str, None]) 
             columns.update(dict.fromkeys(row.values))
             yield row
     else:
-        header, found = separated(name, decoded(name, file.read()), tabs=suffix == ".tsv")
+        header, cells = separated(name, decoded(name, file.read()), tabs=suffix == ".tsv")
         columns.update(dict.fromkeys(header))
-        for number, values in enumerate(found, 1):
+        for number, values in enumerate(cells, 1):
             yield Row(f"{name}: row {number}", dict(zip(header, values, strict=True)))
 
 

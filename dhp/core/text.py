@@ -177,10 +177,10 @@ def visible(text: str) -> str:
 def alike_but_numbers(counts: Mapping[str, int]) -> dict[str, int]:
     """Texts that differ in their numbers alone, as one: the first of them, with the sum of their counts."""
     first: dict[str, str] = {}
-    found = Counter[str]()
+    merged = Counter[str]()
     for text, count in counts.items():
-        found[first.setdefault(re.sub(r"\d+", "0", text), text)] += count
-    return dict(found.most_common())
+        merged[first.setdefault(re.sub(r"\d+", "0", text), text)] += count
+    return dict(merged.most_common())
 
 
 def spreadsheet_safe(cell: object) -> object:
@@ -300,14 +300,14 @@ _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 
 def slots_fault(text: str, allowed: Collection[str], needed: Iterable[str] = ()) -> str | None:
     """What is wrong with the slots in a text; None if all are `allowed` and the `needed` ones are there."""
-    found = SLOT.findall(text)
+    slots = SLOT.findall(text)
     if "{{" in SLOT.sub("", text):
         return "a slot is not closed; must have the form {{name}}"
-    for name in found:
+    for name in slots:
         if name not in allowed:
             return f"unknown slot '{{{{{name}}}}}'; {suggest(name, allowed)}"
     for name in needed:
-        if name not in found:
+        if name not in slots:
             return f"lacks the slot '{{{{{name}}}}}'; allowed: a text that has it"
     return None
 

@@ -123,16 +123,16 @@ class CachedModel:
         left_to_engine: list[Request] = []
         taken = 0
         for request in requests:
-            found, left = self._looked_up(request)
+            cached, left = self._looked_up(request)
             if left.samples and filler.take(Pending(self.model, left, self.run)):
                 taken += 1
                 continue
             if left.samples:
-                found, left = self._looked_up(request)  # as the filler may have stored replies
+                cached, left = self._looked_up(request)  # as the filler may have stored replies
             if left.samples:
                 left_to_engine.append(request)
             else:
-                yield request, found
+                yield request, cached
         if left_to_engine:
             yield from self._ask_model(left_to_engine)
         if taken:
@@ -146,9 +146,9 @@ class CachedModel:
     @property
     def prices(self) -> tuple[Prices, str]:
         """The prices of the user, else the listed ones with their source; none where both are missing."""
-        given = self.context.budget.prices
-        if given != Prices():
-            return given, ""
+        prices = self.context.budget.prices
+        if prices != Prices():
+            return prices, ""
         return listed_prices(self.model.model, self.model.endpoint, discounted=self.context.discounted)
 
     def spent(self, before: Usage) -> str:
@@ -193,16 +193,16 @@ class CachedModel:
     def _looked_up(self, request: Request) -> tuple[Outcomes, Request]:
         """What is known of a request, and the request for the rest."""
         missing = keys(self.model.model, self.model.endpoint, request)
-        found: dict[int, Reply | Failure] = {}
+        cached: dict[int, Reply | Failure] = {}
         for sample, (reply, run) in self._stored(missing, request.place).items():
-            found[sample] = reply
+            cached[sample] = reply
             self._count(missing.pop(sample), reply, own=run == self.run)
         failures = self.context.filler.failures if self.context.filler else {}
         for sample, key in [*missing.items()] if failures else ():
             if key in failures:
-                found[sample] = failures[key]
+                cached[sample] = failures[key]
                 del missing[sample]
-        return found, request.left(missing)
+        return cached, request.left(missing)
 
     def _count(self, key: bytes, reply: Reply, *, own: bool) -> bool:
         """Count a reply, unless it was counted; says whether it was not."""
@@ -223,13 +223,15 @@ class CachedModel:
         names.append(name)
         if len(names) == 1:
             return
-        said = f"{self.model.model}: another model answers: '{quoted(name)}', at first '{quoted(names[0])}'"
+        message = (
+            f"{self.model.model}: another model answers: '{quoted(name)}', at first '{quoted(names[0])}'"
+        )
         if self.context.same_model:
-            raise StoppedEarly(f"{said}; what was paid for is kept: without `same_model` the run goes on")
-        logging.getLogger("dhp").warning("%s; `same_model` stops a run then", said)
+            raise StoppedEarly(f"{message}; what was paid for is kept: without `same_model` the run goes on")
+        logging.getLogger("dhp").warning("%s; `same_model` stops a run then", message)
 
     def _answer(
-        self, request: Request, found: Outcomes, keys: Mapping[int, bytes], outcomes: Outcomes
+        self, request: Request, cached: Outcomes, keys: Mapping[int, bytes], outcomes: Outcomes
     ) -> Answer:
         """What was found and what has come now, which is counted by its keys."""
         for sample, outcome in outcomes.items():
@@ -238,7 +240,7 @@ class CachedModel:
                     self.session_usage.add(outcome, own=True)
             else:
                 self.session_usage.failed += 1
-        both = {**found, **outcomes}
+        both = {**cached, **outcomes}
         return request, {sample: both[sample] for sample in request.samples if sample in both}
 
     def _ask_server(self, client: Client, requests: Iterable[Request]) -> Iterator[Answer]:
@@ -273,7 +275,7 @@ class CachedModel:
             if not whole:  # as another command asks for the rest by now
                 claimed.extend(each for each, _ in asking)
                 return []
-            return [self._answer(each, found, asked.keys, outcomes) for each, found in asking]
+            return [self._answer(each, cached, asked.keys, outcomes) for each, cached in asking]
 
         with ExitStack() as stack:
             calls: Calls | None = None  # a finished run opens no connection
@@ -281,19 +283,19 @@ class CachedModel:
             while block := list(islice(requests, max(1, engine.rate_limits.concurrency // 4))):
                 asked: dict[tuple[bytes, ...], Request] = {}
                 for request in block:
-                    found, left = self._looked_up(request)
-                    if found:
+                    cached, left = self._looked_up(request)
+                    if cached:
                         engine.answered = engine.answered or request
                         self._lengths.fitting += 1
                     if not left.samples:
-                        yield request, found
+                        yield request, cached
                     elif (missing := tuple(left.keys.values())) in waiting:
-                        waiting[missing].append((request, found))
+                        waiting[missing].append((request, cached))
                     else:
-                        waiting[missing] = [(request, found)]
+                        waiting[missing] = [(request, cached)]
                         asked[missing] = left
-                for (missing, left), own in zip(asked.items(), claims.take([*asked]), strict=True):
-                    if own:
+                for (missing, left), is_ours in zip(asked.items(), claims.take([*asked]), strict=True):
+                    if is_ours:
                         calls = calls or stack.enter_context(
                             self.context.executor.calls(engine, self.on_wait)
                         )
@@ -325,26 +327,26 @@ class CachedModel:
 
         def missing() -> Iterator[Request]:
             for request in requests:
-                found, left = self._looked_up(request)
+                cached, left = self._looked_up(request)
                 if left.samples and (misfit := model.misfit(request)):
                     self._lengths.count_too_long(misfit)
                     failed = dict.fromkeys(left.samples, Failure(misfit))
-                    known.append(self._answer(request, found, left.keys, failed))
+                    known.append(self._answer(request, cached, left.keys, failed))
                     continue
                 self._lengths.fitting += 1
                 if not left.samples:
-                    known.append((request, found))
+                    known.append((request, cached))
                     continue
                 most = request.params.max_tokens * len(left.samples)
-                asked[id(left)] = request, found, self.context.budget.reserve(left.tokens, most)
+                asked[id(left)] = request, cached, self.context.budget.reserve(left.tokens, most)
                 yield left
 
         executor = self.context.executor
         for left, outcomes in executor.each(model.answer, missing(), on_wait=self.on_wait, by_model=True):
-            request, found, reserved = asked.pop(id(left))
+            request, cached, reserved = asked.pop(id(left))
             self.context.budget.settle(reserved, [o for o in outcomes.values() if isinstance(o, Reply)])
             self._keep(left.keys, outcomes)
-            yield self._answer(request, found, left.keys, outcomes)
+            yield self._answer(request, cached, left.keys, outcomes)
             yield from known
             known.clear()
         yield from known
@@ -388,7 +390,7 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
     list of steps, with `otherwise` as what is allowed in its place, and `StoppedEarly` where it could not be
     had; other errors as of `CachedModel.ask`.
     """
-    found = {}
+    by_metric = {}
     cut_off: list[Request] = []
 
     def answers() -> Iterator[Answer]:
@@ -413,5 +415,5 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
         if not steps:
             place = f"{model.model.model}: {request.place}"
             raise InputError(f"{place}: {why}; allowed: {otherwise}")
-        found[str(request.tag)] = steps
-    return {str(request.tag): found[str(request.tag)] for request in requests}
+        by_metric[str(request.tag)] = steps
+    return {str(request.tag): by_metric[str(request.tag)] for request in requests}

@@ -62,10 +62,10 @@ class CutPrompts:
         if not (fault := self._fault()):
             return None
         self._done = True
-        said = f"the server cuts prompts in silence ({fault}); {_REMEDY}"
+        message = f"the server cuts prompts in silence ({fault}); {_REMEDY}"
         if self._stops and self._seen <= _FIRST:
-            raise StoppedEarly(f"{self._model}: {said}; `keep_going` asks for the rest anyway")
-        return said
+            raise StoppedEarly(f"{self._model}: {message}; `keep_going` asks for the rest anyway")
+        return message
 
     def _count(self, estimate: float, tokens: int) -> None:
         if tokens > self._most:

@@ -134,9 +134,9 @@ class RateLimit:
 
 def backoff(attempt: int, after: float | None) -> float:
     """Seconds before the next try: exponential with full jitter, and no less than the server asks for."""
-    own = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**attempt) * _jitter.random()
+    wait = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**attempt) * _jitter.random()
     asked = (after or 0.0) * (1 + 0.1 * _jitter.random())
-    return max(own, asked)
+    return max(wait, asked)
 
 
 _jitter = random.Random()  # its numbers never reach a result

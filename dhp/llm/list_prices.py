@@ -50,16 +50,16 @@ def listed_prices(model: str, endpoint: str, *, discounted: bool = False) -> tup
     if direct is None:
         return Prices(), ""
     chosen, other, way = (batch, direct, "directly") if discounted and batch else (direct, batch, "by batch")
-    said = f"{source}: {_words(chosen)} US dollars per million tokens"
-    return chosen, said + (
+    note = f"{source}: {_words(chosen)} US dollars per million tokens"
+    return chosen, note + (
         f", {way} {_words(other)}" if other else ", by batch not listed" if discounted else ""
     )
 
 
 def _per_million(entry: dict[str, Any], suffix: str) -> Prices | None:
     costs = (entry.get(f"{side}_cost_per_token{suffix}") for side in ("input", "output"))
-    found = [round(cost * PER, 6) for cost in costs if isinstance(cost, int | float)]
-    return Prices(*found) if len(found) == 2 else None
+    prices = [round(cost * PER, 6) for cost in costs if isinstance(cost, int | float)]
+    return Prices(*prices) if len(prices) == 2 else None
 
 
 def _words(prices: Prices) -> str:
@@ -79,7 +79,7 @@ def _of_litellm() -> tuple[str, dict[str, Any]]:
 @cache
 def _bundled() -> dict[str, tuple[Prices, Prices | None]]:
     """Model -> its prices, and those by batch, where they are listed."""
-    found = {}
+    listed = {}
     with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             batch = (
@@ -87,5 +87,5 @@ def _bundled() -> dict[str, tuple[Prices, Prices | None]]:
                 if row["batch_prompt"] and row["batch_completion"]
                 else None
             )
-            found[row["model"]] = Prices(float(row["prompt"]), float(row["completion"])), batch
-    return found
+            listed[row["model"]] = Prices(float(row["prompt"]), float(row["completion"])), batch
+    return listed

@@ -36,20 +36,20 @@ _OWN_FIELDS: Mapping[str, str] = {
 
 def _fields(pairs: Sequence[str]) -> dict[str, object]:
     """`KEY=JSON` pairs as a mapping; what is no JSON is a text."""
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not (name and equals):
             raise ValueError(f"'{pair}': must have the form KEY=JSON, e.g. reasoning_effort=low")
-        if name in found:
+        if name in values:
             raise ValueError(f"'{pair}': '{name}' is given twice; give it once")
         try:
-            found[name] = json.loads(value)
+            values[name] = json.loads(value)
         except (ValueError, RecursionError):
             if value.lstrip().startswith(("{", "[", '"')):
                 raise ValueError(f"'{pair}': is broken JSON; allowed: JSON, or a word") from None
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
 @near_keywords
@@ -149,8 +149,8 @@ class ModelSettings:
         check_numbers(self)
         for name in self.body:
             if name in _OWN_FIELDS:
-                own = _OWN_FIELDS[name]
-                raise InputError(f"`body` {name}: is set by {own}; allowed: fields without an option")
+                names = _OWN_FIELDS[name]
+                raise InputError(f"`body` {name}: is set by {names}; allowed: fields without an option")
         if not self.store and self.cache is not None:
             raise InputError("`store=False`: contradicts `cache`; leave out one of them")
         if not self.store and self.refresh:
@@ -196,9 +196,9 @@ class ModelSettings:
         context = replace(context, filler=filler)
         while True:
             with suppress(Waiting):
-                found = work(context)
+                result = work(context)
                 filler.end()
-                return found
+                return result
             filler.fill()
 
     def open(self, model: str, context: "RequestContext") -> "Client | LocalModel":

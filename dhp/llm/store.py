@@ -136,28 +136,28 @@ class Store:
             advice = (
                 "must be replies.sqlite of a run" if self.read_only else "choose another folder by `cache`"
             )
-            said = f"store {self.path}: {reason(e)}"
+            message = f"store {self.path}: {reason(e)}"
             if is_full(e):
-                raise DiskFull(f"{said}; {MAKE_ROOM}") from None
-            raise InputError(f"{said}; {advice}") from None
+                raise DiskFull(f"{message}; {MAKE_ROOM}") from None
+            raise InputError(f"{message}; {advice}") from None
 
     def find(self, keys: Mapping[int, bytes], place: str = "") -> dict[int, tuple[Reply, str]]:
         """The stored replies among the samples of a request, each with the run that paid for it.
 
         A reply that does not fit its checksum is named, by `place`, and set aside: it is not among them.
         """
-        found, damaged = {}, []
+        replies, damaged = {}, []
         with self._faults():
             connection = self._connection()
             for sample, key in keys.items():
                 row = connection.execute(self._local.find, (key,)).fetchone()
                 if row is not None and (stored := _stored(row)):
-                    found[sample] = stored
+                    replies[sample] = stored
                 elif row is not None:
                     damaged.append(key)
         if damaged:
             self._set_aside(damaged, place)
-        return found
+        return replies
 
     def _set_aside(self, damaged: Sequence[bytes], place: str) -> None:
         logging.getLogger("dhp").warning(
@@ -270,12 +270,12 @@ def keys(model: str, endpoint: str, request: Request) -> dict[int, bytes]:
     if request.before:  # keys of a prompt alone stay as they are
         base.update(json.dumps(request.before).encode() + b"\0")
     base.update(request.prompt.encode(errors="surrogatepass"))
-    found = {}
+    by_sample = {}
     for sample in request.samples:
         digest = base.copy()
         digest.update(b"\0%d" % sample)
-        found[sample] = digest.digest()
-    return found
+        by_sample[sample] = digest.digest()
+    return by_sample
 
 
 @functools.lru_cache(maxsize=1024)
@@ -379,11 +379,11 @@ def stored_model(store: Store, model: str | None = None) -> StoredModel:
     It may be left out where the store knows only one. Raises `InputError` if the store has no replies, or of
     several models, or not of this one.
     """
-    there = store.models()
-    names = [f"{name} at {endpoint}" if name == model else name for name, endpoint in there]
-    if not there:
+    models = store.models()
+    names = [f"{name} at {endpoint}" if name == model else name for name, endpoint in models]
+    if not models:
         raise InputError(f"{store.path}: holds no replies")
-    fitting = [pair for pair in there if model in (None, pair[0], f"{pair[0]} at {pair[1]}")]
+    fitting = [pair for pair in models if model in (None, pair[0], f"{pair[0]} at {pair[1]}")]
     if model is not None and not fitting:
         raise InputError(f"{store.path}: no replies of '{model}'; {suggest(model, names)}")
     if len(fitting) > 1:
@@ -453,13 +453,13 @@ class Claims:
         taken += "SELECT owner, '' FROM claims WHERE key = ?1 AND owner <> ?2 AND expires BETWEEN ?3 AND ?4"
         if not self._refresh:
             taken += " UNION ALL SELECT '', '' FROM replies WHERE key = ?1"
-        own, claimed, now, owner = [], [], time.time(), _owner()
+        ours, claimed, now, owner = [], [], time.time(), _owner()
         with self._store.transaction() as connection:
             for keys in calls:
                 wanted = ((key, owner, now, now + _LONGEST_LEASE) for key in keys)
                 rows = (row for one in wanted for row in connection.execute(taken, one))
                 holder = next(rows, None)
-                own.append(holder is None)
+                ours.append(holder is None)
                 if holder is None:
                     claimed += [(key, owner, now + LEASE) for key in keys]
                 else:
@@ -475,7 +475,7 @@ class Claims:
         if self._keys and self._renewing is None:
             self._renewing = threading.Thread(target=self._renew, name="dhp-claims", daemon=True)
             self._renewing.start()
-        return own
+        return ours
 
     def holds(self, keys: Collection[bytes]) -> bool:
         """Whether a call that was claimed is still one's own, asked just before it is sent.

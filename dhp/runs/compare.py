@@ -74,13 +74,13 @@ def differences(one: Result, other: Result, allow: Collection[str] = ()) -> dict
     A protocol, or a prompt, that was edited is the same one while its name is; two that bear names of the
     user's own are versions. Names of metrics must agree even where `metrics` is allowed to differ.
     """
-    found = one.signed.differences(other.signed, allow)
+    differing = one.signed.differences(other.signed, allow)
     if protocol_name(one.protocol) == protocol_name(other.protocol) or both_own(one, other):
-        found.pop("protocol", None)
+        differing.pop("protocol", None)
     names = [", ".join(sorted({m for v in r.variants for m in v.metrics})) for r in (one, other)]
     if "metrics" in allow and names[0] != names[1]:
-        found["metrics"] = (names[0], names[1])
-    return found
+        differing["metrics"] = (names[0], names[1])
+    return differing
 
 
 def both_own(one: Result, other: Result) -> bool:
@@ -96,20 +96,20 @@ def allowing(part: str, allow: Collection[str] = ()) -> str:
 
 def rated_by_dataset(runs: Iterable[Run]) -> dict[str, list[RunResult]]:
     """Dataset -> its results in runs, in their order."""
-    found: dict[str, list[RunResult]] = {}
+    by_dataset: dict[str, list[RunResult]] = {}
     for run in runs:
         for entry in run.rated:
-            found.setdefault(entry.result.dataset, []).append(entry)
-    return found
+            by_dataset.setdefault(entry.result.dataset, []).append(entry)
+    return by_dataset
 
 
 def check_alike(
     first: RunResult, other: RunResult, parts: Mapping[str, tuple[str, str]], allow: Collection[str] = ()
 ) -> None:
     """Raise `InputError` for the first of the `differences` found between two results of one dataset."""
-    for part, (here, there) in parts.items():
+    for part, (ours, theirs) in parts.items():
         raise InputError(
-            f"dataset '{first.result.dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
+            f"dataset '{first.result.dataset}': {part} differs, '{ours}' in {first.place} and '{theirs}' in "
             f"{other.place}; allowed: runs that agree in it{allowing(part, allow)}"
         )
 
@@ -230,7 +230,7 @@ class DatasetComparison:
                 for rows, pairs in zip(self.damage, self.by_variant or [()] * len(self.damage), strict=True)
             ],
             "false_alarms": list(self.false_alarms),
-            "scores": {name: _plain(asdict(found)) for name, found in self.scores.items()},
+            "scores": {name: _plain(asdict(comparison)) for name, comparison in self.scores.items()},
             "styles": self.styles.to_json(),
         }
 
@@ -240,11 +240,11 @@ class Comparisons(Sequence[DatasetComparison]):
 
     def __init__(
         self,
-        found: Sequence[DatasetComparison],
+        comparisons: Sequence[DatasetComparison],
         rated: Mapping[str, Sequence[RunResult]],
         runs: Sequence[Run],
     ) -> None:
-        self._found = tuple(found)
+        self._found = tuple(comparisons)
         self.rated = rated
         """Dataset -> the results that were compared."""
         self.runs = tuple(runs)
@@ -321,8 +321,8 @@ def compare(
     opened = [open_run(run, f"results {number}") for number, run in enumerate(runs, 1)]
     with progress_of(progress) as show:
         by_dataset = rated_by_dataset(counted(show, "reading runs", opened, attrgetter("name")))
-        found = compare_rated(by_dataset, allow=allowed, resamples=resamples, progress=show)
-    return Comparisons(found, by_dataset, opened)
+        comparisons = compare_rated(by_dataset, allow=allowed, resamples=resamples, progress=show)
+    return Comparisons(comparisons, by_dataset, opened)
 
 
 def compare_rated(
@@ -343,7 +343,7 @@ def compare_rated(
         for dataset in alone:
             del by_dataset[dataset]
             logging.getLogger("dhp").warning("dataset '%s' has one judge only and is left out", dataset)
-    found = []
+    comparisons = []
     for place, (dataset, entries) in enumerate(by_dataset.items(), 1):
         judges = _judges(entries, allow)
         if lack := unpaired(entries):
@@ -354,8 +354,8 @@ def compare_rated(
                 "test that another has"
             )
         show = numbered(progress, place, len(by_dataset))
-        found.append(_compared(entries, judges, resamples, quantities, show, by_variant=True))
-    return found
+        comparisons.append(_compared(entries, judges, resamples, quantities, show, by_variant=True))
+    return comparisons
 
 
 def compare_results(
@@ -395,9 +395,9 @@ def _judges(entries: Sequence[RunResult], allow: Collection[str]) -> tuple[str, 
         raise InputError(f"{entries[0].place}: dataset '{dataset}' has one judge only; allowed: two or more")
     first, *others = entries
     for other in others:
-        found = differences(first.result, other.result, allow)
-        if "n" not in found or not differ_in_size_alone(first, other, found):
-            check_alike(first, other, found, allow)
+        differing = differences(first.result, other.result, allow)
+        if "n" not in differing or not differ_in_size_alone(first, other, differing):
+            check_alike(first, other, differing, allow)
     for entry in entries:
         schedule = entry.ratings.course.schedule
         if option := "doses" if entry.result.curves else "" if schedule is ALL else schedule.name:
@@ -437,7 +437,7 @@ def _compared(
     digests = [e.ratings.digest for e in entries]
     common = [judge.differences for judge in in_common(scores)]
     detected, again = tee(detection_pairs(common, list(levels.values()), clusters))
-    found = compare_scores(
+    comparisons = compare_scores(
         scores,
         list(levels.values()),
         _random(*digests),
@@ -463,7 +463,7 @@ def _compared(
         alarms,
         tuple(e.result.d_avg for e in entries),
         tuple(e.result.d_min for e in entries),
-        found,
+        comparisons,
         shared_styles([e.ratings for e in entries], list(levels)),
         tuple(variants),
     )
@@ -502,16 +502,16 @@ def judge_scores(
             f"dataset '{entries[0].result.dataset}': {entries[0].place} and {entries[1].place} have no "
             "example in common; allowed: judges that rated the same examples"
         )
-    found = []
+    scores = []
     for ratings in (e.ratings for e in entries):
         rows = np.isin(ratings.examples, common)
         original, degraded = ratings.score_tables(variants)
         order = [ratings.metrics.index(metric) for metric in metrics]
         differences = ratings.difference_table(variants, metrics)
-        found.append(JudgeScores(original[rows][:, order], degraded[rows][..., order], differences[rows]))
+        scores.append(JudgeScores(original[rows][:, order], degraded[rows][..., order], differences[rows]))
     first = entries[0].ratings
     clusters = None if first.clusters is None else first.clusters[np.isin(sorted(first.examples), common)]
-    return found, clusters
+    return scores, clusters
 
 
 def _plain(value: Any) -> Any:
@@ -623,11 +623,11 @@ def recorded_results(frame: "pd.DataFrame") -> dict[str, list[RunResult]]:
     was rated, as no texts are there. Raises `InputError` for judges without an example in common, and a
     table that `analyze` refuses.
     """
-    found = {}
+    by_dataset = {}
     frame = as_ratings(frame, place_of(frame))
     frame = frame.assign(**{name: UNKNOWN for name in GROUPING if name not in frame})
     for dataset, part in frame.groupby("dataset", sort=False):
-        rated = [set(own["example"]) for _, own in part.groupby(["model", "protocol"], sort=False)]
+        rated = [set(ratings["example"]) for _, ratings in part.groupby(["model", "protocol"], sort=False)]
         common, every = set.intersection(*rated), set.union(*rated)
         if not common:
             raise InputError(f"dataset '{dataset}': no example was rated by all judges; allowed: one or more")
@@ -638,14 +638,16 @@ def recorded_results(frame: "pd.DataFrame") -> dict[str, list[RunResult]]:
                 len(common),
                 len(every),
             )
-        own = part[part["example"].isin(common)]
-        found[str(dataset)] = [_result(each) for _, each in own.groupby(["model", "protocol"], sort=False)]
-    return found
+        ratings = part[part["example"].isin(common)]
+        by_dataset[str(dataset)] = [
+            _result(each) for _, each in ratings.groupby(["model", "protocol"], sort=False)
+        ]
+    return by_dataset
 
 
-def _result(own: "pd.DataFrame") -> RunResult:
+def _result(frame: "pd.DataFrame") -> RunResult:
     """The result of one judge, signed by what was rated and not by what came out."""
-    (ratings,), (result,) = split_ratings(own), analyze(own)
-    texts = sorted(set(zip(own["example"], own["variant"], strict=True)))
+    (ratings,), (result,) = split_ratings(frame), analyze(frame)
+    texts = sorted(set(zip(frame["example"], frame["variant"], strict=True)))
     signed = replace(result.signed, dataset=f"{ratings.dataset}@texts.{text_hash(repr(texts))}")
     return RunResult(ratings.dataset, replace(result, signature=str(signed)), ratings)

@@ -43,8 +43,8 @@ class Chance:
         """Clopper and Pearson's 95 % limits of the chance, for the number of repeats alone."""
         from scipy.stats import binomtest
 
-        found = binomtest(self.failed, self.repeats).proportion_ci()
-        return float(found.low), float(found.high)
+        interval = binomtest(self.failed, self.repeats).proportion_ci()
+        return float(interval.low), float(interval.high)
 
     def __str__(self) -> str:
         low, high = self.ends
@@ -112,8 +112,8 @@ def _swapped(pairs: list[tuple[RunResult, RunResult]], repeat: int) -> tuple[Res
 def _exchanged(new: RatingsArray, old: RatingsArray, repeat: int) -> tuple[RatingsArray, RatingsArray]:
     index = cluster_index(new.clusters, len(new.examples))
     chosen = _random(new, repeat).integers(2, size=int(index.max()) + 1)[index] == 1
-    here, there = [e for e, swap in zip(new.examples, chosen, strict=True) if swap], set(old.examples)
-    names = [example for example in here if example in there]
+    here, swapped_old = [e for e, swap in zip(new.examples, chosen, strict=True) if swap], set(old.examples)
+    names = [example for example in here if example in swapped_old]
     cells = [_cells(ratings, names, new, old) for ratings in (new, old)]
     return _with(new, cells[0], old, cells[1]), _with(old, cells[1], new, cells[0])
 
@@ -129,10 +129,10 @@ def _cells(
 
 
 def _with(
-    mine: RatingsArray, here: tuple[Ints, ...], other: RatingsArray, there: tuple[Ints, ...]
+    mine: RatingsArray, places: tuple[Ints, ...], other: RatingsArray, other_places: tuple[Ints, ...]
 ) -> RatingsArray:
     means, asked = mine.means.copy(), mine.asked.copy()
-    means[here], asked[here] = other.means[there], other.asked[there]
+    means[places], asked[places] = other.means[other_places], other.asked[other_places]
     return replace(mine, means=means, asked=asked)
 
 

@@ -58,7 +58,7 @@ def _shift_of(metric: str, change: Floats, clusters: Ints | None, intervals: int
     """From changes of shape (examples, texts), NaN where a text lacks a score."""
     texts = (~np.isnan(change)).sum(axis=1)
     mean = mean_influences(np.where(texts > 0, np.nansum(change, axis=1) / np.maximum(texts, 1), np.nan))
-    n = int(mean.there.sum())
+    n = int(mean.defined.sum())
     if not n:
         return LevelShift(metric, None, None, 0)
     low, high = map(float, student_interval(mean, clusters, 1 - 0.05 / intervals))

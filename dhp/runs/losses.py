@@ -32,8 +32,8 @@ def paired_results(run: Run, earlier: Run, allow: Collection[str]) -> list[tuple
 
     def same(one: RunResult, others: Sequence[RunResult]) -> list[RunResult]:
         known = {"models": models, "versions": versions}
-        found = [r for r in others if same_judge(one.result, r.result, **known, allow=allow)]
-        return sorted(found, key=lambda r: r.result.protocol != one.result.protocol)
+        same_judges = [r for r in others if same_judge(one.result, r.result, **known, allow=allow)]
+        return sorted(same_judges, key=lambda r: r.result.protocol != one.result.protocol)
 
     pairs = []
     for new in run.rated:

@@ -82,8 +82,8 @@ def _in_parts(session: "_Session") -> "Iterator[pd.DataFrame]":
 def _parts(candidates: Sequence[Candidate], most: int) -> Iterator[list[Candidate]]:
     """The texts of whole examples, about so many at a time."""
     part: list[Candidate] = []
-    for _, own in groupby(candidates, key=lambda c: c.example):
-        part += own
+    for _, texts in groupby(candidates, key=lambda c: c.example):
+        part += texts
         if len(part) >= most:
             yield part
             part = []

@@ -96,9 +96,9 @@ class Run:
         """`perturbed` with the originals as `before`; of the first `most` examples of each dataset."""
         before: dict[str, dict[str, str]] = {}
         for e in self.examples:
-            own = before.setdefault(e["dataset"], {})
-            if most is None or len(own) < most:
-                own[e["id"]] = e["output"]
+            originals = before.setdefault(e["dataset"], {})
+            if most is None or len(originals) < most:
+                originals[e["id"]] = e["output"]
         for row in self.perturbed:
             if row["example"] in before[row["dataset"]]:
                 yield {**row, "before": before[row["dataset"]][row["example"]]}

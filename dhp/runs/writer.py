@@ -79,15 +79,15 @@ class RunFolder:
     it gives the folder free.
     """
 
-    def __init__(self, path: Path, own: bool = False) -> None:
+    def __init__(self, path: Path, is_own: bool = False) -> None:
         self.path = path
-        self._own = own
+        self._own = is_own
         self._created = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
         self._identity: Mapping[str, object] = {}
         self._usage: Mapping[str, Mapping[str, int]] = {}
         self._answered_by: Mapping[str, Mapping[str, int]] = {}
         self._lock: Lock | None = None
-        if not own or path.is_file():
+        if not is_own or path.is_file():
             check_free_folder(path, MANIFEST, "run")
 
     def __enter__(self) -> "RunFolder":
@@ -109,9 +109,9 @@ class RunFolder:
             return
         self._take()
         if (manifest := self.path / MANIFEST).exists():
-            there = {k: v for k, v in self._written(manifest)[0].items() if k in known}
+            written = {k: v for k, v in self._written(manifest)[0].items() if k in known}
             if self._holds_more():
-                self._check_same(_without_room(there), _without_room(known))
+                self._check_same(_without_room(written), _without_room(known))
 
     def claim(self, identity: Mapping[str, object], usage: Mapping[str, Mapping[str, int]]) -> None:
         """Check that the folder is new, empty or that of the same run, and write the manifest.
@@ -124,10 +124,10 @@ class RunFolder:
         self._take()
         manifest = self.path / MANIFEST
         if manifest.exists():
-            there, created = self._written(manifest)
+            written, created = self._written(manifest)
             if self._holds_more():
-                self._check_same(there, identity)
-            if there == json.loads(json.dumps(identity)):
+                self._check_same(written, identity)
+            if written == json.loads(json.dumps(identity)):
                 self._created = created or self._created
         else:
             check_free_folder(self.path, MANIFEST, "run")
@@ -156,12 +156,12 @@ class RunFolder:
         """The identity of the run that is there, and when it was begun, if its manifest says so."""
         try:
             written = json.loads(manifest.read_text(encoding="utf-8"))
-            there = dict(written["identity"])
-            _judges(there)
+            identity = dict(written["identity"])
+            _judges(identity)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise InputError(f"`out` {self.path}: its {MANIFEST} is broken; choose another folder") from None
         created = written.get("created")
-        return there, created if isinstance(created, str) else None
+        return identity, created if isinstance(created, str) else None
 
     def _check_same(self, existing: Mapping[str, object], identity: Mapping[str, object]) -> None:
         here = json.loads(json.dumps(identity))
@@ -210,7 +210,7 @@ class RunFolder:
 
         if not steps:
             return
-        plain = {name: {k: list(v) for k, v in own.items()} for name, own in steps.items()}
+        plain = {name: {k: list(v) for k, v in by_metric.items()} for name, by_metric in steps.items()}
         name = re.sub(r"[^A-Za-z0-9]+", "_", judge).strip("_")
         self._text(
             f"steps-{name}.yaml", yaml.safe_dump(plain, allow_unicode=True, sort_keys=False, width=110)
@@ -238,7 +238,7 @@ def run_folder(out: str | None, name: str | None) -> RunFolder:
         return RunFolder(Path(out))
     named = _readable(name or "")
     check_no_link(_RUNS / named)
-    return RunFolder(_RUNS / named) if named else RunFolder(_RUNS, own=True)
+    return RunFolder(_RUNS / named) if named else RunFolder(_RUNS, is_own=True)
 
 
 def _folder_name(identity: Mapping[str, Any]) -> str:
@@ -274,13 +274,13 @@ def _edited(existing: Mapping[str, Any], here: Mapping[str, Any]) -> str | None:
 
 def _judges(identity: Mapping[str, Any]) -> list[tuple[tuple[str, str], dict[str, Any]]]:
     """The judges of a run: model and name of the prompt, and all else that decides their ratings."""
-    found = []
+    judges = []
     for judge in identity.get("models", []):
         settings = {**judge.get("settings", {}), **judge}
         name = settings.pop("model"), protocol_name(settings.pop("protocol"))
         settings.pop("settings", None)
-        found.append((name, settings))
-    return found
+        judges.append((name, settings))
+    return judges
 
 
 def _without_room(identity: Mapping[str, object]) -> dict[str, Any]:

@@ -33,10 +33,10 @@ def metric_weights(weights: npt.ArrayLike | None, variants: int, metrics: int) -
     w = np.asarray(weights, dtype=np.float64)
     if w.shape != equal.shape:
         raise ValueError(f"weights must have shape {equal.shape}, not {w.shape}")
-    given = np.any(~np.isnan(w), axis=1)
-    if not ((w[given] >= 0).all() and (np.abs(w[given].sum(axis=1) - 1) <= 1e-6).all()):
+    has_weight = np.any(~np.isnan(w), axis=1)
+    if not ((w[has_weight] >= 0).all() and (np.abs(w[has_weight].sum(axis=1) - 1) <= 1e-6).all()):
         raise ValueError("weights must be non-negative and sum to 1 in each row that is not all NaN")
-    return np.where(given[:, None], w, equal)
+    return np.where(has_weight[:, None], w, equal)
 
 
 def metric_row(weights: npt.ArrayLike | None, metrics: int) -> Floats:
@@ -71,9 +71,11 @@ def level_shares(levels: Sequence[str], defined: Bools) -> tuple[tuple[str, ...]
     """
     if isinstance(levels, str) or len(levels) != defined.size:
         raise ValueError(f"levels must be {defined.size} names, one per variant")
-    there = [name if is_defined else None for name, is_defined in zip(levels, defined.tolist(), strict=True)]
-    names = tuple(dict.fromkeys(name for name in there if name is not None))
-    rows = [np.array([name == level for name in there], dtype=np.float64) for level in names]
+    defined_levels = [
+        name if is_defined else None for name, is_defined in zip(levels, defined.tolist(), strict=True)
+    ]
+    names = tuple(dict.fromkeys(name for name in defined_levels if name is not None))
+    rows = [np.array([name == level for name in defined_levels], dtype=np.float64) for level in names]
     shares = [row / row.sum() for row in rows]
     whole = np.mean(shares, axis=0) if shares else np.full(defined.size, np.nan)
     return names, np.array([*shares, whole])
@@ -110,14 +112,14 @@ def with_ties(differences: Floats, error: Floats) -> Floats:
         0 where a difference is no larger than its error. Magnitudes that are no further apart than their
         errors together are one magnitude; all others stay as they are.
     """
-    found = np.where(np.abs(differences) <= error, 0.0, differences)
-    at = np.flatnonzero(found)
-    at = at[~np.isnan(found[at])]
-    order = at[np.argsort(np.abs(found[at]))]
-    size, error = np.abs(found[order]), error[order]
+    rounded = np.where(np.abs(differences) <= error, 0.0, differences)
+    at = np.flatnonzero(rounded)
+    at = at[~np.isnan(rounded[at])]
+    order = at[np.argsort(np.abs(rounded[at]))]
+    size, error = np.abs(rounded[order]), error[order]
     first = np.append(True, np.diff(size) > error[1:] + error[:-1])[: size.size]
-    found[order] = np.copysign(size[first][np.cumsum(first) - 1], found[order])
-    return found
+    rounded[order] = np.copysign(size[first][np.cumsum(first) - 1], rounded[order])
+    return rounded
 
 
 _BITS = 16

@@ -94,12 +94,12 @@ def log_p_below(figures: Influences, line: float, clusters: npt.ArrayLike | None
 
 
 def _mirrored(figures: Influences) -> Influences:
-    return Influences(1 - figures.value, -figures.influence, figures.there, figures.tests)
+    return Influences(1 - figures.value, -figures.influence, figures.defined, figures.tests)
 
 
 def _weighted(figures: Influences, clusters: npt.ArrayLike | None) -> _Weighted:
     """The weighted mean of the outcomes and of one of 0; a = 0 where every outcome is 0, NaN if undefined."""
-    n = figures.there.sum(axis=0).astype(np.float64)
+    n = figures.defined.sum(axis=0).astype(np.float64)
     # An average of several tests lacks some in some examples: its outcomes are then only nearly in [0, 1].
     top = np.clip(figures.value + n * figures.influence.max(axis=0), figures.value, 1.0)
     second = n * (figures.influence**2).sum(axis=0) + figures.value**2

@@ -169,13 +169,13 @@ def _by_detection(
     resamples: int,
     on_pair: Callable[[], object],
 ) -> Comparison:
-    found = [detection(judge.differences, levels, clusters).average for judge in judges]
+    averages = [detection(judge.differences, levels, clusters).average for judge in judges]
     swapped = []
     for both in pairs or _detected(judges, levels, clusters):
         one, other = (each.part(_OVERALL) for each in both)
         swapped.append(swap(one, other, rng, clusters, resamples=resamples))
         on_pair()
-    return _compared(np.array(found), swapped)
+    return _compared(np.array(averages), swapped)
 
 
 def _by_tests(
@@ -202,7 +202,7 @@ def _by_tests(
 
 def _averaged(tests: Influences, levels: Sequence[str]) -> Influences:
     """The mean over levels, over the variants of which every metric has a pair; shape (1,)."""
-    _, shares = level_shares(levels, np.all(tests.there.any(axis=0), axis=1))
+    _, shares = level_shares(levels, np.all(tests.defined.any(axis=0), axis=1))
     metrics = tests.value.shape[1]
     return weighted(tests, np.repeat(shares[-1:, :, None], metrics, axis=2) / metrics)
 
@@ -246,23 +246,23 @@ def _compared(figures: Floats, swapped: Sequence[Swapped]) -> Comparison:
         winner, loser = (i, j) if point[i] > point[j] else (j, i)
         better[loser] += 1
         worse[winner] += 1
-    there = ~np.isnan(point)
+    defined = ~np.isnan(point)
     return Comparison(
         point,
         low,
         high,
-        np.where(there, average_ranks(-point), np.nan),
-        np.where(there, 1 + better, np.nan),
-        np.where(there, there.sum() - worse, np.nan),
+        np.where(defined, average_ranks(-point), np.nan),
+        np.where(defined, 1 + better, np.nan),
+        np.where(defined, defined.sum() - worse, np.nan),
         pairs,
         _groups(point, apart),
     )
 
 
-def _pair(i: int, j: int, found: Swapped, figure: int, p_adjusted: float, difference: float) -> Pair:
+def _pair(i: int, j: int, swapped: Swapped, figure: int, p_adjusted: float, difference: float) -> Pair:
     """Two judges by one of the figures that were swapped, as those are of the first less the second."""
-    low, high = -float(found.high[figure]), -float(found.low[figure])
-    return Pair(i, j, difference + 0.0, low + 0.0, high + 0.0, float(found.p[figure]), p_adjusted)
+    low, high = -float(swapped.high[figure]), -float(swapped.low[figure])
+    return Pair(i, j, difference + 0.0, low + 0.0, high + 0.0, float(swapped.p[figure]), p_adjusted)
 
 
 def _groups(point: Floats, told_apart: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:

@@ -67,13 +67,13 @@ def below_edits(
     ValueError
         If shapes do not fit or a difference is infinite.
     """
-    found = []
+    kinds = []
     for table in tables:
         x = checked_table(table)
         seen = detection(x, ["all"] * x.shape[1], clusters)
         figures = np.stack([seen.value, flip_log_p(x, clusters, resamples=resamples)[0]])
-        found.append(np.where(seen.pairs.max(axis=1) >= FEWEST_PAIRS, figures, np.nan))
-    every = np.stack(found)
+        kinds.append(np.where(seen.pairs.max(axis=1) >= FEWEST_PAIRS, figures, np.nan))
+    every = np.stack(kinds)
     largest = np.where(np.isnan(every[:, 1]), -np.inf, every[:, 1]).argmax(axis=0)
     return BelowEdits(*every[largest, :, np.arange(every.shape[2])].T)
 
@@ -138,20 +138,20 @@ def movements(
     """
     x = checked_table(controls)
     reference, against = _mildest(damage, np.asarray(noticed, dtype=np.bool_), clusters, x.shape[2])
-    found = []
+    moves = []
     for c in range(x.shape[1]):
-        own = x[:, [c]]
-        observed, flipped, exact = _flipped(signed_ranks(own), clusters, resamples)
+        column = x[:, [c]]
+        observed, flipped, exact = _flipped(signed_ranks(column), clusters, resamples)
         furthest = np.abs(flipped[:, 0]).max(axis=1)[:, None]
         p = flip_p(np.abs(observed[0]), np.broadcast_to(furthest, (len(furthest), x.shape[2])), exact)
-        change = np.sign(observed[0]) * _means(own)[0]
+        change = np.sign(observed[0]) * _means(column)[0]
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(reference > 0, np.maximum(change, 0.0) / reference, np.inf)
-        seen = detection(own, ["all"], clusters)
-        found.append(
+        seen = detection(column, ["all"], clusters)
+        moves.append(
             Movement(seen, np.where(seen.pairs[0] > 0, np.log(p), np.nan), observed[0] > 0, share, against)
         )
-    return found
+    return moves
 
 
 def _mildest(
@@ -174,5 +174,5 @@ def _mildest(
 
 def _means(differences: Floats) -> Floats:
     """Means over the examples that have a pair, 0 without any."""
-    there = ~np.isnan(differences)
-    return np.asarray(np.where(there, differences, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1))
+    defined = ~np.isnan(differences)
+    return np.asarray(np.where(defined, differences, 0.0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1))

@@ -169,10 +169,12 @@ def _outcomes(differences: Floats) -> Floats:
 
 def _figures(outcomes: Floats) -> Influences:
     """Means of outcomes over the first axis, NaN without any."""
-    there = ~np.isnan(outcomes)
-    pairs = np.where(there.any(axis=0), there.sum(axis=0), np.nan)
-    value = np.where(there, outcomes, 0.0).sum(axis=0) / pairs
-    return Influences(value, np.where(there, (outcomes - value) / pairs, 0.0), there, np.ones(value.shape))
+    defined = ~np.isnan(outcomes)
+    pairs = np.where(defined.any(axis=0), defined.sum(axis=0), np.nan)
+    value = np.where(defined, outcomes, 0.0).sum(axis=0) / pairs
+    return Influences(
+        value, np.where(defined, (outcomes - value) / pairs, 0.0), defined, np.ones(value.shape)
+    )
 
 
 def _kinds(
@@ -193,14 +195,14 @@ def outcomes_by_best(differences: npt.ArrayLike, clusters: npt.ArrayLike | None 
     """
     x = checked_table(differences)
     index = cluster_index(clusters, len(x))
-    there = ~np.isnan(x)
-    signs = np.where(there, np.sign(x), 0.0)
+    defined = ~np.isnan(x)
+    signs = np.where(defined, np.sign(x), 0.0)
     sums, squares, counts = (
         cluster_sums(each.sum(axis=1, keepdims=True), index)
-        for each in (signs, signs**2, there.astype(np.float64))
+        for each in (signs, signs**2, defined.astype(np.float64))
     )
     weights = _choice(sums, squares, counts)[index]
-    return _read(_outcomes(x), normalised(np.broadcast_to(weights, x.shape), there))
+    return _read(_outcomes(x), normalised(np.broadcast_to(weights, x.shape), defined))
 
 
 def _metric_weights(differences: Floats, index: Ints) -> Floats:
@@ -208,14 +210,14 @@ def _metric_weights(differences: Floats, index: Ints) -> Floats:
 
     Shape (n, V, M). A row sums to 1 over the metrics under which the example has a pair, and is 0 for others.
     """
-    there = ~np.isnan(differences)
+    defined = ~np.isnan(differences)
     if differences.shape[2] == 1:
-        return there.astype(np.float64)
-    signs = np.where(there, np.sign(differences), 0.0)
+        return defined.astype(np.float64)
+    signs = np.where(defined, np.sign(differences), 0.0)
     sums, squares, counts = (
-        cluster_sums(each, index) for each in (signs, signs**2, there.astype(np.float64))
+        cluster_sums(each, index) for each in (signs, signs**2, defined.astype(np.float64))
     )
-    return normalised(_choice(sums, squares, counts)[index], there)
+    return normalised(_choice(sums, squares, counts)[index], defined)
 
 
 def _choice(sums: Floats, squares: Floats, counts: Floats) -> Floats:
@@ -256,8 +258,8 @@ def normalised(weights: Floats, present: Bools) -> Floats:
 
 def _read(outcomes: Floats, weights: Floats) -> Floats:
     """Each example's outcome (n, ..., M) by its weights, shape (n, ...); NaN without a pair."""
-    there = ~np.isnan(outcomes)
-    return np.where(there.any(axis=-1), np.where(there, outcomes * weights, 0.0).sum(axis=-1), np.nan)
+    defined = ~np.isnan(outcomes)
+    return np.where(defined.any(axis=-1), np.where(defined, outcomes * weights, 0.0).sum(axis=-1), np.nan)
 
 
 def _average(
@@ -283,10 +285,10 @@ def _average(
 
 def _of_best(differences: Floats) -> Floats:
     """Weights (n, V, M) by which the metrics with the highest detection count, and no other."""
-    there = ~np.isnan(differences)
+    defined = ~np.isnan(differences)
     value = detection_influences(differences).value
-    highest = np.max(value, axis=1, keepdims=True, initial=-np.inf, where=there.any(axis=0))
-    chosen = there & (value >= highest - 1e-12)
+    highest = np.max(value, axis=1, keepdims=True, initial=-np.inf, where=defined.any(axis=0))
+    chosen = defined & (value >= highest - 1e-12)
     return np.asarray(chosen / np.maximum(chosen.sum(axis=2, keepdims=True), 1))
 
 

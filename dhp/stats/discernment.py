@@ -212,10 +212,10 @@ def _tested(differences: Floats, method: Method, alternative: Alternative, clust
     """Natural logs of the p-values of all variants and metrics, shape (V, M)."""
     log_p = np.full(differences.shape[1:], math.nan)
     for v, m in np.ndindex(log_p.shape):
-        there = ~np.isnan(differences[:, v, m])
-        if there.any():
-            groups = None if clusters is None else clusters[there]
-            log_p[v, m] = signed_rank(differences[there, v, m], method, alternative, groups)
+        defined = ~np.isnan(differences[:, v, m])
+        if defined.any():
+            groups = None if clusters is None else clusters[defined]
+            log_p[v, m] = signed_rank(differences[defined, v, m], method, alternative, groups)
     return log_p
 
 

@@ -61,7 +61,7 @@ def flip_log_p(
         return _counted_out(x[:, :, 0], clusters)
     index = cluster_index(clusters, len(x))
     signs, exact = sign_flips(int(index.max()) + 1, resamples, np.random.default_rng(0))
-    found = np.zeros((2, x.shape[1]))
+    log_p = np.zeros((2, x.shape[1]))
     some = max(1, _COLUMNS // x.shape[2])
     for start in range(0, x.shape[1], some):
         kinds = slice(start, start + some)
@@ -73,8 +73,8 @@ def flip_log_p(
         best = _best(np.vstack([shares.sum(axis=0)[None], flipped_sums(signs, shares)]), still)
         for row, statistic in enumerate((best, -best)):
             p = flip_p(statistic[0], statistic[1:], exact)
-            found[row, kinds] = np.where(still.all(axis=1), 0.0, np.log(p))
-    return found[0], found[1]
+            log_p[row, kinds] = np.where(still.all(axis=1), 0.0, np.log(p))
+    return log_p[0], log_p[1]
 
 
 def _best(sums: Floats, still: npt.NDArray[np.bool_]) -> Floats:
@@ -89,8 +89,8 @@ def _counted_out(differences: Floats, clusters: npt.ArrayLike | None) -> tuple[F
     index = None if clusters is None else cluster_index(clusters, len(differences))
     tends = signed_ranks(differences).sum(axis=0)
     for v in np.flatnonzero(tends):
-        there = ~np.isnan(differences[:, v])
-        groups = None if index is None else index[there]
-        p = signed_rank(math.copysign(1, tends[v]) * differences[there, v], clusters=groups)
+        defined = ~np.isnan(differences[:, v])
+        groups = None if index is None else index[defined]
+        p = signed_rank(math.copysign(1, tends[v]) * differences[defined, v], clusters=groups)
         (fell if tends[v] > 0 else rose)[v] = p
     return fell, rose

@@ -31,7 +31,7 @@ class Influences:
     """Estimated values, shape (...)."""
     influence: Floats
     """Contribution of each example to the figure, shape (n, ...): 0 where it has no pair, with a sum of 0."""
-    there: Bools
+    defined: Bools
     """Which examples have a part in the figure, shape (n, ...)."""
     tests: Floats
     """Number of equally weighted tests that the figure is the mean of (Kish 1965), shape (...)."""
@@ -42,7 +42,7 @@ class Influences:
         The sum of the squared influences of clusters, times G / (G - 1); NaN with fewer than two clusters.
         """
         index = cluster_index(clusters, len(self.influence))
-        groups = (cluster_sums(self.there.astype(np.float64), index) > 0).sum(axis=0).astype(np.float64)
+        groups = (cluster_sums(self.defined.astype(np.float64), index) > 0).sum(axis=0).astype(np.float64)
         squares = (cluster_sums(self.influence, index) ** 2).sum(axis=0)
         scale = np.where(groups > 1, groups / np.maximum(groups - 1, 1), np.nan)
         return squares * scale, groups
@@ -50,7 +50,7 @@ class Influences:
     def part(self, places: slice) -> "Influences":
         """Some of the figures, of those of shape (K,)."""
         return Influences(
-            self.value[places], self.influence[:, places], self.there[:, places], self.tests[places]
+            self.value[places], self.influence[:, places], self.defined[:, places], self.tests[places]
         )
 
 
@@ -98,9 +98,9 @@ def weighted(influences: Influences, coefficients: npt.ArrayLike) -> Influences:
     n = len(influences.influence)
     parts = np.where(flat != 0, flat * influences.value.ravel(), 0.0)
     influence = influences.influence.reshape(n, -1) @ flat.T
-    there = influences.there.reshape(n, -1).astype(np.float64) @ (flat.T != 0) > 0
+    defined = influences.defined.reshape(n, -1).astype(np.float64) @ (flat.T != 0) > 0
     tests = np.abs(flat).sum(axis=1) ** 2 / (flat**2).sum(axis=1)
-    return Influences(parts.sum(axis=1), influence, there, tests)
+    return Influences(parts.sum(axis=1), influence, defined, tests)
 
 
 def difference(first: Influences, second: Influences) -> Influences:
@@ -108,7 +108,7 @@ def difference(first: Influences, second: Influences) -> Influences:
     return Influences(
         first.value - second.value,
         first.influence - second.influence,
-        first.there | second.there,
+        first.defined | second.defined,
         first.tests,
     )
 
@@ -166,9 +166,9 @@ def wilson_interval(
     """
     scale = bounds[1] - bounds[0]
     p = np.clip((influences.value - bounds[0]) / scale, 0.0, 1.0)
-    n = influences.there.sum(axis=0).astype(np.float64)
+    n = influences.defined.sum(axis=0).astype(np.float64)
     variance, groups = influences.variance(clusters)
-    k, size = influences.tests, _cluster_size(influences.there, clusters)
+    k, size = influences.tests, _cluster_size(influences.defined, clusters)
     assumed = (1 + (k - 1) * _CORRELATION) / k * (1 + (size - 1) * _CORRELATION)
     seen = 4 * n * n * variance / scale**2
     effective = n * (4 * n * p * (1 - p) + _PRIOR) / (seen + _PRIOR * assumed)
@@ -186,13 +186,13 @@ def effective_size(influences: Influences, clusters: npt.ArrayLike | None = None
     in `wilson_interval`, and lowered as Student's t is wider than the normal distribution at 95 % (Korn and
     Graubard 1998). NaN where the figure is undefined or comes from one cluster. Parameters as there.
     """
-    n = influences.there.sum(axis=0).astype(np.float64)
+    n = influences.defined.sum(axis=0).astype(np.float64)
     size = np.where(np.isnan(influences.value), np.nan, n)
     if clusters is None:
         return size
     squares = (influences.influence**2).sum(axis=0)
     variance, groups = influences.variance(clusters)
-    assumed = 1 + (_cluster_size(influences.there, clusters) - 1) * _CORRELATION
+    assumed = 1 + (_cluster_size(influences.defined, clusters) - 1) * _CORRELATION
     effect = (4 * n * n * variance + _PRIOR * assumed) / (4 * n * n * squares + _PRIOR)
     wider = _quantile(groups, 0.95) / _quantile(np.full(groups.shape, np.inf), 0.95)
     return np.asarray(np.minimum(size / effect, size) / wider**2)
@@ -249,17 +249,17 @@ def auroc_influences(original: npt.ArrayLike, degraded: npt.ArrayLike) -> Influe
     ValueError
         If the shapes do not fit or a score is infinite.
     """
-    x, y, there = _pairs(original, degraded)
+    x, y, defined = _pairs(original, degraded)
     _, v, m = y.shape
     value, influence = np.full((v, m), np.nan), np.zeros(y.shape)
     for at in np.ndindex(v, m):
-        mine = there[:, *at]
+        mine = defined[:, *at]
         if mine.any():
             above, below = x[mine, at[1]], y[mine, *at]
             wins, losses = _placement(above, below), 1 - _placement(below, above)
             value[at] = wins.mean()
             influence[mine, *at] = (wins + losses - 2 * value[at]) / mine.sum()
-    return Influences(value, influence, there, np.ones((v, m)))
+    return Influences(value, influence, defined, np.ones((v, m)))
 
 
 def standardised_drop_influences(original: npt.ArrayLike, degraded: npt.ArrayLike) -> Influences:
@@ -269,14 +269,14 @@ def standardised_drop_influences(original: npt.ArrayLike, degraded: npt.ArrayLik
     for independent groups (Cumming 2012, d_av). `student_interval` of it is the interval. Parameters, result
     and errors as for `auroc_influences`; undefined, NaN, where no score varies or there are fewer than two.
     """
-    x, y, there = _pairs(original, degraded)
+    x, y, defined = _pairs(original, degraded)
     _, v, m = y.shape
     value, influence = np.empty((v, m)), np.empty(y.shape)
     some = max(1, _CELLS // (len(x) * m))
     for start in range(0, v, some):
-        own = slice(start, start + some)
-        value[own], influence[:, own] = _standardised(x, y[:, own], there[:, own])
-    return Influences(value, influence, there, np.ones((v, m)))
+        block = slice(start, start + some)
+        value[block], influence[:, block] = _standardised(x, y[:, block], defined[:, block])
+    return Influences(value, influence, defined, np.ones((v, m)))
 
 
 def _standardised(x: Floats, y: Floats, present: Bools) -> tuple[Floats, Floats]:

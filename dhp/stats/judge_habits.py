@@ -62,11 +62,11 @@ def spread(scores: npt.ArrayLike) -> Spread | None:
 
 
 def _shares(points: Floats, shares: Floats) -> dict[str, float]:
-    found: dict[str, float] = {}
+    share_of: dict[str, float] = {}
     for point, share in zip(points.tolist(), shares.tolist(), strict=True):
         name = f"{point:.12g}"
-        found[name] = found.get(name, 0.0) + share
-    return found
+        share_of[name] = share_of.get(name, 0.0) + share
+    return share_of
 
 
 def style_names(originals: Spread, degraded: Spread, low: float, high: float) -> tuple[str, ...]:
@@ -77,14 +77,14 @@ def style_names(originals: Spread, degraded: Spread, low: float, high: float) ->
     half of the scale.
     """
     length = high - low
-    found = []
+    names = []
     if degraded.mean >= low + _LENIENT * length:
-        found.append("lenient")
+        names.append("lenient")
     if originals.mean <= low + _HARSH * length:
-        found.append("harsh")
+        names.append("harsh")
     if max(originals.high, degraded.high) - min(originals.low, degraded.low) <= _COMPRESSED * length:
-        found.append("compressed")
-    return tuple(found)
+        names.append("compressed")
+    return tuple(names)
 
 
 def correlations(columns: npt.ArrayLike, method: Literal["pearson", "spearman"]) -> Floats:
@@ -107,8 +107,8 @@ def correlations(columns: npt.ArrayLike, method: Literal["pearson", "spearman"])
     x = np.asarray(columns, dtype=np.float64)
     if x.ndim != 2:
         raise ValueError(f"columns must have shape (n, k), not {x.shape}")
-    found: Floats = pd.DataFrame(x).corr(method=method, min_periods=_FEWEST).to_numpy()
-    return np.clip(found, -1.0, 1.0)
+    table: Floats = pd.DataFrame(x).corr(method=method, min_periods=_FEWEST).to_numpy()
+    return np.clip(table, -1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,19 +146,19 @@ def sample_consistency(scores: npt.ArrayLike) -> SampleConsistency:
         If the array has another shape, holds no score at all, or an infinite one.
     """
     x = np.asarray(scores, dtype=np.float64)
-    if x.ndim != 2 or np.isinf(x).any() or not (there := ~np.isnan(x)).any():
+    if x.ndim != 2 or np.isinf(x).any() or not (defined := ~np.isnan(x)).any():
         raise ValueError(
             f"scores must have shape (texts, samples) with a score, none infinite, not {x.shape}"
         )
-    _, counts = np.unique(x[there], return_counts=True)
+    _, counts = np.unique(x[defined], return_counts=True)
     shares = counts / counts.sum()
-    several = there.sum(axis=1) > 1
+    several = defined.sum(axis=1) > 1
     identical = None
     if several.any():
         some = x[several]
         identical = float((np.nanmax(some, axis=1) == np.nanmin(some, axis=1)).mean())
     return SampleConsistency(
-        *_variances(x[there.any(axis=1)]),
+        *_variances(x[defined.any(axis=1)]),
         identical=identical,
         dominance=float(shares.max()),
         entropy=float(-(shares * np.log2(shares)).sum()) + 0.0,
@@ -268,11 +268,11 @@ def error_rates(good: Floats, bad: Floats, passes: float) -> ErrorRates | None:
     ErrorRates or None
         None where there is no good or no bad text.
     """
-    there = [~np.isnan(side) for side in (good, bad)]
-    if not all(side.any() for side in there):
+    defined = [~np.isnan(side) for side in (good, bad)]
+    if not all(side.any() for side in defined):
         return None
-    right = [good >= passes, (bad < passes) & there[1]]
-    sensitivity, specificity = (_counts(r, t) for r, t in zip(right, there, strict=True))
+    right = [good >= passes, (bad < passes) & defined[1]]
+    sensitivity, specificity = (_counts(r, t) for r, t in zip(right, defined, strict=True))
     return ErrorRates(sensitivity, specificity)
 
 
@@ -352,15 +352,15 @@ def krippendorff_alpha(ratings: npt.ArrayLike, *, nominal: bool = False) -> floa
     distances are squared ones, whose sum over pairs is n sum |x|^2 - |sum x|^2.
     """
     table = np.asarray(ratings, dtype=np.float64)
-    there = ~np.isnan(table)
-    pairable = there.sum(axis=0) > 1
-    table, there = table[:, pairable], there[:, pairable]
-    values = np.unique(table[there])
+    defined = ~np.isnan(table)
+    pairable = defined.sum(axis=0) > 1
+    table, defined = table[:, pairable], defined[:, pairable]
+    values = np.unique(table[defined])
     if len(values) < 2:
         return None
     points = table[..., None] == values if nominal else (table - values.mean())[..., None]
-    points = np.where(there[..., None], points, 0.0)
-    counts, squares, sums = there.sum(axis=0), (points**2).sum(axis=(0, 2)), points.sum(axis=0)
+    points = np.where(defined[..., None], points, 0.0)
+    counts, squares, sums = defined.sum(axis=0), (points**2).sum(axis=(0, 2)), points.sum(axis=0)
     observed = ((counts * squares - (sums**2).sum(axis=1)) / (counts - 1)).sum()
     n = counts.sum()
     expected = (n * squares.sum() - (sums.sum(axis=0) ** 2).sum()) / (n - 1)

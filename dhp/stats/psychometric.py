@@ -91,20 +91,20 @@ def psychometric(
         raise ValueError(f"doses must have shape ({scores.shape[1]},), not {x.shape}")
     if resamples < 1 or not 0 < level < 1:
         raise ValueError("resamples must be at least 1 and level in (0, 1)")
-    there = ~np.isnan(scores)
-    kept, index = there.any(axis=0), cluster_index(clusters, len(scores))
+    defined = ~np.isnan(scores)
+    kept, index = defined.any(axis=0), cluster_index(clusters, len(scores))
     x, (sums, pairs) = x[kept], _resampled(scores[:, kept], index, resamples, rng)
     detection = np.full(kept.size, np.nan)
     threshold, power, lapse = UNDEFINED, math.nan, math.nan
     if x.size:
         by_resample = monotone(sums, pairs)
         detection[kept] = sums[0] / pairs[0]
-    if x.size > 1 and (scores[there] != 0.5).any():
-        found, powers, lapses = fit(x, sums, pairs)
+    if x.size > 1 and (scores[defined] != 0.5).any():
+        thresholds, powers, lapses = fit(x, sums, pairs)
         power, lapse, groups = float(powers[0]), float(lapses[0]), int(index.max()) + 1
-        found = np.where(np.isinf(crossing(x, by_resample)), np.inf, found)
-        threshold = _threshold(found, x, groups, level)
-    return Psychometric(detection, there.sum(axis=0), power, lapse, threshold)
+        thresholds = np.where(np.isinf(crossing(x, by_resample)), np.inf, thresholds)
+        threshold = _threshold(thresholds, x, groups, level)
+    return Psychometric(detection, defined.sum(axis=0), power, lapse, threshold)
 
 
 def curve(
@@ -145,7 +145,7 @@ def fit(doses: Floats, sums: Floats, pairs: Floats) -> tuple[Floats, Floats, Flo
     p = np.clip(p, _LEAST, 1 - _LEAST).reshape(doses.size, -1)
     hit, miss = np.log(p), np.log1p(-p)
     reaches = lapse < 1 - TARGET
-    found = np.empty((3, len(sums)))
+    fitted = np.empty((3, len(sums)))
     most = max(1, _AT_ONCE // p.shape[1])
     for start in range(0, len(sums), most):
         rows = slice(start, start + most)
@@ -154,8 +154,8 @@ def fit(doses: Floats, sums: Floats, pairs: Floats) -> tuple[Floats, Floats, Flo
         by_lapse = likelihood.reshape(len(at), t.size, power.size, lapse.size)
         profile = by_lapse[..., reaches].max(axis=(2, 3))
         t75 = np.where(reaches[lapse_at], _between(t, profile, at), np.inf)
-        found[:, rows] = t75, power[power_at], lapse[lapse_at]
-    return found[0], found[1], found[2]
+        fitted[:, rows] = t75, power[power_at], lapse[lapse_at]
+    return fitted[0], fitted[1], fitted[2]
 
 
 def threshold_grid(doses: Floats) -> Floats:
@@ -222,9 +222,9 @@ def _resampled(
     return times @ np.nan_to_num(scores), times @ (~np.isnan(scores)).astype(np.float64)
 
 
-def _threshold(found: Floats, doses: Floats, clusters: int, level: float) -> tuple[float, float, float]:
+def _threshold(thresholds: Floats, doses: Floats, clusters: int, level: float) -> tuple[float, float, float]:
     """The first of the thresholds found; percentiles of the others, by rank (Davison and Hinkley 1997)."""
-    within = np.where(found < doses[0], 0.0, np.where(found > doses[-1], np.inf, found))
+    within = np.where(thresholds < doses[0], 0.0, np.where(thresholds > doses[-1], np.inf, thresholds))
     if clusters < 2:
         return float(within[0]), math.nan, math.nan
     from scipy.special import ndtr, stdtrit

@@ -102,8 +102,8 @@ def swap(
     ValueError
         If the shapes differ or a parameter is out of range.
     """
-    (found,) = swap_together([(first, second)], rng, clusters, resamples=resamples, bounds=bounds)
-    return found
+    (swapped,) = swap_together([(first, second)], rng, clusters, resamples=resamples, bounds=bounds)
+    return swapped
 
 
 def swap_together(
@@ -149,7 +149,9 @@ def _error_of_each(shares: Sequence[Floats], signs: npt.NDArray[np.int8], larges
     line = np.quantile(largest, 1 - ALPHA)
     beyond = [np.abs(_in_units(flipped_sums(signs, each), each)) > line for each in shares]
     some = [(each**2).sum(axis=0) > 0 for each in shares]
-    counted = np.concatenate([each[:, there].mean(axis=0) for each, there in zip(beyond, some, strict=True)])
+    counted = np.concatenate(
+        [each[:, counts].mean(axis=0) for each, counts in zip(beyond, some, strict=True)]
+    )
     return min(max(float(counted.mean()), 1 / (len(signs) + 1)), ALPHA) if counted.size else ALPHA
 
 
@@ -213,7 +215,7 @@ def _shares(
         )
     apart = difference(first, second)
     index = cluster_index(clusters, len(apart.influence))
-    part = cluster_sums(apart.there.astype(np.float64), index) / np.maximum(apart.there.sum(axis=0), 1)
+    part = cluster_sums(apart.defined.astype(np.float64), index) / np.maximum(apart.defined.sum(axis=0), 1)
     return apart, cluster_sums(apart.influence, index) + np.nan_to_num(apart.value) * part, part
 
 
@@ -253,15 +255,15 @@ def detection_pairs(
     if any(x.shape != missing.shape or (np.isnan(x) != missing).any() for x in tables):
         raise ValueError("the judges must have differences of one shape that are NaN in the same places")
     counted = np.asarray((~missing).sum(axis=0).max(axis=1) >= FEWEST_PAIRS)
-    found = []
+    detections = []
     for x in tables:
-        own = detection(x, levels, clusters)
-        figures = averaged_kinds(own.seen, levels, counted, each=True)
-        found.append(replace(figures, value=np.append(own.average[0], own.value)))
+        detected = detection(x, levels, clusters)
+        figures = averaged_kinds(detected.seen, levels, counted, each=True)
+        detections.append(replace(figures, value=np.append(detected.average[0], detected.value)))
     index = cluster_index(clusters, len(missing))
     signs, _ = sign_flips(int(index.max()) + 1, _SWAPS, np.random.default_rng(0))
     _, shares = level_shares(levels, counted)
-    for (x, one), (y, other) in combinations(zip(tables, found, strict=True), 2):
+    for (x, one), (y, other) in combinations(zip(tables, detections, strict=True), 2):
         if missing.shape[2] == 1:
             yield one, other
             continue
@@ -275,7 +277,7 @@ def _widened(
 ) -> tuple[Influences, Influences]:
     """Two judges whose influences vary as much as their difference under swaps, shape (R, 1 + V)."""
     apart = difference(one, other)
-    part = cluster_sums(apart.there.astype(np.float64), index) / np.maximum(apart.there.sum(axis=0), 1)
+    part = cluster_sums(apart.defined.astype(np.float64), index) / np.maximum(apart.defined.sum(axis=0), 1)
     flipped = ((cluster_sums(apart.influence, index) + apart.value * part) ** 2).sum(axis=0)
     varied = (swapped**2).mean(axis=0)
     wider = np.sqrt(np.where(flipped > 0, varied / np.where(flipped > 0, flipped, 1.0), 1.0))
@@ -288,29 +290,29 @@ def _swapped(first: Floats, second: Floats, index: Ints, signs: npt.NDArray[np.i
     What an example is worth follows from what it says, what its cluster says and what all say; so it is
     computed once for all examples that agree in the first two.
     """
-    there = ~np.isnan(first)
-    pairs = there.any(axis=1)
-    says = [np.where(there, np.sign(x), 0.0) for x in (first, second)]
-    own = [np.hstack([cluster_sums(s, index), cluster_sums(s**2, index)]) for s in says]
-    size = cluster_sums(there.astype(np.float64), index)
-    rows = [np.hstack([s, there, mine[index], size[index]]) for s, mine in zip(says, own, strict=True)]
+    defined = ~np.isnan(first)
+    pairs = defined.any(axis=1)
+    says = [np.where(defined, np.sign(x), 0.0) for x in (first, second)]
+    sums = [np.hstack([cluster_sums(s, index), cluster_sums(s**2, index)]) for s in says]
+    size = cluster_sums(defined.astype(np.float64), index)
+    rows = [np.hstack([s, defined, mine[index], size[index]]) for s, mine in zip(says, sums, strict=True)]
     distinct, which = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
     counts = np.zeros((2, len(size), len(distinct)))
     for judge, each in enumerate(which.reshape(2, -1)):
         np.add.at(counts[judge], (index, each), pairs.astype(np.float64))
-    found = []
+    swapped_values = []
     most = max(1, _AT_ONCE // distinct.size)
     for start in range(0, len(signs), most):
         swaps = (signs[start : start + most] < 0).astype(np.float64)
         values = []
         for mine, other in ((0, 1), (1, 0)):
-            totals = own[mine].sum(axis=0) + swaps @ (own[other] - own[mine])
+            totals = sums[mine].sum(axis=0) + swaps @ (sums[other] - sums[mine])
             times = counts[mine].sum(axis=0) + swaps @ (counts[other] - counts[mine])
             value = (_worth(distinct, totals, size) * times).sum(axis=1) / max(int(pairs.sum()), 1)
             by_metric = _by_metric(totals, size.sum(axis=0))
             values.append(np.clip(value, by_metric.min(axis=1), by_metric.max(axis=1)))
-        found.append(values[0] - values[1])
-    return np.concatenate(found)
+        swapped_values.append(values[0] - values[1])
+    return np.concatenate(swapped_values)
 
 
 def _worth(distinct: Floats, totals: Floats, size: Floats) -> Floats:
@@ -318,11 +320,11 @@ def _worth(distinct: Floats, totals: Floats, size: Floats) -> Floats:
     m = size.shape[1]
     # With the metrics, which are few, outermost in memory this takes half as long.
     distinct, totals = np.asfortranarray(distinct), np.asfortranarray(totals)
-    says, there, own, own_moved, own_size = (distinct[:, k * m : (k + 1) * m] for k in range(5))
+    says, defined, sums, own_moved, own_size = (distinct[:, k * m : (k + 1) * m] for k in range(5))
     signs, moved = totals[:, None, :m], totals[:, None, m:]
     groups = max(int(size.any(axis=1).sum()), 1)
-    weights = metric_choice(signs - own, moved - own_moved, size.sum(axis=0) - own_size, groups)
-    return np.asarray(((1 + says) / 2 * normalised(weights, there > 0)).sum(axis=2))
+    weights = metric_choice(signs - sums, moved - own_moved, size.sum(axis=0) - own_size, groups)
+    return np.asarray(((1 + says) / 2 * normalised(weights, defined > 0)).sum(axis=2))
 
 
 def _by_metric(totals: Floats, size: Floats) -> Floats:

@@ -31,9 +31,9 @@ def signed_ranks(differences: Floats) -> Floats:
     x = np.nan_to_num(differences).reshape(len(differences), -1)
     ranks = np.zeros(x.shape)
     for column in range(x.shape[1]):
-        there = np.flatnonzero(x[:, column])
-        moved = x[there, column]
-        ranks[there, column] = np.sign(moved) * average_ranks(np.abs(moved))
+        nonzero = np.flatnonzero(x[:, column])
+        moved = x[nonzero, column]
+        ranks[nonzero, column] = np.sign(moved) * average_ranks(np.abs(moved))
     return ranks.reshape(differences.shape)
 
 

@@ -76,7 +76,7 @@ def test_pairs_that_lack_a_score_are_left_out() -> None:
         found = one(method, x, y)
         assert found.value[0, 0] == pytest.approx(one(method, x[kept], y[kept]).value[0, 0])
         assert found.influence[[1, 2], 0, 0].tolist() == [0, 0]
-        assert found.there[:, 0, 0].tolist() == [True, False, False, True, True]
+        assert found.defined[:, 0, 0].tolist() == [True, False, False, True, True]
 
 
 def test_undefined_is_not_a_number() -> None:

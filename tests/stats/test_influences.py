@@ -79,7 +79,7 @@ def test_where_all_fell_a_correlation_of_a_quarter_is_assumed(
     """
     found = detection_influences(np.ones((6, 1)))
     low, high = wilson_interval(
-        Influences(found.value, found.influence, found.there, np.array([tests])), clusters
+        Influences(found.value, found.influence, found.defined, np.array([tests])), clusters
     )
     t = stats.t.ppf(0.975, len(set(clusters or range(6))) - 1)
     assert (low[0], high[0]) == pytest.approx((independent / (independent + t**2), 1))
@@ -88,9 +88,9 @@ def test_where_all_fell_a_correlation_of_a_quarter_is_assumed(
 @given(st.lists(st.sampled_from([-1.0, 0.0, 1.0, math.nan]), min_size=2, max_size=40))
 def test_intervals_hold_the_figure_and_have_a_width(differences: list[float]) -> None:
     found = detection_influences(np.array(differences)[:, None])
-    several = Influences(found.value, found.influence, found.there, np.array([4.0]))
+    several = Influences(found.value, found.influence, found.defined, np.array([4.0]))
     for low, high in (wilson_interval(several),):
-        if found.there.sum() < 2:
+        if found.defined.sum() < 2:
             assert np.isnan([low, high]).all()
         else:
             assert -1e-12 <= low[0] <= found.value[0] + 1e-12 <= high[0] + 2e-12 <= 1 + 1e-9
@@ -166,5 +166,5 @@ def test_an_example_of_either_figure_counts_in_their_difference() -> None:
     x = np.array([1.0, np.nan, 1, 1, np.nan])[:, None]
     y = np.array([np.nan, 1.0, 1, -1, np.nan])[:, None]
     found = difference(detection_influences(x), detection_influences(y))
-    assert found.there.ravel().tolist() == [True, True, True, True, False]
+    assert found.defined.ravel().tolist() == [True, True, True, True, False]
     assert found.value[0] == pytest.approx(1 - 2 / 3)

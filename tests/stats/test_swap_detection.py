@@ -57,7 +57,7 @@ def test_figures_after_a_swap_are_those_of_judges_whose_answers_were_swapped(
     assert _swapped(one, other, index, patterns) == pytest.approx(np.array(truth))
     widened = difference(*detection_pair(one[:, None], other[:, None], ["a"], clusters))
     plain = difference(*(detection(x[:, None], ["a"], clusters).seen for x in (one, other)))
-    own, there = plain.influence.ravel(), plain.there.ravel()
+    own, there = plain.influence.ravel(), plain.defined.ravel()
     flipped = (cluster_sums(own + widened.value[1] * there / there.sum(), index) ** 2).sum()
     expected = own**2 * np.mean(np.square(truth)) / flipped
     assert widened.influence[:, 1] ** 2 == pytest.approx(expected)

@@ -123,9 +123,11 @@ def shortage(status: int, codes: str, message: str, wait: float | None) -> Short
     return next(_by_words(status, text, wait), SHORTAGES[0] if status == 402 else None)
 
 
-def _passes(found: Shortage, text: str, wait: float | None) -> bool:
+def _passes(shortage: Shortage, text: str, wait: float | None) -> bool:
     """Whether a quota of a day is named beside one of a minute, and that one is at fault."""
-    return found is OF_A_DAY and bool(_OF_A_MINUTE.search(text)) and wait is not None and wait <= _SHORT_WAIT
+    return (
+        shortage is OF_A_DAY and bool(_OF_A_MINUTE.search(text)) and wait is not None and wait <= _SHORT_WAIT
+    )
 
 
 def _by_words(status: int, text: str, wait: float | None) -> Iterator[Shortage]:

@@ -127,10 +127,10 @@ def find_connection(base_url: str | None) -> Connection:
     `OPENAI_BASE_URL`, else Azure where `AZURE_OPENAI_ENDPOINT` is set, else OpenAI's own. Raises `InputError`
     if the address is none.
     """
-    given = base_url or os.environ.get("OPENAI_BASE_URL")
-    if not given and (azure := os.environ.get(_AZURE_VARIABLE)):
+    address = base_url or os.environ.get("OPENAI_BASE_URL")
+    if not address and (azure := os.environ.get(_AZURE_VARIABLE)):
         return _azure(azure)
-    url = (given or OPENAI_URL).rstrip("/").removesuffix("/chat/completions")
+    url = (address or OPENAI_URL).rstrip("/").removesuffix("/chat/completions")
     _check_address(url, "base URL")
     urls = (url,) if urlsplit(url).path else (f"{url}/v1", url)
     key = os.environ.get(KEY_VARIABLE, "").strip()
@@ -253,8 +253,8 @@ def _headers(key: str) -> dict[str, str]:
 
 def secret_words(*values: str) -> tuple[str, ...]:
     """The words of these values that are long enough to be secret, the longest first."""
-    found = {value.split()[-1] for value in values if value.strip()}
-    return tuple(sorted((v for v in found if len(v) >= _SHORTEST_SECRET), key=len, reverse=True))
+    words = {value.split()[-1] for value in values if value.strip()}
+    return tuple(sorted((v for v in words if len(v) >= _SHORTEST_SECRET), key=len, reverse=True))
 
 
 def _check_address(url: str, what: str) -> None:

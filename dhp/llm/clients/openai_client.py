@@ -215,8 +215,8 @@ class SdkTransport:
             return e.status_code, e.response.headers, e.response.content
         except openai.APIConnectionError as e:
             cause = e.__cause__ or e
-            if type(cause).__name__ == "ProxyError" and (said := _BY_PROXY.match(str(cause))):
-                return refused_by_proxy(int(said[1]), said[2])
+            if type(cause).__name__ == "ProxyError" and (match := _BY_PROXY.match(str(cause))):
+                return refused_by_proxy(int(match[1]), match[2])
             kind = Unreachable if type(cause).__name__ in _NO_CONNECTION else ConnectionError
             raise kind(str(cause)) from None
 
@@ -339,28 +339,28 @@ class OpenAIClient:
         while True:
             body = self.body(request, samples)
             try:
-                said = await self._post(body)
+                response = await self._post(body)
             except Retry as e:
                 if e.overload or not self._may_fail_of_seed(body):
                     raise
                 return await self._without_seed(request, samples, e)
-            if isinstance(said, bytes):
+            if isinstance(response, bytes):
                 try:
-                    return self._read(said, body, len(samples))
+                    return self._read(response, body, len(samples))
                 except NoChoices:
                     return await self._second_try(body, len(samples))
-            if said.cut_off:
+            if response.cut_off:
                 return [Reply("", "length", 0, 0, int(sample == samples[0])) for sample in samples]
-            if said.status in (404, 405) and self._other_urls and not self._answered:
-                first_problem, self._url = said, self._other_urls.pop()
+            if response.status in (404, 405) and self._other_urls and not self._answered:
+                first_problem, self._url = response, self._other_urls.pop()
                 continue
-            self._learn(said, body)
+            self._learn(response, body)
             if "n" in body and not self.many:
                 return []  # the other samples are asked for on their own
             if self.body(request, samples) != body:
                 continue
-            error = self._error(first_problem or said, body)
-            if said.status >= 500 and not said.overload and self._may_fail_of_seed(body):
+            error = self._error(first_problem or response, body)
+            if response.status >= 500 and not response.overload and self._may_fail_of_seed(body):
                 return await self._without_seed(request, samples, error)
             raise error
 
@@ -474,11 +474,11 @@ class OpenAIClient:
         A prompt to which nothing comes twice, while others are answered, was blocked: it is refused.
         """
         await asyncio.sleep(_SECOND_TRY)
-        said = await self._post(body)
-        if isinstance(said, Problem):
-            raise self._error(said, body)
+        response = await self._post(body)
+        if isinstance(response, Problem):
+            raise self._error(response, body)
         try:
-            return self._read(said, body, samples)
+            return self._read(response, body, samples)
         except NoChoices as e:
             self._blocked_in_a_row += 1
             if not self._answered:
@@ -510,21 +510,21 @@ class OpenAIClient:
 
     def _error(self, problem: Problem, body: dict[str, Any]) -> Exception:
         """What a refused call means for this request, or for all."""
-        said = problem.failure(self.model)
-        if found := problem.shortage:
-            remedy = f"{found.remedy}, then repeat the command to resume"
+        failure = problem.failure(self.model)
+        if shortage := problem.shortage:
+            remedy = f"{shortage.remedy}, then repeat the command to resume"
             return StoppedEarly(f"{self.model}: {problem.reason}; what was paid for is kept: {remedy}")
         if problem.too_long:
-            return TooLong(said)
+            return TooLong(failure)
         if problem.transient:
-            return Retry(said, after=problem.retry_after, overload=problem.overload)
+            return Retry(failure, after=problem.retry_after, overload=problem.overload)
         if problem.moderated:
-            return Filtered(said)
-        return self._fatal(problem, body) or Rejected(said)
+            return Filtered(failure)
+        return self._fatal(problem, body) or Rejected(failure)
 
     def _fatal(self, problem: Problem, body: dict[str, Any]) -> Exception | None:
         """Why no request can succeed, most likely; None where another may."""
-        said = problem.reason
+        message = problem.reason
         if 300 <= problem.status < 400:
             target = self._connection.hidden(problem.headers.get("Location") or "another address")
             target = shortened(target.removesuffix("/chat/completions"))
@@ -539,12 +539,12 @@ class OpenAIClient:
         if problem.no_model:
             return Refused(
                 f"{public(self._connection.urls[0])} does not know the model '{self._name}', or is no "
-                f"OpenAI-compatible server ({said})"
+                f"OpenAI-compatible server ({message})"
             )
         if parameter := problem.parameter(body, self._taken):
             advice = _ADVICE.get(parameter, "leave it out of `body`, or take another server")
-            return InputError(f"{self.model} refuses the parameter '{parameter}': {advice} ({said})")
-        return Refused(f"{public(self._url)} forbids it ({said})") if problem.status == 403 else None
+            return InputError(f"{self.model} refuses the parameter '{parameter}': {advice} ({message})")
+        return Refused(f"{public(self._url)} forbids it ({message})") if problem.status == 403 else None
 
     def _refused_key(self, status: int) -> str:
         sent = "authorization" in self._connection.headers or self._connection.azure

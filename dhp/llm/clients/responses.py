@@ -165,9 +165,9 @@ class Problem:
         if self.named in left:
             return self.named
         places = {
-            name: (name in _LAST, not found[1], found.start())
+            name: (name in _LAST, not match[1], match.start())
             for name, pattern in left.items()
-            if (found := re.search(rf"([\"'`]?)(?:{pattern})", self.message, re.I))
+            if (match := re.search(rf"([\"'`]?)(?:{pattern})", self.message, re.I))
         }
         return min(places, key=places.__getitem__, default=None)
 
@@ -234,12 +234,12 @@ def read_problem(status: int, body: bytes) -> Problem:
     return Problem(status, message, code or str(error.get("type") or ""), parameter, error=error)
 
 
-def _words(said: object) -> str:
+def _words(content: object) -> str:
     """What a server says: a text, or JSON, of which a list of faults repeats no part of the request."""
-    if isinstance(said, list) and all(isinstance(each, dict) and "msg" in each for each in said):
-        places = (".".join(map(str, each.get("loc") or ())) for each in said)
-        return "; ".join(f"{place}: {each['msg']}" for place, each in zip(places, said, strict=True))
-    return said if isinstance(said, str) else json.dumps(said)
+    if isinstance(content, list) and all(isinstance(each, dict) and "msg" in each for each in content):
+        places = (".".join(map(str, each.get("loc") or ())) for each in content)
+        return "; ".join(f"{place}: {each['msg']}" for place, each in zip(places, content, strict=True))
+    return content if isinstance(content, str) else json.dumps(content)
 
 
 def problem_inside(body: bytes) -> Problem | None:
@@ -412,12 +412,12 @@ def _position(entry: Any) -> Position:
 
     A token that is not among these is put at their end, unless it is likelier than one that is listed.
     """
-    own = str(entry["token"])
+    chosen_token = str(entry["token"])
     listed = [(str(top.get("token")), top.get("logprob")) for top in entry.get("top_logprobs") or [entry]]
     tops = [(token, float(logprob)) for token, logprob in listed if logprob is not None]
     logprob = float(entry.get("logprob") or 0.0)
-    if own not in (token for token, _ in tops):
+    if chosen_token not in (token for token, _ in tops):
         least = min((each for _, each in tops), default=0.0)
-        if logprob <= least or (own, None) in listed:
-            tops.append((own, logprob))
-    return Position(own, tuple(tops))
+        if logprob <= least or (chosen_token, None) in listed:
+            tops.append((chosen_token, logprob))
+    return Position(chosen_token, tuple(tops))

@@ -97,8 +97,8 @@ def _moment(text: str) -> float | None:
     """Seconds since 1970 of a date, in UTC where it names no zone."""
     plain = re.sub(r"\s*(?:UTC|GMT|Z)$", "+00:00", text.replace(" at ", "T"), flags=re.I)
     with contextlib.suppress(ValueError, OverflowError):
-        found = dt.datetime.fromisoformat(plain)
-        return found.replace(tzinfo=found.tzinfo or dt.UTC).timestamp()
+        moment = dt.datetime.fromisoformat(plain)
+        return moment.replace(tzinfo=moment.tzinfo or dt.UTC).timestamp()
     with contextlib.suppress(ValueError, TypeError, OverflowError):
         return email.utils.parsedate_to_datetime(text).timestamp()
     return None
@@ -139,8 +139,8 @@ def _fields(error: object) -> Iterator[tuple[object, float]]:
 
 def _in_words(message: str, now: float) -> float | None:
     for pattern in _IN_WORDS:
-        if found := pattern.search(message):
-            return seconds(found["time"], now)
+        if match := pattern.search(message):
+            return seconds(match["time"], now)
     return None
 
 

@@ -54,7 +54,7 @@ def with_interval(
 
     The width of Student's is 0 where all examples are alike (`dhp.stats.influences`).
     """
-    value, n = float(mean.value), int(mean.there.sum())
+    value, n = float(mean.value), int(mean.defined.sum())
     if bounds is None:
         ends = student_interval(mean, clusters, level)
     else:
