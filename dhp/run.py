@@ -13,7 +13,6 @@ from dhp.analysis.analyze import analyze_ratings, of_comparisons
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.ratings import RatingsArray, merged_ratings
 from dhp.analysis.results import Result, Results
-from dhp.analysis.schedules import ALL, find_schedule
 from dhp.content.catalog import Metrics, function_task, override, read_protocol, with_metrics
 from dhp.core.errors import InputError, Waiting, one_of
 from dhp.core.options import as_list, check_whole, keywords_of
@@ -96,7 +95,6 @@ class RunSpec(Choice, JudgesSpec):
     dataset: Data = None
     _: KW_ONLY
     analysis: AnalysisConfig = AnalysisConfig()
-    schedule: str = ALL.name
     out: str | Path | RunFolder | None = None
     preset: str | None = None
 
@@ -106,14 +104,11 @@ class RunSpec(Choice, JudgesSpec):
         Choice.__post_init__(self)
         JudgesSpec.__post_init__(self)
         self._check("analysis", AnalysisConfig)
-        find_schedule(self.schedule).check(self.analysis.named_combination(), self.doses)
 
     def with_preset(self) -> "RunSpec":
         """The same with the settings of its preset; raises `InputError` for a setting that contradicts it."""
         if self.preset is None:
             return self
-        if self.schedule != RunSpec.schedule:
-            raise InputError("`schedule`: contradicts preset 'paper'; leave one of them out")
         model = self.perturb_model
         if model is not None:
             given = model if isinstance(model, PerturbModel) else PerturbModel(model)
@@ -135,10 +130,9 @@ class RunSpec(Choice, JudgesSpec):
         bring metrics of their own.
         """
         perturbers = {v.perturber for v in variants if v.level not in PROBES}
-        schedule = find_schedule(self.schedule)
         fits = judged or not all_own(self.model)
         asked = self.analysis if fits else replace(self.analysis, pass_mark=None)
-        return asked.resolve(task.task, perturbers, task.metric_names, schedule, task.metrics)
+        return asked.resolve(task.task, perturbers, task.metric_names, task.metrics)
 
     def folder(self) -> RunFolder | None:
         """Where it is written, if anywhere."""
@@ -156,14 +150,13 @@ class RunSpec(Choice, JudgesSpec):
         return recorded_texts(recorded_file(names[0]))
 
     def choice(self) -> Choice:
-        """The choice of texts, with the doses and the task that follow from the other settings.
+        """The choice of texts, with the task that follows from the other settings.
 
         Harmless edits are left out where a judge reads recorded scores and nobody asks for them. Texts that
         only functions and scorers judge, which bring their metrics, need no task.
         """
-        doses = self.doses or find_schedule(self.schedule).doses or None
         controls = False if self.controls is None and any_recorded(self.model) else self.controls
-        choice = replace(self, doses=doses, controls=controls)
+        choice = replace(self, controls=controls)
         default = function_task() if all_own(self.model) else None
         return with_own_task(self.dataset, choice, self.metrics, default)
 
@@ -220,8 +213,6 @@ def run(spec: RunSpec) -> Results:
         Those of the task to judge by, default all, or of your own: `dhp.own_metric("usefulness", (1, 10))`.
     settings, judge_settings, analysis
         How models are reached and what they may cost; what is said about a judge of your own; the tests.
-    schedule
-        Which texts are rated next, given the ratings so far: `all`, or a schedule that a plug-in adds.
     seed
         Of every random choice.
     out
@@ -239,25 +230,33 @@ def run(spec: RunSpec) -> Results:
     """
     spec = spec.with_preset()
     with progress_of(spec.progress) as show:
-        return spec.settings.filled(partial(_run, spec, show))
+        return spec.settings.filled(partial(run_within, spec, show))
 
 
-def _run(spec: RunSpec, progress: Progress | None, context: RequestContext) -> Results:
+def run_within(spec: RunSpec, progress: Progress | None, context: RequestContext) -> Results:
+    """`run` within a request context, which several runs may share: limits hold for all of them together."""
     judges = spec.judges(context)
     with spec.folder() or nullcontext() as folder:
         if folder:
             folder.check(spec.known(judges))
-        made = build_texts(
-            spec.texts(),
-            spec.choice(),
-            spec.seed,
-            spec.settings,
-            context,
-            progress=progress,
-            check=partial(_check_asked, spec, judges),
-        )
+        made = degraded(spec, judges, progress, context)
         parts = [p.judged_by(spec.metrics) for p in made]
         return _carry_out(spec, judges, parts, context, folder, progress)
+
+
+def degraded(
+    spec: RunSpec, judges: Sequence[Judge], progress: Progress | None, context: RequestContext
+) -> list[PerturbedDataset]:
+    """The texts of a run, once it is known that the judges can be asked about them; errors as of `run`."""
+    return build_texts(
+        spec.texts(),
+        spec.choice(),
+        spec.seed,
+        spec.settings,
+        context,
+        progress=progress,
+        check=partial(_check_asked, spec, judges),
+    )
 
 
 def _check_asked(
@@ -441,15 +440,11 @@ def _judged(
         config = replace(config, statistics="sign-flip")
     data, texts = part.dataset, part.candidates()
     asked = judge.asked_about(texts)
-    frames = rate_dataset(
-        judge, asked, data.task, data.name, config, seed=spec.seed, progress=progress, clusters=data.clusters
-    )
+    frames = rate_dataset(judge, asked, data.task, data.name, progress=progress, clusters=data.clusters)
     (ratings,) = merged_ratings(folder.ratings.passing(frames) if folder else frames)
     if len(asked) < len(texts):
         part = part.rated(ratings.variants)
-    if config.schedule.sparse:
-        part = replace(part, texts=(), variants=tuple(v for v in part.variants if v.name in ratings.variants))
-    ratings = replace(ratings, incomplete=frozenset(t.variant for t in part.texts if t.text is None))
+    ratings = replace(ratings, inapplicable=Counter(t.variant for t in part.texts if t.text is None))
     usage, cost = taken(model, before)
     with stage(progress, f"analysing {judge.model} on {data.name}"):
         result = analyze_ratings(

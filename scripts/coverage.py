@@ -42,7 +42,6 @@ from dhp.core.verdicts import (
     UNDECIDED,
     Verdict,
 )
-from dhp.plugins.adaptive.threshold_search import searched, staircase
 from dhp.runs.conditions import Gate
 from dhp.runs.gate import check_run
 from dhp.runs.gate_chance import Chance, chance_of_failing
@@ -61,6 +60,7 @@ from dhp.stats.influences import (
     wilson_interval,
 )
 from dhp.stats.psychometric import TARGET, psychometric
+from dhp.stats.staircase import searched, staircase
 from dhp.stats.swap import detection_pairs, noninferiority, swap
 
 Floats = npt.NDArray[np.float64]

@@ -13,8 +13,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from dhp.plugins.adaptive.threshold_search import staircase
 from dhp.stats.psychometric import fit
+from dhp.stats.staircase import staircase
 
 Floats = npt.NDArray[np.float64]
 GRID = 2.0 ** np.arange(7)

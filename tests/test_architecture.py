@@ -157,9 +157,8 @@ PLUGIN_WORDS = {
     "early stopping": (
         "alpha_spending",
         "early stopping",
-        "interim",
-        "stop_when_resolved",
-        "stop-when-resolved",
+        "early_stopping",
+        "early-stopping",
     ),
     "frameworks": ("deepeval", "inspect_ai", "mlflow", "ragas"),
     "juries": ("jury", "juries"),
@@ -170,7 +169,7 @@ PLUGIN_WORDS = {
     "reviews": ("reviewer",),
     "spaCy": ("spacy",),
     "surveys": ("survey",),
-    "threshold search": ("find_threshold", "find-threshold", "search_turn", "staircase", "threshold search"),
+    "threshold search": ("find_threshold", "find-threshold", "threshold search"),
 }
 
 
@@ -313,7 +312,7 @@ def test_options_are_counted_where_they_are_declared() -> None:
     """Every option of every command is seen in the source, but for those whose names are made."""
     options: list[Declared] = declared_options(trees())
     commands: list[click.Command] = [main.app]
-    flags = (f"--{name.replace('_', '-')}" for name in (*offered("schedules"), *offered("pages")))
+    flags = (f"--{name.replace('_', '-')}" for name in offered("pages"))
     made = {"--help", "--version", "--debug", "--output", "--source", *flags}
     seen = {*made, *(option.name for option in options)}
     assert {module for module, tree in trees().items() if makes_names(module, tree)} == MAKE_NAMES

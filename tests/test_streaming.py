@@ -25,11 +25,6 @@ WAYS: dict[str, dict[str, Any]] = {
     "controls": {"dataset": "mini/summeval", "n": 7},
     "clusters and authored edits": {"dataset": "mini/answer_equivalence", "n": 9, "attacks": True},
     "doses": {"dataset": "mini/story_cloze", "n": 5, "doses": (1, 2)},
-    "interim analyses": {
-        "dataset": "mini/wmt22_deen",
-        "n": 12,
-        "schedule": "stop_when_resolved",
-    },
 }
 
 

@@ -37,6 +37,7 @@ from dhp.stats.detection import FEWEST_PAIRS
 from dhp.stats.discernment import level_average, minimum
 from dhp.stats.judge_habits import correlations, sample_consistency, spread, style_names
 from dhp.stats.psychometric import curve, psychometric
+from dhp.stats.staircase import searched
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,6 +95,8 @@ def _named(table: Floats, names: Sequence[str]) -> dict[str, dict[str, float | N
 
 
 _FEWEST_DOSES = 2
+_SPARSE = 0.5
+"""Share of the texts in all doses that were rated, below which a bootstrap over examples is too narrow."""
 
 
 def dose_responses(
@@ -105,8 +108,9 @@ def dose_responses(
     """One for each perturber of which two doses or more were rated, by a psychometric curve.
 
     Damaged copies are compared with the harmlessly edited ones, `edits`, where these were rated, else with
-    the originals, so that the curve starts at 50 %. Intervals are by bootstrap, seeded by the ratings, where
-    the schedule has no curve of its own. `characters` is the median length of the originals.
+    the originals, so that the curve starts at 50 %. Intervals are by bootstrap, seeded by the ratings; if
+    most examples have few of the doses, by the posterior of a staircase. `characters` is the median length
+    of the originals.
     """
     doses: dict[str, list[int]] = {}
     for name in variants:
@@ -140,8 +144,9 @@ def _dose_response(
         # A text that no harmless edit applies to is its own harmless copy.
         copies = ratings.difference_table(names, ratings.metrics, of=edit)
         differences = np.where(np.isnan(copies), differences, copies)
-    fitted = ratings.course.curve(doses, differences, ratings.clusters)
-    if fitted is None:
+    if (~np.isnan(differences).all(axis=2)).mean() < _SPARSE:
+        fitted = searched(doses, differences, ratings.clusters)
+    else:
         rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, perturber)))
         fitted = psychometric(doses, differences, rng, clusters=ratings.clusters)
     return DoseResponse(
@@ -181,11 +186,10 @@ def analyze(
     ----------
     frame
         A table, or the file it is in (`.csv`, `.jsonl`, `.parquet`), with columns `example, variant, metric,
-        score`, optionally `sample, level, status, cluster, model, protocol, dataset` and the column of a
-        schedule. The undamaged text is the variant `original`. Several rows for one (example, variant,
-        metric) are samples; their mean is compared. A failed rating is a row with an empty score and a
-        `status` that says why. Examples of one `cluster` (a document, a source) are not taken for
-        independent.
+        score`, optionally `sample, level, status, cluster, model, protocol, dataset`. The undamaged text is
+        the variant `original`. Several rows for one (example, variant, metric) are samples; their mean is
+        compared. A failed rating is a row with an empty score and a `status` that says why. Examples of one
+        `cluster` (a document, a source) are not taken for independent.
     suite
         Name or YAML file of the suite whose variants were rated; gives their levels. Without it levels
         come from the column `level`, or else all variants are one level.
@@ -227,7 +231,7 @@ def _analyzed(
     task = suite.task if suite and suite.task != ANY_TASK else None
     perturbers = {v.perturber for v in rated if v.level not in PROBES}
     known = read_task(task).metrics if task else ()
-    config = analysis.resolve(task, perturbers, ratings.metrics, ratings.course.schedule, known)
+    config = analysis.resolve(task, perturbers, ratings.metrics, known)
     compared = is_pairwise(ratings.columns)
     if compared:
         config = replace(config, statistics="sign-flip")
@@ -297,6 +301,7 @@ def analyze_ratings(
         n=len(ratings.examples),
         statistics=config.statistics,
         combination=config.named_combination(),
+        looks=config.looks,
         weights=config.expert_weights.weights,
         levels=levels,
         **averages(averaged),

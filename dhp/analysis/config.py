@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from dhp.analysis.marks import PassMark, read_marks, resolved_marks
-from dhp.analysis.schedules import ALL, Schedule
 from dhp.core.errors import InputError, suggest
 from dhp.core.options import check_numbers, near_keywords, option
 from dhp.stats.defaults import FLOOR
@@ -70,6 +69,15 @@ class AnalysisConfig:
             percent=True,
         ),
     )
+    looks: int = field(
+        default=1,
+        metadata=option(
+            "Analyses of growing numbers of texts of which this is one, if ratings may stop after each: they "
+            "share the error.",
+            metavar="N",
+            low=1,
+        ),
+    )
     pass_mark: "PassMark" = field(  # in quotes: no plain number, so `check_numbers` leaves it alone
         default=None,
         metadata=option(
@@ -101,7 +109,6 @@ class AnalysisConfig:
         task: str | None,
         perturbers: Collection[str],
         metrics: Sequence[str],
-        schedule: Schedule = ALL,
         known: "Sequence[Metric]" = (),
     ) -> "ResolvedConfig":
         """What follows for a task, so far as it is known, with these perturbers and metrics.
@@ -124,12 +131,12 @@ class AnalysisConfig:
             combination=self.named_combination(),
             weights=name,
             floor=self.floor,
+            looks=self.looks,
             pass_mark=self.pass_mark,
             marks=resolved_marks(self.pass_mark, metrics, known),
             known=tuple(known),
             expert_weights=weights,
             task=task,
-            schedule=schedule,
         )
         for perturber in perturbers:
             config.weight_row(perturber, metrics)
@@ -143,8 +150,6 @@ class ResolvedConfig(AnalysisConfig):
     expert_weights: "Weights"
     task: str | None
     """The task whose rows of the weights apply; None where they have no rows."""
-    schedule: Schedule = ALL
-    """The schedule by which ratings come in."""
     marks: Mapping[str, float] = field(default_factory=dict)
     """Metric -> its pass mark among stored scores; see `resolved_marks`."""
     known: "tuple[Metric, ...]" = ()
@@ -171,15 +176,13 @@ class ResolvedConfig(AnalysisConfig):
     @property
     def signed_statistics(self) -> str:
         """The part `statistics` of signatures."""
-        return f"{self.statistics}+{self.combination}{self.schedule.signed}"
+        looks = f"+{self.looks}looks" if self.looks > 1 else ""
+        return f"{self.statistics}+{self.combination}{looks}"
 
     @property
     def label(self) -> str:
         """Label for manifests: all settings that the figures depend on."""
-        figures = (
-            f"weights:{self.signed_weights}|statistics:{self.signed_statistics}|floor:{self.floor_share:g}"
-        )
-        return figures + self.schedule.label
+        return f"weights:{self.signed_weights}|statistics:{self.signed_statistics}|floor:{self.floor_share:g}"
 
     def weight_row(self, perturber: str, metrics: Sequence[str]) -> list[float] | None:
         """The weights of the metrics under a perturber, which sum to 1; None for equal weights.

@@ -12,7 +12,7 @@ from dhp.analysis.control_state import control_state
 from dhp.analysis.outlook import examples_to_decide
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import NOTHING, Cell, Ends, RunDetection, VariantResult
-from dhp.analysis.verdict_rule import verdicts
+from dhp.analysis.verdict_rule import ALPHA, verdicts
 from dhp.content.catalog import read_probes, variant_name
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import PROBES, Variant, parse_variant
@@ -88,15 +88,14 @@ def judged_kinds(
     names = [variant.name for variant in variants]
     differences = ratings.difference_table(names, ratings.metrics)
     detected = detection(differences, [variant.level for variant in variants], ratings.clusters)
-    looks = ratings.course.analyses
     verdict_list = verdicts(
         detected,
         flip_log_p(differences, ratings.clusters),
         floor=config.floor_share,
         below_edits=_below_edits(ratings, names, edits),
-        looks=looks or 1,
-        # With several analyses a kind that was decided stays so, whatever becomes of the others.
-        together=None if looks is None else len(names),
+        alpha=ALPHA / config.looks,
+        # With several looks a kind that was decided stays so, whatever becomes of the others.
+        together=len(names) if config.looks > 1 else None,
     )
     rows = _rows(ratings, variants, config, differences, detected)
     more = needed(detected, verdict_list, config.floor_share)
@@ -189,7 +188,7 @@ def _rows(
         if row is not None and d is not None:
             lost = confusion([cell.mean_drop or 0.0 for cell in cells[v].values()], row)
         if d is not None and d_ew is not None and variant.level not in PROBES:
-            d, d_ew = (ratings.course.adjusted(each, variant.name) for each in (d, d_ew))
+            d, d_ew = (shared_d(each, config.looks) for each in (d, d_ew))
         value, low, high = _kind(detected, v)
         rows.append(
             VariantResult(
@@ -202,7 +201,6 @@ def _rows(
                 d=d,
                 d_ew=d_ew,
                 not_applicable=ratings.not_applicable(variant.name),
-                stopped_at=ratings.stopped_at(variant.name),
                 misplaced=_defined(lost),
                 detection=_defined(value),
                 detection_ci=_ends(low, high),
@@ -211,6 +209,11 @@ def _rows(
             )
         )
     return rows
+
+
+def shared_d(d: float, looks: int) -> float:
+    """D of a p-value that shares its error with the other looks (Bonferroni's bound)."""
+    return max(d + math.log(looks) / LOG_ALPHA, 0.0)
 
 
 def _discerned(

@@ -18,9 +18,8 @@ from dhp.analysis.ratings_table import (
     ratings_parts,
     read_ratings,
 )
-from dhp.analysis.schedules import COMPLETE, Course, read_course, schedules
 from dhp.core.errors import InputError, suggest
-from dhp.core.records import ORIGINAL, RATING_STATUSES, STOPPED
+from dhp.core.records import ORIGINAL, RATING_STATUSES
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale
 from dhp.stats.arrays import Bools, Floats, Ints, rounding_error, with_ties
@@ -63,11 +62,8 @@ class RatingsArray:
     """Scored rows by the rule that read the score, where the table says it."""
     missing_mass: float | None
     """Mean of that column, where there is one."""
-    course: Course = COMPLETE
-    """How they came about."""
-    incomplete: frozenset[str] | None = None
-    """Variants of which some text could not be made; None where that is unknown. Only these have examples to
-    which they are not applicable."""
+    inapplicable: Mapping[str, int] | None = None
+    """Variant -> number of examples that it does not apply to; None if only the ratings are known."""
     masses: int = 0
     """Rows of which it is the mean."""
     clusters: Ints | None = None
@@ -83,14 +79,13 @@ class RatingsArray:
         names = (self.variants, self.metrics, self.examples)
         variants, metrics = (np.argsort(list(each)) for each in names[:2])
         means = self.means[np.append(0, 1 + variants)][:, metrics]
-        course = self.course.text.encode()
         groups = b"" if self.clusters is None else self.clusters.tobytes()
-        return text_hash(repr([sorted(each) for each in names]).encode() + means.tobytes() + course + groups)
+        return text_hash(repr([sorted(each) for each in names]).encode() + means.tobytes() + groups)
 
     @property
     def size(self) -> str:
         """The number of examples, for signatures."""
-        return self.course.size(len(self.examples))
+        return str(len(self.examples))
 
     @property
     def repeated(self) -> tuple[int, int]:
@@ -106,18 +101,12 @@ class RatingsArray:
         return texts, int(different)
 
     def not_applicable(self, variant: str) -> int:
-        """Number of examples that have no text in this variant, of those that it got."""
+        """Number of examples that this variant does not apply to: that were not rated in it, if unknown."""
+        if self.inapplicable is not None:
+            return self.inapplicable.get(variant, 0)
         if variant not in self.variants:
             return len(self.examples)
-        if self.incomplete is not None and variant not in self.incomplete:
-            return 0
-        reached = self.course.reached(variant, len(self.examples))
-        return reached - int(self.asked[1 + self.variants.index(variant)].any(axis=0).sum())
-
-    def stopped_at(self, variant: str) -> int | None:
-        """Number of examples after which rating of a variant stopped; None where it could get all."""
-        reached = self.course.reached(variant, len(self.examples))
-        return reached if reached < len(self.examples) else None
+        return len(self.examples) - int(self.asked[1 + self.variants.index(variant)].any(axis=0).sum())
 
     def missing(self, variant: str, metric: str) -> int:
         """Number of pairs that lack a score, of those about which the variant was asked at all."""
@@ -192,7 +181,7 @@ class RatingsArray:
 
 def without_score(counts: Mapping[str, int]) -> dict[str, int]:
     """Reason in words -> number of ratings that have no score for it, as far as there are any."""
-    other = ("asked", "scored", STOPPED)
+    other = ("asked", "scored")
     return {name.replace("_", " "): n for name, n in counts.items() if n and name not in other}
 
 
@@ -237,7 +226,7 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
     size = int(np.prod(shape))
     score, scored = table["score"].to_numpy(), (table["status"] == "scored").to_numpy()
     rated = [scored & (metric == m) for m in range(len(metrics))]
-    rows = np.bincount(cell[(table["status"] != STOPPED).to_numpy()], minlength=size).reshape(shape)
+    rows = np.bincount(cell, minlength=size).reshape(shape)
     samples = np.bincount(cell[scored], minlength=size).reshape(shape)
     sums = np.bincount(cell[scored], weights=score[scored], minlength=size).reshape(shape)
     _check_originals(rows, list(metrics), list(examples), place)
@@ -249,8 +238,6 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
     mass = _missing_mass(table, place)
     levels = table.loc[table["variant"] != ORIGINAL, ["variant", "level"]] if "level" in table else None
     clusters = _clusters(table, place) if "cluster" in table else None
-    course = read_course(table, place)
-    kinds = (*RATING_STATUSES, STOPPED) if course.schedule.unrated else RATING_STATUSES
     return RatingsArray(
         place=place,
         model=names.get("model", UNKNOWN),
@@ -265,11 +252,10 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
         },
         asked=rows > 0,
         levels=None if levels is None else _levels(levels.drop_duplicates().to_numpy().tolist(), place),
-        counts={"asked": int(rows.sum()), **{s: int(counts.get(s, 0)) for s in kinds}},
+        counts={"asked": int(rows.sum()), **{s: int(counts.get(s, 0)) for s in RATING_STATUSES}},
         failures=_counted(table, "raw", "failed"),
         rules=dict(sorted(_counted(table, "rule", "scored").items())),
         missing_mass=None if mass is None else float(mass.mean()),
-        course=course,
         masses=0 if mass is None else int(mass.count()),
         clusters=None if clusters is None else cluster_numbers(clusters),
         cluster_names=clusters,
@@ -346,7 +332,7 @@ def _levels(pairs: Iterable[Sequence[str]], place: str) -> dict[str, str]:
 
 
 class _NotSeparable(Exception):
-    """Parts that tell only together what was rated: an example in two of them, or a schedule."""
+    """Parts that tell only together what was rated: an example is in two of them."""
 
 
 def ratings_of_file(path: Path, scales: Mapping[str, Scale] | None = None) -> list[RatingsArray]:
@@ -363,8 +349,7 @@ def ratings_of_file(path: Path, scales: Mapping[str, Scale] | None = None) -> li
 
 
 def _apart(frame: "pd.DataFrame") -> "pd.DataFrame":
-    columns = {schedule.column for schedule in schedules()}
-    if columns & set(frame) or "status" not in frame:  # a note on each part would be too many
+    if "status" not in frame:  # a note on each part would be too many
         raise _NotSeparable
     return frame
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dhp.analysis.schedules import schedules
 from dhp.core.errors import InputError, one_of, suggest, unique
 from dhp.core.files import inner_files, opened, read_bytes, reason
 from dhp.core.recorded import as_ratings
-from dhp.core.records import ORIGINAL, RATING_STATUSES, STOPPED
+from dhp.core.records import ORIGINAL, RATING_STATUSES
 from dhp.core.specs import Scale
 from dhp.core.tables import LONGEST_TEXT, group_count, mark_of, parquet_table, read_table, row_groups
 
@@ -223,16 +222,15 @@ def checked_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = 
 
 def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     columns = [str(c) for c in frame.columns]
-    optional = [*OPTIONAL, *(schedule.column for schedule in schedules())]
     for name in REQUIRED:
         if name not in columns:
             needed = f"a table of ratings has the columns {', '.join(REQUIRED)}"
             raise InputError(f"{place}: column '{name}' is missing; {suggest(name, columns)}; {needed}")
     unique("column", columns, place)
     for name in columns:
-        meant = get_close_matches(name, set(optional) - set(columns), n=1, cutoff=0.8)
+        meant = get_close_matches(name, set(OPTIONAL) - set(columns), n=1, cutoff=0.8)
         if name not in REQUIRED and meant:
-            raise InputError(f"{place}: unknown column '{name}'; {suggest(name, [*REQUIRED, *optional])}")
+            raise InputError(f"{place}: unknown column '{name}'; {suggest(name, [*REQUIRED, *OPTIONAL])}")
     if frame.empty:
         raise InputError(f"{place}: the table has no rows")
     table = frame.reset_index(drop=True)
@@ -306,7 +304,7 @@ def _check_status(table: "pd.DataFrame", empty: "pd.Series[bool]", place: str) -
         table["status"] = np.where(empty, "unparsed", "scored")
         return
     table["status"] = table["status"].astype(object).mask(blank(table["status"]) & ~empty, "scored")
-    unknown = ~table["status"].isin([*RATING_STATUSES, STOPPED])
+    unknown = ~table["status"].isin(RATING_STATUSES)
     if unknown.any():
         value = table["status"].iloc[_row(unknown) - 1]
         one_of("status", value, RATING_STATUSES, f"{place}: row {_row(unknown)}")

@@ -99,10 +99,7 @@ class VariantResult:
     d_ew: float | None
     """D with the expert weights."""
     not_applicable: int
-    """Examples that have no text in this variant, of those that it got."""
-    stopped_at: int | None = None
-    """Number of examples after which the schedule stopped the rating of this variant; None where all were
-    rated. p and D are adjusted for the analyses by which it stopped, those of single metrics are not."""
+    """Examples that have no text in this variant."""
     misplaced: float | None = None
     """Share of the mean drop that fell on other metrics than experts expect, in [0, 1]; None without expert
     weights or without a drop."""
@@ -247,8 +244,8 @@ class DoseResponse:
     lapse: float | None = None
     """Lapse rate: 1 minus the detection of the largest damage, in [0, 0.5]."""
     t75: DoseThreshold | None = None
-    """T75 by the fitted curve, or by the posterior of a search; None where undefined, as nothing moves at
-    any dose."""
+    """T75 by the fitted curve, or by the posterior of a staircase if most texts were rated at few doses; None
+    if nothing moves at any dose."""
     characters: int | None = None
     """Median length of the originals; None where the texts are unknown."""
 
@@ -276,6 +273,9 @@ class Result:
     """Preset of the tests: `default` or `paper`."""
     combination: Combination
     """Method that combines the p-values of the metrics."""
+    looks: int
+    """Looks at growing numbers of texts that share the error of verdicts and D; kinds that were decided early
+    rest on fewer texts."""
     weights: str
     """Name of the expert weights."""
     levels: str

@@ -1,16 +1,15 @@
 """`dhp benchmark`: degrade, judge, analyse."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from dhp.analysis.config import AnalysisConfig
-from dhp.analysis.schedules import ALL
 from dhp.cli.language_models import check_filler, estimates_shown, refuse_unused
 from dhp.cli.missing import on_missing
-from dhp.cli.options import Command, config_option, plugin_flags, settings, stated
+from dhp.cli.options import AnyCommand, Command, config_option, settings, stated
 from dhp.cli.output import OutputOptions, say
 from dhp.cli.protocol_options import (
     DATASET,
@@ -54,30 +53,23 @@ class Preset:
         if self.preset is not None:
             one_of("preset", self.preset, PRESETS)
 
-    def datasets(self, given: tuple[str, ...]) -> tuple[str, ...]:
-        """The datasets that are given, else all six of the paper."""
-        return given or (("all",) if self.preset else ())
-
-    def applied(
-        self,
-        protocol: tuple[str, ...],
-        changes: ProtocolChanges,
-        analysis: AnalysisConfig,
-        choice: Choice,
-        schedule: str,
-    ) -> tuple[ProtocolChanges, AnalysisConfig, Choice]:
-        """The settings with those of the preset; raises `InputError` for an option that contradicts it."""
+    def applied(self, options: "RunOptions") -> "RunOptions":
+        """The options with those of the preset; raises `InputError` for an option that contradicts it."""
         if self.preset is None:
-            return changes, analysis, choice
-        if protocol != (DEFAULT_PROTOCOL,):
+            return options
+        if options.protocol != (DEFAULT_PROTOCOL,):
             raise _contradiction("--protocol", "protocol", DEFAULT_PROTOCOL)
-        if schedule != ALL.name:
-            raise _contradiction(f"--{schedule.replace('_', '-')}", schedule, None)
-        choice = _fixed(choice, "choice")
+        choice = _fixed(options.choice, "choice")
         if isinstance(choice.perturb_model, PerturbModel):
             model = _fixed(choice.perturb_model, "choice.perturb_model")
             choice = replace(choice, perturb_model=model)
-        return _fixed(changes, "changes"), _fixed(analysis, "analysis"), choice
+        return replace(
+            options,
+            dataset=options.dataset or ("all",),
+            choice=choice,
+            changes=_fixed(options.changes, "changes"),
+            analysis=_fixed(options.analysis, "analysis"),
+        )
 
 
 def _fixed(record: R, parameter: str) -> R:
@@ -104,81 +96,104 @@ COMMON = (
 """The options that most people need, in the order of their use."""
 
 
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of a run, but for presets."""
+
+    model: tuple[str, ...]
+    dataset: tuple[str, ...]
+    protocol: tuple[str, ...]
+    seed: int
+    dry_run: bool
+    out: str | None
+    choice: Choice
+    criteria: Criteria
+    changes: ProtocolChanges
+    settings: ModelSettings
+    judge_settings: JudgeSettings
+    analysis: AnalysisConfig
+    output: OutputOptions
+
+    def keywords(self) -> dict[str, Any]:
+        """Keywords of `dhp.run`, but `out` and `progress`; raises `InputError` for a contradiction."""
+        judges = self.model or _scorers_of_log(self.dataset)
+        given = self.choice.perturb_model
+        perturb_model = given.model if isinstance(given, PerturbModel) else None
+        refuse_unused(self.model, self.protocol, perturb_model=perturb_model is not None)
+        check_filler(self.settings, (*self.model, perturb_model), dry_run=self.dry_run)
+        named = self.model or (OWN,)  # the scorers of a log are objects, too
+        return {
+            "model": judges,
+            "dataset": self.dataset or None,
+            "protocol": [self.changes.changed(name) for name in self.protocol],
+            "prompt_files": self.changes.prompt_files,
+            "metrics": self.criteria.chosen(named),
+            "settings": self.settings,
+            "judge_settings": self.criteria.of_functions(named, self.judge_settings),
+            "seed": self.seed,
+            "analysis": self.analysis,
+            **{field.name: getattr(self.choice, field.name) for field in fields(self.choice)},
+        }
+
+    def carry_out(self, run: "Callable[..., Results]", limit: str = "") -> None:
+        """Run it, by `dhp.run` or what takes the same keywords, and show what came of it; or estimate it.
+
+        `limit` says why the estimate is an upper limit.
+        """
+        from dhp.run import estimate
+        from dhp.runs.writer import run_folder
+
+        self.output.check(self.dry_run)
+        keywords = self.keywords()
+        if self.dry_run:
+            say(*estimates_shown(estimate(**keywords)), *([f"upper limit: {limit}"] if limit else []))
+            return
+        folder = run_folder(self.out, self.changes.name)
+        with self.output.working() as progress:
+            results = run(**keywords, out=folder, progress=progress)
+        self.output.show(results)
+        self.output.say(f"report  {folder.path / 'report.html'}")
+        _check_scored(results, self.output)
+
+
+def run_options(command: AnyCommand) -> AnyCommand:
+    """Let a command take the fields of `RunOptions`."""
+    takes: list[Callable[[AnyCommand], AnyCommand]] = [
+        model_option(several=True),
+        DATASET,
+        PROTOCOL,
+        SEED,
+        DRY_RUN,
+        click.option(
+            "--out",
+            metavar="DIR",
+            help="Folder of the run; default: runs/NAME, or a name made from the options.",
+        ),
+        config_option,
+        settings("choice", Choice),
+        settings("criteria", Criteria),
+        settings("changes", ProtocolChanges),
+        settings("settings", ModelSettings),
+        settings("judge_settings", JudgeSettings),
+        settings("analysis", AnalysisConfig),
+        settings("output", OutputOptions),
+    ]
+    for take in reversed(takes):
+        command = take(command)
+    return command
+
+
 @click.command(cls=Command, common=COMMON)
-@model_option(several=True)
-@DATASET
-@PROTOCOL
-@SEED
-@DRY_RUN
-@click.option(
-    "--out", metavar="DIR", help="Folder of the run; default: runs/NAME, or a name made from the options."
-)
-@config_option
 @settings("preset", Preset)
-@settings("choice", Choice)
-@settings("criteria", Criteria)
-@settings("changes", ProtocolChanges)
-@settings("settings", ModelSettings)
-@settings("judge_settings", JudgeSettings)
-@settings("analysis", AnalysisConfig)
-@plugin_flags("schedules", "schedule", "Which texts are rated next, given the ratings so far; otherwise all")
-@settings("output", OutputOptions)
-def benchmark(
-    model: tuple[str, ...],
-    dataset: tuple[str, ...],
-    protocol: tuple[str, ...],
-    seed: int,
-    dry_run: bool,
-    out: str | None,
-    preset: Preset,
-    choice: Choice,
-    criteria: Criteria,
-    changes: ProtocolChanges,
-    settings: ModelSettings,
-    judge_settings: JudgeSettings,
-    analysis: AnalysisConfig,
-    schedule: str | None,
-    output: OutputOptions,
-) -> None:
+@run_options
+def benchmark(preset: Preset, **given: Any) -> None:
     """Degrade texts, let a judge rate them, test whether it noticed.
 
     Example: python -m dhp.benchmark --model baseline/surface --dataset mini/summeval
     """
-    from dhp.analysis.schedules import find_schedule
-    from dhp.run import estimate, run
-    from dhp.runs.writer import run_folder
+    from dhp.run import run
 
-    output.check(dry_run)
-    schedule = schedule or ALL.name
-    changes, analysis, choice = preset.applied(protocol, changes, analysis, choice, schedule)
-    dataset = preset.datasets(dataset)
-    judges = model or _scorers_of_log(dataset)
-    perturb_model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
-    refuse_unused(model, protocol, perturb_model=perturb_model is not None)
-    check_filler(settings, (*model, perturb_model), dry_run=dry_run)
-    named = model or (OWN,)  # the scorers of a log are objects, too
-    way: dict[str, Any] = {
-        "protocol": [changes.changed(name) for name in protocol],
-        "prompt_files": changes.prompt_files,
-        "metrics": criteria.chosen(named),
-        "settings": settings,
-        "judge_settings": criteria.of_functions(named, judge_settings),
-        "seed": seed,
-        "analysis": analysis,
-        "schedule": schedule,
-        **{field.name: getattr(choice, field.name) for field in fields(choice)},
-    }
-    if dry_run:
-        limit = find_schedule(schedule).limit
-        found = estimates_shown(estimate(judges, dataset or None, **way))
-        say(*found, *([f"upper limit: {limit}"] if limit else []))
-        return
-    folder = run_folder(out, changes.name)
-    with output.working() as progress:
-        results = run(judges, dataset or None, out=folder, progress=progress, **way)
-    output.show(results)
-    output.say(f"report  {folder.path / 'report.html'}")
-    _check_scored(results, output)
+    preset.applied(RunOptions(**given)).carry_out(run)
 
 
 def _check_scored(results: "Results", output: OutputOptions) -> None:

@@ -58,7 +58,7 @@ class PerturbOutput:
         from dhp.perturb.sets import check_free
 
         given = (*dataset, choice.data, choice.suite, choice.perturbed)
-        inputs = [Path(each).resolve() for each in given if each]
+        inputs = [Path(each).resolve() for each in given if isinstance(each, str | Path)]
         for name, path in (("--out", self.out), ("--freeze", self.freeze)):
             if path is not None and Path(path).resolve() in inputs:
                 raise InputError(f"{name} {path}: is the input; choose another one")

@@ -35,9 +35,6 @@ class Plugin:
     executors: Mapping[str, str] = field(default_factory=dict)
     """Name of an executor (`--executor`) -> target, called with the address, which may be empty; it returns a
     `dhp.llm.engine.Executor`."""
-    schedules: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Name of a schedule, and of the option of `dhp benchmark` that chooses it -> target, a
-    `dhp.analysis.schedules.Schedule`, and one line of help."""
     judges: Mapping[str, str] = field(default_factory=dict)
     """Provider, the part of a model's name before the slash -> target. It is called with the name and the
     seed, and returns a judge that asks no language model."""

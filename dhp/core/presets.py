@@ -15,7 +15,7 @@ PAPER: Mapping[str, Mapping[str, object]] = {
         "reference": False,
         "persona": "none",
     },
-    "analysis": {"statistics": "paper", "combination": "printed"},
+    "analysis": {"statistics": "paper", "combination": "printed", "looks": 1},
     "choice": {"controls": False, "attacks": False, "doses": None},
     "choice.perturb_model": {"steps": "auto"},
 }

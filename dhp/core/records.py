@@ -27,10 +27,6 @@ IDENTITY = "identity"
 RatingStatus = Literal["scored", "unparsed", "refused", "out_of_scale", "failed"]
 RATING_STATUSES: tuple[RatingStatus, ...] = get_args(RatingStatus)
 
-Stopped = Literal["stopped"]
-STOPPED: Stopped = "stopped"
-"""Status of a rating that was not asked for, as its variant was resolved before."""
-
 
 def as_call(record: Any) -> tuple[type, tuple[object, ...]]:
     """How a record is pickled: as a call of its class, in half the time that frozen dataclasses take."""
@@ -214,7 +210,7 @@ class Rating:
     """Number of the answer, from 0."""
     score: float | None
     """Score on the metric's scale; None unless `status` is `scored`."""
-    status: RatingStatus | Stopped = "scored"
+    status: RatingStatus = "scored"
     """`scored`, or why there is no score."""
     raw: str | None = None
     """The judge's own words, where it has any."""
@@ -244,7 +240,7 @@ class Signature:
     dataset: str
     """`<name>@<hash>`; the hash is that of the texts, or that of the ratings where only these are known."""
     n: str
-    """The number of examples; `<=<number>@<hash>` where the schedule gave some variants fewer."""
+    """The number of examples."""
     suite: str
     """`<name>@<hash>`, or only the name where the texts are not known."""
     method: str
@@ -254,7 +250,7 @@ class Signature:
     weights: str
     """Name, version and hash of the expert weights, `<name>.v<version>@<hash>`."""
     statistics: str
-    """`<preset>+<combination>`, and what the schedule of the ratings adds, `+<mark>`."""
+    """`<preset>+<combination>`, and `+<number>looks` if several share the error."""
     protocol: str
     """`<name>@<hash>`, or `none` or `unknown`."""
     seed: str | None = None

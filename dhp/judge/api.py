@@ -46,8 +46,7 @@ class Judge:
         The score of a candidate depends on its text, source and fields (and the sources of the whole
         dataset), never on another candidate's text. What a judge leaves unrated counts as failed.
 
-        Called once a dataset, or, where variants are stopped when they are resolved, several times, each
-        time with other examples.
+        Called once a dataset, or several times if there are very many texts, each time with other examples.
         """
         raise NotImplementedError
 

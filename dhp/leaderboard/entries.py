@@ -331,12 +331,13 @@ def _config(entry: Entry, variants: list[Variant], weights: str | None, *, quick
     analysis = AnalysisConfig(
         statistics=r.statistics,
         combination=r.combination,
+        looks=r.looks,
         floor=round(100 * r.floor, 6),
         weights="uniform" if quick else weights or r.weights,
     )
     task = None if entry.task == _UNKNOWN else entry.task
     perturbers = {v.perturber for v in variants if v.level not in PROBES}
-    config = analysis.resolve(task, perturbers, entry.ratings.metrics, entry.ratings.course.schedule)
+    config = analysis.resolve(task, perturbers, entry.ratings.metrics)
     if not quick and signed.weights != config.signed_weights:
         raise InputError(
             f"{place}: weights are '{signed.weights}', not '{config.signed_weights}'; "

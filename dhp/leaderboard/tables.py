@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 
 from dhp.analysis.results import Result
-from dhp.analysis.schedules import ALL
 from dhp.core.errors import InputError
 from dhp.core.files import indented_json
 from dhp.core.progress import Progress, counted
@@ -171,7 +170,7 @@ def _ranked(
 ) -> tuple[Rule, list[int], DatasetComparison | None]:
     """The rule that the results allow, the ranks by it, and the comparison that they come from."""
     rated = [RunResult(e.place, e.result, e.ratings) for e in entries if e.ratings is not None]
-    apart = any(run.ratings.course.schedule is not ALL or run.result.curves for run in rated)
+    apart = any(run.result.curves for run in rated)
     paired = len(rated) == len(entries) and 2 <= len(rated) <= MOST_PAIRED and not apart
     for run in rated[1:] if paired else ():
         if set(run.ratings.examples) != set(rated[0].ratings.examples):

@@ -52,6 +52,8 @@ def found_datasets(
     perturbed, suite, data, named = choice.perturbed, choice.suite, choice.data, entries(dataset)
     if dataset is not None and not named:
         raise InputError("dataset: is an empty list; allowed: None for the default, or at least one")
+    if isinstance(perturbed, Sequence) and not isinstance(perturbed, str):
+        return _in_memory(named, perturbed, choice)
     if perturbed is not None and is_released(str(perturbed)):
         if data is not None or choice.task is not None:
             name = "task" if data is None else "data"
@@ -76,6 +78,17 @@ def found_datasets(
         judge_part=choice.judge_part,
     )
     return sets, given
+
+
+def _in_memory(
+    named: Sequence[object], perturbed: Sequence[PerturbedDataset], choice: Choice
+) -> tuple[list[Dataset], Mapping[str, PerturbedDataset]]:
+    """The datasets of texts that were degraded in this process, and these texts."""
+    given = {"dataset": named, "data": choice.data, "task": choice.task, "n": choice.n}
+    for name, value in given.items():
+        if value:
+            raise InputError(f"`{name}`: cannot be used with `perturbed`, which brings its examples")
+    return [part.dataset for part in perturbed], {part.dataset.name: part for part in perturbed}
 
 
 def with_own_task(dataset: object, choice: Choice, metrics: Metrics, default: Task | None = None) -> Choice:
@@ -103,9 +116,10 @@ def check_choice(choice: Choice, own: Sequence[Perturber]) -> None:
     """Raise `InputError` for options that contradict each other."""
     perturbed, model, doses = choice.perturbed, choice.perturb_model, choice.doses
     others = {"suite": choice.suite, "perturbers": own, "perturb_model": model, "doses": doses}
+    named = f"`perturbed` {perturbed}" if isinstance(perturbed, str | Path) else "`perturbed`"
     for name, value in others.items():
         if perturbed is not None and value:
-            raise InputError(f"`{name}`: cannot be used with `perturbed` {perturbed}, which brings its texts")
+            raise InputError(f"`{name}`: cannot be used with {named}, which brings its texts")
     if doses and (model or own):
         name = "perturb_model" if model else "perturbers"
         raise InputError(f"`{name}`: cannot be used with `doses`, which are for the suite's rules")
@@ -166,8 +180,8 @@ def matched(part: PerturbedDataset, dataset: Dataset) -> PerturbedDataset:
                 "allowed: the same output and source"
             )
     texts = {(t.variant, t.example): t for t in part.texts}
-    kept = tuple(texts[v.name, e.id] for v in part.variants for e in dataset.examples)
-    return replace(part, dataset=dataset, texts=kept)
+    wanted = ((v.name, e.id) for v in part.variants for e in dataset.examples)
+    return replace(part, dataset=dataset, texts=tuple(texts[key] for key in wanted if key in texts))
 
 
 _PART = 64

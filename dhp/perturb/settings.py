@@ -11,6 +11,7 @@ from dhp.core.options import check_numbers, near_keywords, option, pairs_like
 if TYPE_CHECKING:
     from dhp.core.specs import Task
     from dhp.perturb.api import Perturber
+    from dhp.perturb.perturbed_dataset import PerturbedDataset
     from dhp.perturb.registry import Doses
 
 STEPS = ("written", "auto")
@@ -186,7 +187,7 @@ class Choice:
     perturb_model: str | PerturbModel | None = field(default=None, metadata={"record": PerturbModel})
     """Carries out the suite's perturbers of method `llm`; without one the bundled data are degraded by edits
     that people wrote, and for other data these perturbers are left out."""
-    perturbed: str | Path | None = field(
+    perturbed: "str | Path | Sequence[PerturbedDataset] | None" = field(
         default=None,
         metadata=option(
             "Set of degraded texts, frozen by dhp perturb or released by others.", metavar="DIR|hf:ORG/NAME"

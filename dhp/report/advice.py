@@ -104,12 +104,11 @@ def _about_constants(results: Sequence[Result]) -> Iterable[Advice]:
         yield Advice(f"Check the judge: no score of any text moved{on(blind, results)}.", warns=True)
 
 
-def _about_stopping(results: Sequence[Result]) -> Iterable[Advice]:
-    early = [row for each in results for row in each.variants if row.stopped_at is not None]
-    if early:
-        asked, stopped = (sum(each.ratings.get(name, 0) for each in results) for name in ("asked", "stopped"))
+def _about_looks(results: Sequence[Result]) -> Iterable[Advice]:
+    if several := [each for each in results if each.looks > 1]:
         text = (
-            f"{len(early)} kinds were resolved early, so {asked:,} of {asked + stopped:,} ratings were asked"
+            "kinds that were decided early rest on fewer texts, and verdicts and D share their error over "
+            f"{several[0].looks} looks"
         )
         yield Advice(f"Compare these averages with no other run: {text}.", warns=True)
 
@@ -245,7 +244,7 @@ def _shortened(kinds: Sequence[str]) -> str:
 _Topic = Callable[[Sequence[Result]], Iterable[Advice]]
 _OF_ALL: Sequence[_Topic] = (_about_constants, _about_reading)
 _TOPICS: Sequence[_Topic] = (
-    _about_stopping,
+    _about_looks,
     _about_controls,
     _about_weak_kinds,
     _about_number,
@@ -256,9 +255,7 @@ _TOPICS: Sequence[_Topic] = (
 
 def notes(result: Result) -> list[str]:
     """Remarks on how the figures of a result came about."""
-    interim = ["D is adjusted for the interim analyses"] if "stopped" in result.ratings else []
     return [
-        *interim,
         *_notes_on_pairs(result),
         *_notes_on_judge(result),
         *_notes_on_reading(result),
@@ -273,8 +270,7 @@ def _notes_on_pairs(result: Result) -> list[str]:
     for row in (*result.variants, *result.probes):
         name = variant_name(row.variant)
         if row.not_applicable:
-            of = row.stopped_at or result.n
-            found.append(f"{name}: not applicable to {row.not_applicable:,} of {of:,} examples")
+            found.append(f"{name}: not applicable to {row.not_applicable:,} of {result.n:,} examples")
         if row.d is None and row.not_applicable < result.n:
             found.append(f"{name}: a metric has no pair left, so D is undefined; averages leave it out")
     few = [variant_name(row.variant) for row in result.variants if row.n < FEWEST_PAIRS]

@@ -324,9 +324,6 @@ _MISPLACED = Column[VariantResult](
     "share of the drop on metrics where the weights do not expect it",
     details=1,
 )
-_STOPPED = Column[VariantResult](
-    "stopped at", lambda r: r.stopped_at, _count, "examples after which its rating was stopped", details=2
-)
 KINDS: list[Column[VariantResult]] = [
     Column(
         "detection",
@@ -377,7 +374,6 @@ KINDS: list[Column[VariantResult]] = [
     ),
     Column("p", _p, p_value, "p-value that some metric fell", details=2),
     Column("not applicable", lambda r: r.not_applicable, _count, "examples without such a text", details=2),
-    _STOPPED,
     Column("method", lambda r: r.method, _text, "how the texts were made", right=False, details=2),
     Column("name in files", lambda r: r.variant, str, "name of the variant", right=False, details=2),
 ]
@@ -413,7 +409,6 @@ def kind_columns(rows: Sequence[VariantResult], *, details: int) -> list[Column[
     """
     several = any(len(row.metrics) > 1 for row in rows)
     weights = any(row.misplaced is not None for row in rows)
-    stopped = any(row.stopped_at is not None for row in rows)
-    empty = {_METRIC: not several, _D_EW: not weights, _MISPLACED: not weights, _STOPPED: not stopped}
+    empty = {_METRIC: not several, _D_EW: not weights, _MISPLACED: not weights}
     columns = [column for column in KINDS if column.details <= details and not empty.get(column)]
     return filled(columns, rows)

@@ -20,7 +20,7 @@ from dhp.core.errors import InputError
 from dhp.core.files import write_lines
 from dhp.core.options import near_keywords
 from dhp.core.progress import Progress, numbered, progress_of, stage
-from dhp.core.records import ORIGINAL, STOPPED, parse_variant, protocol_name
+from dhp.core.records import ORIGINAL, parse_variant, protocol_name
 from dhp.core.text import printable
 from dhp.core.verdicts import verdicts_about
 from dhp.report.advice import advice, notes
@@ -330,7 +330,7 @@ def explorer_data(run: Run, budget: int = BUDGET) -> str:
     judges = [_Judge(rated, datasets[rated.ratings.dataset]) for rated in run.rated]
     for part in run.ratings_about({e for each in datasets.values() for e in each.ids}):
         for judge in judges:
-            judge.add(part[part["status"] != STOPPED])
+            judge.add(part)
         del part  # before the next one is read
     for judge in judges:
         judge.complete()

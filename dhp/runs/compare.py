@@ -23,7 +23,6 @@ from dhp.analysis.analyze import analyze
 from dhp.analysis.ratings import UNKNOWN, split_ratings
 from dhp.analysis.ratings_table import GROUPING, place_of, read_ratings
 from dhp.analysis.results import Result, VariantResult
-from dhp.analysis.schedules import ALL
 from dhp.analysis.styles import SharedStyles, shared_styles
 from dhp.content.catalog import names_of
 from dhp.core.errors import InputError, unique
@@ -141,8 +140,6 @@ def differ_in_size_alone(one: RunResult, other: RunResult, parts: Collection[str
     if not _OF_TEXTS.issuperset(parts) or any(
         names[0][part] != names[1][part] for part in ("dataset", "suite")
     ):
-        return False
-    if any(entry.ratings.course.schedule is not ALL for entry in (one, other)):
         return False
     small, large = sorted((one, other), key=lambda entry: len(entry.ratings.examples))
     if _variants(small) != _variants(large):
@@ -399,10 +396,9 @@ def _judges(entries: Sequence[RunResult], allow: Collection[str]) -> tuple[str, 
         if "n" not in differing or not differ_in_size_alone(first, other, differing):
             check_alike(first, other, differing, allow)
     for entry in entries:
-        schedule = entry.ratings.course.schedule
-        if option := "doses" if entry.result.curves else "" if schedule is ALL else schedule.name:
+        if entry.result.curves:
             raise InputError(
-                f"{entry.place}: a run with `{option}` compares with no other; allowed: runs without it"
+                f"{entry.place}: a run with `doses` compares with no other; allowed: runs without it"
             )
     names = [e.result.model for e in entries]
     if len({e.result.protocol for e in entries}) > 1:

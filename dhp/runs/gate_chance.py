@@ -154,5 +154,5 @@ def _result(result: Result, ratings: RatingsArray) -> Result:
     ]
     perturbers = {variant.perturber for variant in known if variant.level not in PROBES}
     asked = AnalysisConfig(statistics=result.statistics, weights="uniform", floor=100 * result.floor)
-    config = asked.resolve(None, perturbers, ratings.metrics, ratings.course.schedule)
+    config = asked.resolve(None, perturbers, ratings.metrics)
     return analyze_ratings(ratings, config, known, levels=result.levels, signature=result.signed)

@@ -311,8 +311,7 @@ def test_an_earlier_run_may_be_named_by_its_results(dhp: Run) -> None:
 
 
 def test_a_run_that_stopped_early_says_noticed_or_not_and_no_more(dhp: Run) -> None:
-    stop = ("--stop-when-resolved", "--out", "r", "--quiet")
-    dhp("benchmark", "--model", "mock/ideal", "--dataset", "mini/story_cloze", *stop)
+    dhp("early-stopping --model mock/ideal --dataset mini/story_cloze --out r --quiet")
     assert dhp("gate", "r", "--min-detection", "60").code == 0
     done = dhp("gate", "r", "--against", "r", "--max-drop", "5")
     assert done.code == 2

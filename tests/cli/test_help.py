@@ -83,7 +83,7 @@ def test_the_workflow_of_the_gate_page_is_understood() -> None:
 
 def test_the_first_page_lists_at_most_twelve_commands_and_names_the_rest(dhp: Run) -> None:
     short, whole = dhp("--help").out, dhp("--help-all").out
-    listed = [re.findall(r"^  (\w+)  ", page.partition("Commands:")[2], re.M) for page in (short, whole)]
+    listed = [re.findall(r"^  ([\w-]+)  ", page.partition("Commands:")[2], re.M) for page in (short, whole)]
     assert listed == [list(main.COMMANDS), [*main.COMMANDS, *main.more_commands()]]
     assert len(listed[0]) <= 12
     more = " ".join(short[short.index("more: ") :].split())

@@ -63,7 +63,7 @@ def test_every_misspelt_keyword_is_refused_with_the_near_name() -> None:
         {"N": 10},
         {"perturbrs": []},
         {"banana": 1},
-        {"stop_when_resolved": True},
+        {"schedule": "all"},
     ],
 )
 def test_nothing_is_rated_for_an_unknown_keyword(given: dict[str, Any]) -> None:

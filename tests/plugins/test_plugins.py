@@ -1,4 +1,4 @@
-"""Plug-ins: those here, and a package of somebody else with a command, a judge and a schedule."""
+"""Plug-ins: those here, and a package of somebody else with a command and a judge."""
 
 import json
 import subprocess
@@ -15,7 +15,6 @@ from dhp.core.plugins import Plugin, load_target, offered
 
 PACKAGE = '''
 import click
-from dhp.analysis.schedules import Schedule
 from dhp.core.plugins import Plugin
 from dhp.core.records import Rating
 
@@ -29,31 +28,6 @@ class Length:
 def judge(name, seed):
     return Length()
 
-class Eight(Schedule):
-    name, column, limit = "first_eight", "eighth", "eight examples are enough"
-
-    def plan(self, candidates, metrics, seed, dataset):
-        return EightExamples(candidates)
-
-class EightExamples:
-    def __init__(self, candidates):
-        examples = list(dict.fromkeys(c.example for c in candidates))[:8]
-        self.ahead = [c for c in candidates if c.example in examples]
-
-    @property
-    def left(self):
-        return len(self.ahead)
-
-    def turn(self, so_far):
-        assert len(so_far.ratings) % 8 == 0
-        turn, self.ahead = self.ahead[:8], self.ahead[8:]
-        return turn
-
-    def number(self, example, variant):
-        return 1
-
-EIGHT = Eight()
-
 @click.command()
 def greet():
     """Say hello."""
@@ -66,7 +40,6 @@ PLUGIN = Plugin(
     functions={"tiny_judge": "tiny_plugin:judge"},
     judges={"length": "tiny_plugin:judge"},
     forms={"length/words": "counts words"},
-    schedules={"first_eight": ("tiny_plugin:EIGHT", "Rate eight examples.")},
 )
 '''
 
@@ -107,23 +80,6 @@ def test_a_judge_of_others_is_a_model(site: Path) -> None:
     unknown = command(site, "benchmark", "--model", "lenght/words")
     assert (unknown.returncode, unknown.stderr.count("\n")) == (2, 1)
     assert "did you mean 'length'?" in unknown.stderr
-
-
-@pytest.mark.slow
-def test_a_schedule_of_others_is_an_option(site: Path) -> None:
-    judge = ("benchmark", "--model", "length/words", "--dataset", "mini/story_cloze", "--first-eight")
-    done = command(site, *judge, "--out", "eight", "--json")
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
-    assert (result["n"], result["ratings"]["asked"]) == (8, 8 * 8 * 3)
-    again = command(site, "analyze", "eight/ratings.parquet", "--suite", "story_cloze", "--json")
-    figures = [(row["variant"], row["detection"]) for row in result["variants"]]
-    assert [(row["variant"], row["detection"]) for row in json.loads(again.stdout)["variants"]] == figures
-    assert command(site, *judge, "--dry-run").stdout.endswith("upper limit: eight examples are enough\n")
-    both = command(site, *judge, "--find-threshold")
-    said = "--find-threshold: cannot be used with --first-eight; allowed: one of them\n"
-    assert (both.returncode, both.stderr.partition(": ")[2]) == (2, said)
-    assert "Rate eight examples." in command(site, "benchmark", "--help-all").stdout
 
 
 def test_a_function_of_others_is_one_of_dhp(site: Path) -> None:

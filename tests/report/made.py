@@ -64,6 +64,7 @@ def result(*rows: VariantResult, **fields: Any) -> Result:
         "n": 24,
         "statistics": "default",
         "combination": "hmp",
+        "looks": 1,
         "weights": "uniform",
         "levels": "suite",
         "variants": rows,

@@ -34,7 +34,7 @@ def texts(*results: Result) -> list[str]:
             "Do not use it where writers know of it: its scores rise with padding.",
         ),
         (
-            {"ratings": {"asked": 900, "scored": 700, "unparsed": 150, "out_of_scale": 50, "stopped": 9}},
+            {"ratings": {"asked": 900, "scored": 700, "unparsed": 150, "out_of_scale": 50}},
             "Make all answers readable: 200 of 900 ratings have no score (unparsed 150, out of scale 50).",
         ),
         ({"missing_mass": 0.6}, "Check the form of its answers: 60% of the probability fell on no score."),

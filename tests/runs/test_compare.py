@@ -144,10 +144,6 @@ def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> 
     ("choice", "message"),
     [
         ({"doses": (5, 10)}, "a run with `doses` compares with no other; allowed: runs without it"),
-        (
-            {"schedule": "stop_when_resolved"},
-            "a run with `stop_when_resolved` compares with no other; allowed: runs without it",
-        ),
     ],
 )
 def test_figures_that_mean_something_else_are_refused(

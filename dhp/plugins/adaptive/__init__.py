@@ -1,18 +1,22 @@
-"""Schedules by which fewer texts are rated: early stopping and threshold search."""
+"""Loops over plain runs by which fewer texts are rated: early stopping and threshold search."""
 
 from dhp.core.plugins import Plugin
 
 PLUGIN = Plugin(
     "adaptive",
     "early stopping, threshold search",
-    schedules={
-        "stop_when_resolved": (
-            "dhp.plugins.adaptive.early_stopping:SCHEDULE",
-            "Stop rating a kind of damage once its verdict is decided.",
+    commands={
+        "early-stopping": (
+            "dhp.plugins.adaptive.commands:early_stopping",
+            "Benchmark that stops rating a kind of damage once its verdict is decided.",
         ),
-        "find_threshold": (
-            "dhp.plugins.adaptive.threshold_search:SCHEDULE",
+        "find-threshold": (
+            "dhp.plugins.adaptive.commands:find_threshold",
             "Find the smallest dose that is noticed (T75) with few calls.",
         ),
+    },
+    functions={
+        "early_stopping": "dhp.plugins.adaptive.early_stopping:early_stopping",
+        "find_threshold": "dhp.plugins.adaptive.threshold_search:find_threshold",
     },
 )

@@ -65,6 +65,7 @@ class BatchWriter:
         check_writable(path)
         self._parts: list[Part] = []
         self._open: dict[tuple[str, str], tuple[Part, list[BinaryIO]]] = {}
+        self._made: list[Path] = []
         self._path = path
         self._keyed = keyed
 
@@ -113,8 +114,8 @@ class BatchWriter:
         for _, files in self._open.values():
             with suppress(OSError):  # what a full disk did not take is tried again
                 _close(files)
-        for path in self._paths():
-            _unfinished(path).unlink(missing_ok=True)
+        for path in self._made:  # not what could not be opened, which is somebody else's
+            path.unlink(missing_ok=True)
 
     def _paths(self) -> list[Path]:
         paths = [part.path for part in self._parts]
@@ -126,8 +127,11 @@ class BatchWriter:
         _check_free(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         self._parts.append(part := Part(path, model, endpoint))
-        files = [_emptied(_unfinished(each)) for each in ([path, keys_file(path)] if self._keyed else [path])]
+        files: list[BinaryIO] = []
         self._open[model, endpoint] = part, files
+        for each in [path, keys_file(path)] if self._keyed else [path]:
+            files.append(_emptied(_unfinished(each)))
+            self._made.append(_unfinished(each))
         return self._open[model, endpoint]
 
     @contextmanager
