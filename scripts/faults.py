@@ -39,7 +39,7 @@ LIMIT = 180
 CONCURRENCY = 4
 MOST_KILOBYTES = 600_000
 """Of the memory of a run."""
-_VOLATILE = ("created", "usage", "cost")
+_VOLATILE = ("created", "usage", "cost", "latency")
 
 
 @contextmanager

@@ -185,7 +185,7 @@ BESIDE_THE_WAY = """
 RunSpec JudgeSettings Perturber Request Builder RulesApplied RequestBuilder _Template Params
 Variant VariantName ResolvedConfig RequestContext Connection Engine Usage Signature
 Mention SampleConsistency Spread ResponseStyle Statement Sentence Advice Pair Miss Cut
-_Structure Masked Grammar Value _Weighted BelowEdits Movement MarkSweep
+_Structure Masked Grammar Value _Weighted BelowEdits Movement MarkSweep Measured Prices Drawing
 """
 """Settings and machinery; parts of one step; further figures and sentences."""
 

@@ -103,7 +103,8 @@ def written(model: str, folder: Path, executor: str, **more: object) -> dict[str
     dhp.run(model, "mini/summeval", out=folder / f"out-{executor}", settings=settings, **more)
     out = folder / f"out-{executor}"
     results = json.loads((out / "results.json").read_text())
-    results.pop("created")
+    for name in ("created", "latency"):
+        results.pop(name)
     return {
         "ratings": pd.read_parquet(out / "ratings.parquet").to_csv(),
         "results": results,
