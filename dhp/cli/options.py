@@ -161,16 +161,18 @@ def _leaves(record: type[Any], path: str) -> Iterator[tuple[str, "Field[Any]", s
     heading = (record.__doc__ or "").partition("\n")[0].rstrip(".")
     for field in fields(record):
         if inner := _inner(field):
-            yield from _leaves(inner, f"{path}.{field.name}")
+            for name, each in inner.items():
+                yield from _leaves(each, f"{path}.{name}")
         elif option_of(field):
             yield f"{path}.{field.name}", field, heading
 
 
-def _inner(field: "Field[Any]") -> type[Any] | None:
-    """The settings record that a field holds, if it holds one; that of a plug-in only where there is one."""
-    added = offered("settings").get(field.metadata.get("plugin", ""))
-    found = load_target(added) if added else field.metadata.get("record", field.default_factory)
-    return found if isinstance(found, type) and is_dataclass(found) else None
+def _inner(field: "Field[Any]") -> dict[str, type[Any]]:
+    """Path -> settings record that a field may hold; of a field for plug-ins, each that a plug-in adds."""
+    if hook := field.metadata.get("hook"):
+        return {f"{field.name}.{name}": load_target(target) for name, target in offered(hook).items()}
+    found = field.metadata.get("record", field.default_factory)
+    return {field.name: found} if isinstance(found, type) and is_dataclass(found) else {}
 
 
 def _decorator(path: str, field: "Field[Any]", heading: str) -> Callable[[AnyCommand], AnyCommand]:
@@ -204,11 +206,25 @@ def _build_record(record: type[Any], path: str, values: Mapping[str, Any]) -> An
         below = {name: value for name, value in values.items() if name.startswith(f"{field_path}.")}
         if field_path in values:
             arguments[field.name] = values[field_path]
-        elif (inner := _inner(field)) and below:
-            arguments[field.name] = _build_record(inner, field_path, below)
+        elif below and (built := _built(field, path, below)):
+            arguments[field.name] = built
         elif field.default is MISSING and field.default_factory is MISSING:
             raise InputError(f"`{next(iter(values))}`: needs `{field_path}`")
     return record(**arguments)
+
+
+def _built(field: "Field[Any]", path: str, values: Mapping[str, Any]) -> Any:
+    """The record that a field holds; of a field for plug-ins the one that is asked for, if there is one."""
+    records = {
+        name: _build_record(record, f"{path}.{name}", values) for name, record in _inner(field).items()
+    }
+    if "hook" not in field.metadata:
+        return next(iter(records.values()), None)
+    given = {name: record for name, record in records.items() if record.given}
+    if len(given) > 1:
+        one, other, *_ = (stated(f"{path}.{name}")[0] for name in given)
+        raise InputError(f"{one}: cannot be used with {other}; leave one of them out")
+    return next(iter(given.values()), None)
 
 
 class Command(click.Command):

@@ -29,9 +29,9 @@ class Plugin:
     models: Mapping[str, str] = field(default_factory=dict)
     """Provider of language models -> target, called with the name after the slash and the
     `dhp.ModelSettings`; it returns a `dhp.llm.api.Client` or `dhp.llm.api.LocalModel`."""
-    settings: Mapping[str, str] = field(default_factory=dict)
-    """Field of `dhp.ModelSettings` that is left to plug-ins -> target, the settings record that it holds. The
-    only one is `filler`, a `dhp.llm.fillers.FillerSettings`: what answers in the place of the engine."""
+    fillers: Mapping[str, str] = field(default_factory=dict)
+    """Name of what answers requests in the place of the engine -> target, a `dhp.llm.fillers.FillerSettings`
+    record, whose fields are options of all commands with language models."""
     executors: Mapping[str, str] = field(default_factory=dict)
     """Name of an executor (`--executor`) -> target, called with the address, which may be empty; it returns a
     `dhp.llm.engine.Executor`."""

@@ -113,7 +113,7 @@ class ModelSettings:
         default=False,
         metadata=option("Stop if the server's answers name another model than the first one does."),
     )
-    filler: "FillerSettings | None" = field(default=None, metadata={"plugin": "filler"})
+    filler: "FillerSettings | None" = field(default=None, metadata={"hook": "fillers"})
     """What answers requests in the place of the engine; None if the engine answers all."""
     device: str = field(
         default="auto",

@@ -15,8 +15,12 @@ from dhp.core.plugins import Plugin, load_target, offered
 
 PACKAGE = '''
 import click
+from dataclasses import dataclass, field
+from dhp.core.options import option
 from dhp.core.plugins import Plugin
 from dhp.core.records import Rating
+from dhp.llm.records import Reply
+from dhp.llm.store import rows
 
 class Length:
     model, protocol = "length/words", "none"
@@ -27,6 +31,42 @@ class Length:
 
 def judge(name, seed):
     return Length()
+
+@dataclass(frozen=True)
+class Same:
+    """One answer to all."""
+    answer_all: str | None = field(default=None, metadata=option("Answer all with this.", metavar="TEXT"))
+
+    many, discounted = True, False
+
+    @property
+    def given(self):
+        return self.answer_all is not None
+
+    def check_dry_run(self): ...
+
+    def open(self, store, budget):
+        return Filler(self.answer_all, store)
+
+class Filler:
+    def __init__(self, text, store):
+        self.text, self.store, self.failures, self.taken, self.pending = text, store, {}, 0, []
+
+    def check(self, model, endpoint=None): ...
+
+    def take(self, pending):
+        self.pending.append(pending)
+        self.taken += 1
+        return True
+
+    def fill(self):
+        for each in self.pending:
+            keys = each.request.keys
+            replies = {sample: Reply(self.text, "stop", 9, 1, 1) for sample in keys}
+            self.store.add(rows(keys, each.model.model, each.model.endpoint, replies, each.run))
+        self.pending, self.taken = [], 0
+
+    def end(self): ...
 
 @click.command()
 def greet():
@@ -40,6 +80,7 @@ PLUGIN = Plugin(
     functions={"tiny_judge": "tiny_plugin:judge"},
     judges={"length": "tiny_plugin:judge"},
     forms={"length/words": "counts words"},
+    fillers={"same": "tiny_plugin:Same"},
 )
 '''
 
@@ -80,6 +121,21 @@ def test_a_judge_of_others_is_a_model(site: Path) -> None:
     unknown = command(site, "benchmark", "--model", "lenght/words")
     assert (unknown.returncode, unknown.stderr.count("\n")) == (2, 1)
     assert "did you mean 'length'?" in unknown.stderr
+
+
+@pytest.mark.slow
+def test_a_filler_of_others_has_options_and_answers(site: Path) -> None:
+    nobody = ("--model", "openai/m", "--base-url", "http://127.0.0.1:9/v1", "--cache", "replies")
+    texts = ("benchmark", "--dataset", "mini/story_cloze", "--n", "2", "--no-controls")
+    done = command(site, *texts, *nobody, "--answer-all", "3", "--json")
+    assert done.returncode == 0, done.stderr
+    ratings = json.loads(done.stdout)["ratings"]
+    assert ratings["asked"] == ratings["scored"] > 0
+    both = command(site, *texts, *nobody, "--answer-all", "3", "--batch-write", "requests.jsonl")
+    assert both.returncode == 2
+    assert both.stderr.count("\n") == 1
+    assert "--batch-write: cannot be used with --answer-all" in both.stderr
+    assert "Answer all with this." in command(site, "benchmark", "--help-all").stdout
 
 
 def test_a_function_of_others_is_one_of_dhp(site: Path) -> None:

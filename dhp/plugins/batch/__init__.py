@@ -8,5 +8,5 @@ PLUGIN = Plugin(
     commands={
         "batch": ("dhp.plugins.batch.command:batch", "List or cancel batches sent to a provider by --batch.")
     },
-    settings={"filler": "dhp.plugins.batch.settings:BatchSettings"},
+    fillers={"batch": "dhp.plugins.batch.settings:BatchSettings"},
 )
