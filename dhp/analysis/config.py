@@ -84,7 +84,7 @@ class AnalysisConfig:
             "Score from which you let a text through, or a label; of one metric METRIC=MARK (repeatable). "
             "Shows how many damaged texts still pass, and how many good ones fail.",
             metavar="MARK",
-            many=True,
+            repeatable=True,
             read=read_marks,
         ),
     )

@@ -180,7 +180,7 @@ def _decorator(path: str, field: "Field[Any]", heading: str) -> Callable[[AnyCom
     assert known is not None
     kinds = (field.type, *get_args(field.type))
     kind: Any = next((kind for kind in (bool, int, float) if kind in kinds), str)
-    default = None if field.default is MISSING or known.many else field.default
+    default = None if field.default is MISSING or known.repeatable else field.default
     return click.option(
         known.name or f"--{field.name.replace('_', '-')}",
         path.replace(".", "_"),
@@ -190,7 +190,7 @@ def _decorator(path: str, field: "Field[Any]", heading: str) -> Callable[[AnyCom
         heading=heading,
         help=known.help,
         metavar=known.metavar or None,
-        multiple=known.many,
+        multiple=known.repeatable,
         is_flag=kind is bool or None,
         type=None if kind is bool else str if known.read else kind,
         default=default,

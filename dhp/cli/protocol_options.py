@@ -113,7 +113,7 @@ class ProtocolChanges(AnswerChanges):
             "Repeated: per metric, or versions.",
             name="--prompt-file",
             metavar="[METRIC=]FILE|DIR",
-            many=True,
+            repeatable=True,
         ),
     )
     name: str | None = field(
@@ -147,7 +147,7 @@ class Criteria:
             "in comparisons the whole text.",
             name="--metric",
             metavar="NAME",
-            many=True,
+            repeatable=True,
         ),
     )
     scale: str | None = field(

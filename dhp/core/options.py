@@ -125,7 +125,7 @@ class Option:
     """Lower limit that is itself not allowed."""
     percent: bool = False
     """Whether it is a percentage: a number between 0 and 1 is refused then, as it is probably a share."""
-    many: bool = False
+    repeatable: bool = False
     """Whether the option may be repeated."""
     read: Callable[[Any], Any] | None = None
     """Turns what is typed, a text, or a tuple of texts where the option may be repeated, into the value.

@@ -59,7 +59,7 @@ class Client(Protocol):
     replies."""
     timeout: float
     """Seconds that a call may take."""
-    many: bool
+    multi_sample: bool
     """Whether one call may ask for several samples."""
     notes: list[str]
     """Notes on requests that were changed for the server; the caller that shows a note removes it."""

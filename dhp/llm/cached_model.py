@@ -65,7 +65,7 @@ class RequestContext:
     measured: Measured = field(default_factory=Measured)
     filler: Filler | None = None
     """Answers requests in the place of the engine; None where the engine answers all."""
-    many: bool = True
+    multi_sample: bool = True
     """Whether one request may ask for several samples, where the model can."""
     discounted: bool = False
     """Whether requests cost less than those that the engine sends."""
@@ -196,7 +196,7 @@ class CachedModel:
         cached: dict[int, Reply | Failure] = {}
         for sample, (reply, run) in self._stored(missing, request.place).items():
             cached[sample] = reply
-            self._count(missing.pop(sample), reply, own=run == self.run)
+            self._count(missing.pop(sample), reply, made_here=run == self.run)
         failures = self.context.filler.failures if self.context.filler else {}
         for sample, key in [*missing.items()] if failures else ():
             if key in failures:
@@ -204,12 +204,12 @@ class CachedModel:
                 del missing[sample]
         return cached, request.left(missing)
 
-    def _count(self, key: bytes, reply: Reply, *, own: bool) -> bool:
+    def _count(self, key: bytes, reply: Reply, *, made_here: bool) -> bool:
         """Count a reply, unless it was counted; says whether it was not."""
         if key in self._counted:
             return False
         self._counted.add(key)
-        self.usage.add(reply, own=own)
+        self.usage.add(reply, made_here=made_here)
         if reply.answered_by:
             self.answered_by[reply.answered_by] += 1
             self._compare(reply.answered_by)
@@ -236,8 +236,8 @@ class CachedModel:
         """What was found and what has come now, which is counted by its keys."""
         for sample, outcome in outcomes.items():
             if isinstance(outcome, Reply):
-                if self._count(keys[sample], outcome, own=True):
-                    self.session_usage.add(outcome, own=True)
+                if self._count(keys[sample], outcome, made_here=True):
+                    self.session_usage.add(outcome, made_here=True)
             else:
                 self.session_usage.failed += 1
         both = {**cached, **outcomes}

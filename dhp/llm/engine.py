@@ -224,7 +224,7 @@ class Workers:
     async def _persist(self, request: Request, left: tuple[int, ...]) -> Sequence[Reply | Failure]:
         """Call, and call again while that may help; outcomes of the first one or more samples of `left`."""
         engine = self._engine
-        wanted = left if engine.client.many else left[:1]
+        wanted = left if engine.client.multi_sample else left[:1]
         tries = 0
         while True:
             tries += 1

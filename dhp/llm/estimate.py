@@ -165,7 +165,7 @@ class _Second:
 
 def _one_by_one(cached_model: CachedModel) -> bool:
     model = cached_model.model
-    return (isinstance(model, Client) and not model.many) or not cached_model.context.many
+    return (isinstance(model, Client) and not model.multi_sample) or not cached_model.context.multi_sample
 
 
 def _rate(cached_model: CachedModel) -> tuple[str, Duration]:

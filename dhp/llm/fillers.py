@@ -60,7 +60,7 @@ class FillerSettings(Protocol):
         ...
 
     @property
-    def many(self) -> bool:
+    def multi_sample(self) -> bool:
         """Whether one of its requests may ask for several samples."""
         ...
 

@@ -112,9 +112,9 @@ class Usage:
     failed: int = 0
     """Samples that were given up."""
 
-    def add(self, reply: Reply, *, own: bool) -> None:
+    def add(self, reply: Reply, *, made_here: bool) -> None:
         """Count a reply."""
-        if not own:
+        if not made_here:
             self.cached_calls += reply.calls
             self.cached_prompt_tokens += reply.prompt_tokens
             self.cached_completion_tokens += reply.completion_tokens

@@ -70,7 +70,7 @@ class ModelSettings:
             "Further field of each request to a judge, as JSON or a word, e.g. reasoning_effort=low; may be "
             "repeated.",
             metavar="KEY=JSON",
-            many=True,
+            repeatable=True,
             read=_fields,
         ),
     )
@@ -178,7 +178,7 @@ class ModelSettings:
             budget=Budget(self.limits, self.prices),
             keep_going=self.keep_going,
             same_model=self.same_model,
-            many=self.filler is None or self.filler.many,
+            multi_sample=self.filler is None or self.filler.multi_sample,
             discounted=self.filler is not None and self.filler.discounted,
             executor=open_executor(self.executor),
         )

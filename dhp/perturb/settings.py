@@ -141,7 +141,7 @@ class Choice:
             "Column of your own file, or path into a nested one, e.g. output=summary, output=a.b[0].",
             name="--field",
             metavar="OURS=THEIRS",
-            many=True,
+            repeatable=True,
             read=_fields,
         ),
     )
@@ -150,7 +150,7 @@ class Choice:
         metadata=option(
             "Take only rows of your own file with this value, e.g. split=test; may be repeated.",
             metavar="COLUMN=VALUE",
-            many=True,
+            repeatable=True,
             read=_where,
         ),
     )
@@ -180,7 +180,7 @@ class Choice:
             "Your own perturber, added to the suite unless it names it; may be repeated.",
             name="--perturber",
             metavar="MODULE:FUNCTION",
-            many=True,
+            repeatable=True,
             read=_perturbers,
         ),
     )
@@ -224,7 +224,7 @@ class Choice:
         metadata=option(
             "Degrade texts in each of these doses, in place of degrees, e.g. 1,2,5,10.",
             metavar="[PERTURBER=]K,K,...",
-            many=True,
+            repeatable=True,
             read=_doses,
         ),
     )

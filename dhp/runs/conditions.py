@@ -35,7 +35,7 @@ class Gate:
         metadata=option(
             "Kinds of damage that must be shown to be noticed (by either name), or all; may be repeated.",
             metavar="KIND,...",
-            many=True,
+            repeatable=True,
         ),
     )
     max_missing: float = field(

@@ -51,7 +51,7 @@ class Settings:
     ties: bool | None = field(default=None, metadata=option("Ties.", name="--ties/--no-ties"))
     n: int | None = field(default=None, metadata=option("Number."))
     doses: tuple[int, ...] = field(
-        default=(), metadata=option("Doses.", many=True, read=lambda given: tuple(map(number, given)))
+        default=(), metadata=option("Doses.", repeatable=True, read=lambda given: tuple(map(number, given)))
     )
     rates: Rates = field(default_factory=Rates)
     model: Model | None = field(default=None, metadata={"record": Model})

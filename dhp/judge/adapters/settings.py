@@ -43,7 +43,7 @@ class JudgeSettings:
             "Field passed to a parameter of your judge: output, source, reference or a further field.",
             name="--map",
             metavar="PARAMETER=FIELD",
-            many=True,
+            repeatable=True,
             read=pairs_like("PARAMETER=FIELD", "answer=output"),
         ),
     )

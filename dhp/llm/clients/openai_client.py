@@ -271,9 +271,9 @@ class OpenAIClient:
         self.endpoint = self._connection.endpoint
         self._url, *self._other_urls = self._connection.urls
         self._transport = connected or self._chosen(transport)
-        self.many = urlsplit(self.endpoint).hostname != "api.anthropic.com"
+        self.multi_sample = urlsplit(self.endpoint).hostname != "api.anthropic.com"
         """Whether the server gives several samples in one call."""
-        self._has_given_many = False
+        self._has_sent_several = False
         self._has_sent_bytes = False
         self._tokens = "max_tokens"
         self._left_out: set[str] = set()
@@ -355,7 +355,7 @@ class OpenAIClient:
                 first_problem, self._url = response, self._other_urls.pop()
                 continue
             self._learn(response, body)
-            if "n" in body and not self.many:
+            if "n" in body and not self.multi_sample:
                 return []  # the other samples are asked for on their own
             if self.body(request, samples) != body:
                 continue
@@ -450,9 +450,9 @@ class OpenAIClient:
         self._answered = True
         self._blocked_in_a_row = 0
         self._taken |= body.keys()
-        self._has_given_many |= len(replies) > 1
-        if len(replies) < samples and self.many and not self._has_given_many:
-            self.many = False
+        self._has_sent_several |= len(replies) > 1
+        if len(replies) < samples and self.multi_sample and not self._has_sent_several:
+            self.multi_sample = False
             self.notes.append("the server ignores n: samples are asked one by one")
         if "logprobs" in body:
             replies = self._with_logprobs(replies)
@@ -505,7 +505,7 @@ class OpenAIClient:
                 self.notes.append(f"the server gives at most {self._logprobs} log-probabilities a token")
             case str(name) if name in _LEFT_OUT and name not in self._left_out:
                 self._left_out.add(name)
-                self.many = self.many and name != "n"
+                self.multi_sample = self.multi_sample and name != "n"
                 self.notes.append(f"the server refuses {name}: {_LEFT_OUT[name]}")
 
     def _error(self, problem: Problem, body: dict[str, Any]) -> Exception:

@@ -198,7 +198,9 @@ def compared(
 def _contest(
     first: str, second: str, metric: str, by_pair: Mapping[PairKey, Sequence[PairVerdict]]
 ) -> Contest:
-    outcomes = [pair_outcome(own) for key, own in by_pair.items() if key[1:] == (first, second, metric)]
+    outcomes = [
+        pair_outcome(verdicts) for key, verdicts in by_pair.items() if key[1:] == (first, second, metric)
+    ]
     categories = dict.fromkeys(o.category for o in outcomes)
     by_category = {
         name: pair_figures([o for o in outcomes if o.category == name]) for name in categories if name
@@ -226,11 +228,11 @@ def _strengths(systems: Sequence[str], contests: Sequence[Contest], seed: int) -
         counts = rng.multinomial(len(examples), [1 / len(examples)] * len(examples), size=_RESAMPLES)
         drawn = [bradley_terry(np.tensordot(c, won, axes=1), tolerance=1e-6) for c in counts]
         ends = np.quantile(np.array(drawn), [0.025, 0.975], axis=0).T
-    found = [
+    strengths = [
         Strength(name, float(value), None if end is None else (float(end[0]), float(end[1])))
         for name, value, end in zip(systems, values, ends, strict=True)
     ]
-    return sorted(found, key=lambda s: -s.value)
+    return sorted(strengths, key=lambda s: -s.value)
 
 
 def _contest_json(contest: Contest) -> dict[str, Any]:
@@ -305,15 +307,15 @@ def battle_page(battle: Battle) -> str:
 
 def shown_contests(battle: Battle) -> list[_ShownContest]:
     """The contests with the texts and answers of their pairs."""
-    said = verdicts_by_pair(battle.verdicts)
-    found = []
+    by_pair = verdicts_by_pair(battle.verdicts)
+    shown = []
     for c in battle.contests:
         pairs = []
         for outcome in c.outcomes[:_SHOWN_PAIRS]:
-            verdicts = said[outcome.example, c.first, c.second, c.metric]
+            verdicts = by_pair[outcome.example, c.first, c.second, c.metric]
             pairs.append(_ShownPair(outcome, verdicts[0].pair, verdicts))
-        found.append(_ShownContest(c, pairs, max(0, len(c.outcomes) - _SHOWN_PAIRS)))
-    return found
+        shown.append(_ShownContest(c, pairs, max(0, len(c.outcomes) - _SHOWN_PAIRS)))
+    return shown
 
 
 def win_chart(contests: Sequence[Contest]) -> "Markup":
@@ -343,12 +345,12 @@ def win_chart(contests: Sequence[Contest]) -> "Markup":
         axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
         axes.spines["left"].set_visible(False)
 
-    said = "; ".join(
+    summary = "; ".join(
         f"{label}: won {c.figures.wins}, tied {c.figures.ties}, lost {c.figures.losses}, win rate "
         f"{figure(c.figures.win_rate.value)}"
         for label, c in zip(labels, contests, strict=True)
     )
-    return drawn(draw, 8.6, 0.7 + 0.4 * len(contests), f"Won, tied and lost pairs by contest: {said}.")
+    return drawn(draw, 8.6, 0.7 + 0.4 * len(contests), f"Won, tied and lost pairs by contest: {summary}.")
 
 
 _FIGURES = ("won", "lost", "tied", "invalid", "win rate", "without ties", "p", "flips")
@@ -364,11 +366,11 @@ def read_systems(entries: Sequence[str]) -> Systems:
         if name in files:
             raise InputError(f"system '{name}': is given twice ({files[name]}, {path}); allowed: NAME=FILE")
         files[name] = path
-    found = {name: read_answers(Path(path)) for name, path in files.items()}
+    systems = {name: read_answers(Path(path)) for name, path in files.items()}
     distinct = len(set(files.values())) == len(files)
-    check_match({files[name]: answers for name, answers in found.items()} if distinct else found)
-    order = {answer.id: index for index, answer in enumerate(next(iter(found.values())))}
-    return {name: sorted(answers, key=lambda a: order[a.id]) for name, answers in found.items()}
+    check_match({files[name]: answers for name, answers in systems.items()} if distinct else systems)
+    order = {answer.id: index for index, answer in enumerate(next(iter(systems.values())))}
+    return {name: sorted(answers, key=lambda a: order[a.id]) for name, answers in systems.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -430,9 +432,9 @@ def battle_estimate(spec: BattleSpec, context: RequestContext) -> list[Part]:
     requests = judge.pair_requests(make_pairs(spec.systems), task, metrics)
     named = judge.protocol, names
     short = partial(judge.short_request, task=task)
-    found = [estimate_requests(judge.cached_model, *named, requests, "verdicts", short=short)]
+    estimates = [estimate_requests(judge.cached_model, *named, requests, "verdicts", short=short)]
     final = "plus final verdicts on contradicting pairs: at most as many calls again"
-    return [*estimates_shown(found), *([final] if spec.protocol.final else [])]
+    return [*estimates_shown(estimates), *([final] if spec.protocol.final else [])]
 
 
 def write_battle(battle: Battle, folder: Path) -> None:
@@ -444,12 +446,12 @@ def write_battle(battle: Battle, folder: Path) -> None:
 
 def battle_printout(spec: BattleSpec, folder: Path | None) -> Printout:
     """The battle by itself, also written to the folder if there is one."""
-    found = spec.settings.filled(partial(fought, spec))
-    parts = battle_parts(found)
+    battle = spec.settings.filled(partial(fought, spec))
+    parts = battle_parts(battle)
     if folder:
-        write_battle(found, folder)
+        write_battle(battle, folder)
         parts += ["", f"written to {folder}: battle.json, verdicts.jsonl, report.html"]
-    return Printout(parts, found.to_json())
+    return Printout(parts, battle.to_json())
 
 
 def battle_parts(battle: Battle) -> list[Part]:

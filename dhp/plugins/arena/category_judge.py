@@ -46,8 +46,8 @@ def evaluation_judge(
     """
     if reference == "one-prompt":
         if templates is None:
-            said = _target_label(content, task.metric_names[0])  # all metrics of a task are asked alike
-            wording = wording.model_copy(update={"reference": f"{said}\n{{{{reference}}}}"})
+            label = _target_label(content, task.metric_names[0])  # all metrics of a task are asked alike
+            wording = wording.model_copy(update={"reference": f"{label}\n{{{{reference}}}}"})
             protocol = override(protocol, reference=True)
         else:
             templates = {
@@ -124,8 +124,8 @@ def written_steps(
         )
         for name, definition in metrics.items()
     ]
-    found = asked_steps(cached_model, requests, "steps in the prompt file")
+    steps = asked_steps(cached_model, requests, "steps in the prompt file")
     return {
-        name: "\n".join([*(f"{n}. {step}" for n, step in enumerate(own, 1)), "", name])
-        for name, own in found.items()
+        name: "\n".join([*(f"{n}. {step}" for n, step in enumerate(listed, 1)), "", name])
+        for name, listed in steps.items()
     }

@@ -100,12 +100,12 @@ def evaluate(
     check_filler(settings, (model,), dry_run=dry_run)
 
     def prepared(context: RequestContext) -> Work:
-        given = files, options, changes, model, settings, context
-        return Work.prepared(*given, battle_prompts=battle_prompts, seed=seed)
+        options_given = files, options, changes, model, settings, context
+        return Work.prepared(*options_given, battle_prompts=battle_prompts, seed=seed)
 
     if discernment:
-        if given := stated("settings.filler"):
-            raise InputError(f"{given[0]}: cannot be used with --discernment; dhp benchmark takes it")
+        if options_given := stated("settings.filler"):
+            raise InputError(f"{options_given[0]}: cannot be used with --discernment; dhp benchmark takes it")
         discern(prepared(settings.context()), json=json, out=out)
     elif dry_run:
         say(*prepared(settings.context()).estimate())
@@ -141,8 +141,8 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
         ratings = []
         total = len(texts) * len(task.metrics) * judge.samples
         with suppress(Waiting), progress_shown("ratings") as show:
-            found = checked_ratings(judge, texts, task)
-            for rating in readable(found, judge, task, f"category '{plan.name}'"):
+            checked = checked_ratings(judge, texts, task)
+            for rating in readable(checked, judge, task, f"category '{plan.name}'"):
                 ratings.append(rating)
                 show(f"{judge.model} on {plan.name}", len(ratings), max(total, len(ratings)), "")
         ratings = in_order(ratings, texts, task)
@@ -178,8 +178,8 @@ def _classical(work: Work, plan: CategoryPlan) -> Iterator[EvaluatedCell]:
             task = judge.own_task(plan.task)
             (metric,) = task.metrics
             ratings = list(checked_ratings(judge, texts, task))
-            found = {metric.name: (ours, metric.scale)}
-            yield from evaluated_cells(ratings, plan.name, found, list(work.systems), "classical")
+            scores = {metric.name: (ours, metric.scale)}
+            yield from evaluated_cells(ratings, plan.name, scores, list(work.systems), "classical")
 
 
 def shown(
@@ -206,8 +206,8 @@ def shown(
         parts += ["", *battle_parts(battle)]
     if folder:
         parts += ["", f"written to {folder}: evaluation.json, evaluation.csv, ratings.jsonl, report.html"]
-    found = {**evaluation.to_json(), "battle": battle.to_json() if battle else None}
-    print_out(Printout(parts, found), json=json)
+    content = {**evaluation.to_json(), "battle": battle.to_json() if battle else None}
+    print_out(Printout(parts, content), json=json)
 
 
 def _write(
@@ -241,16 +241,16 @@ def discern(work: Work, *, json: bool, out: str | None) -> None:
     from dhp.run import run
 
     name, answers = next(iter(work.systems.items()))
-    found: list[Result] = []
+    all_results: list[Result] = []
     for plan, judge in work.judges():
-        own = [a for a in answers if a.category == plan.name]
-        examples = tuple(Example(a.id, a.question, a.output) for a in own)
+        of_category = [a for a in answers if a.category == plan.name]
+        examples = tuple(Example(a.id, a.question, a.output) for a in of_category)
         if work.options.with_reference:
             examples = tuple(replace(e, fields={"reference": work.targets[e.id]}) for e in examples)
         dataset = Dataset(f"{name}/{plan.name}", examples, plan.task, read_suite("general"), examples)
         folder = inner_folder(Path(out), plan.task.task) if out else None
         with progress_shown("ratings") as show:
             settings, seed = work.contest.settings, work.contest.seed
-            found += run(judge, dataset, settings=settings, seed=seed, out=folder, progress=show)
-    results = Results(found)
+            all_results += run(judge, dataset, settings=settings, seed=seed, out=folder, progress=show)
+    results = Results(all_results)
     print_out(Printout(results_in_terminal(results), results.to_dict()), json=json)

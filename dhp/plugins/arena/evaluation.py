@@ -73,7 +73,7 @@ class EvaluationFiles:
     )
     answers: tuple[str, ...] = field(
         default=(),
-        metadata=option("Answers of one model; may be repeated.", metavar="[MODEL=]FILE", many=True),
+        metadata=option("Answers of one model; may be repeated.", metavar="[MODEL=]FILE", repeatable=True),
     )
 
 
@@ -189,11 +189,11 @@ def evaluated_cells(
     The variant of a rating is the model that answered. `metrics` has the name in ratings -> the name to show,
     and the scale; `kind` is `judge` or `classical`.
     """
-    found: dict[tuple[str, str], list[Rating]] = defaultdict(list)
+    by_cell: dict[tuple[str, str], list[Rating]] = defaultdict(list)
     for rating in ratings:
-        found[rating.variant, rating.metric].append(rating)
+        by_cell[rating.variant, rating.metric].append(rating)
     return [
-        _cell(model, category, label, kind, scale, found[model, name])
+        _cell(model, category, label, kind, scale, by_cell[model, name])
         for model in models
         for name, (label, scale) in metrics.items()
     ]
@@ -206,13 +206,13 @@ def _cell(
     for rating in ratings:
         by_text[rating.example].append(rating)
     texts, unread = [], Counter[str]()
-    for example, own in by_text.items():
-        scores = [r.score for r in own if r.score is not None]
+    for example, of_text in by_text.items():
+        scores = [r.score for r in of_text if r.score is not None]
         if scores:
-            said = next(r.raw for r in own if r.score is not None)
-            texts.append(EvaluatedText(example, round(fmean(scores), 10), said))
+            answer = next(r.raw for r in of_text if r.score is not None)
+            texts.append(EvaluatedText(example, round(fmean(scores), 10), answer))
         else:
-            unread[str(own[0].status)] += 1
+            unread[str(of_text[0].status)] += 1
     ordered = sorted(texts, key=lambda t: (-t.score, t.example))
     return EvaluatedCell(
         model,
@@ -295,11 +295,11 @@ class Work:
         )
         systems = read_systems(files.answers)
         name, first = next(iter(systems.items()))
-        given = first
+        target_answers = first
         if files.targets:
-            given = read_answers(Path(files.targets), answered=False)
-            check_match({files.targets: given, name: first})
-        targets = {a.id: a.target for a in given if a.target}
+            target_answers = read_answers(Path(files.targets), answered=False)
+            check_match({files.targets: target_answers, name: first})
+        targets = {a.id: a.target for a in target_answers if a.target}
         planned = [c.name for c in plan.categories]
         if not any(a.category in planned for a in first):
             raise InputError(
@@ -387,14 +387,14 @@ class Work:
 
     def estimate(self) -> list[Part]:
         """What it would take."""
-        found = []
+        estimates = []
         for plan, judge in self.judges(dry=True):
             if judge.cached_model:
                 requests = judge.requests(self.texts(plan.name), plan.task)
                 short = partial(judge.short_request, task=plan.task)
                 named = judge.protocol, plan.name
-                found.append(estimate_requests(judge.cached_model, *named, requests, short=short))
-        parts = estimates_shown(found)
+                estimates.append(estimate_requests(judge.cached_model, *named, requests, short=short))
+        parts = estimates_shown(estimates)
         if self.options.with_reference == "second-turn":
             parts.append("plus second turns: as many calls again, with longer prompts")
         return [*parts, *(battle_estimate(self.contest, self.context) if len(self.systems) > 1 else [])]
@@ -475,6 +475,6 @@ def scores_chart(category: str, cells: Sequence[EvaluatedCell]) -> "Markup":
         axes.grid(axis="x", linewidth=0.6)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False)
 
-    said = "; ".join(f"{c.metric}, {c.model}: {figure(c.mean)}" for c in cells)
+    summary = "; ".join(f"{c.metric}, {c.model}: {figure(c.mean)}" for c in cells)
     rows = len(metrics) * (0.3 + 0.16 * len(models))
-    return drawn(draw, 8.6, 0.9 + rows, f"Mean scores of {category}: {said}.")
+    return drawn(draw, 8.6, 0.9 + rows, f"Mean scores of {category}: {summary}.")

@@ -44,10 +44,10 @@ def read_answers(path: Path, *, answered: bool = True) -> list[Answer]:
     table = read_table(path)
     question = _column(table, _QUESTION, "question")
     output = _column(table, _OUTPUT, "answer") if answered else None
-    found: dict[str, Answer] = {}
+    by_id: dict[str, Answer] = {}
     for number, row in enumerate(table.rows, 1):
         name = row.text("id") if table.has("id") else str(number)
-        if name in found:
+        if name in by_id:
             raise row.fault(f"duplicate id '{name}'")
         asked = row.text(question)
         if question == "instruction" and (more := _text(row, "input")):
@@ -55,8 +55,8 @@ def read_answers(path: Path, *, answered: bool = True) -> list[Answer]:
         if output and not row.has(output):
             raise row.fault(f"id '{name}': the answer in column '{output}' is missing; allowed: text")
         target = next((text for column in _TARGET if (text := _text(row, column))), "")
-        found[name] = Answer(name, _text(row, "category"), asked, row.text(output) if output else "", target)
-    return list(found.values())
+        by_id[name] = Answer(name, _text(row, "category"), asked, row.text(output) if output else "", target)
+    return list(by_id.values())
 
 
 def check_match(files: Mapping[str, Sequence[Answer]]) -> None:
@@ -67,14 +67,14 @@ def check_match(files: Mapping[str, Sequence[Answer]]) -> None:
     (first, expected), *others = files.items()
     known = {answer.id: answer for answer in expected}
     for name, answers in others:
-        there = {answer.id: answer for answer in answers}
-        for own, theirs, lacking, having in ((known, there, name, first), (there, known, first, name)):
-            if missing := [i for i in own if i not in theirs]:
+        by_id = {answer.id: answer for answer in answers}
+        for ours, theirs, lacking, having in ((known, by_id, name, first), (by_id, known, first, name)):
+            if missing := [i for i in ours if i not in theirs]:
                 more = f" and {len(missing) - 1} more" if missing[1:] else ""
                 raise InputError(
                     f"{lacking}: lacks id '{missing[0]}'{more}, which {having} has; allowed: the same ids"
                 )
-        for i, answer in there.items():
+        for i, answer in by_id.items():
             for what in ("question", "category"):
                 if getattr(answer, what) != getattr(known[i], what):
                     raise InputError(
@@ -83,13 +83,13 @@ def check_match(files: Mapping[str, Sequence[Answer]]) -> None:
 
 
 def _column(table: Table, names: Sequence[str], what: str) -> str:
-    found = next((name for name in names if table.has(name)), None)
-    if found is None:
-        there = listed(table.columns)
+    column = next((name for name in names if table.has(name)), None)
+    if column is None:
+        columns = listed(table.columns)
         raise InputError(
-            f"{table.name}: no column for the {what}; allowed: {', '.join(names)}; it has {there}"
+            f"{table.name}: no column for the {what}; allowed: {', '.join(names)}; it has {columns}"
         )
-    return found
+    return column
 
 
 def _text(row: Row, column: str) -> str:
@@ -171,9 +171,9 @@ def read_plan(
 
 def _read_config(path: Path) -> _Config:
     data = _object(read_json(path), str(path))
-    said = str(data.get("language"))
-    if said not in _LANGUAGES:
-        raise InputError(f"{path}: language: '{said}'; allowed: {', '.join(_LANGUAGES)}")
+    language = str(data.get("language"))
+    if language not in _LANGUAGES:
+        raise InputError(f"{path}: language: '{language}'; allowed: {', '.join(_LANGUAGES)}")
     categories = _object(data.get("category"), f"{path}: category")
     metrics, classical = {}, {}
     for name, entry in categories.items():
@@ -184,7 +184,7 @@ def _read_config(path: Path) -> _Config:
             raise InputError(f"{path}: category.{name}: names no metric; allowed: a list in GPT or Metrics")
     if not metrics:
         raise InputError(f"{path}: category: is empty; allowed: at least one")
-    return _Config(str(path), _LANGUAGES[said], metrics, classical)
+    return _Config(str(path), _LANGUAGES[language], metrics, classical)
 
 
 def _bundled(config: _Config, name: str, content: EvaluationContent, *, all_metrics: bool) -> CategoryPlan:
@@ -233,10 +233,10 @@ def _from_file(
             raise InputError(
                 f"{place}.CoT: metric '{label}' has no evaluation steps; allowed: a text, or `steps` auto"
             )
-        own = _metric(label, defined[label], written.get(label))
-        metrics.append(own)
-        lacking += [] if label in written else [own.name]
-        templates[own.name] = _filled(template, defined[label], written.get(label, "{{steps}}"), place)
+        metric = _metric(label, defined[label], written.get(label))
+        metrics.append(metric)
+        lacking += [] if label in written else [metric.name]
+        templates[metric.name] = _filled(template, defined[label], written.get(label, "{{steps}}"), place)
     task = _task(name, f"Answer a question of the kind {name}.", metrics or [_NOTHING], content)
     classical = config.classical.get(name, ())
     return CategoryPlan(name, task, templates, classical, tuple(lacking), key != name)
@@ -252,8 +252,8 @@ def _filled(template: str, definition: str, steps: str, place: str) -> str:
 
 
 def _metric(label: str, definition: str, steps: str | None) -> Metric:
-    found = _RANGE.search(definition)
-    low, high = (float(found[1]), float(found[2])) if found else (1.0, 5.0)
+    match = _RANGE.search(definition)
+    low, high = (float(match[1]), float(match[2])) if match else (1.0, 5.0)
     return Metric(
         name=metric_key(label),
         label=label,
@@ -301,11 +301,11 @@ def _names(data: object, place: str) -> tuple[str, ...]:
 
 
 def _texts(data: object, place: str) -> Mapping[str, str]:
-    found = _object(data, place)
-    for key, text in found.items():
+    texts = _object(data, place)
+    for key, text in texts.items():
         if not isinstance(text, str):
             raise InputError(f"{place}.{key}: must be a text")
-    return found
+    return texts
 
 
 def read_battle_prompt(path: Path) -> tuple[str, str, str]:

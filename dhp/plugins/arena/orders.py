@@ -56,11 +56,11 @@ def order_figures(path: Path) -> list[OrderFigures]:
     for key, default in (("model", path.name), ("protocol", "none")):
         frame = frame.assign(**{key: frame[key].astype(str) if key in frame else default})
     groups = frame.groupby(["model", "protocol", "variant"], sort=False)
-    return [_figures(str(model), str(way), str(kind), own) for (model, way, kind), own in groups]
+    return [_figures(str(model), str(way), str(kind), part) for (model, way, kind), part in groups]
 
 
-def _figures(model: str, protocol: str, kind: str, own: "pd.DataFrame") -> OrderFigures:
-    every = list(zip(*([preferred(cell) for cell in own[name]] for name in ORDERS), strict=True))
+def _figures(model: str, protocol: str, kind: str, part: "pd.DataFrame") -> OrderFigures:
+    every = list(zip(*([preferred(cell) for cell in part[name]] for name in ORDERS), strict=True))
     read = [(first, second) for first, second in every if first is not None and second is not None]
     first, second = [one for one, _ in read], [other for _, other in read]
 

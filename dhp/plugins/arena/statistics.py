@@ -163,14 +163,14 @@ def verdicts_by_pair(verdicts: Iterable[PairVerdict]) -> dict[PairKey, list[Pair
 def pair_outcome(verdicts: Sequence[PairVerdict]) -> PairOutcome:
     """What all verdicts on a pair by a metric say together."""
     pair = verdicts[0].pair
-    given, swapped = majorities(verdicts)
+    as_given, swapped = majorities(verdicts)
     score = two_order_score(verdicts)
     scores = [v.scores for v in verdicts if v.scores is not None]
     reasons = dict.fromkeys(v.status for v in verdicts if v.choice is None and not v.final)
     return PairOutcome(
         pair.first.example,
         pair.category,
-        given,
+        as_given,
         swapped,
         score,
         ", ".join(reasons) if score is None else None,
@@ -202,9 +202,9 @@ def win_rate(scores: Sequence[float]) -> Share:
     """The share of scores above zero, zeros half, with its 95 % interval; None without a score."""
     if not scores:
         return Share(None, None)
-    found = detection_influences(np.asarray(scores, dtype=float)[:, None, None])
-    low, high = (float(end[0, 0]) for end in mean_interval(found))
-    return Share(float(found.value[0, 0]), None if math.isnan(low) else (low, high))
+    influences = detection_influences(np.asarray(scores, dtype=float)[:, None, None])
+    low, high = (float(end[0, 0]) for end in mean_interval(influences))
+    return Share(float(influences.value[0, 0]), None if math.isnan(low) else (low, high))
 
 
 def _without_ties(wins: int, losses: int) -> Share:
@@ -212,8 +212,8 @@ def _without_ties(wins: int, losses: int) -> Share:
 
     if not wins + losses:
         return Share(None, None)
-    found = binomtest(wins, wins + losses).proportion_ci(method="wilson")
-    return Share(wins / (wins + losses), (float(found.low), float(found.high)))
+    interval = binomtest(wins, wins + losses).proportion_ci(method="wilson")
+    return Share(wins / (wins + losses), (float(interval.low), float(interval.high)))
 
 
 def _points(choices: Iterable[int | None]) -> list[float]:

@@ -48,10 +48,10 @@ def cancel_batch(name: str, cache: str | None) -> None:
     from dhp.plugins.batch.jobs import RemoteBatches
 
     job = RemoteBatches(Path(cache or cache_folder())).cancel(name)
-    said = {
+    message = {
         "sent": f"is being cancelled by {job.provider}; repeat this command later to fetch the answers",
         "ended": "has ended; its answers are stored",
         "stored": "has ended; its answers are stored",
         "cancelled": f"{job.provider} does not know it; removed" if job.batch else "was not sent; removed",
     }
-    say(f"{job.name}: {said[job.state]}")
+    say(f"{job.name}: {message[job.state]}")

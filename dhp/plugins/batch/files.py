@@ -214,10 +214,10 @@ def read_result_line(place: str, raw: bytes) -> ResultLine:
         if fault is None and not holds_answer(body):
             fault = Problem(0, "", "without an answer that can be read", "")
         return ResultLine(data["custom_id"], body if fault is None else None, fault)
-    said = data.get("error") or body or {}
-    said = said if isinstance(said, dict) and "error" in said else {"error": said}
+    error = data.get("error") or body or {}
+    error = error if isinstance(error, dict) and "error" in error else {"error": error}
     status = status if isinstance(status, int) and status != 200 else 0
-    return ResultLine(data["custom_id"], None, read_problem(status, json.dumps(said).encode()))
+    return ResultLine(data["custom_id"], None, read_problem(status, json.dumps(error).encode()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +240,8 @@ class BatchResults:
     or a line is not a result.
     """
 
-    def __init__(self, paths: Sequence[Path], *, own: bool = True) -> None:
-        self._own = own
+    def __init__(self, paths: Sequence[Path], *, from_user: bool = True) -> None:
+        self._own = from_user
         self.names = ", ".join(map(str, paths))
         self._lines: dict[str, _ResultPlace] = {}
         self._claimed: set[str] = set()
@@ -280,8 +280,8 @@ class BatchResults:
     def note_others(self) -> None:
         """Log which answers are of another model."""
         for model, count in self._others.items():
-            said = "%s: %s results are of another model, '%s'; left out"
-            logging.getLogger("dhp").warning(said, self.names, count, model)
+            message = "%s: %s results are of another model, '%s'; left out"
+            logging.getLogger("dhp").warning(message, self.names, count, model)
 
     def note_unused(self, store: Store) -> None:
         """Log how many results belong to no request; those whose replies are stored do."""
@@ -294,9 +294,9 @@ class BatchResults:
     def check_used(self, store: Store) -> None:
         """Raise `InputError` where no result belongs to a request, or all are of another model."""
         if self._others and not self._taken:
-            said = ", ".join(f"'{name}'" for name in self._others)
+            models = ", ".join(f"'{name}'" for name in self._others)
             raise InputError(
-                f"{self.names}: all {self._others.total():,} answers are of another model, {said}; nothing "
+                f"{self.names}: all {self._others.total():,} answers are of another model, {models}; nothing "
                 "was asked or written; allowed: results of the model that the requests name"
             )
         if self._lines and not any(self._is_used(name, store) for name in self._lines):
@@ -383,7 +383,7 @@ def result_files(patterns: Sequence[str | Path]) -> list[Path]:
 
     Raises `InputError` for a pattern that fits none.
     """
-    found: dict[Path, Path] = {}
+    files: dict[Path, Path] = {}
     for each in patterns:
         paths = [Path(each)]
         if glob.has_magic(str(each)) and not paths[0].exists():
@@ -391,8 +391,8 @@ def result_files(patterns: Sequence[str | Path]) -> list[Path]:
             if not paths:
                 raise InputError(f"`batch_read` '{each}': no file fits this pattern; {_ALLOWED}")
         for path in paths:
-            found.setdefault(path.absolute(), path)
-    return list(found.values())
+            files.setdefault(path.absolute(), path)
+    return list(files.values())
 
 
 def same_model(answered_by: str, asked: str) -> bool:

@@ -27,10 +27,10 @@ class RequestFiles:
     key of the first of them.
     """
 
-    def __init__(self, writer: BatchWriter, budget: Budget, *, many: bool = True) -> None:
+    def __init__(self, writer: BatchWriter, budget: Budget, *, multi_sample: bool = True) -> None:
         self._writer = writer
         self._budget = budget
-        self._many = many
+        self._multi_sample = multi_sample
         self._written: set[str] = set()
         self.limit = ""
         """The limit at which it has stopped to write; empty before."""
@@ -68,7 +68,7 @@ class RequestFiles:
     ) -> Iterator[tuple[int, ...]]:
         """Samples that follow one another in the request, as many as one call may ask for."""
         indices = [index for index, sample in enumerate(order) if sample in samples]
-        one_by_one = not (model.many and self._many)
+        one_by_one = not (model.multi_sample and self._multi_sample)
         starts = [i for i, (a, b) in enumerate(pairwise([-2, *indices])) if b > a + 1 or one_by_one]
         for start, end in pairwise([*starts, len(indices)]):
             yield tuple(order[index] for index in indices[start:end])
@@ -140,7 +140,7 @@ def _left_by(results: BatchResults, pending: Pending, store: Store) -> tuple[lis
     model, request = pending.model, pending.request
     if not isinstance(model, OpenAIClient):
         return list(request.samples), {}
-    found: dict[int, Reply] = {}
+    replies: dict[int, Reply] = {}
     refused: dict[int, Failure] = {}
     for index, sample in enumerate(request.samples):
         name = request.keys[sample].hex()
@@ -151,10 +151,10 @@ def _left_by(results: BatchResults, pending: Pending, store: Store) -> tuple[lis
         if isinstance(came, Failure):
             refused |= dict.fromkeys(following, came)
         elif came is not None:
-            found = {**dict(zip(following, came, strict=False)), **found}
-    store.add(rows(request.keys, model.model, model.endpoint, found, pending.run))
-    refused = {sample: why for sample, why in refused.items() if sample not in found}
-    left = [sample for sample in request.samples if sample not in found and sample not in refused]
+            replies = {**dict(zip(following, came, strict=False)), **replies}
+    store.add(rows(request.keys, model.model, model.endpoint, replies, pending.run))
+    refused = {sample: why for sample, why in refused.items() if sample not in replies}
+    left = [sample for sample in request.samples if sample not in replies and sample not in refused]
     return left, {request.keys[sample]: why for sample, why in refused.items()}
 
 
@@ -171,12 +171,12 @@ class _SentBefore:
 class ProviderFiller:
     """Sends requests to a provider as batches, and waits until their replies are stored."""
 
-    def __init__(self, provider: str, batches: RemoteBatches, budget: Budget, *, many: bool) -> None:
+    def __init__(self, provider: str, batches: RemoteBatches, budget: Budget, *, multi_sample: bool) -> None:
         self.failures: dict[bytes, Failure] = {}
         self._provider = provider
         self._batches = batches
         self._budget = budget
-        self._many = many
+        self._multi_sample = multi_sample
         self._begin()
 
     def _begin(self) -> None:
@@ -185,7 +185,7 @@ class ProviderFiller:
         self._sent: dict[tuple[str, str], _SentBefore] = {}
         self._known = [job.name for job in self._batches.jobs()]
         writer = BatchWriter(self._batches.new_file(), keyed=True)
-        self._requests = RequestFiles(writer, self._budget, many=self._many)
+        self._requests = RequestFiles(writer, self._budget, multi_sample=self._multi_sample)
 
     def check(self, model: str, endpoint: str | None = None) -> None:
         """Raise `InputError` for a model whose requests cannot be written, or that is not the provider's."""
@@ -201,8 +201,8 @@ class ProviderFiller:
         if not left:
             return False
         for index, sample in enumerate(samples):
-            if found := sent.in_flight.get(pending.request.keys[sample].hex()):
-                batch, count = found
+            if job := sent.in_flight.get(pending.request.keys[sample].hex()):
+                batch, count = job
                 self._waits_for.add(batch)
                 left = [s for s in left if s not in samples[index : index + count]]
         self._requests.add(pending, left)
@@ -224,7 +224,7 @@ class ProviderFiller:
         key = pending.model.model, pending.model.endpoint
         if key not in self._sent:
             jobs = self._batches.of(*key)
-            results = BatchResults(self._batches.results(jobs), own=False)
+            results = BatchResults(self._batches.results(jobs), from_user=False)
             self._sent[key] = _SentBefore(self._batches.in_flight(jobs), results)
         return self._sent[key]
 

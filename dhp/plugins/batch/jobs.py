@@ -86,13 +86,13 @@ class RemoteBatches:
 
     def jobs(self) -> list[Job]:
         """All batches, the oldest first; raises `InputError` for a file that is none."""
-        found = []
+        jobs = []
         for path in self.folder.glob("*.json"):
             try:
-                found.append(Job(**read_json(path)))
+                jobs.append(Job(**read_json(path)))
             except TypeError:
                 raise InputError(f"{path}: is not a batch of dhp; remove it from the folder") from None
-        return sorted(found, key=lambda job: (job.created, job.name))
+        return sorted(jobs, key=lambda job: (job.created, job.name))
 
     def of(self, model: str, endpoint: str) -> list[Job]:
         """The batches of a model that are in work, or have ended without a reply to each request."""
@@ -149,14 +149,14 @@ class RemoteBatches:
     def wait(self, names: Collection[str]) -> None:
         """Wait until batches have ended; what was not sent is sent."""
         seconds = _FIRST_WAIT
-        said: dict[str, str] = {}
+        printed: dict[str, str] = {}
 
         def open_jobs() -> list[Job]:
             return [job for job in self.jobs() if job.name in names and job.state in _OPEN]
 
         while True:
             for job in open_jobs():
-                self._fetch(job, said)
+                self._fetch(job, printed)
             if not open_jobs():
                 return
             time.sleep(seconds)
@@ -274,21 +274,21 @@ class RemoteBatches:
         _say(f"{job.model}: {job.requests:,} requests sent to {job.provider} as batch {batch}")
         return job
 
-    def _fetch(self, job: Job, said: dict[str, str]) -> None:
+    def _fetch(self, job: Job, printed: dict[str, str]) -> None:
         """Look at a batch; if it has ended, its results are on disk after that."""
         provider = open_provider(job.provider, job.endpoint)
         if job.state == "to send":  # stopped between sending and writing that down, or before
             with self._alone():
                 if (job := next(j for j in self.jobs() if j.name == job.name)).state == "to send":
-                    found = self._find(job, provider)
-                    known = found and self._keep(replace(job, state="sent", batch=found))
+                    batch = self._find(job, provider)
+                    known = batch and self._keep(replace(job, state="sent", batch=batch))
                     job = known or self._send(job, provider)
         state = _call(job, lambda: provider.state(job.batch))
         if state.failed:
             self._give_up(job, "failed")
             raise InputError(f"{job.place}: was refused ({state.failed})")
-        if said.get(job.name) != state.said:
-            said[job.name] = state.said
+        if printed.get(job.name) != state.said:
+            printed[job.name] = state.said
             _say(f"{job.place}: {state.said}")
         if state.ended:
             self._check(self._collect(job, provider, state))
@@ -332,7 +332,7 @@ class RemoteBatches:
 
     def _store_replies(self, job: Job) -> bool:
         """Whether there is a reply to each sample; those that there are go into the store."""
-        results = BatchResults([self._results(job)], own=False)
+        results = BatchResults([self._results(job)], from_user=False)
         whole = True
         for (custom_id, body), keyed in zip(self._requests(job), self._keys(job), strict=True):
             keys = {int(sample): bytes.fromhex(key) for sample, key in keyed["keys"].items()}
@@ -340,9 +340,9 @@ class RemoteBatches:
             if custom_id in results:
                 with suppress(InputError):  # of a refused parameter; the next round tells it
                     came = results.read(custom_id, body)
-            found = dict(zip(keys, came, strict=False)) if isinstance(came, list) else {}
-            whole = whole and len(found) == len(keys)
-            self.store.add(rows(keys, job.model, job.endpoint, found, keyed["run"]))
+            replies = dict(zip(keys, came, strict=False)) if isinstance(came, list) else {}
+            whole = whole and len(replies) == len(keys)
+            self.store.add(rows(keys, job.model, job.endpoint, replies, keyed["run"]))
         return whole
 
     def _check(self, job: Job) -> None:
@@ -357,12 +357,12 @@ class RemoteBatches:
                     kinds.update([result.kind] if result.problem else [])
         if lacking:
             kinds["without a result"] = len(lacking)
-        said = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+        counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
         if kinds:
-            _say(f"{job.place}: of {job.requests:,} requests failed {said}")
+            _say(f"{job.place}: of {job.requests:,} requests failed {counts}")
         if kinds.total() >= job.requests:
             raise StoppedEarly(
-                f"{job.place}: no request was answered ({said}); repeat the command to send them again"
+                f"{job.place}: no request was answered ({counts}); repeat the command to send them again"
             )
 
 

@@ -94,17 +94,21 @@ class OpenAIBatches:
         return None
 
     def state(self, batch: str) -> State:
-        found = self._client.batches.retrieve(batch)
-        counts = found.request_counts
-        said = f"{found.status}, {counts.completed} of {counts.total} answered" if counts else found.status
-        errors = found.errors.data if found.errors and found.errors.data else []
+        remote = self._client.batches.retrieve(batch)
+        counts = remote.request_counts
+        progress = (
+            f"{remote.status}, {counts.completed} of {counts.total} answered" if counts else remote.status
+        )
+        errors = remote.errors.data if remote.errors and remote.errors.data else []
         failed = "; ".join(error.message or error.code or "" for error in errors[:3]) or "no reason given"
         answers = counts.completed if counts else 0
-        return State(said, found.status in _OPENAI_ENDED, failed if found.status == "failed" else "", answers)
+        return State(
+            progress, remote.status in _OPENAI_ENDED, failed if remote.status == "failed" else "", answers
+        )
 
     def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
-        found = self._client.batches.retrieve(batch)
-        for file in (found.output_file_id, found.error_file_id):
+        remote = self._client.batches.retrieve(batch)
+        for file in (remote.output_file_id, remote.error_file_id):
             if file:
                 with self._client.files.with_streaming_response.content(file) as answer:
                     yield from _json_lines(answer.iter_bytes())
@@ -158,10 +162,10 @@ class AnthropicBatches:
         return None
 
     def state(self, batch: str) -> State:
-        found = self._client.messages.batches.retrieve(batch)
-        total = sum(getattr(found.request_counts, name) for name in _ANTHROPIC_COUNTS)
-        said = f"{found.processing_status}, {found.request_counts.succeeded} of {total} answered"
-        return State(said, found.processing_status == "ended", answers=found.request_counts.succeeded)
+        remote = self._client.messages.batches.retrieve(batch)
+        total = sum(getattr(remote.request_counts, name) for name in _ANTHROPIC_COUNTS)
+        progress = f"{remote.processing_status}, {remote.request_counts.succeeded} of {total} answered"
+        return State(progress, remote.processing_status == "ended", answers=remote.request_counts.succeeded)
 
     def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
         named = self._client.messages.batches.retrieve(batch).results_url or ""
@@ -267,9 +271,9 @@ class GeminiBatches:
         return None
 
     def state(self, batch: str) -> State:
-        found = self._client.batches.get(name=batch)
-        word = (found.state.value if found.state else "").removeprefix("JOB_STATE_")
-        failed = (found.error and found.error.message) or "no reason given"
+        remote = self._client.batches.get(name=batch)
+        word = (remote.state.value if remote.state else "").removeprefix("JOB_STATE_")
+        failed = (remote.error and remote.error.message) or "no reason given"
         return State(
             word.lower(),
             word not in _GEMINI_RUNNING,
@@ -278,10 +282,10 @@ class GeminiBatches:
         )
 
     def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
-        found = self._client.batches.get(name=batch)
-        if found.dest is None or not found.dest.file_name:
+        remote = self._client.batches.get(name=batch)
+        if remote.dest is None or not remote.dest.file_name:
             return
-        data = self._client.files.download(file=found.dest.file_name)
+        data = self._client.files.download(file=remote.dest.file_name)
         for line in data.decode().split("\n"):
             if line.strip():
                 yield _gemini_result(json.loads(line))
@@ -314,9 +318,9 @@ def _gemini_result(line: Mapping[str, Any]) -> dict[str, Any]:
     response, error = line.get("response"), line.get("error")
     if not isinstance(response, dict):
         error = error if isinstance(error, dict) else {}
-        said = {"message": error.get("message", ""), "code": error.get("status", "")}
+        message = {"message": error.get("message", ""), "code": error.get("status", "")}
         status = {400: 400, 3: 400, 401: 401, 403: 403, 404: 404, 5: 404}.get(error.get("code", 500), 500)
-        answer = {"status_code": status, "body": {"error": said}}
+        answer = {"status_code": status, "body": {"error": message}}
         return {"custom_id": line["key"], "response": answer, "error": None}
     usage = response.get("usageMetadata", {})
     body = {
@@ -352,8 +356,8 @@ def _gemini_positions(logprobs: Mapping[str, Any]) -> list[dict[str, Any]]:
     tops = logprobs.get("topCandidates", [])
     chosen = logprobs.get("chosenCandidates", [])
 
-    def token(found: Mapping[str, Any]) -> dict[str, Any]:
-        return {"token": found.get("token", ""), "logprob": found.get("logProbability", 0.0)}
+    def token(candidate: Mapping[str, Any]) -> dict[str, Any]:
+        return {"token": candidate.get("token", ""), "logprob": candidate.get("logProbability", 0.0)}
 
     return [
         {
@@ -377,7 +381,7 @@ class _Known:
     """Address of its OpenAI-compatible server; empty for any server."""
     address_variable: str = ""
     """Variable of the environment that holds another address."""
-    many: bool = True
+    multi_sample: bool = True
     """Whether one request may ask for several samples."""
 
 
@@ -389,7 +393,7 @@ PROVIDERS = {
         ("ANTHROPIC_API_KEY",),
         "https://api.anthropic.com/v1",
         "ANTHROPIC_BASE_URL",
-        many=False,
+        multi_sample=False,
     ),
     "gemini": _Known(
         GeminiBatches,
@@ -403,7 +407,7 @@ PROVIDERS = {
 
 def takes_many(name: str) -> bool:
     """Whether one request to a provider may ask for several samples."""
-    return PROVIDERS[name].many
+    return PROVIDERS[name].multi_sample
 
 
 def check_provider(name: str) -> None:
@@ -425,8 +429,8 @@ def check_address(name: str, model: str, endpoint: str) -> None:
         raise InputError(f"{model}: `batch` {name} does not take it; allowed: openai/NAME")
     provider, host = PROVIDERS[name], urlsplit(endpoint).netloc
     if provider.address:
-        own = os.environ.get(provider.address_variable) or provider.address
-        if host != urlsplit(own).netloc:
+        address = os.environ.get(provider.address_variable) or provider.address
+        if host != urlsplit(address).netloc:
             raise InputError(
                 f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `base_url` {provider.address}"
             )

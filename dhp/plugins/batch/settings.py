@@ -32,7 +32,7 @@ class BatchSettings:
         metadata=option(
             "Read replies from this file of batch results, or from all that fit a pattern in quotes.",
             metavar="FILE.jsonl",
-            many=True,
+            repeatable=True,
         ),
     )
     batch: str | None = field(
@@ -56,7 +56,7 @@ class BatchSettings:
         return self.batch_write is not None or bool(self.batch_read) or self.batch is not None
 
     @property
-    def many(self) -> bool:
+    def multi_sample(self) -> bool:
         """Whether one request may ask for several samples."""
         return self.batch is None or takes_many(self.batch)
 
@@ -79,7 +79,7 @@ class BatchSettings:
         if self.batch is not None:
             check_key(self.batch)
             batches = RemoteBatches(store.path.parent)
-            return ProviderFiller(self.batch, batches, budget, many=self.many)
+            return ProviderFiller(self.batch, batches, budget, multi_sample=self.multi_sample)
         results = BatchResults(result_files(self.batch_read))
         writer = None if self.batch_write is None else BatchWriter(Path(self.batch_write))
         return FileFiller(store, budget, results, writer)

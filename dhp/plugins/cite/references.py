@@ -37,8 +37,8 @@ def cite(*sources: str | Path | Results) -> str:
     """
     works = {work: why for source in sources for work, why in _works_of(source)}
     software = replace(SOFTWARE, note=f"version {__version__}")
-    own = {BENCHMARK: "the benchmark", software: "the program"}
-    return "\n\n".join(_bibtex(work, why) for work, why in {**works, **own}.items()) + "\n"
+    purposes = {BENCHMARK: "the benchmark", software: "the program"}
+    return "\n\n".join(_bibtex(work, why) for work, why in {**works, **purposes}.items()) + "\n"
 
 
 def _works_of(source: str | Path | Results) -> Iterator[tuple[Work, str]]:
@@ -53,7 +53,7 @@ def _works_of(source: str | Path | Results) -> Iterator[tuple[Work, str]]:
     for name in dict.fromkeys(protocol_name(each.protocol) for each in results if each.asked):
         if name in names_of("protocol"):
             published = read_protocol(name).published or ""
-            yield from ((work, f"protocol {name}") for said, work in PROTOCOLS.items() if said in published)
+            yield from ((work, f"protocol {name}") for title, work in PROTOCOLS.items() if title in published)
     yield from _of_sets(each.dataset for each in results)
 
 
@@ -69,14 +69,14 @@ def _of_sets(names: Iterable[str]) -> Iterator[tuple[Work, str]]:
 
 
 def _work_of(card: Card) -> Work:
-    found = _CITATION.fullmatch(" ".join(card.citation.split()))
-    if found is None:
+    match = _CITATION.fullmatch(" ".join(card.citation.split()))
+    if match is None:
         return Work(card.dataset, "", card.citation, None, url=card.homepage)
-    names = re.split(r", | and ", found["authors"].replace(" et al.", " and others"))
-    words = (re.sub(r"\W", "", word).lower() for word in (names[0], found["title"].split()[0]))
-    key = found["year"].join(words)
+    names = re.split(r", | and ", match["authors"].replace(" et al.", " and others"))
+    words = (re.sub(r"\W", "", word).lower() for word in (names[0], match["title"].split()[0]))
+    key = match["year"].join(words)
     return Work(
-        key, " and ".join(names), found["title"], int(found["year"]), found["venue"], url=card.homepage
+        key, " and ".join(names), match["title"], int(match["year"]), match["venue"], url=card.homepage
     )
 
 

@@ -33,10 +33,10 @@ class Call:
     def values(self) -> dict[str, Any]:
         """The arguments; empty where they are no JSON object."""
         try:
-            found = json.loads(self.arguments)
+            values = json.loads(self.arguments)
         except ValueError:
             return {}
-        return found if isinstance(found, dict) else {}
+        return values if isinstance(values, dict) else {}
 
     def with_values(self, values: Mapping[str, Any]) -> "Call":
         """The call with other arguments."""
@@ -153,7 +153,7 @@ def _lines(turn: Turn) -> Iterator[str]:
 
 
 def _indented(text: str) -> str:
-    return _INDENT + _BREAK.sub(lambda found: found[0] + _INDENT, text or "(nothing)")
+    return _INDENT + _BREAK.sub(lambda match: match[0] + _INDENT, text or "(nothing)")
 
 
 def json_text(value: object) -> str:
@@ -174,8 +174,8 @@ def to_json(turns: Sequence[Turn]) -> str:
 def from_json(text: str) -> Turns:
     """The turns of `to_json`."""
     return tuple(
-        Turn(role, said, tuple(Call(*call) for call in calls), result_of, error)
-        for role, said, calls, result_of, error in json.loads(text)
+        Turn(role, text_of, tuple(Call(*call) for call in calls), result_of, error)
+        for role, text_of, calls, result_of, error in json.loads(text)
     )
 
 

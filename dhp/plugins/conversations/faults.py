@@ -124,14 +124,14 @@ def foreign_answer(
     """Put the last answer of another conversation in the place of each of the last `count` answers."""
     judged = Judged.of(example)
     places = latest(judged.said, count, "answers")
-    own = {turn.text for turn in (*judged.before, *judged.turns)}
+    own_texts = {turn.text for turn in (*judged.before, *judged.turns)}
     texts: dict[int, str] = {}
     for other in drawn_lazily(others, rng):
         if len(texts) == len(places):
             break
-        if (foreign := _last_answer(other)) and foreign not in own:
+        if (foreign := _last_answer(other)) and foreign not in own_texts:
             texts[places[-1 - len(texts)]] = foreign
-            own.add(foreign)
+            own_texts.add(foreign)
     if len(texts) < len(places):
         raise NotApplicable("too few other conversations with another answer")
     return with_texts(judged, texts)
@@ -171,7 +171,7 @@ def question_unanswered(
     places = latest(_answers_to_questions(judged), count, "answers to questions")
     order = list(drawn(replies, rng))
     texts = {place: order[i % len(order)] for i, place in enumerate(reversed(places))}
-    if all(judged.turns[place].text == said for place, said in texts.items()):
+    if all(judged.turns[place].text == answer for place, answer in texts.items()):
         raise NotApplicable("the answer is evasive already")
     return with_texts(judged, texts)
 
@@ -181,14 +181,14 @@ _QUESTION_MARKS = frozenset("?？؟")
 
 def _answers_to_questions(judged: Judged) -> list[int]:
     """Where the answers are that follow a question of the user, with calls between or without."""
-    asked, found = False, []
+    asked, places = False, []
     for i, turn in enumerate((*judged.before, *judged.turns), -len(judged.before)):
         if turn.role == "user":
             asked = bool(_QUESTION_MARKS & set(turn.text))
         elif turn.answers and asked:
-            found += [i] if i >= 0 else []
+            places += [i] if i >= 0 else []
             asked = False
-    return found
+    return places
 
 
 # Calls and results --------------------------------------------------------------------------------------
@@ -217,8 +217,8 @@ def result_ignored(text: str, rng: Random, *, example: Example, count: int | str
     for i in picked:
         changed[known[i]] = _other_number(known[i], taken, rng)
         taken.add(_plain(changed[known[i]]))
-    said = _NUMBER.sub(lambda found: changed.get(found[0], found[0]), answer)
-    edited = with_texts(judged, {place: said})
+    changed_answer = _NUMBER.sub(lambda match: changed.get(match[0], match[0]), answer)
+    edited = with_texts(judged, {place: changed_answer})
     return replace(edited, asked=len(picked), made=len(picked))
 
 
@@ -280,9 +280,9 @@ def _other_value(value: Any, known: Sequence[Any], rng: Random) -> Any:
         return not value
     if isinstance(value, int | float | str) and _NUMBER.search(str(value)):
         numbers = list(_NUMBER.finditer(str(value)))
-        found = numbers[int(rng.random() * len(numbers))]
-        new = _other_number(found[0], {_plain(found[0])}, rng)
-        changed = str(value)[: found.start()] + new + str(value)[found.end() :]
+        number = numbers[int(rng.random() * len(numbers))]
+        new = _other_number(number[0], {_plain(number[0])}, rng)
+        changed = str(value)[: number.start()] + new + str(value)[number.end() :]
         return changed if isinstance(value, str) else type(value)(changed)
     return next((each for each in known if each != value and type(each) is type(value)), None)
 
@@ -392,7 +392,7 @@ def constraint_broken(
     if not kept:
         raise NotApplicable("the answers keep no constraint on form")
     for each in drawn(kept, rng):
-        texts = [each.broken(said) for said in answers]
+        texts = [each.broken(answer) for answer in answers]
         if all(other is each or all(map(other.holds, texts)) for other in kept):
             return with_texts(judged, dict(zip(places, texts, strict=True)))
     raise NotApplicable("no constraint can be broken without another one")
@@ -425,86 +425,86 @@ def constraints(system: str, closing: Mapping[str, Sequence[str]], language: str
     The message is in English, the answers in `language`; `closing` has language -> sentences that may end any
     answer.
     """
-    own = closing.get(language, ())
-    for number, unit in _LENGTH.findall(system) if own else ():
+    closings = closing.get(language, ())
+    for number, unit in _LENGTH.findall(system) if closings else ():
         most = _NUMBERS.get(number.lower()) or int(number)
-        yield _of_length(most, words if unit.lower() == "word" else sentences, own)
+        yield _of_length(most, words if unit.lower() == "word" else sentences, closings)
     for name in _LANGUAGE.findall(system):
         yield _without(closing["de" if name.lower() == "english" else "en"])
     yield from map(_beginning_with, _FIRST.findall(system))
     yield from map(_ending_with, _LAST.findall(system))
-    yield from _of_format(system, own)
+    yield from _of_format(system, closings)
 
 
 def _of_length(most: int, counted: Callable[[str], Sequence[str]], closing: Sequence[str]) -> Constraint:
-    def lengthened(said: str) -> str:
+    def lengthened(text: str) -> str:
         """The answer with as many closing sentences as it takes to be too long."""
         for number in range(most + 1):
-            if len(counted(said)) > most:
+            if len(counted(text)) > most:
                 break
-            said = f"{said} {closing[number % len(closing)]}"
-        return said
+            text = f"{text} {closing[number % len(closing)]}"
+        return text
 
-    return Constraint(lambda said: len(counted(said)) <= most, lengthened)
+    return Constraint(lambda text: len(counted(text)) <= most, lengthened)
 
 
 def _without(foreign: Sequence[str]) -> Constraint:
     return Constraint(
-        lambda said: not any(sentence in said for sentence in foreign), lambda said: f"{said} {foreign[0]}"
+        lambda text: not any(sentence in text for sentence in foreign), lambda text: f"{text} {foreign[0]}"
     )
 
 
 def _beginning_with(phrase: str) -> Constraint:
     return Constraint(
-        lambda said: said.lstrip().startswith(phrase) and said.strip() != phrase,
-        lambda said: said.lstrip()[len(phrase) :].lstrip(" ,:—-"),
+        lambda text: text.lstrip().startswith(phrase) and text.strip() != phrase,
+        lambda text: text.lstrip()[len(phrase) :].lstrip(" ,:—-"),
     )
 
 
 def _ending_with(phrase: str) -> Constraint:
     return Constraint(
-        lambda said: said.rstrip().endswith(phrase) and said.strip() != phrase,
-        lambda said: said.rstrip()[: -len(phrase)].rstrip(),
+        lambda text: text.rstrip().endswith(phrase) and text.strip() != phrase,
+        lambda text: text.rstrip()[: -len(phrase)].rstrip(),
     )
 
 
-def _of_format(system: str, own: Sequence[str]) -> Iterator[Constraint]:
+def _of_format(system: str, closings: Sequence[str]) -> Iterator[Constraint]:
     def asks(pattern: str) -> bool:
         return re.search(pattern, system, re.I) is not None
 
     forbidden_list = asks(rf"{_NO}(?:lists?|bullets?|bullet points?)\b")
-    if own and asks(r"\bJSON\b"):
-        yield Constraint(_is_json, lambda said: f"{said}\n\n{own[0]}")
+    if closings and asks(r"\bJSON\b"):
+        yield Constraint(_is_json, lambda text: f"{text}\n\n{closings[0]}")
     if forbidden_list:
         yield Constraint(
-            lambda said: not _ITEM.search(said),
-            lambda said: "\n".join(f"- {sentence}" for sentence in sentences(said)),
+            lambda text: not _ITEM.search(text),
+            lambda text: "\n".join(f"- {sentence}" for sentence in sentences(text)),
         )
     elif asks(r"\b(?:bullet(?:ed)?|numbered)\b"):
         yield Constraint(
-            lambda said: len(_ITEM.findall(said)) > 1, lambda said: " ".join(_ITEM.sub("", said).split())
+            lambda text: len(_ITEM.findall(text)) > 1, lambda text: " ".join(_ITEM.sub("", text).split())
         )
     if asks(rf"\bplain text\b|{_NO}markdown\b"):
-        yield Constraint(lambda said: not _MARKUP.search(said), _in_bold)
+        yield Constraint(lambda text: not _MARKUP.search(text), _in_bold)
     if asks(rf"{_NO}emojis?\b"):
-        yield Constraint(lambda said: not _EMOJI.search(said), lambda said: f"{said} \U0001f642")
+        yield Constraint(lambda text: not _EMOJI.search(text), lambda text: f"{text} \U0001f642")
     if asks(rf"{_NO}exclamation (?:marks?|points?)\b"):
         yield Constraint(
-            lambda said: "!" not in said and said.rstrip().endswith("."),
-            lambda said: f"{said.rstrip()[:-1]}!",
+            lambda text: "!" not in text and text.rstrip().endswith("."),
+            lambda text: f"{text.rstrip()[:-1]}!",
         )
 
 
-def _is_json(said: str) -> bool:
+def _is_json(text: str) -> bool:
     try:
-        return isinstance(json.loads(said), dict | list)
+        return isinstance(json.loads(text), dict | list)
     except ValueError:
         return False
 
 
-def _in_bold(said: str) -> str:
-    first = sentences(said)[0]
-    return said.replace(first, f"**{first}**", 1)
+def _in_bold(text: str) -> str:
+    first = sentences(text)[0]
+    return text.replace(first, f"**{first}**", 1)
 
 
 SILENT = ("turn_deletion", "turn_swap", "answer_repetition", "call_argument", "call_claimed")
@@ -515,12 +515,12 @@ def notes(result: Result) -> list[str]:
     """What a judge makes of silent faults and of loud ones; nothing where there are none of turns."""
     rows = [row for row in result.variants if row.level == "turn" and row.detection is not None]
     return [
-        said
+        note
         for what, names in (
             ("silent faults of turns, which leave the last answer as it was", SILENT),
             ("loud faults of turns, which change an answer", LOUD),
         )
-        if (said := _said(what, [row for row in rows if parse_variant(row.variant).perturber in names]))
+        if (note := _said(what, [row for row in rows if parse_variant(row.variant).perturber in names]))
     ]
 
 

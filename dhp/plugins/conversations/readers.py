@@ -85,11 +85,11 @@ def read_messages(place: str, messages: object) -> Turns:
     """
     if not listed(place, messages):
         raise InputError(f"{place}: is empty; allowed: at least one message of the assistant")
-    found: list[tuple[str, Turn]] = []
+    turns: list[tuple[str, Turn]] = []
     for number, message in enumerate(listed(place, messages)):
         at = f"{place}[{number}]"
-        found += [(at, turn) for turn in turns_of(at, message)]
-    return checked(place, found)
+        turns += [(at, turn) for turn in turns_of(at, message)]
+    return checked(place, turns)
 
 
 def checked(place: str, turns: Sequence[tuple[str, Turn]]) -> Turns:
@@ -99,7 +99,7 @@ def checked(place: str, turns: Sequence[tuple[str, Turn]]) -> Turns:
     """
     ids: dict[str, str] = {}
     made: set[str] = set()
-    found = []
+    turns_kept = []
     for at, turn in turns:
         if turn.role == "tool":
             if turn.result_of not in ids:
@@ -107,15 +107,15 @@ def checked(place: str, turns: Sequence[tuple[str, Turn]]) -> Turns:
                     f"{at}: result of call '{turn.result_of}', but no such call before it; allowed: "
                     f"{', '.join(ids) or 'none, as nothing was called'}"
                 )
-            found.append(replace(turn, result_of=ids[turn.result_of]))
+            turns_kept.append(replace(turn, result_of=ids[turn.result_of]))
             continue
         for call in turn.calls:
             ids[call.id] = call.id if call.id not in made else f"{call.id}#{len(made)}"
             made.add(ids[call.id])
-        found.append(replace(turn, calls=tuple(replace(call, id=ids[call.id]) for call in turn.calls)))
-    if not any(turn.role == "assistant" and turn.text for turn in found):
+        turns_kept.append(replace(turn, calls=tuple(replace(call, id=ids[call.id]) for call in turn.calls)))
+    if not any(turn.role == "assistant" and turn.text for turn in turns_kept):
         raise InputError(f"{place}: the assistant says nothing; allowed: at least one message of its text")
-    return tuple(found)
+    return tuple(turns_kept)
 
 
 def listed(place: str, value: object) -> list[Any]:
@@ -164,41 +164,41 @@ def _role(place: str, message: Mapping[str, Any]) -> Role:
 
 
 def _content(place: str, message: Mapping[str, Any]) -> _Content:
-    found = _Content()
+    content = _Content()
     key = "parts" if "parts" in message else "content"
-    given = message.get(key)
-    if given is None:
-        given = message.get("refusal") or []
-    if isinstance(given, str):
-        found.texts += [given] if given.strip() else []
-        return found
-    if not isinstance(given, list):
+    value = message.get(key)
+    if value is None:
+        value = message.get("refusal") or []
+    if isinstance(value, str):
+        content.texts += [value] if value.strip() else []
+        return content
+    if not isinstance(value, list):
         raise InputError(
-            f"{place}.{key}: is of type {type(given).__name__}; allowed: text or a list of parts"
+            f"{place}.{key}: is of type {type(value).__name__}; allowed: text or a list of parts"
         )
-    for number, part in enumerate(given):
-        _add_part(f"{place}.{key}[{number}]", part, found)
-    return found
+    for number, part in enumerate(value):
+        _add_part(f"{place}.{key}[{number}]", part, content)
+    return content
 
 
-def _add_part(place: str, part: object, found: _Content) -> None:
+def _add_part(place: str, part: object, content: _Content) -> None:
     if isinstance(part, str):
-        found.texts.append(part)
+        content.texts.append(part)
         return
     kind = part.get("type") if isinstance(part, dict) else None
     if not isinstance(part, dict) or kind not in _PARTS:
-        said = f"type '{kind}'" if isinstance(part, dict) else f"a {type(part).__name__}"
-        raise InputError(f"{place}: {said} is unknown; {suggest(str(kind), _PARTS)}")
+        kind_text = f"type '{kind}'" if isinstance(part, dict) else f"a {type(part).__name__}"
+        raise InputError(f"{place}: {kind_text} is unknown; {suggest(str(kind), _PARTS)}")
     if kind in _TEXTS:
         text = str(part.get("text") or part.get("content") or part.get("refusal") or "")
-        found.texts += [text] if text.strip() else []
+        content.texts += [text] if text.strip() else []
     elif kind in _MEDIA:
-        found.texts.append(f"[{str(kind).removeprefix('input_').removesuffix('_url')}]")
+        content.texts.append(f"[{str(kind).removeprefix('input_').removesuffix('_url')}]")
     elif kind in _CALLS:
-        found.calls.append(_call(place, part))
+        content.calls.append(_call(place, part))
     elif kind in _RESULTS:
         result = next((part[name] for name in _RESULT_TEXTS if part.get(name) is not None), "")
-        found.results.append(_result(place, part, as_said(place, result)))
+        content.results.append(_result(place, part, as_said(place, result)))
 
 
 def as_said(place: str, value: object) -> str:
@@ -214,41 +214,41 @@ def as_said(place: str, value: object) -> str:
     return "" if value is None else json_text(value)
 
 
-def _call(place: str, given: object) -> Call:
+def _call(place: str, value: object) -> Call:
     """A call: OpenAI's, inspect_ai's, Anthropic's or OpenTelemetry's."""
-    if not isinstance(given, dict):
-        raise InputError(f"{place}: is of type {type(given).__name__}; allowed: a call with id and name")
-    function = given.get("function")
-    inner = function if isinstance(function, dict) else given
+    if not isinstance(value, dict):
+        raise InputError(f"{place}: is of type {type(value).__name__}; allowed: a call with id and name")
+    function = value.get("function")
+    inner = function if isinstance(function, dict) else value
     name = inner.get("name") or (function if isinstance(function, str) else None)
     if not isinstance(name, str) or not name:
         raise InputError(f"{place}: a call without a name; allowed: the name of a tool")
-    identity = given.get("call_id") or given.get("id")
+    identity = value.get("call_id") or value.get("id")
     if not isinstance(identity, str) or not identity:
         raise InputError(f"{place}: call of '{name}' has no id; allowed: a text that its result names")
     arguments: object = next((inner[key] for key in ("arguments", "input") if inner.get(key) is not None), {})
     return Call(identity, name, arguments_text(arguments))
 
 
-def arguments_text(given: object) -> str:
+def arguments_text(value: object) -> str:
     """Arguments as JSON text in one form of white space, as they are where they are no JSON."""
-    if isinstance(given, str):
+    if isinstance(value, str):
         try:
-            return json_text(json.loads(given)) if given.strip() else "{}"
+            return json_text(json.loads(value)) if value.strip() else "{}"
         except ValueError:
-            return given
-    return json_text(given)
+            return value
+    return json_text(value)
 
 
-def _result(place: str, given: Mapping[str, Any], text: str) -> Turn:
-    identity = next((given[key] for key in _RESULT_IDS if isinstance(given.get(key), str)), None)
+def _result(place: str, message: Mapping[str, Any], text: str) -> Turn:
+    identity = next((message[key] for key in _RESULT_IDS if isinstance(message.get(key), str)), None)
     if identity is None:
         raise InputError(f"{place}: a result without call; allowed: tool_call_id, the id of a call before it")
-    error = given.get("error")
+    error = message.get("error")
     if isinstance(error, dict):
-        said = str(error.get("message") or error.get("type") or "")
-        text = text if said in text else f"{text}\n{said}".strip()
-    failed = bool(error) or given.get("is_error") is True
+        error_text = str(error.get("message") or error.get("type") or "")
+        text = text if error_text in text else f"{text}\n{error_text}".strip()
+    failed = bool(error) or message.get("is_error") is True
     return Turn("tool", text, (), identity, failed)
 
 
@@ -321,8 +321,8 @@ def _entries(data: Any) -> Sequence[Any]:
 
 def _inner(data: Any, key: str) -> list[Any]:
     """The list under a key; empty where there is none."""
-    found = data.get(key) if isinstance(data, dict) else None
-    return found if isinstance(found, list) else []
+    value = data.get(key) if isinstance(data, dict) else None
+    return value if isinstance(value, list) else []
 
 
 def _value(row: Row, *columns: str) -> Any:
@@ -382,28 +382,28 @@ def of_turns(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
     """deepeval: `turns`, each with the tools that were called in it and what these gave."""
     for row in rows:
         place = f"{row.place}: turns"
-        given = listed(place, _value(row, "turns"))
-        if not given:
+        listed_turns = listed(place, _value(row, "turns"))
+        if not listed_turns:
             raise InputError(f"{place}: is empty; allowed: a list of turns with role and content")
         role = as_said(place, _value(row, "chatbot_role", "chatbotRole"))
         turns = [(place, Turn("system", role))] if role else []
-        for number, each in enumerate(given):
+        for number, each in enumerate(listed_turns):
             at = f"{place}[{number}]"
             turns += [(at, turn) for turn in _of_turn(at, each, len(turns))]
         yield Found(_id(row, fields), checked(place, turns), row)
 
 
-def _of_turn(place: str, given: object, count: int) -> Iterator[Turn]:
+def _of_turn(place: str, value: object, count: int) -> Iterator[Turn]:
     """The calls of a turn, their results, and what is said; `count` makes ids of calls that differ."""
-    if isinstance(given, dict):
-        tools = listed(f"{place}.tools_called", given.get("tools_called", given.get("toolsCalled")))
+    if isinstance(value, dict):
+        tools = listed(f"{place}.tools_called", value.get("tools_called", value.get("toolsCalled")))
         called = [_called(place, tool, count + k) for k, tool in enumerate(tools)]
         if called:
             yield Turn("assistant", "", tuple(call for call, _ in called))
         for call, text in called:
             yield Turn("tool", text, (), call.id)
-        given = {key: given[key] for key in ("role", "content") if key in given}
-    yield from turns_of(place, given)
+        value = {key: value[key] for key in ("role", "content") if key in value}
+    yield from turns_of(place, value)
 
 
 def _called(place: str, tool: object, number: int) -> tuple[Call, str]:
@@ -440,10 +440,10 @@ def of_spans(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
 
 def attributes(row: Row) -> Mapping[str, Any]:
     """The attributes of a span: columns, an object, or a list of OTLP's keys and values."""
-    given = row.values.get("attributes")
-    if isinstance(given, list):
-        return {str(e.get("key")): _plain(e.get("value")) for e in given if isinstance(e, dict)}
-    return given if isinstance(given, Mapping) else row.values
+    value = row.values.get("attributes")
+    if isinstance(value, list):
+        return {str(e.get("key")): _plain(e.get("value")) for e in value if isinstance(e, dict)}
+    return value if isinstance(value, Mapping) else row.values
 
 
 def _plain(value: Any) -> Any:
@@ -493,10 +493,10 @@ def _observed(row: Row) -> list[Row]:
 
 
 def _said_before(generation: Row) -> list[Any]:
-    given = _value(generation, "input")
-    if isinstance(given, dict) and "messages" in given:
-        given = given["messages"]
-    return given if isinstance(given, list) else [{"role": "user", "content": as_said("", given)}]
+    messages = _value(generation, "input")
+    if isinstance(messages, dict) and "messages" in messages:
+        messages = messages["messages"]
+    return messages if isinstance(messages, list) else [{"role": "user", "content": as_said("", messages)}]
 
 
 def _given(output: Any) -> list[Any]:
@@ -551,8 +551,8 @@ def conversations(asked: Request) -> Dataset | None:
     for name in asked.fields:
         one_of("field", name, _FIELDS, "`fields`")
     chosen = chosen_rows(rows, asked.where) if asked.where else rows
-    found = reader(chosen.rows, asked.fields)
-    examples = spooled(_example(each, number, part, asked) for number, each in enumerate(found, 1))
+    read = reader(chosen.rows, asked.fields)
+    examples = spooled(_example(each, number, part, asked) for number, each in enumerate(read, 1))
     if not examples:
         raise InputError(f"{rows.name}: no conversation in it; allowed: at least one")
     task = asked.task if isinstance(asked.task, Task) else read_task(asked.task or TASK)
@@ -568,12 +568,12 @@ def _part(name: str | None) -> Part:
     raise InputError(f"`judge_part`: unknown part '{name}'; {suggest(str(name), PARTS)}")
 
 
-def _example(found: Found, number: int, part: Part, asked: Request) -> Example:
-    judged = Judged.split(found.turns, part)
-    name = found.id or str(number)
-    fields = {CONVERSATION: to_json(found.turns), PART: part, "cluster": name}
+def _example(conversation: Found, number: int, part: Part, asked: Request) -> Example:
+    judged = Judged.split(conversation.turns, part)
+    name = conversation.id or str(number)
+    fields = {CONVERSATION: to_json(conversation.turns), PART: part, "cluster": name}
     for column in _COPIED:
-        if (text := as_text(found.row.value(asked.fields.get(column, column)))) is not None:
-            fields[column] = found.row.encodable(column, text)
-    output = found.row.encodable("messages", judged.output)
-    return Example(name, found.row.encodable("messages", judged.source), output, fields)
+        if (text := as_text(conversation.row.value(asked.fields.get(column, column)))) is not None:
+            fields[column] = conversation.row.encodable(column, text)
+    output = conversation.row.encodable("messages", judged.output)
+    return Example(name, conversation.row.encodable("messages", judged.source), output, fields)

@@ -56,7 +56,7 @@ def adapt_langsmith(scorer: Any) -> Adapter | None:
     """An adapter for an evaluator that takes a run and an example, or dicts by its annotations; else None."""
     evaluate = getattr(scorer, "evaluate_run", None)
     if callable(evaluate):
-        made = _adapter(lambda given: evaluate(given["run"], given["example"]), [], is_async=False)
+        made = _adapter(lambda values: evaluate(values["run"], values["example"]), [], is_async=False)
         name = getattr(scorer, "__name__", None) or type(scorer).__name__
         return replace(made, shape="langsmith run evaluator", name=name)
     if not callable(scorer) or isinstance(scorer, type):
@@ -73,7 +73,7 @@ def adapt_langsmith(scorer: Any) -> Adapter | None:
     wanted = [name for name in parameters if name in known or name in further]
     is_async = inspect.iscoroutinefunction(scorer)
     return _adapter(
-        lambda given: scorer(**{name: given[name] for name in wanted}), further, is_async=is_async
+        lambda values: scorer(**{name: values[name] for name in wanted}), further, is_async=is_async
     )
 
 
@@ -91,8 +91,8 @@ def _is_dict(hint: object) -> bool:
         return hint.startswith(("dict", "Dict", "Mapping"))
     if get_origin(hint) in (Union, UnionType):
         return str not in get_args(hint) and any(map(_is_dict, get_args(hint)))
-    found = get_origin(hint) or hint
-    return isinstance(found, type) and issubclass(found, Mapping)
+    kind = get_origin(hint) or hint
+    return isinstance(kind, type) and issubclass(kind, Mapping)
 
 
 def _adapter(call: Callable[[dict[str, Any]], Any], further: list[str], *, is_async: bool) -> Adapter:

@@ -162,8 +162,8 @@ def log_dataset(
     known = task if isinstance(task, Task) else read_task(task or ("rag" if with_context else "instruction"))
     examples = tuple(_example(entry, known) for entry in entries)
     chosen = read_suite(suite or GENERAL_SUITE)
-    found = Dataset(file.name, examples, known, chosen, examples, notes=(PRODUCTION,))
-    return found.in_languages(None, language)
+    dataset = Dataset(file.name, examples, known, chosen, examples, notes=(PRODUCTION,))
+    return dataset.in_languages(None, language)
 
 
 def is_inspect_log(path: str | Path) -> bool:
@@ -244,26 +244,28 @@ def _entries(
                 f"{', '.join(rows[0].values)}"
             )
     for number, row in enumerate(rows, 1):
-        found = {name: text for name in paths if (text := _first(row, name, paths[name]))}
-        missing = next((name for name in ("output", "input") if name not in found), None)
+        texts = {name: text for name in paths if (text := _first(row, name, paths[name]))}
+        missing = next((name for name in ("output", "input") if name not in texts), None)
         if missing is None and _epoch(row) > 1:
             missing = "further epochs"
-        found.setdefault("id", str(number))
+        texts.setdefault("id", str(number))
         if missing is not None:
             lacking[missing] += 1
             continue
-        if found["id"] in seen:
-            found["id"] = f"{found['id']}#{number}"
-        seen.add(found["id"])
-        yield found
+        if texts["id"] in seen:
+            texts["id"] = f"{texts['id']}#{number}"
+        seen.add(texts["id"])
+        yield texts
     if not seen:
         raise InputError(
             f"{file}: {kind} without outputs ({len(rows)} entries); allowed: entries with an input and an "
             "output, or columns by `fields` input=COLUMN and output=COLUMN"
         )
     if lacking:
-        said = ", ".join(f"{n} {'of ' if 'epoch' in why else 'without '}{why}" for why, n in lacking.items())
-        logging.getLogger("dhp").warning("%s: %d entries, left out: %s", file, len(rows), said)
+        reasons = ", ".join(
+            f"{n} {'of ' if 'epoch' in why else 'without '}{why}" for why, n in lacking.items()
+        )
+        logging.getLogger("dhp").warning("%s: %d entries, left out: %s", file, len(rows), reasons)
 
 
 def _epoch(row: Row) -> int:

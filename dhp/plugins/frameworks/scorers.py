@@ -79,8 +79,8 @@ def adapt_deepeval(scorer: Any) -> Adapter | None:
 
 
 def _case(arguments: Mapping[str, str | None]) -> object:
-    given = _listed(arguments, _LISTS_OF_DEEPEVAL)
-    return import_module("deepeval.test_case").LLMTestCase(**{**given, "input": given["input"] or ""})
+    listed = _listed(arguments, _LISTS_OF_DEEPEVAL)
+    return import_module("deepeval.test_case").LLMTestCase(**{**listed, "input": listed["input"] or ""})
 
 
 def _quiet(measure: Any) -> dict[str, bool]:
@@ -132,16 +132,16 @@ def _takes_state_and_target(scorer: object) -> bool:
 
 def _state_and_target(arguments: Mapping[str, str | None]) -> tuple[object, object]:
     model, solver = import_module("inspect_ai.model"), import_module("inspect_ai.solver")
-    asked, said = arguments["input"] or "", arguments["output"] or ""
+    asked, answer = arguments["input"] or "", arguments["output"] or ""
     target = import_module("inspect_ai.scorer").Target(arguments["target"] or "")
     state = solver.TaskState(
         model="dhp/text",
         sample_id=1,
         epoch=1,
         input=asked,
-        messages=[model.ChatMessageUser(content=asked), model.ChatMessageAssistant(content=said)],
+        messages=[model.ChatMessageUser(content=asked), model.ChatMessageAssistant(content=answer)],
         target=target,
-        output=model.ModelOutput.from_content("dhp/text", said),
+        output=model.ModelOutput.from_content("dhp/text", answer),
         completed=True,
     )
     return state, target
@@ -171,13 +171,13 @@ def log_scorers(log: str) -> list[object] | None:
     require("inspect-ai", purpose=f"{log}: scoring by the scorers of the log")
     try:
         header = import_module("inspect_ai.log").read_eval_log(log, header_only=True)
-        found: list[object] = import_module("inspect_ai._eval.score").resolve_scorers(header)
+        scorers: list[object] = import_module("inspect_ai._eval.score").resolve_scorers(header)
     except (Exception, SystemExit) as e:  # noqa: BLE001  scorers are anyone's code
         reason = " ".join(f"{type(e).__name__}: {e}".split())[:300]
         raise InputError(
             f"{log}: its scorers cannot be made ({reason}); name a judge by `judge` python:FILE.py:OBJECT"
         ) from None
-    return found
+    return scorers
 
 
 def adapt_mlflow(scorer: Any) -> Adapter | None:

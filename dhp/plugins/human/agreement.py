@@ -184,7 +184,7 @@ def correlate(
     for coefficient in coefficients:
         one_of("coefficient", coefficient, COEFFICIENTS)
     people, rated = human_scores(human), scores_by_judge(ratings)
-    found, aligned = [], {}
+    agreements, aligned = [], {}
     for name, metrics in rated.items():
         if len(metrics) == 1 and not metrics.keys() & people.keys():  # a classical one, held against each
             metrics = dict.fromkeys(people, *metrics.values())
@@ -195,7 +195,7 @@ def correlate(
             truth, samples = mean_over(people[metric].at(*items)), scores.at(*items)
             aligned[name, metric] = (people[metric], scores)
             each.append(_metric(metric, truth, samples, levels, coefficients, resamples, seed))
-        found.append(JudgeAgreement(name, tuple(each), _means(each)))
+        agreements.append(JudgeAgreement(name, tuple(each), _means(each)))
     pairs = [
         _pair(a, b, metric, aligned, resamples, seed)
         for a, b in combinations(rated, 2)
@@ -203,7 +203,7 @@ def correlate(
         if (a, metric) in aligned and (b, metric) in aligned
     ]
     raters = {metric: rater_agreement(scores.samples) for metric, scores in people.items()}
-    return Agreement(tuple(found), tuple(pairs), raters)
+    return Agreement(tuple(agreements), tuple(pairs), raters)
 
 
 def _metric(
@@ -216,7 +216,7 @@ def _metric(
     seed: int,
 ) -> MetricAgreement:
     mean = mean_over(samples)
-    found = correlations(
+    by_level = correlations(
         truth,
         mean,
         levels=levels,
@@ -234,7 +234,7 @@ def _metric(
         metric,
         int(scored.sum()),
         int((scored == 1).sum()),
-        tuple(found),
+        tuple(by_level),
         pair_accuracy(truth, mean),
         soft,
         tuple(by_samples(truth, samples, "pooled", "pearson")) if len(samples) > 1 else (),
@@ -249,8 +249,8 @@ def _means(metrics: Sequence[MetricAgreement]) -> dict[str, float | None]:
 
 def mean_if_defined(values: Sequence[float | None]) -> float | None:
     """The mean; None where one of them is."""
-    there = [value for value in values if value is not None]
-    return float(np.mean(there)) if len(there) == len(values) else None
+    defined = [value for value in values if value is not None]
+    return float(np.mean(defined)) if len(defined) == len(values) else None
 
 
 def _pair(
@@ -264,11 +264,11 @@ def _pair(
     people, a = aligned[first, metric]
     b = aligned[second, metric][1]
     truth, one, other = (mean_over(s.at(people.sources, people.systems)) for s in (people, a, b))
-    there = ~(np.isnan(truth) | np.isnan(one) | np.isnan(other))
-    n = int(there.sum())
+    defined = ~(np.isnan(truth) | np.isnan(one) | np.isnan(other))
+    n = int(defined.sum())
     test = None
-    if n > 3 and all(np.ptp(v[there]) > 0 for v in (truth, one, other)):
-        r = np.corrcoef([truth[there], one[there], other[there]])
+    if n > 3 and all(np.ptp(v[defined]) > 0 for v in (truth, one, other)):
+        r = np.corrcoef([truth[defined], one[defined], other[defined]])
         test = williams(float(r[0, 1]), float(r[0, 2]), float(r[1, 2]), n)
     swap = swap_test(truth, one, other, resamples=resamples, seed=seed) if resamples else None
     return JudgePair(first, second, metric, n, test, swap)

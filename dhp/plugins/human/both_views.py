@@ -76,13 +76,13 @@ def correlation_by_samples(agreement: Agreement) -> dict[str, list[float | None]
 
     None where it is undefined by a metric; judges that answered once are left out.
     """
-    found: dict[str, list[float | None]] = {}
+    by_metric: dict[str, list[float | None]] = {}
     for judge in agreement.judges:
         curves = [metric.by_samples for metric in judge.metrics]
         points = list(zip(*curves, strict=False))
         if points:
-            found[judge.judge] = [mean_if_defined(point) for point in points]
-    return found
+            by_metric[judge.judge] = [mean_if_defined(point) for point in points]
+    return by_metric
 
 
 def _row(judge: str, correlation: float | None, result: Result) -> BothViews:
@@ -110,27 +110,29 @@ def before_and_after(rated: Sequence[RunResult], variant: str) -> BeforeAndAfter
     `InputError` where no judge rated the variant, a judge rated it in two runs, or the judges have no example
     in common.
     """
-    found: dict[str, dict[tuple[str, str], Floats]] = {}
+    by_judge: dict[str, dict[tuple[str, str], Floats]] = {}
     for each in rated:
         if variant not in each.ratings.variants:
             continue
         result = each.result
         judge = printable(f"{result.model} ({result.protocol})" if result.asked else result.model)
-        own = found.setdefault(judge, {})
-        if any(dataset == result.dataset for dataset, _ in own):
+        pairs_of = by_judge.setdefault(judge, {})
+        if any(dataset == result.dataset for dataset, _ in pairs_of):
             raise InputError(f"{each.place}: {judge} rated '{variant}' in another run, too; allowed: one run")
         means = each.ratings.means[[0, 1 + each.ratings.variants.index(variant)]].mean(axis=1)
         pairs = zip(each.ratings.examples, means.T, strict=True)
-        own |= {(result.dataset, name): pair for name, pair in pairs if not np.isnan(pair).any()}
-    if not found:
+        pairs_of |= {(result.dataset, name): pair for name, pair in pairs if not np.isnan(pair).any()}
+    if not by_judge:
         known = ", ".join(dict.fromkeys(v for each in rated for v in each.ratings.variants))
         raise InputError(f"variant '{variant}': was not rated in these runs; allowed: {known}")
-    common = sorted(set.intersection(*map(set, found.values())))
+    common = sorted(set.intersection(*map(set, by_judge.values())))
     if not common:
-        raise InputError(f"variant '{variant}': no example has scores of all of {', '.join(found)}")
-    scores = np.array([[own[key] for key in common] for own in found.values()]).transpose(2, 0, 1)
+        raise InputError(f"variant '{variant}': no example has scores of all of {', '.join(by_judge)}")
+    scores = np.array([[pairs_of[key] for key in common] for pairs_of in by_judge.values()]).transpose(
+        2, 0, 1
+    )
     originals, degraded = scores
-    return BeforeAndAfter((*found,), scores, (_between_rows(originals), _between_rows(degraded)))
+    return BeforeAndAfter((*by_judge,), scores, (_between_rows(originals), _between_rows(degraded)))
 
 
 def _between_rows(scores: Floats) -> Correlations:

@@ -83,7 +83,7 @@ class TableOptions(TableForm):
         metadata=option(
             "Only this level of that table, or with --csv or --markdown; may be repeated.",
             metavar="per_source|pooled|system",
-            many=True,
+            repeatable=True,
         ),
     )
 
@@ -107,8 +107,8 @@ def agreement_in_table(
     levels: Sequence[Level],
 ) -> Printout:
     """The table of these levels, or of all; errors as of `dhp.plugins.human.agreement.correlate`."""
-    found = correlated(ratings, human, levels=levels or LEVELS, coefficients=coefficients, resamples=0)
-    return Printout([agreement_table(found)], frame=found.to_frame)
+    agreement = correlated(ratings, human, levels=levels or LEVELS, coefficients=coefficients, resamples=0)
+    return Printout([agreement_table(agreement)], frame=agreement.to_frame)
 
 
 _MEASURE = "Spearman's correlation with human scores within sources"
@@ -222,11 +222,14 @@ def correlate(
         made = agreement_in_table(rated, people, coefficients, form.level)
         print_out(made, csv=output.csv, markdown=output.markdown)
         return
-    found = correlated(rated, people, coefficients=coefficients, resamples=resamples, seed=seed)
-    parts = [*_agreement_parts(found, human), *_bias_parts(rated, people, control, family, resamples, seed)]
+    agreement = correlated(rated, people, coefficients=coefficients, resamples=resamples, seed=seed)
+    parts = [
+        *_agreement_parts(agreement, human),
+        *_bias_parts(rated, people, control, family, resamples, seed),
+    ]
     if runs or page:
-        parts += _of_runs(found, runs, page, variant)
-    print_out(Printout(parts, found.to_dict()), json=output.json)
+        parts += _of_runs(agreement, runs, page, variant)
+    print_out(Printout(parts, agreement.to_dict()), json=output.json)
 
 
 def _check_options(resamples: int, variant: str | None, page: str | None, runs: tuple[str, ...]) -> None:
@@ -241,8 +244,8 @@ def _agreement_parts(agreement: Agreement, human: str) -> list[Part]:
     parts = [part for judge in agreement.judges for part in (*_judge_parts(judge), "")]
     numbers = [metric.single for judge in agreement.judges for metric in judge.metrics]
     if most := max(numbers):
-        said = f"{min(numbers)} to {most}" if min(numbers) < most else str(most)
-        parts.append(f"note: sources with a single system, left out within sources: {said}")
+        range_text = f"{min(numbers)} to {most}" if min(numbers) < most else str(most)
+        parts.append(f"note: sources with a single system, left out within sources: {range_text}")
     if agreement.pairs:
         parts.append(_pair_table(agreement))
     return [*parts, *_rater_lines(agreement), *_set_notes(human)]
@@ -274,8 +277,8 @@ def _bias_parts(
 ) -> Iterator[Part]:
     """Agreement with the scores of a judge held constant, and self-preference, where they are asked for."""
     if control:
-        found = partial_correlations(rated, people, control, resamples=resamples, seed=seed)
-        yield _partial_table(found, control)
+        partial_ones = partial_correlations(rated, people, control, resamples=resamples, seed=seed)
+        yield _partial_table(partial_ones, control)
     if family:
         yield _preference_table(self_preference(rated, people, family, resamples=resamples, seed=seed))
 
@@ -374,8 +377,8 @@ def _judge_parts(judge: JudgeAgreement) -> Iterator[Part]:
     left_out = {m.metric: m.correlations[0].left_out - m.single for m in judge.metrics}
     for name, number in left_out.items():
         if number:
-            said = "sources with constant or too few scores, left out within sources"
-            yield f"  note: {name}: {said}: {number}"
+            note = "sources with constant or too few scores, left out within sources"
+            yield f"  note: {name}: {note}: {number}"
     for m in judge.metrics:
         if m.by_samples:
             curve = " ".join("undefined" if v is None else f"{v:.3f}" for v in m.by_samples)

@@ -77,9 +77,9 @@ def swap_test(
     are of one shape, NaN where an item is not scored; only items that all three score count. None where a
     correlation is undefined: fewer than three items, or constant scores.
     """
-    there = ~(np.isnan(human) | np.isnan(first) | np.isnan(second))
-    n = int(there.sum())
-    sides = [_standardised(v[there]) for v in (human, first, second)] if n >= FEWEST else [None]
+    defined = ~(np.isnan(human) | np.isnan(first) | np.isnan(second))
+    n = int(defined.sum())
+    sides = [_standardised(v[defined]) for v in (human, first, second)] if n >= FEWEST else [None]
     if any(v is None for v in sides):
         return None
     h, *judges = (v.tobytes() for v in sides if v is not None)
@@ -225,7 +225,7 @@ def partial_correlations(
     """
     people, rated = human_scores(human), scores_by_judge(ratings)
     one_of("judge", control, rated, "ratings")
-    found = []
+    correlations = []
     for name, metrics in rated.items():
         if name == control:
             continue
@@ -234,8 +234,8 @@ def partial_correlations(
             if scores is None or held is None:
                 continue
             h, j, o, sources, _ = _shared(truth, scores, held)
-            found.append(_partial(name, metric, np.stack([h, j, o]), sources, resamples, seed))
-    return found
+            correlations.append(_partial(name, metric, np.stack([h, j, o]), sources, resamples, seed))
+    return correlations
 
 
 def _partial(
@@ -298,13 +298,13 @@ def self_preference(
     system, or with all systems.
     """
     people, rated = human_scores(human), scores_by_judge(ratings)
-    own = {name: metrics for name, metrics in rated.items() if family.lower() in name.lower()}
-    if not own:
+    of_family = {name: metrics for name, metrics in rated.items() if family.lower() in name.lower()}
+    if not of_family:
         raise InputError(
             f"ratings: no judge's name has '{family}' in it; allowed: a part of {', '.join(rated)}"
         )
-    found = []
-    for name, metrics in own.items():
+    preferences = []
+    for name, metrics in of_family.items():
         for metric, truth in people.items():
             scores = _of(metrics, metric)
             if scores is None:
@@ -319,10 +319,10 @@ def self_preference(
                 gap = (j - j.mean()) / j.std() - (h - h.mean()) / h.std()
                 value, ci = _difference(gap, mine, sources, resamples, seed)
                 named = tuple(dict.fromkeys(s for s, is_own in zip(systems, mine, strict=True) if is_own))
-                found.append(
+                preferences.append(
                     SelfPreference(name, metric, named, int(mine.sum()), int((~mine).sum()), value, ci)
                 )
-    return found
+    return preferences
 
 
 def _difference(
@@ -357,6 +357,6 @@ def _shared(
 ) -> tuple[Floats, Floats, Floats, npt.NDArray[np.intp], Sequence[str]]:
     """Mean scores of the items that all three have, the number of each item's source, and its system."""
     h, a, b = (mean_over(s.at(human.sources, human.systems)) for s in (human, first, second))
-    there = ~(np.isnan(h) | np.isnan(a) | np.isnan(b))
-    row, column = np.nonzero(there)
-    return h[there], a[there], b[there], row, [human.systems[k] for k in column]
+    defined = ~(np.isnan(h) | np.isnan(a) | np.isnan(b))
+    row, column = np.nonzero(defined)
+    return h[defined], a[defined], b[defined], row, [human.systems[k] for k in column]

@@ -38,12 +38,12 @@ def judge_errors(run: Run, passes: float) -> dict[str, dict[str, ErrorRates]]:
         metrics = groups.setdefault((each.result.model, each.result.protocol), {})
         for metric, sides in _sides(each).items():
             metrics.setdefault(metric, []).append(sides)
-    found: dict[str, dict[str, ErrorRates]] = {}
+    by_judge: dict[str, dict[str, ErrorRates]] = {}
     for (model, protocol), metrics in groups.items():
         rates = {m: known for m, parts in metrics.items() if (known := _pooled(parts, passes))}
-        found[f"{model} ({protocol})"] = rates
-        found.setdefault(model, rates)
-    return found
+        by_judge[f"{model} ({protocol})"] = rates
+        by_judge.setdefault(model, rates)
+    return by_judge
 
 
 def _sides(each: RunResult) -> dict[str, tuple[Floats, Floats]]:
@@ -74,16 +74,16 @@ def flip_rates(run: Run, passes: float) -> dict[str, dict[str, FlipRate]]:
     Judge (its model, and `model (protocol)`) -> metric -> its flip rate; a metric without several samples of
     a text is left out. `passes` is the lowest score that passes, on the scale of the metric.
     """
-    found: dict[str, dict[str, FlipRate]] = {}
+    by_judge: dict[str, dict[str, FlipRate]] = {}
     for (model, protocol), rows in run.ratings.groupby(["model", "protocol"], sort=False):
         rates = {
             str(metric): rate
             for metric, part in rows.groupby("metric", sort=False)
             if (rate := _rate(part, passes)) is not None
         }
-        found[f"{model} ({protocol})"] = rates
-        found.setdefault(str(model), rates)
-    return found
+        by_judge[f"{model} ({protocol})"] = rates
+        by_judge.setdefault(str(model), rates)
+    return by_judge
 
 
 def _rate(rows: "pd.DataFrame", passes: float) -> FlipRate | None:
@@ -206,7 +206,7 @@ def corrected_means(
     no text has both scores.
     """
     people = human_scores(human)
-    found = []
+    means = []
     for name, metrics in scores_by_judge(ratings).items():
         for metric in shared_metrics(name, metrics, people):
             scores = metrics[metric]
@@ -214,8 +214,8 @@ def corrected_means(
             if np.isnan(labels).all():
                 raise InputError(f"human: no text of judge '{name}' has a human score of '{metric}'")
             for system, f, y in zip(scores.systems, mean_over(scores.samples).T, labels.T, strict=True):
-                found.append(_system_mean((name, metric, system), f, y))
-    return found
+                means.append(_system_mean((name, metric, system), f, y))
+    return means
 
 
 def corrected_shares(
@@ -227,13 +227,13 @@ def corrected_shares(
     score (`judge_errors`). Raises `InputError` for a broken table, and where a judge has no known errors by
     any of its metrics.
     """
-    found = []
+    shares = []
     for name, metrics in scores_by_judge(ratings).items():
         known = errors.get(name, {})
         if not (shared := [m for m in metrics if m in known]):
-            said = "; ".join(f"{judge}: {', '.join(each)}" for judge, each in errors.items())
+            reasons = "; ".join(f"{judge}: {', '.join(each)}" for judge, each in errors.items())
             raise InputError(
-                f"audit: no error rates of judge '{name}' by {', '.join(metrics)}; the run has {said}"
+                f"audit: no error rates of judge '{name}' by {', '.join(metrics)}; the run has {reasons}"
             )
         for metric in shared:
             rates = known[metric]
@@ -241,8 +241,8 @@ def corrected_shares(
             for system, column in zip(metrics[metric].systems, means.T, strict=True):
                 scored = column[~np.isnan(column)]
                 if len(scored):
-                    found.append(_system_share((name, metric, system), scored >= passes, rates))
-    return found
+                    shares.append(_system_share((name, metric, system), scored >= passes, rates))
+    return shares
 
 
 def _system_mean(names: tuple[str, str, str], f: Floats, y: Floats) -> SystemMean:
@@ -308,8 +308,8 @@ def corrected_printout(
         parts += _share_parts(shares, passes)
     parts += (f"  note: {flip_words(judge, metric, rate)}" for (judge, metric), rate in flips.items())
     rows = [{"judge": j, "metric": metric, **asdict(rate)} for (j, metric), rate in flips.items()]
-    found = {"means": [asdict(m) for m in means], "shares": [asdict(s) for s in shares], "flips": rows}
-    return Printout(parts, {"schema": SCHEMA, **found})
+    content = {"means": [asdict(m) for m in means], "shares": [asdict(s) for s in shares], "flips": rows}
+    return Printout(parts, {"schema": SCHEMA, **content})
 
 
 def _mean_parts(means: "list[SystemMean]") -> Iterator[Part]:

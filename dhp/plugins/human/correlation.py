@@ -59,7 +59,7 @@ def correlations(
     x, y = np.where(both, human, np.nan), np.where(both, judge, np.nan)
     rng = rng or np.random.default_rng(0)
     counts = rng.multinomial(len(x), np.full(len(x), 1 / len(x)), size=resamples).astype(float)
-    found = []
+    by_level = []
     for level in levels:
         for coefficient in coefficients:
             value, draws, n, left_out = _AT[level](x, y, coefficient, counts)
@@ -69,8 +69,8 @@ def correlations(
                 low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
                 ci = (float(low), float(high))
             number = None if np.isnan(value) else float(value)
-            found.append(Correlation(level, coefficient, number, ci, n, left_out))
-    return found
+            by_level.append(Correlation(level, coefficient, number, ci, n, left_out))
+    return by_level
 
 
 def row_correlations(x: Floats, y: Floats, coefficient: Coefficient) -> Floats:
@@ -79,15 +79,15 @@ def row_correlations(x: Floats, y: Floats, coefficient: Coefficient) -> Floats:
     NaN, in both alike, is where there is no point; the result is NaN for a row with fewer than three points
     or with constant values.
     """
-    there = ~np.isnan(x)
+    defined = ~np.isnan(x)
     if coefficient == "pearson":
-        found = _moments(x, y, there.astype(float))
+        moments = _moments(x, y, defined.astype(float))
     elif coefficient == "spearman":
-        found = _moments(_ranks(x), _ranks(y), there.astype(float))
+        moments = _moments(_ranks(x), _ranks(y), defined.astype(float))
     else:
-        found = _kendall_rows(x, y, there, coefficient)
-    found[there.sum(axis=1) < FEWEST] = np.nan
-    return found
+        moments = _kendall_rows(x, y, defined, coefficient)
+    moments[defined.sum(axis=1) < FEWEST] = np.nan
+    return moments
 
 
 def _moments(x: Floats, y: Floats, weight: Floats) -> Floats:
@@ -140,20 +140,22 @@ def _per_source(
 
 def _system(x: Floats, y: Floats, coefficient: Coefficient, counts: Floats) -> tuple[float, Floats, int, int]:
     weights = np.vstack([np.ones(len(x)), counts])
-    there = ~np.isnan(x)
-    total = weights @ there
+    defined = ~np.isnan(x)
+    total = weights @ defined
     means = [
-        np.divide(weights @ np.where(there, v, 0.0), total, out=np.full(total.shape, np.nan), where=total > 0)
+        np.divide(
+            weights @ np.where(defined, v, 0.0), total, out=np.full(total.shape, np.nan), where=total > 0
+        )
         for v in (x, y)
     ]
-    found = row_correlations(means[0], means[1], coefficient)
-    return float(found[0]), found[1:], int(there.any(axis=0).sum()), 0
+    resampled = row_correlations(means[0], means[1], coefficient)
+    return float(resampled[0]), resampled[1:], int(defined.any(axis=0).sum()), 0
 
 
 def _pooled(x: Floats, y: Floats, coefficient: Coefficient, counts: Floats) -> tuple[float, Floats, int, int]:
-    there = ~np.isnan(x)
-    source = np.nonzero(there)[0]
-    a, b = x[there], y[there]
+    defined = ~np.isnan(x)
+    source = np.nonzero(defined)[0]
+    a, b = x[defined], y[defined]
     if len(a) < FEWEST:
         return float("nan"), np.full(len(counts), np.nan), len(a), 0
     points, of_item = np.unique(np.column_stack([a, b]), axis=0, return_inverse=True)
@@ -161,12 +163,12 @@ def _pooled(x: Floats, y: Floats, coefficient: Coefficient, counts: Floats) -> t
     np.add.at(items, (source, of_item.ravel()), 1)
     weights, (a, b) = np.vstack([np.ones(len(x)), counts]), points.T
     if coefficient == "pearson":
-        found = _weighted_pearson(a, b, weights @ items)
+        resampled = _weighted_pearson(a, b, weights @ items)
     elif coefficient == "spearman":
-        found = _weighted_spearman(a, b, weights @ items)
+        resampled = _weighted_spearman(a, b, weights @ items)
     else:
-        found = _weighted_kendall(a, b, weights, items, coefficient)
-    return float(found[0]), found[1:], int(there.sum()), 0
+        resampled = _weighted_kendall(a, b, weights, items, coefficient)
+    return float(resampled[0]), resampled[1:], int(defined.sum()), 0
 
 
 def _weighted_pearson(a: Floats, b: Floats, weights: Floats) -> Floats:

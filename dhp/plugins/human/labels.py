@@ -141,12 +141,12 @@ def label_agreement(
     if "metric" not in rated:
         rated = rated.assign(metric="label")
     labels = human_scores(people.assign(metric="label") if any_metric else people)
-    found = []
+    agreements = []
     for name, metrics in scores_by_judge(rated).items():
         for metric in metrics if any_metric else shared_metrics(name, metrics, labels):
             truth = labels["label" if any_metric else metric]
-            found.append(_agreement(name, metric, truth, metrics[metric], passes))
-    return found
+            agreements.append(_agreement(name, metric, truth, metrics[metric], passes))
+    return agreements
 
 
 def _read(table: "str | Path | pd.DataFrame", role: str, *, labels: bool = True) -> "pd.DataFrame":
@@ -160,15 +160,15 @@ def _read(table: "str | Path | pd.DataFrame", role: str, *, labels: bool = True)
     column = "label" if "label" in frame else "score"
     if column not in frame:
         raise InputError(f"{name}: column 'label' is missing")
-    said = frame[column].map(lambda value: "" if pd.isna(value) else str(value).strip().lower())
-    if (wrong := ~said.isin(["", *WORDS])).any():
+    texts = frame[column].map(lambda value: "" if pd.isna(value) else str(value).strip().lower())
+    if (wrong := ~texts.isin(["", *WORDS])).any():
         row = int(wrong.to_numpy().argmax())
         scores = "; scores need --passes" if column == "score" else ""
         raise InputError(
             f"{name}: row {row + 1}: {column} '{frame[column].iloc[row]}'; "
             f"allowed: pass, fail, true, false, 1, 0 or nothing{scores}"
         )
-    return frame.assign(score=said.map(WORDS))
+    return frame.assign(score=texts.map(WORDS))
 
 
 def has_labels(table: "str | pd.DataFrame") -> bool:
@@ -244,28 +244,30 @@ def label_printout(files: Sequence[str], human: "str | pd.DataFrame", passes: fl
     """The agreement of the judges in some files; parameters and errors as of `label_agreement`."""
     import pandas as pd
 
-    found = label_agreement(pd.concat(map(read_frame, files), ignore_index=True), human, passes)
-    parts: list[Part] = [label_table(found)]
+    agreements = label_agreement(pd.concat(map(read_frame, files), ignore_index=True), human, passes)
+    parts: list[Part] = [label_table(agreements)]
     parts += (
         f"  note: {flip_words(each.judge, each.metric, each.flips)}"
-        for each in found
+        for each in agreements
         if each.flips is not None
     )
-    for metric in dict.fromkeys(each.metric for each in found):
-        left_out = [each.left_out for each in found if each.metric == metric]
+    for metric in dict.fromkeys(each.metric for each in agreements):
+        left_out = [each.left_out for each in agreements if each.metric == metric]
         if most := max(left_out):
-            said = f"{min(left_out)} to {most}" if min(left_out) < most else str(most)
-            parts.append(f"  note: {metric}: labelled texts without a verdict, or split in halves: {said}")
-    rows = [{**asdict(each), "verdict": each.verdict} for each in found]
+            range_text = f"{min(left_out)} to {most}" if min(left_out) < most else str(most)
+            parts.append(
+                f"  note: {metric}: labelled texts without a verdict, or split in halves: {range_text}"
+            )
+    rows = [{**asdict(each), "verdict": each.verdict} for each in agreements]
     return Printout(parts, {"schema": SCHEMA, "agreement": rows})
 
 
-def label_table(found: list[LabelAgreement]) -> TextTable:
+def label_table(agreements: list[LabelAgreement]) -> TextTable:
     """A row a judge and metric; after those of each metric a judge that always says the same."""
     figures = ("texts", "agreement", "kappa", "good ones pass", "bad ones fail")
     rows = []
-    for metric in dict.fromkeys(each.metric for each in found):
-        judges = [each for each in found if each.metric == metric]
+    for metric in dict.fromkeys(each.metric for each in agreements):
+        judges = [each for each in agreements if each.metric == metric]
         rows += [_row(each) for each in judges]
         most = max(judges, key=lambda each: each.n)
         good = most.counts[0] + most.counts[1]
@@ -285,8 +287,8 @@ def _row(each: LabelAgreement) -> tuple[str, ...]:
     agreement, good, bad = ("–" if share is None else _percent(share) for share in rates)
     decided = {"better": "yes", "worse": "no, below", "undefined": "undefined"}.get(each.verdict)
     if decided is None:
-        many = "no number of" if each.n_to_decide is None else f"{each.n_to_decide:,}"
-        decided = f"{many} labels would decide"
+        number = "no number of" if each.n_to_decide is None else f"{each.n_to_decide:,}"
+        decided = f"{number} labels would decide"
     return (each.judge, each.metric, str(each.n), agreement, kappa, good, bad, decided)
 
 

@@ -46,9 +46,9 @@ class Scores:
 
 def mean_over(samples: Floats) -> Floats:
     """Means over the first axis without the NaN; NaN where nothing else is."""
-    there = ~np.isnan(samples)
-    count = there.sum(axis=0)
-    total = np.where(there, samples, 0.0).sum(axis=0)
+    defined = ~np.isnan(samples)
+    count = defined.sum(axis=0)
+    total = np.where(defined, samples, 0.0).sum(axis=0)
     means: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
     return means
 
@@ -60,7 +60,7 @@ def read_frame(file: "str | Path") -> "pd.DataFrame":
     return pd.DataFrame([dict(row.values) for row in read_table(Path(file)).rows])
 
 
-def read_scores(given: "str | Path | pd.DataFrame", role: str = "ratings") -> "pd.DataFrame":
+def read_scores(source: "str | Path | pd.DataFrame", role: str = "ratings") -> "pd.DataFrame":
     """A checked table of scores.
 
     It has the columns `source, system, metric, score` and perhaps `sample, model, protocol, rater, status`;
@@ -69,8 +69,8 @@ def read_scores(given: "str | Path | pd.DataFrame", role: str = "ratings") -> "p
     """
     import pandas as pd
 
-    place = role if isinstance(given, pd.DataFrame) else str(given)
-    frame = given.copy() if isinstance(given, pd.DataFrame) else read_frame(given)
+    place = role if isinstance(source, pd.DataFrame) else str(source)
+    frame = source.copy() if isinstance(source, pd.DataFrame) else read_frame(source)
     for column in COLUMNS:
         if column not in frame:
             raise InputError(f"{place}: column '{column}' is missing; {suggest(column, frame.columns)}")
@@ -97,7 +97,7 @@ def scores_by_metric(frame: "pd.DataFrame") -> dict[str, Scores]:
     """Metric -> scores, of a table that holds one judge or the human raters."""
     import pandas as pd
 
-    found = {}
+    by_metric = {}
     kinds = [c for c in ("sample", "rater") if c in frame]
     for metric, part in frame.groupby("metric", sort=False):
         source, sources = pd.factorize(part["source"])
@@ -105,8 +105,8 @@ def scores_by_metric(frame: "pd.DataFrame") -> dict[str, Scores]:
         sample = pd.factorize(pd.Series(list(zip(*(part[c] for c in kinds), strict=True))))[0] if kinds else 0
         values = np.full((int(np.max(sample, initial=0)) + 1, len(sources), len(systems)), np.nan)
         values[sample, source, system] = part["score"].to_numpy()
-        found[str(metric)] = Scores(tuple(sources), tuple(systems), values)
-    return found
+        by_metric[str(metric)] = Scores(tuple(sources), tuple(systems), values)
+    return by_metric
 
 
 def judges(frame: "pd.DataFrame") -> dict[str, "pd.DataFrame"]:
@@ -197,9 +197,9 @@ def by_samples(human: Floats, samples: Floats, level: Level, coefficient: Coeffi
     Shapes are (sources, systems) and (samples, sources, systems), NaN where there is no score; None where the
     correlation is undefined.
     """
-    found = []
+    values = []
     for k in range(1, len(samples) + 1):
         mean = mean_over(samples[:k])
         (one,) = correlations(human, mean, coefficients=[coefficient], levels=[level], resamples=0)
-        found.append(one.value)
-    return found
+        values.append(one.value)
+    return values

@@ -30,9 +30,9 @@ def jury(runs: Sequence[str], floor: float, json: bool) -> None:
     """
     from dhp.plugins.jury.juries import jury_of_runs
 
-    found = jury_of_runs(runs, floor=floor)
-    lines = [line for each in found for line in _lines(each)]
-    print_out(Printout(lines, [each.to_json() for each in found]), json=json)
+    figures = jury_of_runs(runs, floor=floor)
+    lines = [line for each in figures for line in _lines(each)]
+    print_out(Printout(lines, [each.to_json() for each in figures]), json=json)
 
 
 def _lines(jury: "Jury") -> list[str]:
@@ -53,11 +53,11 @@ def _lines(jury: "Jury") -> list[str]:
 
 def _member(member: "JuryMember") -> str:
     noticed = list(member.verdicts.values()).count(NOTICED)
-    said = f"{' + '.join(member.judges)}: noticed {noticed} of {len(member.verdicts)}"
+    line = f"{' + '.join(member.judges)}: noticed {noticed} of {len(member.verdicts)}"
     defined = {v: x for v, x in member.detection.items() if x is not None}
     if defined:
         worst = min(defined, key=defined.__getitem__)
-        said += f", lowest {variant_name(worst)} {defined[worst]:.0%} {member.verdicts[worst]}"
+        line += f", lowest {variant_name(worst)} {defined[worst]:.0%} {member.verdicts[worst]}"
     alarms = [variant_name(v) for v, state in member.controls.items() if state is FALSE_ALARM]
-    said += f", false alarm: {', '.join(alarms)}" if alarms else ""
-    return said if member.cost is None else f"{said}, cost {member.cost:.2f}"
+    line += f", false alarm: {', '.join(alarms)}" if alarms else ""
+    return line if member.cost is None else f"{line}, cost {member.cost:.2f}"

@@ -77,7 +77,7 @@ class JuryFigures:
     @property
     def passes(self) -> bool:
         """Whether every kind of damage with five pairs is noticed, and no harmless edit is a false alarm."""
-        verdicts = {said for said, counts in zip(self.verdicts, self.counted, strict=True) if counts}
+        verdicts = {word for word, counts in zip(self.verdicts, self.counted, strict=True) if counts}
         return verdicts == {NOTICED} and FALSE_ALARM not in self.controls
 
 
@@ -90,9 +90,9 @@ def text_ranks(scores: npt.ArrayLike) -> Floats:
     x = np.asarray(scores, dtype=np.float64)
     ranked = np.full_like(x, np.nan)
     for m in range(x.shape[1]):
-        there = ~np.isnan(x[:, m])
-        ranks = average_ranks(x[:, m][there])
-        ranked[:, m][there] = (ranks - 1) / max(1, ranks.size - 1)
+        defined = ~np.isnan(x[:, m])
+        ranks = average_ranks(x[:, m][defined])
+        ranked[:, m][defined] = (ranks - 1) / max(1, ranks.size - 1)
     return ranked
 
 
@@ -104,23 +104,23 @@ def jury_figures(texts: JudgedTexts, members: Sequence[int], floor: float = FLOO
     x = texts.differences(members)
     harmless = x[:, [index - 1 for index in texts.harmless]] if texts.harmless else None
     damage = x[:, [index - 1 for index in texts.damage]]
-    found = detection(damage, texts.levels, texts.clusters)
+    detected = detection(damage, texts.levels, texts.clusters)
     below = None
     if harmless is not None:
         apart = [damage - harmless[:, [c]] for c in range(harmless.shape[1])]
         below = below_edits(apart, texts.clusters, resamples=_FLIPS).log_p
     flips = flip_log_p(damage, texts.clusters, resamples=_FLIPS)
-    said = verdicts(found, flips, floor=floor, below_edits=below)
+    words = verdicts(detected, flips, floor=floor, below_edits=below)
     states: list[Verdict] = []
     if harmless is not None:
-        noticed = [word is NOTICED for word in said]
+        noticed = [word is NOTICED for word in words]
         moved = movements(harmless, damage, noticed, texts.clusters, resamples=_FLIPS)
         states = [control_state(each)[0] for each in moved]
     return JuryFigures(
-        found.value,
-        tuple(said),
+        detected.value,
+        tuple(words),
         tuple(states),
-        tuple(bool(n >= FEWEST_PAIRS) for n in found.pairs.max(axis=1)),
+        tuple(bool(n >= FEWEST_PAIRS) for n in detected.pairs.max(axis=1)),
     )
 
 
@@ -133,9 +133,9 @@ def smallest_jury(texts: JudgedTexts, costs: Sequence[float], floor: float = FLO
     for size in range(1, len(texts.ranks) + 1):
         passing = []
         for members in combinations(judges, size):
-            found = jury_figures(texts, members, floor)
-            if found.passes:
-                passing.append((sum(costs[j] for j in members), -found.lowest, members))
+            figures = jury_figures(texts, members, floor)
+            if figures.passes:
+                passing.append((sum(costs[j] for j in members), -figures.lowest, members))
         if passing:
             return min(passing)[2]
     return None
@@ -275,15 +275,15 @@ def _jury(dataset: str, entries: Sequence[RunResult], floor: float) -> Jury:
     costs = [entry.result.cost for entry in entries]
 
     def member(judges: Sequence[int]) -> JuryMember:
-        found = jury_figures(texts, judges, floor)
+        figures = jury_figures(texts, judges, floor)
         paid = [costs[j] for j in judges]
         known = [cost for cost in paid if cost is not None]
-        values = [None if np.isnan(x) else float(x) for x in found.detection]
+        values = [None if np.isnan(x) else float(x) for x in figures.detection]
         return JuryMember(
             tuple(names[j] for j in judges),
             dict(zip(damage, values, strict=True)),
-            dict(zip(damage, found.verdicts, strict=True)),
-            dict(zip(harmless, found.controls, strict=True)),
+            dict(zip(damage, figures.verdicts, strict=True)),
+            dict(zip(harmless, figures.controls, strict=True)),
             sum(known) if len(known) == len(paid) else None,
         )
 

@@ -42,7 +42,7 @@ def open_litellm(name: str, settings: ModelSettings) -> OpenAIClient:
     connection = Connection((where,), where, key_variable=_KEY, secrets=hidden)
     by = LitellmTransport(name, timeout, base_url)
     client = OpenAIClient(name, timeout=timeout, provider="litellm", connection=connection, connected=by)
-    client.many = not name.startswith(("anthropic/", "claude"))
+    client.multi_sample = not name.startswith(("anthropic/", "claude"))
     return client
 
 
@@ -103,10 +103,10 @@ class LitellmTransport:
         if (content := _body(error)) is not None:
             return getattr(error, "status_code", 400), {}, content
         status = getattr(error, "status_code", None)
-        said = {"message": _first_line(error), "code": str(getattr(error, "code", None) or "")}
+        problem = {"message": _first_line(error), "code": str(getattr(error, "code", None) or "")}
         headers = getattr(getattr(error, "response", None), "headers", None)
         status = status if isinstance(status, int) and status >= 300 else 400
-        return status, dict(headers or {}), json.dumps({"error": said}).encode()
+        return status, dict(headers or {}), json.dumps({"error": problem}).encode()
 
 
 def _follow_no_redirect() -> None:
@@ -120,13 +120,13 @@ def _follow_no_redirect() -> None:
         return
     create_for_openai, create = openai._get_async_http_client, others.create_client
 
-    def for_openai(*given: Any, **more: Any) -> Any:
-        client = create_for_openai(*given, **more)
+    def for_openai(*arguments: Any, **more: Any) -> Any:
+        client = create_for_openai(*arguments, **more)
         client.follow_redirects = False
         return client
 
-    def create_client(self: Any, *given: Any, **more: Any) -> Any:
-        client = create(self, *given, **more)
+    def create_client(self: Any, *arguments: Any, **more: Any) -> Any:
+        client = create(self, *arguments, **more)
         client.event_hooks["response"].append(_stay)  # no setting: that would lose where it leads to
         return client
 

@@ -159,14 +159,14 @@ def drawing(decoding: Decoding, streams: Sequence[Random]) -> "list[Step]":
 
     if not decoding.sampled:
         return []
-    found: list[Step] = [steps.TemperatureLogitsWarper(float(decoding.temperature))]
+    drawn: list[Step] = [steps.TemperatureLogitsWarper(float(decoding.temperature))]
     if decoding.top_k:
-        found.append(steps.TopKLogitsWarper(decoding.top_k))
+        drawn.append(steps.TopKLogitsWarper(decoding.top_k))
     if decoding.top_p < 1:
-        found.append(steps.TopPLogitsWarper(decoding.top_p))
+        drawn.append(steps.TopPLogitsWarper(decoding.top_p))
     if decoding.min_p:
-        found.append(steps.MinPLogitsWarper(decoding.min_p))
-    return [*found, _Draw(streams)]
+        drawn.append(steps.MinPLogitsWarper(decoding.min_p))
+    return [*drawn, _Draw(streams)]
 
 
 class _Draw:
@@ -376,8 +376,8 @@ class HfModel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A process that it is sent to holds it once, however often it is sent, and loads it for itself."""
-        given = (self.model, self.endpoint, self._source, self._template, self._device, self._batch_size)
-        return _shared_model, (type(self), *given)
+        arguments = (self.model, self.endpoint, self._source, self._template, self._device, self._batch_size)
+        return _shared_model, (type(self), *arguments)
 
     @functools.cached_property
     def _config(self) -> "PreTrainedConfig":
@@ -421,8 +421,8 @@ class HfModel:
     def _generated(self, window: list[list[Request]]) -> Iterator[tuple[Request, dict[int, Reply]]]:
         """The answers to requests with the same `Params`, by group."""
         requests = [request for family in window for request in family]
-        own = self._network.generation_config
-        decoding = decide(requests[0].params, own)
+        defaults = self._network.generation_config
+        decoding = decide(requests[0].params, defaults)
         end = self._end()
 
         def compute(rows: Sequence[Row], cache: "Cache | None") -> list[Generated]:
@@ -494,9 +494,9 @@ class HfModel:
 
     def _end(self) -> set[int]:
         """Tokens that end an answer: those of the generation configuration and the tokenizer's own."""
-        own: Any = self._network.generation_config.eos_token_id
-        found = {own} if isinstance(own, int) else set(own or ())
-        return found if self._vocabulary.end is None else found | {self._vocabulary.end}
+        from_model: Any = self._network.generation_config.eos_token_id
+        ends = {from_model} if isinstance(from_model, int) else set(from_model or ())
+        return ends if self._vocabulary.end is None else ends | {self._vocabulary.end}
 
     def _replies(
         self, request: Request, prompt_tokens: int, generated: dict[int, Generated]
@@ -534,9 +534,9 @@ def same_for_all(request: Request, first: Reply) -> dict[int, Reply]:
 
 
 @functools.cache
-def _shared_model(kind: type[HfModel], *given: Any) -> HfModel:
+def _shared_model(kind: type[HfModel], *arguments: Any) -> HfModel:
     model = kind.__new__(kind)
-    model.model, model.endpoint, model._source, model._template, model._device, model._batch_size = given
+    model.model, model.endpoint, model._source, model._template, model._device, model._batch_size = arguments
     model._sent = True
     return model
 

@@ -144,10 +144,10 @@ def _hub_config(model: str, name: str) -> Path:
 def _dtype(model: str, config: Path) -> str:
     try:
         read: Any = json.loads(config.read_text(encoding="utf-8"))
-        found = read.get("dtype") or read.get("torch_dtype") or "auto"
+        name = read.get("dtype") or read.get("torch_dtype") or "auto"
     except (OSError, ValueError, AttributeError) as e:
         raise InputError(f"model '{model}': {config} cannot be read: {e}") from None
-    return str(found).removeprefix("torch.")
+    return str(name).removeprefix("torch.")
 
 
 def _digest(folder: Path) -> str:

@@ -137,13 +137,13 @@ class VllmModel(HfModel):
         from vllm.v1.engine.exceptions import EngineDeadError
 
         try:
-            found: list[Any] = self._engine.llm_engine.step()
+            outputs: list[Any] = self._engine.llm_engine.step()
         except (EngineDeadError, RuntimeError) as e:
             raise StoppedEarly(
                 f"model '{self.model}': the engine of vLLM has ended ({' '.join(str(e).split())[:200]}); "
                 "repeat the command to resume"
             ) from None
-        for output in found:
+        for output in outputs:
             if output.request_id in self._open:  # not aborted meanwhile
                 asked, sample = self._open.pop(output.request_id)
                 asked.call.open.remove(output.request_id)
@@ -156,12 +156,12 @@ class VllmModel(HfModel):
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind
 
-        own = self._engine.get_default_sampling_params()
+        defaults = self._engine.get_default_sampling_params()
         return SamplingParams(
-            temperature=own.temperature if asked.temperature is None else asked.temperature,
-            top_p=own.top_p if asked.top_p is None else asked.top_p,
-            top_k=own.top_k,
-            min_p=own.min_p,
+            temperature=defaults.temperature if asked.temperature is None else asked.temperature,
+            top_p=defaults.top_p if asked.top_p is None else asked.top_p,
+            top_k=defaults.top_k,
+            min_p=defaults.min_p,
             max_tokens=asked.max_tokens,
             logprobs=min(asked.top_logprobs, _MOST_LOGPROBS) or None,
             detokenize=False,
@@ -173,23 +173,26 @@ class VllmModel(HfModel):
         positions = None
         if only.logprobs:
             positions = tuple(
-                self._at(token, there) for token, there in zip(only.token_ids, only.logprobs, strict=True)
+                self._at(token, logprobs)
+                for token, logprobs in zip(only.token_ids, only.logprobs, strict=True)
             )
         ended = "stop" if only.finish_reason == "stop" else "length"
         text = self._vocabulary.text(only.token_ids)
         return Reply(text, ended, len(output.prompt_token_ids or ()), len(only.token_ids), 1, positions)
 
-    def _at(self, chosen: int, there: Any) -> Position:
+    def _at(self, chosen: int, logprobs: Any) -> Position:
         text = self._vocabulary.token
-        return Position(text(chosen), ranked([text(t) for t in there], [p.logprob for p in there.values()]))
+        return Position(
+            text(chosen), ranked([text(t) for t in logprobs], [p.logprob for p in logprobs.values()])
+        )
 
 
 def _seeded(params: "SamplingParams", request: Request, sample: int) -> "SamplingParams":
     """The parameters of one sample; greedy decoding needs no seed."""
-    own = params.clone()
-    if own.temperature:
-        own.seed = stream("vllm", request.text, request.params.seed, sample).getrandbits(31)
-    return own
+    seeded = params.clone()
+    if seeded.temperature:
+        seeded.seed = stream("vllm", request.text, request.params.seed, sample).getrandbits(31)
+    return seeded
 
 
 def _of_all(asked: _RunningRequest) -> dict[int, Reply]:

@@ -116,10 +116,10 @@ def distinct(n: str) -> Score:
     size = int(n)
 
     def score(text: str, _: str) -> float:
-        own = words(text)
-        if len(own) < size:
+        tokens = words(text)
+        if len(tokens) < size:
             return math.nan
-        return len({tuple(own[i : i + size]) for i in range(len(own) - size + 1)}) / len(own)
+        return len({tuple(tokens[i : i + size]) for i in range(len(tokens) - size + 1)}) / len(tokens)
 
     return score
 

@@ -64,12 +64,12 @@ def power(
     Example: dhp power --detection 75 --tied 40
     """
     question = replace(question, seed=seed)
-    given = {"metrics": metrics, "correlation": correlation, "tied": tied}
+    named = {"metrics": metrics, "correlation": correlation, "tied": tied}
     with progress_of(True) as show:
-        found = _analyses(
-            run, detection, model, question, {k: v for k, v in given.items() if v is not None}, show
+        analyses = _analyses(
+            run, detection, model, question, {k: v for k, v in named.items() if v is not None}, show
         )
-    print_out(Printout(_parts(found), [each.to_json() for each in found]), json=json)
+    print_out(Printout(_parts(analyses), [each.to_json() for each in analyses]), json=json)
 
 
 def _analyses(
@@ -85,10 +85,10 @@ def _analyses(
 
     sources = {"RUN...": bool(runs), "--detection": detection is not None, "--model": model is not None}
     if sum(sources.values()) != 1:
-        both = " and ".join(name for name, there in sources.items() if there) or "none"
+        both = " and ".join(name for name, is_named in sources.items() if is_named) or "none"
         raise InputError(f"power: {both} given; allowed: one of {', '.join(sources)}")
     allowed = {"--detection": ("metrics", "correlation", "tied"), "--model": ("metrics",), "RUN...": ()}
-    (source,) = (name for name, there in sources.items() if there)
+    (source,) = (name for name, is_named in sources.items() if is_named)
     if surplus := [name for name in settings if name not in allowed[source]]:
         where = " or ".join(name for name, options in allowed.items() if surplus[0] in options)
         raise InputError(f"--{surplus[0]}: is not for {source}; allowed: with {where}")

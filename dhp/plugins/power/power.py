@@ -158,8 +158,8 @@ def power_of_mock(
     if not model.startswith(_MOCK):
         raise InputError(f"model '{model}': is not a mock judge; allowed: mock/KIND?dial=value")
     judge = mock_judge(model, question.seed)
-    own = judge.dials.sensitivities
-    named = (v for key in own for v in ([key] if "." in key else [f"{key}.{d}" for d in _DEGREES]))
+    sensitivities = judge.dials.sensitivities
+    named = (v for key in sensitivities for v in ([key] if "." in key else [f"{key}.{d}" for d in _DEGREES]))
     variants = tuple(dict.fromkeys([*(f"damage.{d}" for d in _DEGREES), *named]))
     table = _rated(judge, variants, metrics).difference_table(variants, _metric_names(metrics))
     kinds = question.kinds or _KINDS
@@ -186,8 +186,8 @@ def _of_pilot(rated: RunResult, question: Question, progress: Progress | None) -
         pairs = table[:, variants.index(row.variant)]
         if result.looks > 1:  # a kind that was decided was not asked about further examples
             pairs = pairs[~np.isnan(pairs).all(axis=1)]
-        found = _variant(row.variant, pairs, question, kinds, result.floor, _FEW_LIMIT)
-        rows.append(replace(found, verdict=row.verdict, detection=row.detection))
+        analysis = _variant(row.variant, pairs, question, kinds, result.floor, _FEW_LIMIT)
+        rows.append(replace(analysis, verdict=row.verdict, detection=row.detection))
     source = f"{name}, pilot of {n} examples that stand for all others, {_metrics(len(ratings.metrics))}"
     return PowerAnalysis(source, n, question.n, _FEW_LIMIT, question.runs, kinds, result.floor, tuple(rows))
 
@@ -228,8 +228,8 @@ def _rated(judge: MockJudge, variants: Sequence[str], metrics: int) -> RatingsAr
         Candidate(str(i), variant, "", "") for i in range(_MOCK_EXAMPLES) for variant in (ORIGINAL, *variants)
     ]
     judge.dials = replace(judge.dials, latency=0.0)
-    given = list(judge.rate(candidates, task))
-    frame = pd.DataFrame({f.name: [getattr(r, f.name) for r in given] for f in fields(Rating)})
+    rated = list(judge.rate(candidates, task))
+    frame = pd.DataFrame({f.name: [getattr(r, f.name) for r in rated] for f in fields(Rating)})
     (ratings,) = split_ratings(frame)
     return ratings
 

@@ -87,11 +87,11 @@ def power_curve(power: Callable[[int], float], chance: float, limit: int, runs: 
 
     `power` simulates `runs` runs of a number of examples. The curve ends at `limit` examples at the latest.
     """
-    sizes, found = [1], [power(1)]
-    while sizes[-1] < limit and power_interval(found[-1], runs)[0] < chance:
+    sizes, powers = [1], [power(1)]
+    while sizes[-1] < limit and power_interval(powers[-1], runs)[0] < chance:
         sizes.append(min(limit, sizes[-1] + max(1, sizes[-1] // 3)))
-        found.append(power(sizes[-1]))
-    return PowerCurve(tuple(sizes), tuple(found), runs)
+        powers.append(power(sizes[-1]))
+    return PowerCurve(tuple(sizes), tuple(powers), runs)
 
 
 def simulated_power(
@@ -136,9 +136,9 @@ def simulated_power(
     for start in range(0, runs, most):
         count = min(most, runs - start)
         drawn = x[rng.integers(len(x), size=(n, count))]
-        found = detection(drawn, ["run"] * count)
-        said = verdicts(found, _fell_log_p(drawn), floor=floor, together=together)
-        noticed += said.count(NOTICED)
+        detected = detection(drawn, ["run"] * count)
+        words = verdicts(detected, _fell_log_p(drawn), floor=floor, together=together)
+        noticed += words.count(NOTICED)
     return noticed / runs
 
 

@@ -103,14 +103,14 @@ def probe(
         say(*estimates_shown(estimates(spec)))
         return
     if out is None:
-        found = probed(spec)
+        results = probed(spec)
     else:
         folder = Path(out)
         check_free_folder(folder, "probes.json", "probe")
         with Lock(folder / ".lock", f"`out` {folder}"):
-            found = probed(spec)
-            write_probes(found, folder)
-    parts = probe_parts(found.results)
+            results = probed(spec)
+            write_probes(results, folder)
+    parts = probe_parts(results.results)
     if out is not None:
         parts.append(f"written to {out}: probes.json, report.html, examples, texts, ratings")
-    print_out(Printout(parts, found.to_json()), json=json)
+    print_out(Printout(parts, results.to_json()), json=json)

@@ -25,7 +25,7 @@ class ProbeChoice:
             "invariance, verbosity, calibration or stability; may be repeated; default: all.",
             name="--probe",
             metavar="NAME",
-            many=True,
+            repeatable=True,
         ),
     )
     damage: str = field(

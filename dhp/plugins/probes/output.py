@@ -40,20 +40,22 @@ class Line:
 
 def lines_of(result: ProbeResult) -> list[Line]:
     """A line a probe, of invariance one a change."""
-    found = [_of_change(name, own) for name, own in result.invariance.items()]
-    found += [
+    lines = [_of_change(name, figures) for name, figures in result.invariance.items()]
+    lines += [
         _without("invariance", LABELS[name], name, result) for name in LABELS if name in result.left_out
     ]
     damage = kind_name(result.damage)
-    if own := result.verbosity:
-        found.append(_of_padding(own) if own.net.n else _without("verbosity", "padding", "padding", result))
+    if figures := result.verbosity:
+        lines.append(
+            _of_padding(figures) if figures.net.n else _without("verbosity", "padding", "padding", result)
+        )
     if steps := result.calibration:
         counted = _of_calibration(steps, result)
-        found.append(counted if steps.order.n else _without("calibration", damage, result.damage, result))
+        lines.append(counted if steps.order.n else _without("calibration", damage, result.damage, result))
     if orders := result.stability:
         asked = _of_stability(orders, result)
-        found.append(asked if orders.flips.n else _without("stability", damage, result.damage, result))
-    return found
+        lines.append(asked if orders.flips.n else _without("stability", damage, result.damage, result))
+    return lines
 
 
 def _without(probe: str, what: str, name: str, result: ProbeResult) -> Line:
@@ -63,43 +65,47 @@ def _without(probe: str, what: str, name: str, result: ProbeResult) -> Line:
     return Line(probe, what, "–", "", "0", "left out", why)
 
 
-def _of_change(name: str, own: Moves) -> Line:
+def _of_change(name: str, moves: Moves) -> Line:
     meaning = (
-        f"{percent(own.moved.value)} of the scores move, by {_part(own.size)} of the scale on average "
-        f"(mean change {_signed(own.change.value)}); asked again the same text moves "
-        f"{percent(own.again.value)}, by {_part(own.again_size)}"
+        f"{percent(moves.moved.value)} of the scores move, by {_part(moves.size)} of the scale on average "
+        f"(mean change {_signed(moves.change.value)}); asked again the same text moves "
+        f"{percent(moves.again.value)}, by {_part(moves.again_size)}"
     )
-    if own.share is not None:
-        meaning += f"; it costs {percent(own.share)} of what the mildest damage costs"
-    figure = f"moved {shown(own.moved)}"
-    return Line("invariance", LABELS[name], figure, shown(own.again), str(own.moved.n), own.state, meaning)
+    if moves.share is not None:
+        meaning += f"; it costs {percent(moves.share)} of what the mildest damage costs"
+    figure = f"moved {shown(moves.moved)}"
+    return Line(
+        "invariance", LABELS[name], figure, shown(moves.again), str(moves.moved.n), moves.state, meaning
+    )
 
 
-def _of_padding(own: Rise) -> Line:
-    doses = listed([str(dose.k) for dose in own.doses])
-    rose = listed([percent(dose.rose.value) for dose in own.doses])
-    fell = listed([percent(dose.fell.value) for dose in own.doses])
+def _of_padding(rise: Rise) -> Line:
+    doses = listed([str(dose.k) for dose in rise.doses])
+    rose = listed([percent(dose.rose.value) for dose in rise.doses])
+    fell = listed([percent(dose.fell.value) for dose in rise.doses])
     meaning = (
         f"with {doses} empty sentences {rose} of the scores rise and {fell} fall; "
-        f"asked again {percent(own.again.rose.value)} rise and {percent(own.again.fell.value)} fall"
+        f"asked again {percent(rise.again.rose.value)} rise and {percent(rise.again.fell.value)} fall"
     )
-    figure, noise = f"rose less fell {shown(own.net, sign=True)}", shown(own.again.net, sign=True)
-    return Line("verbosity", "padding", figure, noise, str(own.net.n), own.state, meaning)
+    figure, noise = f"rose less fell {shown(rise.net, sign=True)}", shown(rise.again.net, sign=True)
+    return Line("verbosity", "padding", figure, noise, str(rise.net.n), rise.state, meaning)
 
 
-def _of_calibration(own: Calibration, result: ProbeResult) -> Line:
-    means = listed([_part(mean) for mean in own.means.values()])
-    doses = listed([str(k) for k in own.means])
+def _of_calibration(calibration: Calibration, result: ProbeResult) -> Line:
+    means = listed([_part(mean) for mean in calibration.means.values()])
+    doses = listed([str(k) for k in calibration.means])
     meaning = (
         f"texts with {doses} damages score {means} of the scale; of two texts the one with more damages "
-        f"scores higher in {percent(own.reversed.value)} (the same text asked again: "
-        f"{percent(own.again.value)})"
+        f"scores higher in {percent(calibration.reversed.value)} (the same text asked again: "
+        f"{percent(calibration.again.value)})"
     )
-    if own.rises_at:
-        meaning += f"; scores rise again at {listed([str(k) for k in own.rises_at])}"
+    if calibration.rises_at:
+        meaning += f"; scores rise again at {listed([str(k) for k in calibration.rises_at])}"
     meaning += f"; {points_line(result)}"
-    figure, what = f"right order {shown(own.order)}", kind_name(result.damage)
-    return Line("calibration", what, figure, "50% by chance", str(own.order.n), own.state, meaning)
+    figure, what = f"right order {shown(calibration.order)}", kind_name(result.damage)
+    return Line(
+        "calibration", what, figure, "50% by chance", str(calibration.order.n), calibration.state, meaning
+    )
 
 
 def points_line(result: ProbeResult) -> str:
@@ -109,22 +115,23 @@ def points_line(result: ProbeResult) -> str:
         unused = sum(share == 0 for points in result.points.values() for share in points.values())
         return f"{unused} points of the scales of {len(result.points)} metrics are never used"
     (points,) = scales
-    used = [p for p in points if any(own[p] > 0 for own in result.points.values())]
+    used = [p for p in points if any(counts[p] > 0 for counts in result.points.values())]
     if any(" to " in p for p in points):
         return f"scores are in {len(used)} of {len(points)} tenths of the scale"
     never = [p for p in points if p not in used]
     return f"points used: {listed(used)}" + (f", never {listed(never)}" if never else "")
 
 
-def _of_stability(own: Stability, result: ProbeResult) -> Line:
+def _of_stability(stability: Stability, result: ProbeResult) -> Line:
     meaning = (
         f"original and copy with {STABILITY_DOSE} damages, each asked {result.repeats} times: "
-        f"{percent(own.flips.value)} of the pairs come out in the opposite order another time, "
-        f"{percent(own.changes.value)} in another one, ties included; {percent(own.identical.value)} of the "
-        f"texts always have the same score, and two scores of a text differ by {_part(own.size)} of the scale"
+        f"{percent(stability.flips.value)} of the pairs come out in the opposite order another time, "
+        f"{percent(stability.changes.value)} in another one, ties included; "
+        f"{percent(stability.identical.value)} of the texts always have the same score, and two scores of a "
+        f"text differ by {_part(stability.size)} of the scale"
     )
-    figure, what = f"flips {shown(own.flips)}", kind_name(result.damage)
-    return Line("stability", what, figure, "", str(own.flips.n), own.state, meaning)
+    figure, what = f"flips {shown(stability.flips)}", kind_name(result.damage)
+    return Line("stability", what, figure, "", str(stability.flips.n), stability.state, meaning)
 
 
 def shown(figure: Figure, *, sign: bool = False) -> str:
@@ -172,8 +179,8 @@ def probe_parts(results: Sequence[ProbeResult]) -> list[Part]:
 
 def unscored(result: ProbeResult) -> str:
     """How many ratings have no score, if any."""
-    said = ", ".join(f"{n:,} {reason}" for reason, n in without_score(result.ratings).items())
-    return f"ratings without a score are left out of every pair: {said}" if said else ""
+    reasons = ", ".join(f"{n:,} {reason}" for reason, n in without_score(result.ratings).items())
+    return f"ratings without a score are left out of every pair: {reasons}" if reasons else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +205,8 @@ def probes_page(probed: Probed) -> str:
 def _tables(result: ProbeResult) -> Iterator[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
     """What lies behind the lines."""
     headings = ("rose", "fell", "rose less fell", "mean change")
-    if own := result.verbosity:
-        rows = [(str(dose.k), *_cells(dose)) for dose in (own.again, *own.doses)]
+    if figures := result.verbosity:
+        rows = [(str(dose.k), *_cells(dose)) for dose in (figures.again, *figures.doses)]
         yield "Padding: scores against the original, by sentences added", ("sentences", *headings), rows
     if steps := result.calibration:
         rows = [(str(step.k), *_cells(step)) for step in steps.steps]

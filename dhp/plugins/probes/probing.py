@@ -133,12 +133,12 @@ def estimates(spec: ProbeSpec) -> list[Estimate]:
     judges = _pointwise(spec.judges(context := spec.settings.context()))
     with progress_of(spec.progress) as show:
         parts = _texts(spec, context, show, dry=True)
-    found = perturbing_estimates(parts, spec.choice, spec.settings, context)
+    estimates_made = perturbing_estimates(parts, spec.choice, spec.settings, context)
     for part in parts:
         texts = [c for some in _passes(part.candidates(), spec.chosen) for c in some]
         estimated = judge_estimates(judges, part.dataset.name, texts, part.dataset.task)
-        found += [replace(each, controls=0.0) for each in estimated]
-    return found
+        estimates_made += [replace(each, controls=0.0) for each in estimated]
+    return estimates_made
 
 
 def _pointwise(judges: Sequence[Judge]) -> Sequence[Judge]:
@@ -158,15 +158,15 @@ def _texts(
     names = spec.chosen.names
     suite = probe_suite(names, spec.chosen.damage)
     choice = with_own_task(spec.dataset, spec.choice, spec.metrics)
-    found, _ = found_datasets(spec.dataset, choice, spec.seed)
-    datasets = [replace(each, suite=suite, pair_variants=(), pairs=()) for each in found]
-    given = choice.perturb_model
-    if given and "invariance" not in names:
+    chosen, _ = found_datasets(spec.dataset, choice, spec.seed)
+    datasets = [replace(each, suite=suite, pair_variants=(), pairs=()) for each in chosen]
+    perturb_model = choice.perturb_model
+    if perturb_model and "invariance" not in names:
         raise InputError("`perturb_model`: is for the paraphrases of the probe invariance; leave it out")
-    model = open_perturb_model(given, spec.settings, context) if given else None
-    own = (layout, item_order) if "invariance" in names else ()
-    registry = find_perturbers(own, [suite])
-    build = Builder(own, registry, spec.seed, model, {}, None, dry, progress, context.executor)
+    model = open_perturb_model(perturb_model, spec.settings, context) if perturb_model else None
+    perturbers = (layout, item_order) if "invariance" in names else ()
+    registry = find_perturbers(perturbers, [suite])
+    build = Builder(perturbers, registry, spec.seed, model, {}, None, dry, progress, context.executor)
     build.check(datasets, None)
     made = [without_lower_doses(part).judged_by(spec.metrics) for part in build.all(datasets)]
     context.stop_if_waiting()
@@ -177,12 +177,12 @@ def _ready(judges: Sequence[Judge], part: PerturbedDataset) -> Iterator[tuple[Ju
     """The judges with the metrics by which they rate, prepared for the texts."""
     texts, task = part.candidates(), part.dataset.task
     for judge in judges:
-        own = judge.own_task(task, texts)
-        judge.prepare(texts, own)
+        judged_task = judge.own_task(task, texts)
+        judge.prepare(texts, judged_task)
         if judge.cached_model:
             identity = json.dumps([judge.identity, part.identity], sort_keys=True, default=str)
             judge.cached_model.run = text_hash(identity)
-        yield judge, own
+        yield judge, judged_task
 
 
 def _passes(texts: Sequence[Candidate], chosen: ProbeChoice) -> Iterator[list[Candidate]]:
@@ -249,12 +249,12 @@ class _Scores:
 
     def of(self, variant: str, repeat: int = 0) -> Floats:
         """Scores of a variant in one pass, shape (n, M); NaN without a score."""
-        own = self._tables.get((variant, repeat))
-        if own is None:
+        table_of = self._tables.get((variant, repeat))
+        if table_of is None:
             return np.full((len(self.examples), len(self.metrics)), np.nan)
-        table = own.pivot(index="example", columns="metric", values="score")
-        found: Floats = table.reindex(index=self.examples, columns=self.metrics).to_numpy(dtype=np.float64)
-        return found
+        table = table_of.pivot(index="example", columns="metric", values="score")
+        scores: Floats = table.reindex(index=self.examples, columns=self.metrics).to_numpy(dtype=np.float64)
+        return scores
 
 
 def _result(

@@ -72,15 +72,15 @@ def with_interval(
 _DIFFERENCE = (-1.0, 1.0)
 
 
-def compared_with_zero(found: Figure, words: tuple[str, str, str]) -> str:
+def compared_with_zero(mean: Figure, words: tuple[str, str, str]) -> str:
     """What the interval of a difference says, in the probe's `words` for much, a little, and not.
 
     Much: all of it lies above 0, and it reaches `MARGIN`. A little: above 0 and below `MARGIN`. Not: it holds
     0 and ends below `MARGIN`. Else, and with fewer than five examples, `undecided`.
     """
-    if found.ci is None or found.n < FEWEST_PAIRS:
+    if mean.ci is None or mean.n < FEWEST_PAIRS:
         return "undecided"
-    low, high = found.ci
+    low, high = mean.ci
     if low > 0:
         return words[0] if high >= MARGIN else words[1]
     return words[2] if high < MARGIN else "undecided"
@@ -123,9 +123,9 @@ def moves(
     examples with the same integer in `clusters` belong together. Without damaged copies a tenth of the scale
     stands for what damage costs.
     """
-    there = ~np.isnan(originals).any(axis=0) & ~np.isnan(changed)
+    defined = ~np.isnan(originals).any(axis=0) & ~np.isnan(changed)
     by_change, by_noise = (
-        np.where(there[:, None], x, np.nan)
+        np.where(defined[:, None], x, np.nan)
         for x in (_against(originals, changed, spans), _noise(originals, spans))
     )
     state, share = _state(originals[0], changed, spans, clusters, damage)
@@ -155,10 +155,10 @@ def _state(
         noticed = [word is NOTICED for word in words]
     else:
         beside, noticed = np.full(control.shape, DAMAGE), [True]
-    (found,) = movements(control, beside, noticed, clusters)
+    (movement,) = movements(control, beside, noticed, clusters)
     rated = control if not damage else np.concatenate([control, beside], axis=1)
-    state, metric = control_state(found, scores_move=bool(np.nan_to_num(rated).any()) or not damage)
-    return state, float(found.share[metric]) if found.against[metric] >= 0 else None
+    state, metric = control_state(movement, scores_move=bool(np.nan_to_num(rated).any()) or not damage)
+    return state, float(movement.share[metric]) if movement.against[metric] >= 0 else None
 
 
 def _against(originals: Floats, changed: Floats, spans: Floats) -> Floats:
@@ -226,7 +226,7 @@ def rise(
     every = np.stack([*steps.values()], axis=1)
     net = with_interval(mean_influences(np.sign(every)), clusters, bounds=_DIFFERENCE)
     return Rise(
-        tuple(_dose(k, own, clusters) for k, own in steps.items()),
+        tuple(_dose(k, drops, clusters) for k, drops in steps.items()),
         net,
         _dose(0, _noise(originals, spans), clusters),
         compared_with_zero(net, ("rises", "rises a little", "does not rise")),
@@ -289,7 +289,7 @@ def calibration(
     higher = np.where(np.isnan(pairs), np.nan, pairs > 0)
     noise = _noise(originals, spans)
     return Calibration(
-        {k: _mean((own - lows) / spans) for k, own in zip(doses, scores, strict=True)},
+        {k: _mean((of_dose - lows) / spans) for k, of_dose in zip(doses, scores, strict=True)},
         with_interval(mean_influences((1 - np.sign(pairs)) / 2), clusters),
         with_interval(mean_influences(higher), clusters),
         with_interval(mean_influences(np.where(np.isnan(noise), np.nan, noise > 0)), clusters),

@@ -104,23 +104,23 @@ def _list_items(text: str) -> Iterator[_Items]:
     run: _Items = []
     before, start = "", 0
     for line in [*text.splitlines(keepends=True), ""]:
-        found = _LISTED.match(line.rstrip())
-        mark = found["mark"] if found else ""
+        match = _LISTED.match(line.rstrip())
+        mark = match["mark"] if match else ""
         if mark != before or not mark:
             if len(run) > 1:
                 yield run
             run = []
-        if found:
-            run.append((start + found.start("item"), start + found.end("item")))
+        if match:
+            run.append((start + match.start("item"), start + match.end("item")))
         before, start = mark, start + len(line)
 
 
 def _series_items(text: str) -> Iterator[_Items]:
     """The items of each series in a sentence."""
     for series in (_NAMES, _NOUNS):
-        for found in series.finditer(text):
-            start = found.start()
-            words = [m for m in _ITEM.finditer(found[0]) if m[0] not in _JOINING]
+        for match in series.finditer(text):
+            start = match.start()
+            words = [m for m in _ITEM.finditer(match[0]) if m[0] not in _JOINING]
             before = re.search(r"[\w'’-]+(?= $)", text[:start])
             if before is None:
                 continue

@@ -45,8 +45,8 @@ def review(
 
     if (page is None) == (not reviewed):
         raise InputError("say what to do: --page FILE.html, or --reviewed FILE.json")
-    for name, given, needed in (("--dataset", dataset, page), ("--freeze", freeze, reviewed)):
-        if given and not needed:
+    for name, value, needed in (("--dataset", dataset, page), ("--freeze", freeze, reviewed)):
+        if value and not needed:
             raise InputError(f"{name}: needs {'--page' if name == '--dataset' else '--reviewed'}")
     reviewable = read_reviewable(Path(folder))
     if page is not None:
@@ -71,31 +71,31 @@ def _use_reviews(reviewable: "ReviewableSet", files: Sequence[str], freeze: str 
     if freeze is not None:
         check_free(Path(freeze))
     reviews = read_reviews(files, reviewable)
-    found = summary(reviewable, reviews)
-    say(*_summary_parts(found))
+    review_summary = summary(reviewable, reviews)
+    say(*_summary_parts(review_summary))
     if freeze is not None:
         parts = reviewed_parts(reviewable, reviews)
-        write_set(Path(freeze), parts, found)
+        write_set(Path(freeze), parts, review_summary)
         count = sum(t.text is not None for part in parts for t in part.texts)
         say(f"{count} texts frozen in {freeze}")
 
 
-def _summary_parts(found: "SetReview") -> Iterator[Part]:
+def _summary_parts(set_review: "SetReview") -> Iterator[Part]:
     from dhp.content.catalog import variant_name
     from dhp.report.labels import percent, percents
 
-    for name, count in found.reviewers.items():
-        open_texts = found.texts - count
-        said = f", {open_texts} not reviewed, which stay as they are" if open_texts else ""
-        yield f"{name}: {count} of {found.texts} texts reviewed{said}"
-    yield f"rejected: {found.rejected}, edited by hand: {found.by_hand}"
-    if len(found.reviewers) > 1:
-        alpha = "undefined" if found.alpha is None else f"{found.alpha:.2f}"
+    for name, count in set_review.reviewers.items():
+        open_texts = set_review.texts - count
+        open_note = f", {open_texts} not reviewed, which stay as they are" if open_texts else ""
+        yield f"{name}: {count} of {set_review.texts} texts reviewed{open_note}"
+    yield f"rejected: {set_review.rejected}, edited by hand: {set_review.by_hand}"
+    if len(set_review.reviewers) > 1:
+        alpha = "undefined" if set_review.alpha is None else f"{set_review.alpha:.2f}"
         yield f"agreement on which text is worse: Krippendorff's alpha {alpha}"
     headings = ["kind", "texts", "really worse", "95 %", "same", "better"]
-    datasets = {k.dataset for k in found.kinds}
+    datasets = {k.dataset for k in set_review.kinds}
     rows = []
-    for k in found.kinds:
+    for k in set_review.kinds:
         interval = None if k.low is None or k.high is None else (k.low, k.high)
         kind = variant_name(k.variant) if len(datasets) == 1 else f"{k.dataset}: {variant_name(k.variant)}"
         shares = (percent(k.worse), percents(interval), percent(k.same), percent(k.better))

@@ -65,10 +65,10 @@ def read_reviewable(folder: Path) -> ReviewableSet:
     Raises `InputError` for a broken set, and where no text differs from its original.
     """
     parts, set_hash = read_set(folder), read_card(folder).sha256
-    found = [pair for part in parts.values() for pair in _pairs(part, set_hash)]
-    if not found:
+    pairs = [pair for part in parts.values() for pair in _pairs(part, set_hash)]
+    if not pairs:
         raise InputError(f"{folder}: no text differs from its original; allowed: a set with degraded texts")
-    order = shuffled(found, stream(set_hash, "review"))
+    order = shuffled(pairs, stream(set_hash, "review"))
     return ReviewableSet(folder, set_hash, parts, {pair.key: pair for pair in order})
 
 
@@ -89,26 +89,26 @@ Check = tuple[bool, str]
 def checks(reviewable: ReviewableSet) -> dict[Key, list[Check]]:
     """Pair -> edits, similarity, the checks of texts by language model, what stands out in its variant."""
     outliers = {
-        (part.dataset.name, found.variant.name, example): why
+        (part.dataset.name, audit.variant.name, example): why
         for part in reviewable.parts.values()
-        for found in audited(part)
-        for example, why in found.outliers.items()
+        for audit in audited(part)
+        for example, why in audit.outliers.items()
     }
     return {key: _checks(pair, outliers.get(key)) for key, pair in reviewable.pairs.items()}
 
 
 def _checks(pair: Pair, outlier: str | None) -> list[Check]:
-    found, audit = list[Check](), pair.degraded.audit
+    listed, audit = list[Check](), pair.degraded.audit
     if audit and audit.asked is not None and audit.made is not None:
-        found.append((audit.made >= audit.asked, f"{audit.made} of {audit.asked} edits made"))
+        listed.append((audit.made >= audit.asked, f"{audit.made} of {audit.asked} edits made"))
     if audit:
-        found.append((True, f"similarity to the original {audit.similarity:.2f}"))
+        listed.append((True, f"similarity to the original {audit.similarity:.2f}"))
     if pair.variant.method in ("llm", "authored") and not pair.degraded.by_hand:
-        found.append(_acceptance(pair))
-    found += [(False, f"an earlier answer was rejected: {why}") for why in pair.degraded.rejected]
+        listed.append(_acceptance(pair))
+    listed += [(False, f"an earlier answer was rejected: {why}") for why in pair.degraded.rejected]
     if pair.degraded.by_hand:
-        found.append((True, "edited by hand"))
-    return found + ([(False, f"stands out: {outlier}")] if outlier else [])
+        listed.append((True, "edited by hand"))
+    return listed + ([(False, f"stands out: {outlier}")] if outlier else [])
 
 
 def _acceptance(pair: Pair) -> Check:
@@ -179,41 +179,43 @@ def read_reviews(files: Sequence[str], reviewable: ReviewableSet) -> Reviews:
     reviews: dict[str, Mapping[Key, ReviewedText]] = {}
     read: dict[str, str] = {}
     for number, file in enumerate(files, 1):
-        found = _read(Path(file), reviewable)
-        if found.id in read:
-            raise InputError(f"{file}: the same review as {read[found.id]}; allowed: each reviewer once")
-        read[found.id] = file
-        name = printable(found.reviewer.strip()) or f"reviewer {number}"
+        review_file = _read(Path(file), reviewable)
+        if review_file.id in read:
+            raise InputError(
+                f"{file}: the same review as {read[review_file.id]}; allowed: each reviewer once"
+            )
+        read[review_file.id] = file
+        name = printable(review_file.reviewer.strip()) or f"reviewer {number}"
         while name in reviews:
             name = f"{name} ({number})"
-        reviews[name] = _by_key(file, found, reviewable)
+        reviews[name] = _by_key(file, review_file, reviewable)
     return reviews
 
 
 def _read(path: Path, reviewable: ReviewableSet) -> ReviewFile:
-    found, _ = read_form(path, ReviewFile, SCHEMA)
-    if found.set != reviewable.hash:
+    content, _ = read_form(path, ReviewFile, SCHEMA)
+    if content.set != reviewable.hash:
         raise InputError(
-            f"{path}: is a review of another set, {found.set[:12]}; "
+            f"{path}: is a review of another set, {content.set[:12]}; "
             f"allowed: of {reviewable.folder}, {reviewable.hash[:12]}"
         )
-    return found
+    return content
 
 
-def _by_key(file: str, found: ReviewFile, reviewable: ReviewableSet) -> dict[Key, ReviewedText]:
+def _by_key(file: str, content: ReviewFile, reviewable: ReviewableSet) -> dict[Key, ReviewedText]:
     texts: dict[Key, ReviewedText] = {}
-    for index, said in enumerate(found.reviews):
+    for index, text in enumerate(content.reviews):
         place = f"{file}: reviews.{index}"
-        pair = reviewable.pairs.get(said.key)
+        pair = reviewable.pairs.get(text.key)
         if pair is None:
             raise InputError(
-                f"{place}: the set has no pair of '{said.dataset}', '{said.variant}', '{said.example}'"
+                f"{place}: the set has no pair of '{text.dataset}', '{text.variant}', '{text.example}'"
             )
-        if said.key in texts:
+        if text.key in texts:
             raise InputError(f"{place}: a second review of the same text; allowed: one")
-        if said.text in (pair.original, pair.degraded.text):
+        if text.text in (pair.original, pair.degraded.text):
             raise InputError(f"{place}: the edited text equals one of the pair; allowed: another text")
-        texts[said.key] = said
+        texts[text.key] = text
     return texts
 
 
@@ -233,12 +235,12 @@ def summary(reviewable: ReviewableSet, reviews: Reviews) -> SetReview:
 
 def decisions(reviews: Reviews) -> dict[Key, Decision]:
     """What is done with each reviewed text: one rejection rejects it, else one edit edits it."""
-    said: dict[Key, set[Decision]] = {}
+    by_key: dict[Key, set[Decision]] = {}
     for texts in reviews.values():
         for key, text in texts.items():
-            said.setdefault(key, set()).add(text.decision)
+            by_key.setdefault(key, set()).add(text.decision)
     ranked: tuple[Decision, ...] = ("reject", "edit", "accept")
-    return {key: next(each for each in ranked if each in all_said) for key, all_said in said.items()}
+    return {key: next(each for each in ranked if each in all_said) for key, all_said in by_key.items()}
 
 
 def agreement(reviewable: ReviewableSet, reviews: Reviews) -> float | None:
@@ -264,13 +266,13 @@ def _side(worse: Worse, pair: Pair) -> int:
 def _kinds(reviewable: ReviewableSet, reviews: Reviews) -> Iterator[ReviewedKind]:
     shares: dict[tuple[str, str], list[Mapping[Worse, float]]] = {}
     for key in reviewable.pairs:
-        if said := [text.worse for text in _said(key, reviews)]:
+        if worse := [text.worse for text in _said(key, reviews)]:
             answers: tuple[Worse, ...] = ("degraded", "same", "original")
-            shares.setdefault(key[:2], []).append({each: said.count(each) / len(said) for each in answers})
+            shares.setdefault(key[:2], []).append({each: worse.count(each) / len(worse) for each in answers})
     for part in reviewable.parts.values():
         for variant in part.variants:
-            if found := shares.get((part.dataset.name, variant.name)):
-                yield _kind(part.dataset.name, variant.name, found)
+            if share := shares.get((part.dataset.name, variant.name)):
+                yield _kind(part.dataset.name, variant.name, share)
 
 
 def _kind(dataset: str, variant: str, shares: Sequence[Mapping[Worse, float]]) -> ReviewedKind:
@@ -309,11 +311,13 @@ def _reviewed(part: PerturbedDataset, settled: Mapping[Key, Decision], reviews: 
     for t in part.texts:
         key = (part.dataset.name, t.variant, t.example)
         if settled.get(key) == "reject":
-            notes = (said.note for said in _said(key, reviews) if said.decision == "reject" and said.note)
+            notes = (
+                review.note for review in _said(key, reviews) if review.decision == "reject" and review.note
+            )
             reason = ": ".join(["rejected in review", *islice(notes, 1)])
             t = replace(t, text=None, reason=reason, audit=None, by_hand=False)
         elif settled.get(key) == "edit":
-            text = next(said.text for said in _said(key, reviews) if said.text is not None)
+            text = next(review.text for review in _said(key, reviews) if review.text is not None)
             t = replace(t, text=text, audit=audit(outputs[t.example], text), by_hand=True)
         texts.append(t)
     return replace(part, texts=tuple(texts), origins=_origins(part, texts))
@@ -348,14 +352,14 @@ def examples_with_sources(
 
     Raises `InputError` for data that the set was not made of.
     """
-    found: dict[tuple[str, str], Mapping[str, str]] = {}
+    sources: dict[tuple[str, str], Mapping[str, str]] = {}
     datasets, _ = found_datasets(list(dataset), Choice(perturbed=reviewable.folder), 0)
     for each in datasets:
         part_of(reviewable.parts, each)
         labels = {"": each.task.source_label or "source", **each.task.shown_fields}
         for example in each.examples:
-            found[each.name, example.id] = _shown(example, labels)
-    return found
+            sources[each.name, example.id] = _shown(example, labels)
+    return sources
 
 
 def _shown(example: Example, labels: Mapping[str, str]) -> dict[str, str]:

@@ -26,12 +26,12 @@ def _pipeline(name: str) -> Any:
     except ImportError:
         raise NotApplicable(f"spaCy is not installed; {install_command('spacy')}") from None
     try:
-        found = spacy.load(name)
+        pipeline = spacy.load(name)
     except OSError:
         raise NotApplicable(f"the spaCy pipeline '{name}' is not installed") from None
-    if found.lang != "en":
-        raise NotApplicable(f"the spaCy pipeline '{name}' is for '{found.lang}'; this rule is for English")
-    return found
+    if pipeline.lang != "en":
+        raise NotApplicable(f"the spaCy pipeline '{name}' is for '{pipeline.lang}'; this rule is for English")
+    return pipeline
 
 
 def _parsed(text: str, pipeline: str, annotation: str) -> Any:
@@ -124,9 +124,9 @@ entity_swaps = replace(entity_swaps, origin=_origin)
 def _mentions(parsed: Any) -> Iterator[tuple[int, str, str]]:
     """(start, name, kind) of each entity of a known kind, without an article or a possessive ending."""
     for entity in parsed.ents:
-        found = _ENTITY.fullmatch(entity.text)
-        if found and found[1].strip() and entity.label_ in _KINDS:
-            yield entity.start_char + found.start(1), found[1], _KINDS[entity.label_]
+        match = _ENTITY.fullmatch(entity.text)
+        if match and match[1].strip() and entity.label_ in _KINDS:
+            yield entity.start_char + match.start(1), match[1], _KINDS[entity.label_]
 
 
 def _name(old: str, kind: str, text: str, rng: Random) -> str:

@@ -63,17 +63,17 @@ def task_perturbers(task: str) -> dict[str, str]:
     Raises `InputError` where there is nothing to vote on: the task has one metric, or no suite.
     """
     _check_choice(read_task(task))
-    found: dict[str, str] = {}
+    levels: dict[str, str] = {}
     for dataset in DATASETS:
         if read_card(dataset).task == task:
             for name in read_suite(dataset).perturbers:
-                found.setdefault(name, dataset)
-    if not found:
+                levels.setdefault(name, dataset)
+    if not levels:
         known = {read_card(dataset).task for dataset in DATASETS}
         raise InputError(
             f"task '{task}': no bundled set has it; give texts by `dataset`; else {suggest(task, known)}"
         )
-    return found
+    return levels
 
 
 def make_survey(task: str, dataset: str | None = None, suite: str | None = None) -> Survey:
@@ -127,8 +127,8 @@ def _issue(part: PerturbedDataset, perturber: str) -> Issue | None:
         degraded = {v.degree or "": texts.get((example.id, v.name)) for v in variants}
         whole = {degree: text for degree, text in degraded.items() if text is not None}
         if len(whole) == len(variants):
-            said = descriptions().get(perturber, perturber.replace("_", " ").capitalize() + ".")
-            return Issue(perturber, said, variants[0].level, example, whole)
+            sentence = descriptions().get(perturber, perturber.replace("_", " ").capitalize() + ".")
+            return Issue(perturber, sentence, variants[0].level, example, whole)
     return None
 
 
@@ -248,9 +248,9 @@ def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
     first, *others = sheets
     for sheet in others:
         for field in ("survey", "task"):
-            if (there := getattr(sheet, field)) != (here := getattr(first, field)):
+            if (value := getattr(sheet, field)) != (wanted := getattr(first, field)):
                 raise InputError(
-                    f"{sheet.origin}: {field}: '{there}' is not that of {first.origin}, '{here}'; "
+                    f"{sheet.origin}: {field}: '{value}' is not that of {first.origin}, '{wanted}'; "
                     "allowed: answers to one survey"
                 )
         if set(sheet.answers) != set(first.answers):
@@ -264,7 +264,7 @@ def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
     votes = {i: {m: chosen[i].count(m) for m in first.metrics} for i in issues}
     if silent := [issue for issue, row in votes.items() if not any(row.values())]:
         raise InputError(f"answers: nobody voted on '{silent[0]}'; allowed: at least one vote on each")
-    found = agreement([s.answers for s in sheets], issues, first.metrics)
+    agreed = agreement([s.answers for s in sheets], issues, first.metrics)
     try:
         return Weights(
             weights=name,
@@ -274,7 +274,7 @@ def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
             experts=len(sheets),
             roles=sorted(s.expert.strip() for s in sheets if s.expert.strip()),
             votes={first.task: votes},
-            agreement={} if found is None else {first.task: found},
+            agreement={} if agreed is None else {first.task: agreed},
         )
     except ValidationError as e:
         raise InputError(describe(e, Weights)) from None
@@ -293,7 +293,7 @@ def _check_once(sheets: Sequence[Answers]) -> None:
 def write_weights(weights: Weights, path: Path) -> None:
     """Write weights as a content file."""
     data = weights.model_dump(exclude_defaults=True)
-    for found in data.get("agreement", {}).values():
-        found |= {key: round(value, 4) for key, value in found.items() if value is not None}
+    for figures in data.get("agreement", {}).values():
+        figures |= {key: round(value, 4) for key, value in figures.items() if value is not None}
     text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110, default_flow_style=None)
     write_lines(path, [text])
