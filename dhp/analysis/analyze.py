@@ -65,7 +65,7 @@ def response_styles(
 def halo(ratings: RatingsArray, variants: Sequence[str]) -> dict[str, dict[str, dict[str, float | None]]]:
     """Side -> metric -> metric -> Spearman's correlation of their scores over texts.
 
-    Metrics that always move together say one thing several times. None where a metric is constant or fewer
+    Metrics that always move together say one thing several times. None if a metric is constant or fewer
     than three texts have both; empty for a single metric.
     """
     if len(ratings.metrics) < 2:
@@ -107,7 +107,7 @@ def dose_responses(
 ) -> tuple[DoseResponse, ...]:
     """One for each perturber of which two doses or more were rated, by a psychometric curve.
 
-    Damaged copies are compared with the harmlessly edited ones, `edits`, where these were rated, else with
+    Damaged copies are compared with the harmlessly edited ones, `edits`, if these were rated, else with
     the originals, so that the curve starts at 50 %. Intervals are by bootstrap, seeded by the ratings; if
     most examples have few of the doses, by the posterior of a staircase. `characters` is the median length
     of the originals.
@@ -125,7 +125,7 @@ def dose_responses(
 
 
 def fitted_detection(response: DoseResponse, doses: Sequence[float]) -> list[float] | None:
-    """Detection at these doses, above 0, by the fitted psychometric curve; None where no T75 was found."""
+    """Detection at these doses, above 0, by the fitted psychometric curve; None if no T75 was found."""
     if response.t75 is None or not response.t75.value or response.power is None or response.lapse is None:
         return None
     return [float(d) for d in curve(doses, response.t75.value, response.power, response.lapse)]
@@ -286,7 +286,7 @@ def analyze_ratings(
     """Discernment scores of one (model, protocol, dataset).
 
     `variants` are all, rated or not; `scales` and `characters`, the median length of the originals, are given
-    where they are known.
+    if they are known.
     """
     rows, controls, attacks, curves, of_run = _all_tested(ratings, variants, config, characters)
     rows, at_mark, swept = _at_mark(ratings, rows, config, scales or {})

@@ -55,7 +55,7 @@ class AnalysisConfig:
     weights: str | None = field(
         default=None,
         metadata=option(
-            "Expert weights; default: design where they cover all perturbers and metrics, else uniform.",
+            "Expert weights; default: design if they cover all perturbers and metrics, else uniform.",
             metavar="NAME|FILE.yaml",
         ),
     )
@@ -149,7 +149,7 @@ class ResolvedConfig(AnalysisConfig):
 
     expert_weights: "Weights"
     task: str | None
-    """The task whose rows of the weights apply; None where they have no rows."""
+    """The task whose rows of the weights apply; None if they have no rows."""
     marks: Mapping[str, float] = field(default_factory=dict)
     """Metric -> its pass mark among stored scores; see `resolved_marks`."""
     known: "tuple[Metric, ...]" = ()
@@ -187,7 +187,7 @@ class ResolvedConfig(AnalysisConfig):
     def weight_row(self, perturber: str, metrics: Sequence[str]) -> list[float] | None:
         """The weights of the metrics under a perturber, which sum to 1; None for equal weights.
 
-        Raises `InputError` where the weights have no row for the perturber, or one for other metrics.
+        Raises `InputError` if the weights have no row for the perturber, or one for other metrics.
         """
         name = self.expert_weights.weights
         row = self.expert_weights.row(self.task, perturber)

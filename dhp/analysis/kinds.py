@@ -327,5 +327,5 @@ def _defined(value: float) -> float | None:
 
 
 def _plain_p(log_p: float) -> float | None:
-    """The p-value; None where it would underflow."""
+    """The p-value; None if it would underflow."""
     return math.exp(log_p) if log_p > _SMALLEST_LOG else None

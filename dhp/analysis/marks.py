@@ -32,7 +32,7 @@ def resolved_marks(
     """Metric -> its mark on the scale of stored scores, where higher is better; empty without a mark.
 
     Without a `pass_mark` metrics with two labels have that of the better one. `known` are the metrics of
-    the task. Raises `InputError` for a mark that is not on a metric's scale, or is none of its labels.
+    the task. Raises `InputError` for a mark that is not on a metric's scale, or not one of its labels.
     """
     by_name = {metric.name: metric for metric in known}
     if pass_mark is None:

@@ -42,7 +42,7 @@ class MarkSweep:
     marks: tuple[float, ...]
     """In rising order, as users write them; on a scale where low is good a text passes at or below a mark."""
     fails: tuple[float | None, ...]
-    """Share of the originals that fail at each mark; None where missing scores leave it open for all."""
+    """Share of the originals that fail at each mark; None if missing scores leave it open for all."""
     passes: dict[str, tuple[float | None, ...]]
     """Kind of damage -> share of its texts that pass at each mark."""
     best: float
@@ -69,7 +69,7 @@ class AtMark:
 def pass_shares(
     ratings: "RatingsArray", variants: Sequence[str], marks: Mapping[str, float]
 ) -> tuple[PassShare | None, dict[str, PassShare | None]]:
-    """Originals that fail, and of each variant the texts that pass; None where no text could be decided."""
+    """Originals that fail, and of each variant the texts that pass; None if no text could be decided."""
     row = [marks.get(metric, np.nan) for metric in ratings.metrics]
     original, degraded = ratings.score_tables(variants)
     outcomes = passes(degraded, row)

@@ -47,29 +47,29 @@ class RatingsArray:
     """Names of the variants without the original, in order of appearance."""
     metrics: tuple[str, ...]
     means: Floats
-    """Mean score, shape (1 + variants, metrics, examples), the original first; NaN where there is none."""
+    """Mean score, shape (1 + variants, metrics, examples), the original first; NaN if there is none."""
     samples: dict[str, Floats]
-    """Metric -> single scores, shape (texts with a score, samples), NaN where one is missing."""
+    """Metric -> single scores, shape (texts with a score, samples), NaN if one is missing."""
     asked: Bools
     """Whether there is any row, scored or failed; same shape."""
     levels: dict[str, str] | None
-    """variant -> level, where the table has that column."""
+    """variant -> level, if the table has that column."""
     counts: dict[str, int]
     """Rows asked, and rows by status."""
     failures: dict[str, int]
-    """The reasons of failed rows, the most frequent first, where the table holds them."""
+    """The reasons of failed rows, the most frequent first, if the table holds them."""
     rules: dict[str, int]
-    """Scored rows by the rule that read the score, where the table says it."""
+    """Scored rows by the rule that read the score, if the table says it."""
     missing_mass: float | None
-    """Mean of that column, where there is one."""
+    """Mean of that column, if there is one."""
     inapplicable: Mapping[str, int] | None = None
     """Variant -> number of examples that it does not apply to; None if only the ratings are known."""
     masses: int = 0
     """Rows of which it is the mean."""
     clusters: Ints | None = None
-    """Cluster of each example, shape (examples,); None where the examples are independent."""
+    """Cluster of each example, shape (examples,); None if the examples are independent."""
     cluster_names: dict[str, str] | None = None
-    """Example -> its cluster, where the table has that column."""
+    """Example -> its cluster, if the table has that column."""
     columns: frozenset[str] = frozenset()
     """Names of the columns that the table of ratings had."""
 
@@ -162,10 +162,10 @@ class RatingsArray:
         return table
 
     def differences(self, variant: str, metric: str, ties: bool = True, *, of: str = ORIGINAL) -> Floats:
-        """Original minus a rated variant, shape (examples,); NaN where a score is missing.
+        """Original minus a rated variant, shape (examples,); NaN if a score is missing.
 
         Or another rated variant, `of`, minus it. At the precision of the scores: those that floating point
-        alone tells apart are equal, other than in differences without `ties`, as published.
+        alone tells apart are equal, except without `ties`, as published.
         """
         m = self.metrics.index(metric)
         first = 0 if of == ORIGINAL else 1 + self.variants.index(of)
@@ -274,7 +274,7 @@ def _clusters(table: "pd.DataFrame", place: str) -> dict[str, str]:
 
 
 def cluster_numbers(clusters: Mapping[str, str]) -> Ints | None:
-    """The number of each example's cluster, sorted by name; None where every example is one of its own."""
+    """The number of each example's cluster, sorted by name; None if every example is one of its own."""
     if len(set(clusters.values())) == len(clusters):
         return None
     return np.unique([clusters[e] for e in sorted(clusters)], return_inverse=True)[1].astype(np.int64)
@@ -338,7 +338,7 @@ class _NotSeparable(Exception):
 def ratings_of_file(path: Path, scales: Mapping[str, Scale] | None = None) -> list[RatingsArray]:
     """The ratings in a file or a folder of parts, by (model, protocol, dataset), in order of appearance.
 
-    Of Parquet one row group is in memory at a time where no example is in two of them. Parameters and errors
+    Of Parquet one row group is in memory at a time if no example is in two of them. Parameters and errors
     as for `read_ratings` and `split_ratings`.
     """
     if in_parts(path):

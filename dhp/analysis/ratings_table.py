@@ -27,7 +27,7 @@ _BOM = b"\xef\xbb\xbf"
 def ratings_columns(path: Path) -> Any:
     """The `pyarrow.Table` in a file; of CSV all but the scores are texts.
 
-    None where the file has a fault, or values whose type a column does not tell: `read_table` reads these.
+    None if the file has a fault, or values whose type a column does not tell: `read_table` reads these.
     """
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".tsv", ".jsonl"):
@@ -84,7 +84,7 @@ def _of_lines(data: bytes) -> Any:
 
 def _is_sound(table: Any) -> bool:
     """Whether there are rows, columns have names of their own, and each holds short texts or numbers."""
-    table.validate(full=True)  # raises where a text is not UTF-8
+    table.validate(full=True)  # raises if a text is not UTF-8
     names = table.schema.names
     if not len(table) or len(set(names)) < len(names):
         return False
@@ -113,7 +113,7 @@ _PLACE = "dhp.place"
 def read_ratings(path: Path) -> "pd.DataFrame":
     """A ratings table, not yet checked, from a file that `read_table` takes or a folder of Parquet parts.
 
-    Raises `InputError` with the file, and the row where there is one.
+    Raises `InputError` with the file, and the row if there is one.
     """
     frame: pd.DataFrame
     if _is_parquet(path):
@@ -206,7 +206,7 @@ def checked_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = 
     """A ratings table in which every value is what it must be.
 
     Recorded judgements of another form are read as `dhp.core.recorded` says. A copy with names as texts,
-    `score` as floats (NaN where there is none) and `status` in every row. With
+    `score` as floats (NaN if there is none) and `status` in every row. With
     `scales` other metrics and scores off the scale are errors too. Raises `InputError` with the first row at
     fault.
     """
@@ -247,7 +247,7 @@ def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
 
 
 def _checked_scores(scores: "pd.Series[Any]", place: str) -> "tuple[pd.Series[float], pd.Series[bool]]":
-    """The scores as numbers, and where there is none."""
+    """The scores as numbers, and whether each is missing."""
     import pandas as pd
 
     if scores.dtype.kind not in "iufO":
@@ -283,7 +283,7 @@ def _check_scales(table: "pd.DataFrame", scales: Mapping[str, Scale], place: str
 
 
 def blank(column: "pd.Series[Any]") -> "pd.Series[bool]":
-    """Where a column holds nothing, or a text of spaces."""
+    """Whether each cell of a column is empty, or a text of spaces."""
     import pandas as pd
 
     if column.dtype.kind in "biuf":

@@ -33,7 +33,7 @@ SCHEMA = "dhp.results/3"
 
 
 Ends = tuple[float, float] | None
-"""Low and high end of an interval; None where undefined."""
+"""Low and high end of an interval; None if undefined."""
 STRICT: Mapping[str, str | bool] = {"extra": "forbid", "allow_inf_nan": False}
 """How pydantic reads these shapes."""
 HAIR = 0.6
@@ -73,7 +73,7 @@ class Cell:
     auroc: float | None = None
     """Area under the ROC curve of originals against degraded texts, unpaired, in [0, 1]."""
     standardised_drop: float | None = None
-    """The mean drop in standard deviations of the scores; None where no score varies."""
+    """The mean drop in standard deviations of the scores; None if no score varies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +87,15 @@ class VariantResult:
     level: str
     """Level of the changes: `character`, `word`, `sentence`, `turn`, or one that the data define."""
     method: str | None
-    """Way the texts were made: `rule`, `authored`, `llm` or `given`; None where unknown."""
+    """Way the texts were made: `rule`, `authored`, `llm` or `given`; None if unknown."""
     degree: str | None
-    """Degree, e.g. `minor` or `major`; None where there is only one."""
+    """Degree, e.g. `minor` or `major`; None if there is only one."""
     metrics: dict[str, Cell]
     """Metric -> what its scores did."""
     p: float | None
-    """Combined p-value over the metrics with equal weights; None where undefined."""
+    """Combined p-value over the metrics with equal weights; None if undefined."""
     d: float | None
-    """Discernment D; None (undefined) where a metric has no pair at all."""
+    """Discernment D; None (undefined) if a metric has no pair at all."""
     d_ew: float | None
     """D with the expert weights."""
     not_applicable: int
@@ -184,7 +184,7 @@ class RunDetection:
     """Mean over levels of the mean over the kinds of a level, in [0, 1]; kinds with fewer than five pairs do
     not count."""
     min: float | None
-    """The lowest of a kind with five pairs or more, as it stands with that kind."""
+    """The lowest of a kind with five pairs or more; equal to that kind's own figure."""
     min_variant: str | None
     """The kind that has it."""
     ci: dict[str, Ends]
@@ -192,7 +192,7 @@ class RunDetection:
 
 
 NOTHING = RunDetection(None, None, None, {"avg": None, "min": None})
-"""Where no kind of damage was rated."""
+"""The figures if no kind of damage was rated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class ResponseStyle:
     degraded: Spread
     """Scores of the degraded texts."""
     words: tuple[str, ...] | None
-    """`lenient`, `harsh`, `compressed`; None where the scale is unknown. See `dhp.stats.judge_habits`."""
+    """`lenient`, `harsh`, `compressed`; None if the scale is unknown. See `dhp.stats.judge_habits`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,7 @@ class DoseResponse:
     doses: tuple[int, ...]
     """Doses in rising order."""
     detection: tuple[float | None, ...] = ()
-    """Detection at each dose beside the harmlessly edited copy, or the original where none was rated, by the
+    """Detection at each dose beside the harmlessly edited copy, or the original if none was rated, by the
     metric that sees all doses together best; see `dhp.stats.psychometric`."""
     power: float | None = None
     """Exponent of the dose in the fitted psychometric curve; see `dhp.stats.psychometric`."""
@@ -247,7 +247,7 @@ class DoseResponse:
     """T75 by the fitted curve, or by the posterior of a staircase if most texts were rated at few doses; None
     if nothing moves at any dose."""
     characters: int | None = None
-    """Median length of the originals; None where the texts are unknown."""
+    """Median length of the originals; None if the texts are unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ class Result:
     model: str
     """Name of the judge, `provider/name`."""
     protocol: str
-    """Protocol of the judge, `name@hash`; `none` where no model was asked, `unknown` where only ratings are
+    """Protocol of the judge, `name@hash`; `none` if no model was asked, `unknown` if only ratings are
     known."""
     dataset: str
     """Name of the data."""
@@ -281,7 +281,7 @@ class Result:
     levels: str
     """Source of the levels: `suite`, `column` or `none` (all variants are one level)."""
     d_avg: float | None
-    """Mean of D over levels; None where no variant is defined."""
+    """Mean of D over levels; None if no variant is defined."""
     d_min: float | None
     """The lowest D of a variant with five pairs or more."""
     d_avg_ew: float | None
@@ -297,7 +297,7 @@ class Result:
     attacks: tuple[VariantResult, ...]
     """Changes that must not raise a score, with their state; D is two-sided."""
     curves: tuple[DoseResponse, ...]
-    """Dose-response curves, where texts were degraded in many doses."""
+    """Dose-response curves, if texts were degraded in many doses."""
     left_out: tuple[str, ...]
     """Variants of the suite that were not rated."""
     ratings: dict[str, int]
@@ -308,7 +308,7 @@ class Result:
     """Metric -> variance within and between texts, consistency and spread of its single scores; see
     `dhp.stats.judge_habits`. A metric without a score is not there."""
     scales: dict[str, tuple[float, float]]
-    """Metric -> the ends of its scale; empty where they are unknown."""
+    """Metric -> the ends of its scale; empty if they are unknown."""
     styles: dict[str, ResponseStyle]
     """Metric -> how its scores are distributed; a metric without a score on either side is not there."""
     halo: dict[str, dict[str, dict[str, float | None]]]
@@ -316,9 +316,9 @@ class Result:
     failures: dict[str, int]
     """The most frequent reasons of failed ratings, with their counts."""
     rules: dict[str, int]
-    """Number of scores that each extraction rule read from answers; empty where nothing was read."""
+    """Number of scores that each extraction rule read from answers; empty if nothing was read."""
     missing_mass: float | None
-    """Mean probability that fell on no score, where scores are weighed by probability."""
+    """Mean probability that fell on no score, if scores are weighed by probability."""
     usage: dict[str, int]
     """Calls and tokens of this run, and those that another had paid for (`cached_...`); empty without any."""
     cost: float | None
@@ -337,9 +337,9 @@ class Result:
     pass_mark: AtMark | None = None
     """The user's mark, with the originals that fail at it; None without one."""
     sweep: MarkSweep | None = None
-    """Without a mark: what would pass and fail at each; None where scales differ or have labels."""
+    """Without a mark: what would pass and fail at each; None if scales differ or have labels."""
     clusters: int | None = None
-    """Number of clusters of examples; None where the examples are independent."""
+    """Number of clusters of examples; None if the examples are independent."""
 
     @property
     def asked(self) -> bool:
@@ -348,7 +348,7 @@ class Result:
 
     @property
     def judge(self) -> str:
-        """The model, with the name of its prompt or protocol where it was asked by one, without the hash.
+        """The model, with the name of its prompt or protocol if it was asked by one, without the hash.
 
         For readers: control characters are replaced.
         """
@@ -368,7 +368,7 @@ class Result:
 
     @property
     def damage(self) -> tuple[VariantResult, ...]:
-        """The kinds of damage, the worst first; empty where texts were degraded in doses."""
+        """The kinds of damage, the worst first; empty if texts were degraded in doses."""
         return () if self.curves else tuple(sorted(self.variants, key=_badness))
 
     @property
@@ -389,7 +389,7 @@ class Result:
 
     @property
     def pairs(self) -> tuple[int, int] | None:
-        """The fewest and the most pairs of a kind in the average, where they differ by more than 2 to 1."""
+        """The fewest and the most pairs of a kind in the average, if they differ by more than 2 to 1."""
         counted = [row.n for row in self.damage if row.n >= FEWEST_PAIRS]
         fewest, most = min(counted, default=0), max(counted, default=0)
         return (fewest, most) if most > _UNEQUAL * fewest else None
@@ -453,8 +453,8 @@ class Result:
 class Results(Sequence[Result]):
     """Results of one or several (model, protocol, dataset).
 
-    Where it holds exactly one, that result's attributes (`d_avg`, `variants`, ...) can be read from the
-    collection itself. `rated` holds the ratings behind each, where these are known, and `folder` is that of
+    If it holds exactly one, that result's attributes (`d_avg`, `variants`, ...) can be read from the
+    collection itself. `rated` holds the ratings behind each, if these are known, and `folder` is that of
     the run, None if it was not written.
     """
 
@@ -516,7 +516,7 @@ class Results(Sequence[Result]):
         return frame
 
     def to_dict(self) -> Any:
-        """What `results.json` holds: the object, or a list of them where there are several."""
+        """What `results.json` holds: the object, or a list of them if there are several."""
         objects = [r.to_dict() for r in self]
         return objects[0] if len(objects) == 1 else objects
 

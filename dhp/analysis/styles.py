@@ -31,7 +31,7 @@ class SharedStyles:
     """`original` first, then the damaged variants that all judges rated."""
     rho: Floats
     """Pearson's correlation of every two judges over the texts of a variant that both scored by all metrics,
-    in [-1, 1], shape (variants, K, K); NaN where a judge gives all texts one score, or for fewer than three
+    in [-1, 1], shape (variants, K, K); NaN if a judge gives all texts one score, or for fewer than three
     texts."""
     n: Ints
     """Texts of which that correlation is taken, shape (variants, K, K)."""
@@ -40,7 +40,7 @@ class SharedStyles:
 
     @property
     def damaged(self) -> Floats:
-        """Mean of `rho` over the damaged variants, shape (K, K); NaN where all are undefined."""
+        """Mean of `rho` over the damaged variants, shape (K, K); NaN if all are undefined."""
         return _mean(self.rho[1:])
 
     @property
@@ -87,7 +87,7 @@ def shared_styles(judged: Sequence[RatingsArray], variants: Sequence[str]) -> Sh
 def _scores(
     ratings: RatingsArray, variants: Sequence[str], metrics: Sequence[str], examples: Sequence[str]
 ) -> Floats:
-    """Mean over the metrics, shape (1 + variants, examples), originals first; NaN where a metric lacks."""
+    """Mean over the metrics, shape (1 + variants, examples), originals first; NaN if a metric lacks."""
     place = {name: i for i, name in enumerate(ratings.examples)}
     rows = [0, *(1 + ratings.variants.index(v) for v in variants)]
     columns = [ratings.metrics.index(metric) for metric in metrics]
@@ -97,7 +97,7 @@ def _scores(
 
 
 def _mean(values: Floats) -> Floats:
-    """The mean over the first axis of what is defined; NaN where nothing is."""
+    """The mean over the first axis of what is defined; NaN if nothing is."""
     defined = ~np.isnan(values)
     total = np.where(defined, values, 0.0).sum(axis=0)
     means: Floats = np.where(defined.any(axis=0), total / np.maximum(defined.sum(axis=0), 1), np.nan)

@@ -258,7 +258,7 @@ def own_suite(task: Task, with_llm: bool) -> Suite:
 
 
 def misspelt_task(task: str) -> bool:
-    """Whether a task is none that we know but nearly called as one: a typing error."""
+    """Whether the name of a task is close to a known one: a typing error."""
     return bool(task not in names_of("task") and get_close_matches(task, names_of("task"), n=1, cutoff=0.92))
 
 
@@ -400,7 +400,7 @@ def own_metric(
     Raises
     ------
     InputError
-        For a name that is none, ends that are equal, fewer than two labels, or both scale and labels.
+        For an empty name, ends that are equal, fewer than two labels, or both scale and labels.
     """
     if labels and scale is not None:
         raise InputError("`labels`: contradict `scale`; give one of them")
@@ -444,7 +444,7 @@ Metrics = str | Metric | Sequence[str | Metric]
 
 
 def metric_list(metrics_given: Metrics) -> list[str | Metric]:
-    """The metrics as a list; raises `InputError` for what is none."""
+    """The metrics as a list; raises `InputError` for anything else."""
     metrics = as_list(metrics_given)
     for metric in metrics:
         if not isinstance(metric, str | Metric):
@@ -453,7 +453,7 @@ def metric_list(metrics_given: Metrics) -> list[str | Metric]:
 
 
 def with_metrics(task: Task, wanted: Metrics) -> Task:
-    """A task with no more than these metrics, all where none is named.
+    """A task with no more than these metrics, all if none is named.
 
     A name is one of its metrics; a `Metric` replaces the one of that name, or is added.
     """
@@ -545,7 +545,7 @@ def read_steps(path: Path) -> dict[str, dict[str, list[str]]]:
     """Task -> metric -> evaluation steps, from a YAML file of `task: {metric: [step, ...]}`.
 
     Without the level of tasks the steps hold for every task that has the metric. Raises `InputError` for an
-    unknown task or metric, or where there is no list of texts.
+    unknown task or metric, or if there is no list of texts.
     """
     data = load_yaml(path)
     if not isinstance(data, dict) or not data:

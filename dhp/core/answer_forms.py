@@ -86,5 +86,5 @@ def answer_scale(form: AnswerForm, scale: Scale) -> Scale:
 
 
 def form_again(form: AnswerForm) -> AnswerForm:
-    """The form of the second answer, asked for where the first cannot be read."""
+    """The form of the second answer, asked for if the first cannot be read."""
     return FORMS[form].second or form

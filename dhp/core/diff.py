@@ -13,7 +13,7 @@ from dhp.core.text import sentence_spans
 LONG = 10_000
 """Items from which a sequence is compared in parts: comparing two takes time and memory of their product."""
 _PART = 2_000
-"""Items of a part, at least where there are anchors and at most where there are none."""
+"""Items of a part, at least if there are anchors and at most if there are none."""
 _BLOCK = 24
 """Characters that are the same in both texts behind a change, which show that it is over."""
 _REACH = 600
@@ -100,7 +100,7 @@ def _behind_change(old: str, new: str, i: int, j: int) -> tuple[int, int] | None
 def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     """The positions of items that stand once in both, the most of them that are in the same order.
 
-    None where most are not: the sequences then hold the same things in another order.
+    None if most are not: the sequences then hold the same things in another order.
     """
     once_new = {item for item, count in Counter(new).items() if count == 1}
     once = {item for item, count in Counter(old).items() if count == 1} & once_new
@@ -121,7 +121,7 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _shares(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
-    """The part, or where it is long as many equal shares of both sides as make them short."""
+    """The part, or if it is long as many equal shares of both sides as make them short."""
     longest = max(len(old), len(new))
     count = 1 if longest <= LONG else -(-longest // _PART)
     for k in range(count):
@@ -137,7 +137,7 @@ _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 def audit(before: str, after: str, asked: int | None = None, made: int | None = None) -> Audit:
-    """Edit distance and similarity of two texts, with the edits asked and made where they were counted.
+    """Edit distance and similarity of two texts, with the edits asked and made if they were counted.
 
     The distance of texts of over `alignment.LONG` characters is a sum over parts: it may be too high.
     """
@@ -210,7 +210,7 @@ def _without_space(sentences: Sequence[str]) -> list[str]:
 Pieces = list[tuple[Operation, str]]
 """Pieces of `diff`."""
 EXCERPT = 10_000
-"""The most characters that are shown of a text: where it is longer, those around the first changes to it."""
+"""The most characters that are shown of a text: if it is longer, those around the first changes to it."""
 _AROUND = 40  # characters kept of a piece that did not change
 _CHANGED = 80  # of one that was deleted or inserted
 _LONGEST_WORD = 20  # of a word that is left out rather than cut
@@ -218,7 +218,7 @@ _WHOLE = 200  # of all pieces, from which no further one is begun
 
 
 def excerpt(before: str, after: str, level: str) -> Pieces:
-    """The diff of two texts; where one is longer than `EXCERPT`, of an excerpt of both alone.
+    """The diff of two texts; if one is longer than `EXCERPT`, of an excerpt of both alone.
 
     It begins shortly before the first change, and `[…]` stands for what is left out.
     """
@@ -240,7 +240,7 @@ def excerpt(before: str, after: str, level: str) -> Pieces:
 def snippet(pieces: Sequence[tuple[Operation, str]]) -> list[tuple[Operation, str]]:
     """The pieces around the first change on one line, the longest cut with `…`.
 
-    At most about 300 characters; empty where nothing changed.
+    At most about 300 characters; empty if nothing changed.
     """
     first = next((index for index, (operation, _) in enumerate(pieces) if operation != "="), None)
     if first is None:
@@ -260,6 +260,6 @@ def snippet(pieces: Sequence[tuple[Operation, str]]) -> list[tuple[Operation, st
 
 
 def _whole_words(text: str) -> str:
-    """The text without the piece of a word that it begins with; all of it where words are not set apart."""
+    """The text without the piece of a word that it begins with; all of it if words are not set apart."""
     rest = text[:_LONGEST_WORD].partition(" ")[2] + text[_LONGEST_WORD:]
     return (rest if " " in text[:_LONGEST_WORD] else text).lstrip()

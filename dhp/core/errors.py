@@ -70,7 +70,7 @@ class Unreadable(StoppedEarly):
 
 
 class Waiting(StoppedEarly):
-    """Requests are left to a filler: what depends on their replies cannot be had yet."""
+    """Requests are left to a filler: what depends on their replies is not available yet."""
 
 
 class NotApplicable(Exception):
@@ -141,7 +141,7 @@ def imported(load: Callable[[], object], place: str) -> object:
 
 
 def imported_module(name: str, place: str) -> ModuleType:
-    """A module by its name, of the working directory too; raises `InputError` where it cannot be imported."""
+    """A module by its name, of the working directory too; raises `InputError` if it cannot be imported."""
     if "" not in sys.path:
         sys.path.insert(0, "")
     module = imported(lambda: importlib.import_module(name), place)

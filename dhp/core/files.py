@@ -48,7 +48,7 @@ def cache_folder() -> Path:
 
 
 def reason(error: BaseException) -> str:
-    """What an exception says, on one line of at most 200 characters; its name where it says nothing."""
+    """What an exception says, on one line of at most 200 characters; its name if it says nothing."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(str(text).split())[:200]
 
@@ -60,20 +60,20 @@ def is_full(error: BaseException) -> bool:
 
 
 def unwritable(place: object, error: OSError) -> InputError:
-    """The error for a file that cannot be written; a `DiskFull` where there is no room."""
+    """The error for a file that cannot be written; a `DiskFull` if there is no room."""
     message = f"{place}: cannot be written ({reason(error)})"
     return DiskFull(f"{message}; {MAKE_ROOM}") if is_full(error) else InputError(message)
 
 
 def read_bytes(path: Path) -> bytes:
-    """What a file holds; raises `InputError` where it is missing or unreadable."""
+    """What a file holds; raises `InputError` if it is missing or unreadable."""
     with opened(path) as file:
         return file.read()
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """A file to be read; raises `InputError` where it is missing or unreadable."""
+    """A file to be read; raises `InputError` if it is missing or unreadable."""
     try:
         with path.open("rb") as file:
             yield file
@@ -84,7 +84,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def unpacked(name: str, packed: IO[bytes] | BufferedIOBase, before: int = 0) -> bytes:
-    """What a packed file holds; raises `InputError` where it comes to too much, `before` bytes included."""
+    """What a packed file holds; raises `InputError` if it comes to too much, `before` bytes included."""
     data = packed.read(MOST_UNPACKED + 1 - before)
     if before + len(data) > MOST_UNPACKED:
         raise InputError(
@@ -110,7 +110,7 @@ def text_lines(name: str, file: BinaryIO) -> Iterator[str]:
 def decoded(name: str, data: bytes) -> str:
     """UTF-8 text without a byte order mark, line ends as they are.
 
-    Raises `InputError` where it is empty or not UTF-8 (with the line).
+    Raises `InputError` if it is empty or not UTF-8 (with the line).
     """
     if not data.strip():
         raise InputError(f"{name}: is empty")
@@ -133,7 +133,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def parse_json(place: str, text: str) -> Any:
-    """The value of a JSON text; raises `InputError` with the place for what is none."""
+    """The value of a JSON text; raises `InputError` with the place if it is not one."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as e:
@@ -144,7 +144,7 @@ def parse_json(place: str, text: str) -> Any:
 
 
 def read_json(path: Path) -> Any:
-    """What a JSON file holds; raises `InputError` where it cannot be read."""
+    """What a JSON file holds; raises `InputError` if it cannot be read."""
     return parse_json(str(path), read_text(path))
 
 
@@ -176,7 +176,7 @@ def inner_file(path: Path, suffixes: Sequence[str], content: str) -> Path:
 
 
 def check_no_link(path: Path) -> None:
-    """Raise `InputError` where `path` itself is a symbolic link, which nothing is written through.
+    """Raise `InputError` if `path` itself is a symbolic link, which nothing is written through.
 
     A folder may come from anybody, with links in it that lead to files of whoever runs dhp there. A folder
     that the user names may be a link itself: who replaces a folder resolves it first.
@@ -188,7 +188,7 @@ def check_no_link(path: Path) -> None:
 def inner_folder(folder: Path, *names: str) -> Path:
     """A folder of ours in one that the user named; made, and none of `names` may be a link.
 
-    Raises `InputError` where it cannot be made.
+    Raises `InputError` if it cannot be made.
     """
     inner = folder
     for name in names:
@@ -226,7 +226,7 @@ def open_regular(path: Path, flags: int) -> int:
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path to write a file or folder to, which takes the place of `path` at the end.
 
-    Whatever stops the writer leaves `path` as it was and nothing else behind. Raises `InputError` for a link.
+    If the writer is stopped, `path` is as it was and nothing else is left. Raises `InputError` for a link.
     """
     check_no_link(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -254,7 +254,7 @@ _OF_STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether a path takes bytes one after the other, as /dev/stdout does, to whatever that leads."""
+    """Whether a path takes bytes one after the other, as /dev/stdout does, whatever it leads to."""
     return path.parent in _OF_STREAMS and path.exists() and not path.is_dir()
 
 
@@ -352,7 +352,7 @@ _PAUSE = 0.05
 class Lock:
     """A lock file, which one object in all processes holds; a context manager that gives it up.
 
-    Where the file system has no locks this is said, and the object goes on as if it held one. Who takes it
+    If the file system has no locks this is said, and the object goes on as if it held one. Who takes it
     makes the file `path`, who gives it up removes it; its folders are made, and removed if left empty. `name`
     is what is locked, for messages; `wait` is for how many seconds it may be another's.
     """
@@ -372,7 +372,7 @@ class Lock:
         self.give_up()
 
     def take(self) -> None:
-        """Take the lock, if this object has not; raises `InputError` where another one keeps it."""
+        """Take the lock, if this object has not; raises `InputError` if another one keeps it."""
         until = time.monotonic() + self._wait
         while self._file is None:
             file = self._opened()

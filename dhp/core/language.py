@@ -100,7 +100,7 @@ def declared_language(name: str | None) -> str | None:
 def text_language(text: str, declared: str | None = None) -> str | None:
     """The language of a text: the declared one, else the only one that is written in its script.
 
-    None where more than one language is written in the script that most letters are of (Latin, Cyrillic,
+    None if more than one language is written in the script that most letters are of (Latin, Cyrillic,
     Arabic, Devanagari and others), and for a text without letters.
     """
     if (known := declared_language(declared)) is not None:
@@ -118,7 +118,7 @@ def text_language(text: str, declared: str | None = None) -> str | None:
 
 
 def language_name(code: str | None, language: str = "en") -> str:
-    """What a language is called in English or Chinese; its code where no name is known, `` for None."""
+    """What a language is called in English or Chinese; its code if no name is known, `` for None."""
     if code is None or code not in NAMES:
         return code or ""
     return NAMES[code][language == "zh"]

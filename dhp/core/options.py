@@ -128,7 +128,7 @@ class Option:
     repeatable: bool = False
     """Whether the option may be repeated."""
     read: Callable[[Any], Any] | None = None
-    """Turns what is typed, a text, or a tuple of texts where the option may be repeated, into the value.
+    """Turns what is typed, a text, or a tuple of texts if the option may be repeated, into the value.
 
     Raises `ValueError` with the text and what is allowed.
     """
@@ -157,14 +157,14 @@ def option(help: str, **known: Any) -> dict[str, Option]:
 
 
 def option_of(field: "Field[Any]") -> Option | None:
-    """What is known of the setting in a field of a record; None where it is not an option."""
+    """What is known of the setting in a field of a record; None if it is not an option."""
     declared = field.metadata.get("option")
     assert declared is None or isinstance(declared, Option)
     return declared
 
 
 def check_numbers(record: Any, parameter: str = "") -> None:
-    """Raise `InputError` for what is not a number where one belongs, and for a number outside its range.
+    """Raise `InputError` for what is not a number if one belongs, and for a number outside its range.
 
     `parameter` is how messages call the record.
     """

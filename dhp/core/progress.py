@@ -24,7 +24,7 @@ def stage(progress: Progress | None, what: str) -> Iterator[None]:
 
 
 def numbered(progress: Progress | None, number: int, of: int) -> Progress | None:
-    """The same, with `(2 of 8)` behind what is done; as it is where there is one only."""
+    """The same, with `(2 of 8)` behind what is done; unchanged if there is only one."""
     if progress is None or of == 1:
         return progress
     shown = progress
@@ -51,7 +51,7 @@ class Show(Protocol):
     """Shows how far something is."""
 
     def __call__(self, what: str, done: int, total: int | None, cost: str = "") -> None:
-        """`what` is at `done` of `total`, and has cost so much; of a `total` of 1 only its name shows."""
+        """`what` is at `done` of `total`; `cost` so far. With a `total` of 1 only the name is shown."""
 
 
 @contextmanager

@@ -54,7 +54,7 @@ class Protocol(Spec):
     """Maximum number of tokens of one answer."""
     extraction: Extraction = "parse"
     """`parse` reads the answer's text, `prob` weighs scores, or compares letters, by their token
-    probabilities, `prob-or-parse` falls back to the text where the model gives none."""
+    probabilities, `prob-or-parse` falls back to the text if the model gives none."""
     language: Language = "en"
     """Language of the prompts."""
     published: str | None = None
@@ -88,7 +88,7 @@ class Protocol(Spec):
     majority counts."""
     ask_again: bool = True
     """Whether an answer that cannot be read is followed by one request for the rating alone. Without effect
-    where probabilities are read."""
+    if probabilities are read."""
     parts: dict[Part, str] = Field(default_factory=dict)
     """Parts of the prompt that replace those of the wording. Pointwise."""
 
@@ -180,7 +180,7 @@ class Wording(Spec):
     task: str
     """Paragraph that says what is judged."""
     task_without_source: str
-    """Paragraph that says what is judged, where there is no source."""
+    """Paragraph that says what is judged, if there is no source."""
     criterion: dict[AnswerForm, str] | str
     """The metric and its scale, by answer form; pairwise: the metric, for all forms."""
     overall: str = ""
@@ -252,7 +252,7 @@ class Wording(Spec):
         return used
 
     def _unused(self, protocol: Protocol) -> set[str]:
-        """Names of the texts that stand in no prompt of a protocol."""
+        """Names of the texts that no prompt of a protocol contains."""
         unused = {name for name in ("reference", "system", "final") if not getattr(protocol, name)}
         if protocol.steps == "none":
             unused.add("steps")

@@ -37,7 +37,7 @@ _OF_REASONS = re.compile(rf"[^\w]{{0,5}}(?:begin_of_|start_|end_of_|end_)?{_REAS
 _CHANNEL = re.compile(r"(?:<\|start\|>assistant)?<\|channel\|>\s*(\w+)[^<]{0,80}<\|message\|>")
 _CHANNEL_END = re.compile(r"<\|(?:end|return|start)\|>")
 _LOST_CHANNEL = re.compile(r"\A\s*analysis(?=[A-Z\"'])")
-"""How the thoughts of gpt-oss begin where a server has dropped the marks around `analysis`."""
+"""How the thoughts of gpt-oss begin if a server has dropped the marks around `analysis`."""
 _FINAL = "assistantfinal"
 _LIKE_THOUGHT = (
     r"(?:[\w:]{0,12}?(?:think|thought|reason|reflect|ponder|cogit|delib|monolog|scratch|contempl|musing"
@@ -54,7 +54,7 @@ _UNKNOWN = re.compile(
 
 
 def without_reasoning(text: str) -> str | None:
-    """The text outside the model's thoughts; None where they never end.
+    """The text outside the model's thoughts; None if they never end.
 
     The opening mark may be missing: some chat templates put it into the prompt. Blocks of reasons are cut as
     well; one that never ends is cut to the end of the text.
@@ -73,7 +73,7 @@ def unknown_mark(text: str) -> str | None:
 
 
 def _final_channel(text: str) -> str | None:
-    """What gpt-oss says outside its channel of analysis; the text itself where it has no channels."""
+    """What gpt-oss says outside its channel of analysis; the text itself if it has no channels."""
     if _LOST_CHANNEL.match(text):
         return text.rpartition(_FINAL)[2] if _FINAL in text else None
     channels = list(_CHANNEL.finditer(text))

@@ -73,7 +73,7 @@ def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
 def read_judgements(path: Path) -> "pd.DataFrame":
     """The judgements in a file (`.csv`, `.jsonl` or `.parquet`), each with a score or the reason for none.
 
-    Raises `InputError` for a file that is none of them, and for a column that is missing.
+    Raises `InputError` for any other file, and for a column that is missing.
     """
     import pandas as pd
 

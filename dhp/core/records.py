@@ -66,7 +66,7 @@ class Variant:
     """One way of making a text worse: a perturber in one degree."""
 
     name: str
-    """`<perturber>.<degree>`, or `<perturber>` where there is one degree."""
+    """`<perturber>.<degree>`, or `<perturber>` if there is one degree."""
     perturber: str
     """Name of the perturber."""
     level: str
@@ -75,7 +75,7 @@ class Variant:
     """`rule`, `llm`, `authored` (edits that people wrote for the bundled data) or `given` (a text that came
     with the data)."""
     degree: str | None
-    """`minor`, `major`, `k<dose>` or another; None where there is one only."""
+    """`minor`, `major`, `k<dose>` or another; None if there is only one."""
     params: Mapping[str, object] = field(default_factory=dict)
     """Parameters of the perturber."""
 
@@ -116,7 +116,7 @@ class VariantName(NamedTuple):
     perturber: str
     degree: str | None
     dose: int | None
-    """k, where the degree is `k<dose>`."""
+    """k, if the degree is `k<dose>`."""
 
 
 @lru_cache(maxsize=1024)
@@ -133,9 +133,9 @@ class Audit:
 
     __reduce__ = as_call
     asked: int | None
-    """Edits asked for, where the perturber counts them."""
+    """Edits asked for, if the perturber counts them."""
     made: int | None
-    """Edits made; less than asked where the text is too short."""
+    """Edits made; less than asked if the text is too short."""
     edit_distance: int
     """Levenshtein distance to the original, in characters."""
     similarity: float
@@ -152,11 +152,11 @@ class PerturbedText:
     variant: str
     """Name of the variant."""
     text: str | None
-    """Degraded text; None where the perturber could not be applied."""
+    """Degraded text; None if the perturber could not be applied."""
     reason: str | None = None
-    """Why the variant is not applicable to this example; None where there is a text."""
+    """Why the variant is not applicable to this example; None if there is a text."""
     audit: Audit | None = None
-    """Kind and amount of the changes; None where they are not counted."""
+    """Kind and amount of the changes; None if they are not counted."""
     rejected: tuple[str, ...] = ()
     """Why earlier answers of the language model that made it did not count, in the order of settings."""
     columns: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -213,12 +213,12 @@ class Rating:
     status: RatingStatus = "scored"
     """`scored`, or why there is no score."""
     raw: str | None = None
-    """The judge's own words, where it has any."""
+    """The judge's own words, if it has any."""
     rule: str | None = None
     """Rule that read the score from the answer, e.g. `labelled`, `fraction` or `prob`; for an answer without
-    a score the reason, where the answer alone does not tell it."""
+    a score the reason, if the answer alone does not tell it."""
     missing_mass: float | None = None
-    """Probability, in [0, 1], that fell on no score; only where scores are weighed by probability."""
+    """Probability, in [0, 1], that fell on no score; only if scores are weighed by probability."""
 
 
 MUST_AGREE = ("dataset", "n", "suite", "method", "metrics", "weights", "statistics", "protocol")
@@ -238,11 +238,11 @@ class Signature:
     """
 
     dataset: str
-    """`<name>@<hash>`; the hash is that of the texts, or that of the ratings where only these are known."""
+    """`<name>@<hash>`; the hash is that of the texts, or that of the ratings if only these are known."""
     n: str
     """The number of examples."""
     suite: str
-    """`<name>@<hash>`, or only the name where the texts are not known."""
+    """`<name>@<hash>`, or only the name if the texts are not known."""
     method: str
     """Way the texts were made, as named by `methods`."""
     metrics: str
@@ -254,7 +254,7 @@ class Signature:
     protocol: str
     """`<name>@<hash>`, or `none` or `unknown`."""
     seed: str | None = None
-    """Seed of the run; None where only ratings are known."""
+    """Seed of the run; None if only ratings are known."""
     dhp: str = __version__
     """The version of this package."""
 
@@ -264,7 +264,7 @@ class Signature:
 
     @classmethod
     def parse(cls, line: str) -> "Signature":
-        """The signature that prints as `line`; raises `InputError` where it lacks a part or has one twice."""
+        """The signature that prints as `line`; raises `InputError` if it lacks a part or has one twice."""
         parts: dict[str, str] = {}
         for part in _SEPARATOR.split(line):
             name, _, value = part.partition(":")

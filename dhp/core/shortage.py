@@ -36,10 +36,10 @@ def shortage(error: BaseException | None) -> str | None:
 
 
 def spare_memory() -> None:
-    """Let libraries that are loaded later take less where memory is limited; `MemoryError` if that is vain.
+    """Let libraries that are loaded later take less if memory is limited; `MemoryError` if that is vain.
 
-    OpenBLAS maps a buffer for each thread as it is loaded, and tries again for ever, or ends the process,
-    where it gets none. Arrow's own allocator reserves a gigabyte.
+    OpenBLAS maps a buffer for each thread as it is loaded, and retries for ever, or ends the process,
+    if it gets none. Arrow's own allocator reserves a gigabyte.
     """
     limit = _limited("RLIMIT_AS")
     if limit is None:
@@ -58,7 +58,7 @@ def _limits(*names: str) -> str:
 
 
 def _limited(name: str) -> int | None:
-    """A limit of this process; None where there is none, or no such thing."""
+    """A limit of this process; None if there is none, or no such thing."""
     try:
         import resource
     except ImportError:  # not on every system

@@ -64,7 +64,7 @@ class Metric(Spec):
     lower_is_better: Annotated[bool, Field(exclude_if=lambda value: not value)] = False
     """Whether answers are better the lower they are; ratings are turned round when they are read."""
     labels: Annotated[list[str], Field(exclude_if=lambda value: not value)] = Field(default_factory=list)
-    """Words for an answer in the place of numbers, the worst first; they stand for 1, 2, ..."""
+    """Words for an answer instead of numbers, the worst first; they stand for 1, 2, ..."""
 
     @model_validator(mode="after")
     def _labels_fit(self) -> "Metric":
@@ -98,7 +98,7 @@ def is_absent(value: object) -> bool:
 
 
 _UNKNOWN: Mapping[str, str] = {"en": "the target language", "zh": "目标语言"}
-"""What the language of the outputs is called where it is not known."""
+"""What the language of the outputs is called if it is not known."""
 
 
 class Task(Spec):
@@ -109,17 +109,17 @@ class Task(Spec):
     language: Language = "en"
     """Language of the texts in this file."""
     source_language: str | None = Field(default=None, exclude_if=is_absent)
-    """Code of the language of the sources, where it is known."""
+    """Code of the language of the sources, if it is known."""
     output_language: str | None = Field(default=None, exclude_if=is_absent)
-    """Code of the language of the outputs, where it is known."""
+    """Code of the language of the outputs, if it is known."""
     instruction: str
     """Instruction that the writer was given. Slots: `{{source_language}}`, `{{output_language}}`, which are
     filled with the names of the languages of the data."""
     default_suite: str = "general"
     """The suite for data of the user's own: a name, or a YAML file beside that of the task. One whose
-    perturbers a language model carries out is taken where there is a perturb model; else it is `general`."""
+    perturbers a language model carries out is taken if there is a perturb model; else it is `general`."""
     source_label: str | None = None
-    """Name of the source in prompts, e.g. Article; None where the writer was given none."""
+    """Name of the source in prompts, e.g. Article; None if the writer was given none."""
     output_label: str
     """Name of the text under judgement in prompts, e.g. Summary."""
     shown_fields: dict[Name, str] = Field(default_factory=dict)
@@ -157,7 +157,7 @@ class Task(Spec):
             if language == self.language:
                 raise ValueError(f"{place}: is the language of the task itself")
             if (texts.source_label is None) != (self.source_label is None):
-                raise ValueError(f"{place}.source_label: must be given exactly where the task has one")
+                raise ValueError(f"{place}.source_label: must be given exactly if the task has one")
             _same_keys(f"{place}.shown_fields", texts.shown_fields, self.shown_fields)
             _same_keys(f"{place}.metrics", texts.metrics, self.metric_names)
         return self
@@ -170,7 +170,7 @@ class Task(Spec):
     def in_language(self, language: Language) -> "Task":
         """The same task with its texts in `language`, the languages of the data named in them.
 
-        The texts that it has now become a translation. Raises `ValueError` where it is not translated into
+        The texts that it has now become a translation. Raises `ValueError` if it is not translated into
         that language.
         """
         if language == self.language:
@@ -219,7 +219,7 @@ class ListReader(Protocol):
     """Reads a word list of the content."""
 
     def __call__(self, name: str, spec: type[S]) -> S:
-        """The list `name` as `spec` describes it; raises `InputError` where it is missing or differs."""
+        """The list `name` as `spec` describes it; raises `InputError` if it is missing or differs."""
         ...
 
 
@@ -237,7 +237,7 @@ class Download(Spec):
     files: dict[str, str] = Field(min_length=1)
     """File name -> URL. An archive (.zip, .tar.gz) is unpacked."""
     sha256: dict[str, str] = Field(default_factory=dict)
-    """File name -> sha256, where one is known."""
+    """File name -> sha256, if one is known."""
 
 
 class FieldMap(Spec):
@@ -259,14 +259,14 @@ class PairColumns(Spec):
 class PairMap(FieldMap):
     """How rows of others become pairs of a text and its degraded copy.
 
-    Our names are `source`, `output`, `perturbed` and, where known, `id`, `kind`, `degree`, `level`, `control`
+    Our names are `source`, `output`, `perturbed` and, if known, `id`, `kind`, `degree`, `level`, `control`
     and `better` (which of output and perturbed is the better one); any other is a field of the example.
     """
 
     values: dict[str, str] = Field(default_factory=dict)
     """Our name -> what it is in every row."""
     each: list[PairColumns] = Field(default_factory=list)
-    """The pairs of a row, where there are several."""
+    """The pairs of a row, if there are several."""
     where: dict[str, list[str]] = Field(default_factory=dict)
     """Their column -> values; rows with others are no part of the set."""
     kind_pattern: str | None = None
@@ -303,9 +303,9 @@ class Card(Spec):
     n: int | None = Field(default=None, ge=1)
     """Number of examples of a run; None takes all."""
     min_characters: int | None = Field(default=None, ge=0)
-    """Reference texts with more characters qualify; None where a set has no such condition."""
+    """Reference texts with more characters qualify; None if a set has no such condition."""
     source_language: str | None = None
-    """Code of the language of the sources, where the task names it."""
+    """Code of the language of the sources, if the task names it."""
     output_language: str = "en"
     """Code of the language of the outputs."""
     paper: Figures | None = None
@@ -414,7 +414,7 @@ class Insertion(Spec):
 
 
 class AuthoredEdits(Spec):
-    """Edits of a bundled dataset that people wrote, in the place of a language model's answers."""
+    """Edits of a bundled dataset that people wrote, instead of a language model's answers."""
 
     dataset: str
     """Name of the bundled dataset, `mini/NAME`."""
@@ -436,7 +436,7 @@ class Agreement(Spec):
 
     kappa: Annotated[Number, Field(ge=-1, le=1)]
     low: Number | None = None
-    """Lower end of the 95 % interval over experts; None where it cannot be estimated."""
+    """Lower end of the 95 % interval over experts; None if it cannot be estimated."""
     high: Number | None = None
 
     @model_validator(mode="after")

@@ -150,7 +150,7 @@ def _written(file: _File, records: Sequence[object]) -> _Block:
 
 
 def spooled(records: Iterable[T]) -> Sequence[T]:
-    """The records in their order: a tuple, or where they are very many `Spooled`."""
+    """The records in their order: a tuple, or if they are very many `Spooled`."""
     if isinstance(records, tuple | Spooled):
         return records
     spool: Spool[int, T] = Spool()

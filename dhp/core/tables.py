@@ -34,8 +34,8 @@ T = TypeVar("T")
 def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[str]]]:
     """The header and the values of each row.
 
-    Where `tabs` separate and quotation marks do not pair up, these are part of the texts. Otherwise commas
-    separate, or semicolons or tabs where the header has more of those. Raises `InputError` for a row that has
+    If `tabs` separate and quotation marks do not pair up, these are part of the texts. Otherwise commas
+    separate, or semicolons or tabs if the header has more of those. Raises `InputError` for a row that has
     more or fewer values than the header, a duplicate column, and broken quotation marks.
     """
     if not tabs:
@@ -50,7 +50,7 @@ def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[st
 
 
 def mark_of(header: str) -> str:
-    """What separates the values where it may be a comma, a semicolon or a tab."""
+    """What separates the values if it may be a comma, a semicolon or a tab."""
     return max(",;\t", key=header.count)
 
 
@@ -214,7 +214,7 @@ class Table:
         return column in self.columns or re.split(r"[.\[]", column, maxsplit=1)[0] in self.columns
 
     def each(self, read: Callable[[Row], T]) -> Sequence[T]:
-        """What is read of each row, in their order; on disk where it is very many."""
+        """What is read of each row, in their order; on disk if it is very many."""
         return spooled(map(read, self.rows))
 
     def with_rows(self, rows: Iterable[Row]) -> "Table":
@@ -270,7 +270,7 @@ def read_tables(path: Path, patterns: Sequence[str] = ()) -> Table:
 
     JSON is a list of objects, or an object of such lists or of columns. `patterns` such as `data/*.json`
     choose files of a folder by how their path ends, in any case; a file that is given itself is read under
-    any name. Raises `InputError` for a missing, empty, broken or unknown file, and where no file fits.
+    any name. Raises `InputError` for a missing, empty, broken or unknown file, and if no file fits.
     """
     suffix = path.suffix.lower()
     if path.exists() and not path.is_dir():
@@ -337,7 +337,7 @@ def _zipped(path: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPath
 
 
 def parsed(name: str, suffix: str, file: BinaryIO) -> Table:
-    """The rows of a file with this suffix; raises `InputError` for one that is none of its kind."""
+    """The rows of a file with this suffix; raises `InputError` if it is of another kind."""
     columns: dict[str, None] = {}
     return table(name, columns, read_rows(name, suffix, file, columns))
 

@@ -192,7 +192,7 @@ def spreadsheet_safe(cell: object) -> object:
 
 
 def numbered_steps(text: str) -> list[str]:
-    """The steps of the numbered list in an answer, without their numbers; empty where there is none.
+    """The steps of the numbered list in an answer, without their numbers; empty if there is none.
 
     A step goes on over the lines below it, up to a blank one.
     """
@@ -313,7 +313,7 @@ def slots_fault(text: str, allowed: Collection[str], needed: Iterable[str] = ())
 
 
 def split_slots(text: str, known: Mapping[str, str] = {}) -> tuple[str, ...]:
-    """Text and the names of slots in turn, where slots that are `known` are filled and no longer slots."""
+    """Text and the names of slots in turn, if slots that are `known` are filled and no longer slots."""
     pieces = [""]
     for place, piece in enumerate(SLOT.split(text)):
         if place % 2 == 0:

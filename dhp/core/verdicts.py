@@ -111,7 +111,7 @@ class Verdict(str):
 
 
 def verdict_of(word: str) -> Verdict:
-    """The verdict that a word is; raises `KeyError` for one that is none."""
+    """The verdict that a word is; raises `KeyError` for any other word."""
     return VERDICTS[word]
 
 

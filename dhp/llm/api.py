@@ -65,7 +65,7 @@ class Client(Protocol):
     """Notes on requests that were changed for the server; the caller that shows a note removes it."""
 
     def check(self) -> None:
-        """Raise `InputError` where no call can succeed, as far as that shows without a paid call."""
+        """Raise `InputError` if no call can succeed, as far as that shows without a paid call."""
 
     async def open(self) -> None:
         """Open connections, in the loop that will make the calls."""
@@ -74,7 +74,7 @@ class Client(Protocol):
         """Close them."""
 
     async def complete(self, request: Request, samples: tuple[int, ...]) -> list[Reply]:
-        """One call for `samples` of a request; fewer replies than samples where the server gives fewer.
+        """One call for `samples` of a request; fewer replies than samples if the server gives fewer.
 
         Raises `Retry`, `Rejected` or `Refused`, `InputError` if no request can succeed, as a parameter is
         refused, and `StoppedEarly` if the account is empty.
@@ -93,7 +93,7 @@ class LocalModel(Protocol):
         ...
 
     def misfit(self, request: Request) -> str | None:
-        """Why prompt and answer do not fit the model; None where they do."""
+        """Why prompt and answer do not fit the model; None if they do."""
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Answer]:
         """Replies for each request's samples; those of one group come one after another."""

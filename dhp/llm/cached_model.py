@@ -64,9 +64,9 @@ class RequestContext:
     """Model -> the names of the models that answered for it, the first one first."""
     measured: Measured = field(default_factory=Measured)
     filler: Filler | None = None
-    """Answers requests in the place of the engine; None where the engine answers all."""
+    """Answers requests instead of the engine; None if the engine answers all."""
     multi_sample: bool = True
-    """Whether one request may ask for several samples, where the model can."""
+    """Whether one request may ask for several samples, if the model can."""
     discounted: bool = False
     """Whether requests cost less than those that the engine sends."""
     executor: Executor = LOCAL
@@ -97,7 +97,7 @@ class CachedModel:
         self.answered_by: Counter[str] = Counter()
         """Number of replies by the model that they name."""
         self.on_wait: Callable[[], None] = lambda: None
-        """Called now and then while nothing comes."""
+        """Called periodically while waiting."""
         self._counted: set[bytes] = set()
         self._engine: Engine | None = None
         self._lengths = PromptLengths(model.model)
@@ -107,7 +107,7 @@ class CachedModel:
 
         Raises `InputError` if no request can succeed (key, model or parameter refused, no server),
         `StoppedEarly` at a limit or when the server gives out, with what came before stored, and `Waiting`
-        after all that is known, where other requests are answered later.
+        after all that is known, if other requests are answered later.
         """
         if self.context.filler is not None:
             return self._ask_unfilled(self.context.filler, requests)
@@ -145,7 +145,7 @@ class CachedModel:
 
     @property
     def prices(self) -> tuple[Prices, str]:
-        """The prices of the user, else the listed ones with their source; none where both are missing."""
+        """The prices of the user, else the listed ones with their source; none if both are missing."""
         prices = self.context.budget.prices
         if prices != Prices():
             return prices, ""
@@ -164,7 +164,7 @@ class CachedModel:
         return ", ".join(parts)
 
     def check_server(self, some: Iterable[Request] = ()) -> None:
-        """Raise `InputError` where the server cannot be asked and will have to be.
+        """Raise `InputError` if the server cannot be asked and will have to be.
 
         It will if none of `some` requests is stored, or, without any, no reply of the model.
         """
@@ -205,7 +205,7 @@ class CachedModel:
         return cached, request.left(missing)
 
     def _count(self, key: bytes, reply: Reply, *, made_here: bool) -> bool:
-        """Count a reply, unless it was counted; says whether it was not."""
+        """Count a reply once; True if it is new."""
         if key in self._counted:
             return False
         self._counted.add(key)
@@ -216,7 +216,7 @@ class CachedModel:
         return True
 
     def _compare(self, name: str) -> None:
-        """Say where another model answers than at first; raises `StoppedEarly` if that stops the run."""
+        """Say if another model answers than at first; raises `StoppedEarly` if that stops the run."""
         names = self.context.answering.setdefault(self.model.model, [])
         if name in names:
             return
@@ -359,7 +359,7 @@ class CachedModel:
 
 
 def taken(model: CachedModel | None, before: Usage | None = None) -> tuple[dict[str, int], float | None]:
-    """Calls and tokens since then, and what they cost; nothing where no model is asked."""
+    """Calls and tokens since then, and what they cost; nothing if no model is asked."""
     if model is None:
         return {}, None
     usage = model.usage.since(before or Usage())
@@ -375,7 +375,7 @@ def latency(seconds: Sequence[float]) -> tuple[float, float] | None:
 
 
 _MORE_ROOM = 4
-"""How much longer than the first answer may be the second one, where the first was cut off."""
+"""How much longer than the first answer may be the second one, if the first was cut off."""
 
 
 def with_more_room(request: Request) -> Request:
@@ -386,8 +386,8 @@ def with_more_room(request: Request) -> Request:
 def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str) -> dict[str, list[str]]:
     """Tag of each request -> the steps in the answer to it, in the order of the requests.
 
-    What is cut off is asked for once more, with more room. Raises `InputError` where an answer holds no whole
-    list of steps, with `otherwise` as what is allowed in its place, and `StoppedEarly` where it could not be
+    What is cut off is asked for once more, with more room. Raises `InputError` if an answer holds no whole
+    list of steps, with `otherwise` as what is allowed in its place, and `StoppedEarly` if it could not be
     had; other errors as of `CachedModel.ask`.
     """
     by_metric = {}

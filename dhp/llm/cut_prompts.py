@@ -29,7 +29,7 @@ class CutPrompts:
     """What a server counts of the prompts that it is sent.
 
     A prompt that is too long for the context is cut to a fixed number of tokens, the largest that is ever
-    counted: the longest prompts, however different, then have the same count. Where all are about as long,
+    counted: the longest prompts, however different, then have the same count. If all are about as long,
     there are too few tokens for their characters. Prompts of which a part was cached are left out, as some
     servers do not count that part.
     """
@@ -49,7 +49,7 @@ class CutPrompts:
         self._done = False
 
     def check(self, request: Request, replies: list[Reply]) -> str | None:
-        """A note, once, where prompts are cut; raises `StoppedEarly` with it among the first calls."""
+        """A note, once, if prompts are cut; raises `StoppedEarly` with it among the first calls."""
         tokens = sum(reply.prompt_tokens for reply in replies)
         if self._done or not tokens or any(reply.cached_tokens for reply in replies):
             return None
@@ -90,7 +90,7 @@ class CutPrompts:
         self._sparse.clear()
 
     def _fault(self) -> str:
-        """What shows that prompts are cut; empty where nothing does."""
+        """What shows that prompts are cut; empty if nothing does."""
         shortest, longest = self._ends
         if len(self._lengths) >= _LENGTHS and longest >= _SPREAD * max(shortest, self._longest_below):
             return (

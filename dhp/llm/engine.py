@@ -251,7 +251,7 @@ class Workers:
                 await asyncio.sleep(backoff(tries, e.after))
 
     def _check_wait(self, error: Retry) -> None:
-        """Raise `StoppedEarly` where the server asks to wait for longer than the run will."""
+        """Raise `StoppedEarly` if the server asks to wait for longer than the run will."""
         longest = self._engine.rate_limits.max_wait
         if error.after is not None and error.after > longest:
             raise StoppedEarly(
@@ -261,7 +261,7 @@ class Workers:
             )
 
     def _check_first(self, error: Retry, tries: int, last: bool) -> None:
-        """Raise where the very first call has failed permanently."""
+        """Raise if the very first call has failed permanently."""
         model = self._engine.client.model
         enough = tries >= _TRIES_UNPROVEN and (last or not error.overload)
         if isinstance(error, Unreachable) or (enough and isinstance(error, Garbled)):
@@ -292,7 +292,7 @@ class Workers:
         return Failure(reason, passing=refused)
 
     def _check_rejected(self, reason: str) -> None:
-        """Raise `InputError` where one request after the other is rejected and none was answered before."""
+        """Raise `InputError` if one request after the other is rejected and none was answered before."""
         if self._engine.answered:
             return
         self._failed_in_a_row += 1
@@ -300,7 +300,7 @@ class Workers:
             raise InputError(f"{self._engine.client.model}: every call is rejected ({reason})")
 
     async def _check_still_answers(self, reason: str, request: Request) -> None:
-        """Raise `StoppedEarly` where requests fail in a row and one that was answered fails now, too.
+        """Raise `StoppedEarly` if requests fail in a row and one that was answered fails now, too.
 
         `request` is the last of these, and failed for that reason.
         """
@@ -390,7 +390,7 @@ class Workers:
         await written
 
     def _write(self) -> None:
-        """Commit, as one group, all rows that came within one turn of the loop."""
+        """Commit, as one group, all rows of one turn of the loop."""
         waiting, self._waiting = self._waiting, []
         assert self._engine.store is not None
         failure = None
@@ -409,7 +409,7 @@ class Workers:
 
 
 _LAST_SECONDS = 2.0
-"""Longest wait for the calls in flight where a run is interrupted."""
+"""Longest wait for the calls in flight if a run is interrupted."""
 _SECONDS_A_WAIT = 1.0
 _WAITING_PER_PLACE = 2
 """Requests that wait for each place in flight, so that none falls idle."""
@@ -433,7 +433,7 @@ class EngineThread:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._handed: list[Request] = []  # gathered: each waking of the loop has its price
         self.pending = 0
-        """Requests of which nothing came yet."""
+        """Pending requests."""
 
     def __enter__(self) -> "EngineThread":
         self._thread.start()
@@ -495,7 +495,7 @@ class EngineThread:
         self._came.append((request, outcomes))
 
     def _pass_on(self) -> None:
-        """Hand over, as one list, all that came within one turn of the loop."""
+        """Hand over, as one list, everything received in one turn of the loop."""
         came, self._came = self._came, []
         if came:
             self._results.put(came)
@@ -549,7 +549,7 @@ class Calls(Protocol):
     """Calls to a server that are being made; a context manager."""
 
     pending: int
-    """Requests of which nothing came yet."""
+    """Pending requests."""
 
     @property
     def full(self) -> bool:
@@ -594,7 +594,7 @@ class Executor(Protocol):
         """Each item with what came of it, in any order.
 
         The work is done on any parts of the items, which are taken as they are needed, so it must depend on
-        nothing but the item. `on_wait` is called now and then while nothing comes. Work that holds a language
+        nothing but the item. `on_wait` is called periodically while waiting. Work that holds a language
         model goes `by_model`: then each GPU, or each machine without one, has one worker.
         """
         ...
@@ -628,7 +628,7 @@ LOCAL = LocalExecutor()
 def open_executor(name: str) -> Executor:
     """The executor called `local`, or `NAME` or `NAME:ADDRESS` of a plug-in; one per process.
 
-    Raises `InputError` for another name, or where the executor lacks a package.
+    Raises `InputError` for another name, or if the executor lacks a package.
     """
     if name == "local":
         return LOCAL

@@ -10,7 +10,7 @@ from dhp.llm.cached_model import CachedModel, Measured, Speed
 from dhp.llm.records import Reply, Request, estimated_tokens
 
 _SECONDS_A_CALL = 1.0
-"""Assumed where no rate is given."""
+"""Assumed if no rate is given."""
 _MEASURED = 8
 """Requests that a model in this process answers to measure its speed; nothing of it is stored."""
 _TOKENS = 16
@@ -43,7 +43,7 @@ class Estimate:
     model: str
     """Name of the model."""
     protocol: str
-    """Protocol of the judge; `perturbations` where texts are made."""
+    """Protocol of the judge; `perturbations` if texts are made."""
     dataset: str
     """Name of the dataset."""
     what: str
@@ -67,7 +67,7 @@ class Estimate:
     again: CostEstimate
     """Upper limit of what asking again takes on top, if no first answer can be read."""
     priced: str = ""
-    """Source of the prices, if the user gave none; empty where there are none."""
+    """Source of the prices, if the user gave none; empty if there are none."""
     one_by_one: bool = False
     """Whether each sample must be a call of its own."""
     in_process: bool = False
@@ -95,7 +95,7 @@ def estimate_requests(
     """What the requests would take of the model; those whose replies are stored take nothing.
 
     `protocol` and `dataset` are for the table; answers become `what`, `ratings` or `texts`. `short` is what
-    is asked after an answer that cannot be read; empty where nothing is.
+    is asked after an answer that cannot be read; empty if nothing is.
     """
     count, exact = _counter(cached_model)
     wanted = samples = prompts = missing = 0

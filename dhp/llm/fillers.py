@@ -1,4 +1,4 @@
-"""Fillers: what answers requests in the place of the engine, by putting replies into the store."""
+"""Fillers: what answers requests instead of the engine, by putting replies into the store."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Filler(Protocol):
     def fill(self) -> None:
         """Put the replies to the taken requests into the store.
 
-        Raises `StoppedEarly` where they cannot be had by waiting.
+        Raises `StoppedEarly` if waiting does not bring them.
         """
 
     def end(self) -> None:

@@ -9,7 +9,7 @@ from dhp.llm.records import Reply
 PER = 1_000_000
 """Tokens that prices are for."""
 TIMEOUT = 120.0
-"""Seconds that one call may take, where nothing else is said."""
+"""Seconds that one call may take, if nothing else is said."""
 _MANY_TOO_LONG = 200
 """Prompts too long, after which a run is stopped before its end: a few examples may well come first."""
 
@@ -205,7 +205,7 @@ class PromptLengths:
             self.check()
 
     def check(self) -> None:
-        """Raise `InputError` where more prompts were too long than not."""
+        """Raise `InputError` if more prompts were too long than not."""
         if self._too_long > self.fitting:
             raise InputError(
                 f"{self._model}: {self._too_long} of {self._too_long + self.fitting} prompts do not fit "

@@ -1,4 +1,4 @@
-"""List prices of models: those of the package litellm where it is installed, else the bundled table."""
+"""List prices of models: those of the package litellm if it is installed, else the bundled table."""
 
 import csv
 import json
@@ -31,7 +31,7 @@ def listed_prices(model: str, endpoint: str, *, discounted: bool = False) -> tup
     """The prices of a model per million tokens, in US dollars, and where they come from.
 
     There are none for a server of another owner, and for a model that neither table lists. Prices are
-    `discounted` for requests that go by batch, where such prices are listed.
+    `discounted` for requests that go by batch, if such prices are listed.
     """
     provider, _, name = model.partition("/")
     if provider == "litellm":
@@ -78,7 +78,7 @@ def _of_litellm() -> tuple[str, dict[str, Any]]:
 
 @cache
 def _bundled() -> dict[str, tuple[Prices, Prices | None]]:
-    """Model -> its prices, and those by batch, where they are listed."""
+    """Model -> its prices, and those by batch, if they are listed."""
     listed = {}
     with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):

@@ -25,7 +25,7 @@ class Params:
     max_tokens: int
     """Maximum number of tokens of one answer."""
     seed: int | None = None
-    """Seed of sample 0; sample i gets seed + i where samples are asked one by one."""
+    """Seed of sample 0; sample i gets seed + i if samples are asked one by one."""
     top_logprobs: int = 0
     """Number of alternatives of each generated token to return with their log-probabilities; 0 for none."""
     body: tuple[tuple[str, str], ...] = ()
@@ -108,7 +108,7 @@ class Reply:
     text: str
     finish: str
     """Why it ended: `stop`, `length`, `content_filter`, `tool_calls`, `reasoning` (nothing came but that) or
-    what else the server says."""
+    other fields of the server."""
     prompt_tokens: int
     """Number of prompt tokens of the whole call, on its first reply; 0 on the others."""
     completion_tokens: int
@@ -116,9 +116,9 @@ class Reply:
     calls: int
     """Number of calls: 1 on the first reply of each call, 0 on the others, so that the sum counts calls."""
     positions: tuple[Position, ...] | None = None
-    """Log-probabilities, where they were asked for and given; empty where this answer alone has none."""
+    """Log-probabilities, if they were asked for and given; empty if this answer alone has none."""
     answered_by: str = ""
-    """Name of the model in the answer; empty where it names none."""
+    """Name of the model in the answer; empty if it names none."""
     cached_tokens: int = 0
     """Number of prompt tokens that the server had cached, on the first reply of a call; not stored."""
 

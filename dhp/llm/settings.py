@@ -186,7 +186,7 @@ class ModelSettings:
     def filled(self, work: "Callable[[RequestContext], T]") -> "T":
         """What `work` gives once its requests are answered; it is repeated while a filler answers them.
 
-        Each time it comes further, as it finds more replies in the store.
+        Each time it gets further, as the store holds more replies.
         """
         context = self.context()
         if self.filler is None or not self.filler.given:

@@ -129,7 +129,7 @@ class Store:
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
-        """Whatever goes wrong with the file, in one line."""
+        """Any fault of the file, in one line."""
         try:
             yield
         except (OSError, sqlite3.Error, UnicodeDecodeError) as e:  # the last: of a name in a damaged schema
@@ -215,7 +215,7 @@ class Store:
             return connection.execute("DELETE FROM held WHERE holder = ?", (holder,)).rowcount
 
     def _choose_sync(self) -> None:
-        """Let the next transaction be synced, with all before it, where the last sync is not of just now."""
+        """Let the next transaction be synced, with all before it, if the last sync is not of just now."""
         now = time.monotonic()
         due = now - self._synced > _UNSYNCED_SECONDS
         if due:
@@ -326,7 +326,7 @@ def _checksum(checked: tuple[object, ...]) -> int:
 
 
 def _stored(row: tuple[Any, ...]) -> tuple[Reply, str] | None:
-    """Reply and run of a row as it was read; None where it is damaged."""
+    """Reply and run of a row as it was read; None if it is damaged."""
     *checked, checksum, answered_by = row
     if checksum is not None and checksum != _checksum(tuple(checked)):
         return None
@@ -376,7 +376,7 @@ class StoredModel:
 def stored_model(store: Store, model: str | None = None) -> StoredModel:
     """The model of an earlier run, whose replies are in the store.
 
-    It may be left out where the store knows only one. Raises `InputError` if the store has no replies, or of
+    It may be left out if the store knows only one. Raises `InputError` if the store has no replies, or of
     several models, or not of this one.
     """
     models = store.models()
@@ -392,7 +392,7 @@ def stored_model(store: Store, model: str | None = None) -> StoredModel:
 
 
 def open_store(path: Path) -> Store:
-    """An existing store; raises `InputError` where there is none."""
+    """An existing store; raises `InputError` if there is none."""
     if not path.is_file():
         raise InputError(f"{path}: does not exist")
     return Store(path, read_only=True)
@@ -481,7 +481,7 @@ class Claims:
         """Whether a call that was claimed is still one's own, asked just before it is sent.
 
         A process may stand still for longer than its lease, and others pay meanwhile: claims that have lapsed
-        since they were made are looked up, and made again where nobody has taken them.
+        since they were made are looked up, and made again if nobody has taken them.
         """
         if self._store is None:
             return True
@@ -502,7 +502,7 @@ class Claims:
                 self._until = now + LEASE
 
     def end(self, keys: Collection[bytes], *, stored: bool) -> None:
-        """End the claims on a call; where its replies are stored they have ended with that."""
+        """End the claims on a call; if its replies are stored they have ended with that."""
         self._active = time.monotonic()
         with self._lapse:
             self._keys.difference_update(keys)

@@ -1,10 +1,10 @@
 """Which results are comparable, for `compare`, `gate` and `leaderboard`; comparison of judges on the same
 examples, and the pairs of texts in which they differ.
 
-A judge is a model under a protocol. Results compare where their signatures agree in data, number of
+A judge is a model under a protocol. Results compare if their signatures agree in data, number of
 examples, suite, method, metrics, weights and statistics; seed and version may differ. A protocol is known by
-its name, or by that of the prompt file: `compare` and `gate` take it across edits, and another one where both
-have names of the user's own (`v1`, `v2`) or `protocol` is allowed. Where protocols differ, `compare` and
+its name, or by that of the prompt file: `compare` and `gate` take it across edits, and another one if both
+have names of the user's own (`v1`, `v2`) or `protocol` is allowed. If protocols differ, `compare` and
 `leaderboard` say so in the names of judges. Differences are those of the second run less the first.
 """
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 ALLOWABLE: Mapping[str, str] = {
     "protocol": "to compare protocols on purpose",
-    "metrics": "where metrics of the same names have other scales or definitions",
+    "metrics": "if metrics of the same names have other scales or definitions",
 }
 """Parts of the signature that may be allowed to differ, each with what that is for."""
 _OF_TEXTS = frozenset(("dataset", "n", "suite"))
@@ -71,7 +71,7 @@ def differences(one: Result, other: Result, allow: Collection[str] = ()) -> dict
     """Part of the signature -> its text in both results, for the parts that forbid a comparison.
 
     A protocol, or a prompt, that was edited is the same one while its name is; two that bear names of the
-    user's own are versions. Names of metrics must agree even where `metrics` is allowed to differ.
+    user's own are versions. Names of metrics must agree even if `metrics` is allowed to differ.
     """
     differing = one.signed.differences(other.signed, allow)
     if protocol_name(one.protocol) == protocol_name(other.protocol) or both_own(one, other):
@@ -89,7 +89,7 @@ def both_own(one: Result, other: Result) -> bool:
 
 
 def allowing(part: str, allow: Collection[str] = ()) -> str:
-    """The end of a message about a part that differs: how to allow it, where that is possible."""
+    """The end of a message about a part that differs: how to allow it, if that is possible."""
     return f", or `allow` {part} {ALLOWABLE[part]}" if part in ALLOWABLE and part not in allow else ""
 
 
@@ -118,7 +118,7 @@ def same_judge(
 ) -> bool:
     """Whether two results are of one judge by name, whatever was edited in its prompts.
 
-    `models` says whether the model counts: not where each run has a single one, as it may then be exchanged.
+    `models` says whether the model counts: not if each run has a single one, as it may then be exchanged.
     `versions` says that each run has a single protocol: then two names of the user's own are versions of one.
     With `protocol` in `allow` the name of the protocol does not count at all.
     """
@@ -174,15 +174,15 @@ class DatasetComparison:
     n: int
     """Examples that all judges rated."""
     judges: tuple[str, ...]
-    """Model, with the protocol where it differs."""
+    """Model, with the protocol if it differs."""
     names: tuple[str, ...]
-    """What tells the judges apart, in short: the name of the prompt where the model is the same."""
+    """What tells the judges apart, in short: the name of the prompt if the model is the same."""
     damage: tuple[tuple[VariantResult, ...], ...]
     """Result of each variant by each judge in its own run, shape (V, K)."""
     false_alarms: tuple[tuple[str, ...], ...]
     """The controls that are a false alarm, of each judge."""
     d_avg: tuple[float | None, ...]
-    """D_avg of each judge in its own run. It grows with the number of examples, and no p stands beside it."""
+    """D_avg of each judge in its own run. It grows with the number of examples, so it has no p-value."""
     d_min: tuple[float | None, ...]
     """The lowest D of each judge in its own run."""
     scores: dict[str, Comparison]
@@ -302,7 +302,7 @@ def compare(
     allow
         Parts of the signature that may differ: `protocol`, `metrics`.
     resamples
-        Random swaps, at least 1; 40 for each pair of judges are taken where that is more, as the adjusted
+        Random swaps, at least 1; 40 for each pair of judges are taken if that is more, as the adjusted
         p-values of many pairs could not fall below 0.05 with fewer.
     progress
         True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`.
@@ -468,7 +468,7 @@ def _compared(
 def _short_names(results: Sequence[Result], judges: tuple[str, ...]) -> tuple[str, ...]:
     """The names of the protocols of one model, or else of model and protocol, without hashes.
 
-    The names of the judges where that does not tell them apart.
+    The names of the judges if that does not tell them apart.
     """
     protocols = [protocol_name(each.protocol) for each in results]
     if len({each.model for each in results}) == 1 and all(each.asked for each in results):
@@ -567,7 +567,7 @@ class ChangedKind:
 def changed_kinds(first: RunResult, second: RunResult) -> dict[str, ChangedKind]:
     """Variant -> the pairs whose score fell by one of two judges only, for all variants that both rated.
 
-    A score fell where the mean over the metrics that both texts have is lower for the degraded one. Controls
+    A score fell if the mean over the metrics that both texts have is lower for the degraded one. Controls
     and attacks are among the variants.
     """
     common = sorted({*first.ratings.examples} & {*second.ratings.examples})

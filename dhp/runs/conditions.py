@@ -94,7 +94,7 @@ class Gate:
     )
     allow: str | Collection[str] = ()
     """Parts of the signature that may differ from the earlier run; see `dhp.runs.compare`."""
-    require_proof: bool = field(default=False, metadata=option("Also fail where a condition is undecided."))
+    require_proof: bool = field(default=False, metadata=option("Also fail if a condition is undecided."))
     ignore_controls: bool = field(default=False, metadata=option("Let a judge with a false alarm pass."))
 
     def __post_init__(self) -> None:

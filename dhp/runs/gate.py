@@ -1,7 +1,7 @@
 """Gates: whether every result of a run is good enough, also against an earlier run.
 
-Limits are read off the intervals that every page prints: a limit is met where the lower end of the interval
-reaches it, not met where the upper end lies below it, and else undecided. What must be noticed must be
+Limits are read off the intervals that every page prints: a limit is met if the lower end of the interval
+reaches it, not met if the upper end lies below it, and else undecided. What must be noticed must be
 proven: there undecided is not met.
 """
 
@@ -44,9 +44,9 @@ class Outcome:
     """Whether a run passed."""
 
     state: State
-    """`met` where every condition holds, `not met` where one does not, else `undecided`."""
+    """`met` if every condition holds, `not met` if one does not, else `undecided`."""
     passed: bool
-    """Whether it is met, or undecided where no proof is required."""
+    """Whether it is met, or undecided if no proof is required."""
     sentence: str
     """What held, or what did not, the worst first: dataset, model, figure. `checks` holds all of it."""
     doubts: tuple[str, ...]
@@ -57,7 +57,7 @@ class Outcome:
     """Condition, by the name of its option or `false alarms` -> what became of it; a result that meets it may
     have no finding."""
     shifts: Mapping[str, tuple[LevelShift, ...]]
-    """Name of a result -> shift of level of each metric against the earlier run, where there is one."""
+    """Name of a result -> shift of level of each metric against the earlier run, if there is one."""
 
     def __repr__(self) -> str:
         return f"Outcome({self.sentence})"
@@ -117,13 +117,13 @@ def gate(spec: GateSpec) -> Outcome:
 def check_run(source: RunSource, gate: Gate) -> Outcome:
     """Hold a gate against every result of a run.
 
-    A figure that is undefined is not met, and neither is any gate where harmless edits are a false alarm or
+    A figure that is undefined is not met, and neither is any gate if harmless edits are a false alarm or
     too many scores are missing. Two runs are compared by dataset and name of the protocol, across edits of
-    its prompts and settings; by model too where a run has several models, as otherwise the judge before and
+    its prompts and settings; by model too if a run has several models, as otherwise the judge before and
     the judge after may bear different names. Without an earlier run a results file is enough. Raises
     `InputError` for a folder that holds no run, one with doses, whose averages mean nothing, a kind of damage
     that was not run, an earlier run that lacks a result or differs in data, number of examples, suite,
-    method, metrics, weights or statistics, one with a dataset that the run lacks, and, where a loss is asked
+    method, metrics, weights or statistics, one with a dataset that the run lacks, and, if a loss is asked
     about, runs without ratings and a run that stopped early.
     """
     run = averaged_run(source, "the results")

@@ -14,10 +14,10 @@ State = Literal["met", "undecided", "not met"]
 
 
 class Finding(NamedTuple):
-    """What became of one condition."""
+    """State of one condition."""
 
     state: State | Literal["open"]
-    """`open` where harmless edits are not decided: that fails no gate, and is no pass either."""
+    """`open` if harmless edits are not decided: that fails no gate, and is no pass either."""
     result: str
     """Name of the result, as of `result_name`."""
     words: str
@@ -25,7 +25,7 @@ class Finding(NamedTuple):
 
 
 def result_name(result: Result) -> str:
-    """Dataset, model and, where there is one, protocol."""
+    """Dataset, model and, if there is one, protocol."""
     return ", ".join((result.dataset, result.model, *([result.protocol] if result.asked else [])))
 
 
@@ -112,7 +112,7 @@ def demanded_kinds(results: Results, names: Iterable[str]) -> list[str]:
 def noticed_kinds(results: Results, demanded: Collection[str]) -> Iterator[Finding]:
     """Of each result how many kinds are not shown to be noticed, then each of them, the worst first.
 
-    Must is proof: what is undecided is not met. Where all are noticed, the one with the lowest detection.
+    Must is proof: what is undecided is not met. If all are noticed, the one with the lowest detection.
     """
     held = []
     for result in results:

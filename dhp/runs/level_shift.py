@@ -27,7 +27,7 @@ class LevelShift:
     """Name of the metric."""
     points: float | None
     """Mean score in the run less that in the earlier run, in points of the metric's scale, on the texts that
-    both scored; each example counts once. None where there is no such text."""
+    both scored; each example counts once. None if there is no such text."""
     ci: tuple[float, float] | None
     """Student's interval over examples, or over clusters of them; None for fewer than two."""
     n: int
@@ -55,7 +55,7 @@ def level_shifts(new: RunResult, old: RunResult, intervals: int) -> list[LevelSh
 
 
 def _shift_of(metric: str, change: Floats, clusters: Ints | None, intervals: int) -> LevelShift:
-    """From changes of shape (examples, texts), NaN where a text lacks a score."""
+    """From changes of shape (examples, texts), NaN if a text lacks a score."""
     texts = (~np.isnan(change)).sum(axis=1)
     mean = mean_influences(np.where(texts > 0, np.nansum(change, axis=1) / np.maximum(texts, 1), np.nan))
     n = int(mean.defined.sum())
@@ -120,7 +120,7 @@ def _within(shift: LevelShift, allowed: float, intervals: int) -> tuple[State, s
 
 
 def moved_levels(shifts: Mapping[str, Sequence[LevelShift]]) -> str:
-    """The metric whose level moved farthest; where none did, how far one may have."""
+    """The metric whose level moved farthest; if none did, how far one may have."""
     known = [(name, s, s.ci) for name, each in shifts.items() for s in each if s.ci is not None]
     if not known:
         return "shift of level unknown"

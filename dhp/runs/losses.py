@@ -1,7 +1,7 @@
 """A gate against an earlier run: which results belong together, and whether detection was lost.
 
-A loss is tested by swapping the labels of the two runs example by example: met where a loss of the margin is
-ruled out, not met where it is proven that detection fell by more, over all kinds of damage or of one of them
+A loss is tested by swapping the labels of the two runs example by example: met if a loss of the margin is
+ruled out, not met if it is proven that detection fell by more, over all kinds of damage or of one of them
 (Holm over all of these).
 """
 

@@ -54,7 +54,7 @@ class Run:
         return read_ratings(self.folder / RATINGS)
 
     def ratings_about(self, examples: Collection[str]) -> "Iterator[pd.DataFrame]":
-        """The ratings of some examples, of whatever datasets, part by part."""
+        """The ratings of some examples, of all datasets, part by part."""
         for part in ratings_parts(self.folder / RATINGS):
             yield part[part["example"].isin(examples)]
 
@@ -79,7 +79,7 @@ class Run:
         """Versions, seeds, hashes: what was asked."""
         written = read_json(path := self.folder / MANIFEST)
         if not isinstance(written, dict):
-            raise InputError(f"{path}: a {type(written).__name__}; allowed: a JSON object, as of a run")
+            raise InputError(f"{path}: a {type(written).__name__}; allowed: the JSON object of a run")
         return written
 
     @property
@@ -105,7 +105,7 @@ class Run:
 
     @cached_property
     def prompts(self) -> list[dict[str, str]]:
-        """One prompt for each metric, language model and dataset; empty where none was asked."""
+        """One prompt for each metric, language model and dataset; empty if none was asked."""
         path = self.folder / "prompts.json"
         return list(read_json(path)) if path.exists() else []
 
@@ -140,7 +140,7 @@ def read_run(folder: str | Path) -> Run:
 
 
 def read_results(path: Path) -> Results:
-    """The results in a file such as `results.json`; raises `InputError` for one that is none."""
+    """The results in a file such as `results.json`; raises `InputError` if it is not one."""
     return Results.from_json(read_json(path), str(path))
 
 
@@ -157,12 +157,12 @@ class RatingsFile:
     """Takes one table of ratings after another and holds none of them in memory; a context manager.
 
     Up to `PART_ROWS` rows become a Parquet file, more a folder of such files; each table is a row group. What
-    is at `path` is replaced by `finish`; whatever comes in between leaves nothing behind.
+    is at `path` is replaced by `finish`; an interruption leaves nothing behind.
     """
 
     def __init__(self, path: Path) -> None:
         self.clustered = False
-        """Whether some examples have a cluster: then every table names one, the example's own where it stands
+        """Whether some examples have a cluster: then every table names one, the example's own if it stands
         alone."""
         self._path = path
         self._staged = path.with_name(f".{path.name}.parts")
@@ -179,7 +179,7 @@ class RatingsFile:
             shutil.rmtree(self._staged, ignore_errors=True)
 
     def check(self) -> None:
-        """Raise `InputError` where something else than ratings stands in the place of the file."""
+        """Raise `InputError` if the path holds anything but ratings."""
         for path in (self._path, self._staged):
             check_no_link(path)
             if path.exists() and not path.is_file() and not _are_parts(path):
@@ -222,7 +222,7 @@ class RatingsFile:
             self._staged.rename(new)
 
     def _fits(self, schema: Any) -> bool:
-        """Whether the part that is being written has these columns, in whatever order."""
+        """Whether the part that is being written has these columns, in any order."""
         return self._writer is None or set(self._writer.schema.names) == set(schema.names)
 
     def _begin_part(self, schema: Any) -> None:

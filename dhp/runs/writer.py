@@ -98,9 +98,9 @@ class RunFolder:
             self._lock.give_up()
 
     def check(self, known: Mapping[str, object]) -> None:
-        """Raise `InputError` where the folder cannot be that of a run with these parts of an identity.
+        """Raise `InputError` if the folder cannot be that of a run with these parts of an identity.
 
-        Neither where another process writes to it: from here on this one does.
+        Neither if another process writes to it: from here on this one does.
         """
         above = next(path for path in (self.path, *self.path.absolute().parents) if path.exists())
         if not (above.is_dir() and os.access(above, os.W_OK)):
@@ -260,7 +260,7 @@ def _readable(name: str) -> str:
 
 
 def _edited(existing: Mapping[str, Any], here: Mapping[str, Any]) -> str | None:
-    """What was changed of which judge, where the judges are the same by their names."""
+    """What was changed of which judge, if the judges are the same by their names."""
     before, after = _judges(existing), _judges(here)
     if [name for name, _ in before] != [name for name, _ in after]:
         return None

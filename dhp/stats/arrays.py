@@ -26,7 +26,7 @@ def checked_table(differences: npt.ArrayLike) -> Floats:
 
 
 def metric_weights(weights: npt.ArrayLike | None, variants: int, metrics: int) -> Floats:
-    """Weights of shape (V, M), equal ones where none are given; `ValueError` unless they fit."""
+    """Weights of shape (V, M), equal ones if none are given; `ValueError` unless they fit."""
     equal = np.full((variants, metrics), 1 / metrics)
     if weights is None:
         return equal
@@ -104,12 +104,12 @@ def with_ties(differences: Floats, error: Floats) -> Floats:
     Parameters
     ----------
     differences, error : shape (n,)
-        NaN where there is none, and how far each may be from its exact value.
+        NaN if there is none, and how far each may be from its exact value.
 
     Returns
     -------
     shape (n,)
-        0 where a difference is no larger than its error. Magnitudes that are no further apart than their
+        0 if a difference is no larger than its error. Magnitudes that are no further apart than their
         errors together are one magnitude; all others stay as they are.
     """
     rounded = np.where(np.abs(differences) <= error, 0.0, differences)
@@ -192,7 +192,7 @@ def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple
     Returns
     -------
     signs : shape (R, G)
-        +1 or -1. All 2 ** G patterns, the first of them all +1, where these are at most `resamples`; else
+        +1 or -1. All 2 ** G patterns, the first of them all +1, if these are at most `resamples`; else
         that many random ones.
     exact : bool
         Whether they are all patterns.
@@ -204,7 +204,7 @@ def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple
 
     Notes
     -----
-    With c of R patterns at least as extreme as the data, p is c / R where they are all patterns, else
+    With c of R patterns at least as extreme as the data, p is c / R if they are all patterns, else
     (c + 1) / (R + 1); see `flip_p`.
     """
     if resamples < 1:
@@ -225,7 +225,7 @@ def flipped_sums(signs: npt.NDArray[np.int8], values: Floats) -> Floats:
 def flip_p(observed: Floats, flipped: Floats, exact: bool) -> Floats:
     """p-values of statistics (K,) whose large values are extreme, given those of R sign patterns (R, K).
 
-    Never 0 (Davison and Hinkley 1997, eq. 4.11). NaN where the observed statistic is.
+    Never 0 (Davison and Hinkley 1997, eq. 4.11). NaN if the observed statistic is.
     """
     margin = 1e-9 * np.maximum(np.abs(observed), 1e-9)
     count = (flipped >= observed - margin).sum(axis=0)

@@ -44,7 +44,7 @@ def mean_interval(
     Returns
     -------
     low, high : shape (...)
-        In [0, 1], the value between them; NaN where the figure is undefined or comes from one cluster.
+        In [0, 1], the value between them; NaN if the figure is undefined or comes from one cluster.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def _mirrored(figures: Influences) -> Influences:
 
 
 def _weighted(figures: Influences, clusters: npt.ArrayLike | None) -> _Weighted:
-    """The weighted mean of the outcomes and of one of 0; a = 0 where every outcome is 0, NaN if undefined."""
+    """The weighted mean of the outcomes and of one of 0; a = 0 if every outcome is 0, NaN if undefined."""
     n = figures.defined.sum(axis=0).astype(np.float64)
     # An average of several tests lacks some in some examples: its outcomes are then only nearly in [0, 1].
     top = np.clip(figures.value + n * figures.influence.max(axis=0), figures.value, 1.0)

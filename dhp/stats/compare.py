@@ -33,7 +33,7 @@ SWAPS_PER_PAIR = 40
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two judges compared; NaN where undefined."""
+    """Two judges compared; NaN if undefined."""
 
     first: int
     """Index of the judge."""
@@ -57,13 +57,13 @@ class Pair:
 
     @property
     def direction(self) -> int:
-        """1 where the second judge has significantly more, -1 where it has less, else 0."""
+        """1 if the second judge has significantly more, -1 if it has less, else 0."""
         return 0 if not self.differs else 1 if self.difference > 0 else -1
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """K judges compared by one figure, on the pairs of scores that all of them have; NaN where undefined."""
+    """K judges compared by one figure, on the pairs of scores that all of them have; NaN if undefined."""
 
     point: Floats
     """Figures of the judges, shape (K,)."""
@@ -81,12 +81,12 @@ class Comparison:
     """Comparison of every pair of judges, in order."""
     groups: tuple[tuple[int, ...], ...]
     """Largest sets of judges of which no two differ significantly (Piepho 2004), the best first; two judges
-    differ where no group holds both. Judges without a figure are in none."""
+    differ if no group holds both. Judges without a figure are in none."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeScores:
-    """What a judge said of n examples, V variants and M metrics; NaN where a score is missing."""
+    """What a judge said of n examples, V variants and M metrics; NaN if a score is missing."""
 
     original: Floats
     """Scores of the originals, shape (n, M)."""
@@ -127,7 +127,7 @@ def compare(
     resamples
         Random swaps.
     pairs
-        `detection_pairs` of the judges on the pairs of scores that count, where these are known.
+        `detection_pairs` of the judges on the pairs of scores that count, if these are known.
     on_pair
         Called after each pair of judges is compared by one of the quantities.
 

@@ -34,7 +34,7 @@ from dhp.stats.wilcoxon import signed_ranks
 
 @dataclass(frozen=True, slots=True)
 class BelowEdits:
-    """V kinds of damage against harmless edits; NaN where fewer than five texts have both copies."""
+    """V kinds of damage against harmless edits; NaN if fewer than five texts have both copies."""
 
     value: Floats
     """Share of the texts of which the damaged copy scored lower than the harmlessly edited one, ties half, by
@@ -56,7 +56,7 @@ def below_edits(
     ----------
     tables : each of shape (n, V, M)
         One or more: for each control, score of the harmlessly edited copy minus score of the damaged one, NaN
-        where either is missing. Equal scores must differ by exactly 0.
+        if either is missing. Equal scores must differ by exactly 0.
     clusters : shape (n,), optional
         Integers; examples with the same one belong together.
     resamples
@@ -90,7 +90,7 @@ def _flipped(values: Floats, clusters: npt.ArrayLike | None, resamples: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """What one control does to the scores of M metrics; NaN where undefined."""
+    """What one control does to the scores of M metrics; NaN if undefined."""
 
     seen: Detection
     """Detection of the control, as of one kind of damage."""
@@ -100,7 +100,7 @@ class Movement:
     """Whether a metric moves downwards, by its signed ranks; (M,)."""
     share: Floats
     """Mean change of the score in the direction in which the metric moves, as a share of the mean drop under
-    the mildest damage that this metric notices; infinite where no damage lowers it. Shape (M,)."""
+    the mildest damage that this metric notices; infinite if no damage lowers it. Shape (M,)."""
     against: Ints
     """Which kind of damage that is, shape (M,); -1 without any."""
 
@@ -121,7 +121,7 @@ def movements(
     Parameters
     ----------
     controls : shape (n, C, M)
-        Original minus edited copy, NaN where a score is missing. Equal scores must differ by exactly 0.
+        Original minus edited copy, NaN if a score is missing. Equal scores must differ by exactly 0.
     damage : shape (n, V, M), optional
         Original minus damaged copy.
     noticed : shape (V,)

@@ -1,6 +1,6 @@
 """Defaults that options of the command line show, apart from what imports numpy."""
 
 FLOOR = 0.6
-"""Detection from which damage counts as noticed, where nothing else is said."""
+"""Detection from which damage counts as noticed, if nothing else is said."""
 RESAMPLES = 10_000
 """Label swaps of two judges, for tests of their difference."""

@@ -8,10 +8,10 @@ Of a pair of scores the degraded one fell, tied or rose; detection is P(fell) + 
 other examples choose: its outcome under each metric is weighted by exp(-1.5 g^2), where g is how many
 standard errors the metric lies behind the best one on all other examples (with clusters: on all other
 clusters). A weight does not depend on the outcome it weighs, so the value of a judge whose metrics see
-equally much is unbiased. Where metrics differ by about a standard error it is too low by a part of that.
+equally much is unbiased. If metrics differ by about a standard error it is too low by a part of that.
 
 **Limits.** The plain 95 % interval of a mean of outcomes in [0, 1] (`dhp.stats.bounds`). That of a kind is
-the one of its value; its upper limit is the one of the metric that is best on the data, where that is larger,
+the one of its value; its upper limit is the one of the metric that is best on the data, if that is larger,
 as the value may be too low. How many kinds are judged does not matter to an interval: that is the business of
 tests.
 """
@@ -35,7 +35,7 @@ _DECISION = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """Detection of V kinds of damage by M metrics, and of the whole run; NaN where undefined."""
+    """Detection of V kinds of damage by M metrics, and of the whole run; NaN if undefined."""
 
     fell: Floats
     """Share of the pairs in which the degraded text scored lower, shape (V, M)."""
@@ -64,7 +64,7 @@ class Detection:
     by_best: Influences
     """Detection by the metric that is best on the data, which is never too low, shape (V, 1)."""
     clusters: Ints | None
-    """The cluster of each example, shape (n,); None where each is one of its own."""
+    """The cluster of each example, shape (n,); None if each is one of its own."""
     average: tuple[float, float, float]
     """The mean over levels of the mean over the kinds of a level, and its limits."""
     lowest: int
@@ -92,7 +92,7 @@ def detection(
     Parameters
     ----------
     differences : shape (n, V, M)
-        Original minus degraded, NaN where a score is missing: such a pair is left out of that one test.
+        Original minus degraded, NaN if a score is missing: such a pair is left out of that one test.
         Equal scores must differ by exactly 0.
     levels : V names
         The level of each kind.
@@ -238,7 +238,7 @@ def metric_choice(others: Floats, moved: Floats, size: Floats, groups: npt.Array
     groups
         Clusters with a pair, at least 1.
     """
-    # Bonett and Price's two pseudo-examples keep the standard error above 0 where no score moved.
+    # Bonett and Price's two pseudo-examples keep the standard error above 0 if no score moved.
     variance = np.where(size > 0, (moved + 2) / (size + 2) - (others / (size + 2)) ** 2, 0.0)
     defined = np.maximum((size > 0).sum(axis=-1, keepdims=True), 1)
     error = np.sqrt(variance.sum(axis=-1, keepdims=True) / defined)
@@ -249,7 +249,7 @@ def metric_choice(others: Floats, moved: Floats, size: Floats, groups: npt.Array
 
 
 def normalised(weights: Floats, present: Bools) -> Floats:
-    """Weights of the metrics that are there, summing to 1; equal ones where none of these has weight."""
+    """Weights of the metrics that are there, summing to 1; equal ones if none of these has weight."""
     mine = np.where(present, weights, 0.0)
     none = (mine.sum(axis=-1, keepdims=True) <= 0) & present
     mine = np.where(none, 1.0, mine)
@@ -316,7 +316,7 @@ def examples_to_separate(
     n
         Examples so far, at least 1.
     value, low, high
-        A figure and its limits; NaN where undefined.
+        A figure and its limits; NaN if undefined.
     line
         In the unit of the figure.
     deviates
@@ -325,7 +325,7 @@ def examples_to_separate(
     Returns
     -------
     int or None
-        More than `n`; None where it is beyond 100,000 or no number would be enough.
+        More than `n`; None if it is beyond 100,000 or no number would be enough.
     """
     if math.isnan(value) or math.isnan(low) or math.isnan(high) or value == line:
         return None

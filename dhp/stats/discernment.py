@@ -60,7 +60,7 @@ def level_average(scores: npt.ArrayLike, levels: Sequence[str]) -> float:
     Returns
     -------
     float
-        NaN where no variant counts.
+        NaN if no variant counts.
     """
     x = np.asarray(scores, dtype=np.float64)
     defined = ~np.isnan(x)
@@ -71,7 +71,7 @@ def level_average(scores: npt.ArrayLike, levels: Sequence[str]) -> float:
 def minimum(scores: npt.ArrayLike) -> tuple[float, int]:
     """D_min of the scores of variants, shape (V,), V >= 1, and the index of the variant that gives it.
 
-    The first on a tie; scores that differ by rounding are tied. NaN where any score is.
+    The first on a tie; scores that differ by rounding are tied. NaN if any score is.
     """
     x = np.asarray(scores, dtype=np.float64)
     lowest = float(x.min())
@@ -104,7 +104,7 @@ def combined(log_p: Floats, weights: Floats | None, combination: Combination) ->
     Returns
     -------
     shape (..., V)
-        Natural logs of the combined p-values, <= 0; NaN where the p-value of any metric is.
+        Natural logs of the combined p-values, <= 0; NaN if the p-value of any metric is.
 
     Raises
     ------
@@ -160,15 +160,15 @@ def discern(
     Parameters
     ----------
     differences : shape (n, V, M)
-        Original minus degraded, NaN where a score is missing: such a pair is left out of that one test.
+        Original minus degraded, NaN if a score is missing: such a pair is left out of that one test.
         Values must lie on their exact grid, as for `signed_rank`.
     weights : shape (V, M), optional
         Of the metrics for each variant, each row as for `combined`; a row of NaN means none for that variant.
     method, alternative
-        As for `signed_rank`. Under `greater` D is high where scores fell.
+        As for `signed_rank`. Under `greater` D is high if scores fell.
     combination
         As for `combined`. By `joint` the metrics are tested by sign flips of all together (10,000 patterns
-        that are always the same), where no pattern reaches the data and under `two-sided` by
+        that are always the same), if no pattern reaches the data and under `two-sided` by
         `hmp-asymptotic`.
     clusters : shape (n,), optional
         Integers; tests are by sign flips in which examples with the same one keep together, but under
@@ -179,7 +179,7 @@ def discern(
     log_p : shape (V, M)
         Natural logs of the p-values of the metrics; NaN without a pair.
     d, d_ew : shape (V,)
-        D with equal weights of the metrics and with the given ones; NaN where a metric has no pair.
+        D with equal weights of the metrics and with the given ones; NaN if a metric has no pair.
 
     Raises
     ------
@@ -233,7 +233,7 @@ def joint_log_p(
     Parameters
     ----------
     differences : shape (n, V, M)
-        Original minus degraded, NaN where a score is missing.
+        Original minus degraded, NaN if a score is missing.
     rng
         The only source of randomness.
     clusters : shape (n,), optional
@@ -241,14 +241,14 @@ def joint_log_p(
     weights : shape (V, M), optional
         Of the metrics, as for `combined`; a row of NaN means none for that variant.
     tail : shape (V,)
-        Natural logs of the p-values to take where no random pattern reaches the data.
+        Natural logs of the p-values to take if no random pattern reaches the data.
     resamples
-        Random sign patterns, at least 1; all are counted out instead where they are no more.
+        Random sign patterns, at least 1; all are counted out instead if they are no more.
 
     Returns
     -------
     shape (V,)
-        At most 0. NaN where a metric has no pair. Where no random pattern reaches the data, at most
+        At most 0. NaN if a metric has no pair. If no random pattern reaches the data, at most
         1 / (resamples + 1).
 
     Raises
@@ -279,12 +279,12 @@ def holm(log_p: npt.ArrayLike) -> Floats:
     Parameters
     ----------
     log_p : shape (k,)
-        Natural logs of p-values, each <= 0; NaN where a test is undefined: it stays NaN and does not count.
+        Natural logs of p-values, each <= 0; NaN if a test is undefined: it stays NaN and does not count.
 
     Returns
     -------
     shape (k,)
-        Natural logs of the adjusted p-values, <= 0: a test is rejected at level a where its own is <= log a.
+        Natural logs of the adjusted p-values, <= 0: a test is rejected at level a if its own is <= log a.
 
     Raises
     ------

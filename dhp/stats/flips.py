@@ -36,19 +36,19 @@ def flip_log_p(
     Parameters
     ----------
     differences : shape (n, V, M)
-        Original minus degraded by M metrics, NaN where a score is missing. Values must lie on their exact
+        Original minus degraded by M metrics, NaN if a score is missing. Values must lie on their exact
         grid, as for `signed_rank`.
     clusters : shape (n,), optional
         Integers; examples with the same one are flipped together.
     resamples
-        Sign patterns, at least 1, which are the same for the same number of clusters; all of them where they
+        Sign patterns, at least 1, which are the same for the same number of clusters; all of them if they
         are no more. p is then at least 1 / (resamples + 1).
 
     Returns
     -------
     fell, rose : shape (V,)
-        At most 0. `fell` is small where the metric that sees the damage best fell more than by chance, `rose`
-        where even that metric rose. 0 where no score moves; of one metric also in the direction in which it
+        At most 0. `fell` is small if the metric that sees the damage best fell more than by chance, `rose`
+        if even that metric rose. 0 if no score moves; of one metric also in the direction in which it
         does not tend.
 
     Raises

@@ -6,7 +6,7 @@ carries the figures and each example's influence on them, and the dependence of 
 a cluster needs no further thought.
 
 Detection compares the two texts of one pair; AUROC and the standardised drop compare originals with degraded
-texts of whatever example. AUROC is what a threshold on this judge's score could do in use; the standardised
+texts of any example. AUROC is what a threshold on this judge's score could do in use; the standardised
 drop counts points in units of the judge's own spread, so that judges with different scales compare.
 """
 
@@ -20,17 +20,17 @@ from dhp.stats.arrays import Bools, Floats, cluster_index, cluster_sums
 _PRIOR = 0.5
 """Weight of the assumed design effect, in examples that are not at an end of the scale."""
 _CORRELATION = 0.25
-"""Assumed between tests of one example, and between examples of one cluster, where nothing can be seen."""
+"""Assumed between tests of one example, and between examples of one cluster, if nothing can be seen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Influences:
-    """Figures of one shape (...), from n examples; NaN where undefined."""
+    """Figures of one shape (...), from n examples; NaN if undefined."""
 
     value: Floats
     """Estimated values, shape (...)."""
     influence: Floats
-    """Contribution of each example to the figure, shape (n, ...): 0 where it has no pair, with a sum of 0."""
+    """Contribution of each example to the figure, shape (n, ...): 0 if it has no pair, with a sum of 0."""
     defined: Bools
     """Which examples have a part in the figure, shape (n, ...)."""
     tests: Floats
@@ -57,7 +57,7 @@ class Influences:
 def mean_influences(values: npt.ArrayLike) -> Influences:
     """The mean of all values of all examples, with each example's influence on it, of shape ().
 
-    `values` has shape (n, ...), NaN where there is none; the values of an example may depend on each other.
+    `values` has shape (n, ...), NaN if there is none; the values of an example may depend on each other.
     """
     x = np.asarray(values, dtype=np.float64)
     x = x.reshape(len(x), -1)
@@ -118,7 +118,7 @@ def student_interval(
 ) -> tuple[Floats, Floats]:
     """Value -+ t standard errors, t with one degree of freedom less than there are clusters.
 
-    Parameters and result as for `wilson_interval`. The width is 0 where no example pulls.
+    Parameters and result as for `wilson_interval`. The width is 0 if no example pulls.
     """
     variance, groups = influences.variance(clusters)
     half = _quantile(groups, level) * np.sqrt(variance)
@@ -139,7 +139,7 @@ def wilson_interval(
     ties, weights, dependent metrics and clusters are respected, the limits stay within the bounds, and the
     width is never 0. (Korn and Graubard 1998 do the same for Clopper and Pearson's interval.)
 
-    Where nearly every example is at a bound, the ratio cannot be seen. It is therefore shrunk towards the
+    If nearly every example is at a bound, the ratio cannot be seen. It is therefore shrunk towards the
     one of tests (and examples of a cluster) that correlate by 0.25, which weighs as much as half an example
     that is not at a bound.
 
@@ -157,7 +157,7 @@ def wilson_interval(
     Returns
     -------
     low, high : shape (...)
-        NaN where the figure is undefined or comes from fewer than two clusters.
+        NaN if the figure is undefined or comes from fewer than two clusters.
 
     Raises
     ------
@@ -184,7 +184,7 @@ def effective_size(influences: Influences, clusters: npt.ArrayLike | None = None
 
     The number of examples that have a part in it. With clusters it is divided by the design effect, shrunk as
     in `wilson_interval`, and lowered as Student's t is wider than the normal distribution at 95 % (Korn and
-    Graubard 1998). NaN where the figure is undefined or comes from one cluster. Parameters as there.
+    Graubard 1998). NaN if the figure is undefined or comes from one cluster. Parameters as there.
     """
     n = influences.defined.sum(axis=0).astype(np.float64)
     size = np.where(np.isnan(influences.value), np.nan, n)
@@ -235,14 +235,14 @@ def auroc_influences(original: npt.ArrayLike, degraded: npt.ArrayLike) -> Influe
     Parameters
     ----------
     original : shape (n, M)
-        Scores of n examples by M metrics, NaN where missing.
+        Scores of n examples by M metrics, NaN if missing.
     degraded : shape (n, V, M)
         Of V variants. An example that lacks either score is left out of that one test.
 
     Returns
     -------
     Influences
-        Of shape (V, M); values in [0, 1], 1/2 where the judge sees nothing.
+        Of shape (V, M); values in [0, 1], 1/2 if the judge sees nothing.
 
     Raises
     ------
@@ -267,7 +267,7 @@ def standardised_drop_influences(original: npt.ArrayLike, degraded: npt.ArrayLik
 
     Cohen's d with the average variance of the two sets of scores, x of originals and y of degraded texts, as
     for independent groups (Cumming 2012, d_av). `student_interval` of it is the interval. Parameters, result
-    and errors as for `auroc_influences`; undefined, NaN, where no score varies or there are fewer than two.
+    and errors as for `auroc_influences`; undefined, NaN, if no score varies or there are fewer than two.
     """
     x, y, defined = _pairs(original, degraded)
     _, v, m = y.shape

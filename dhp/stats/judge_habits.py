@@ -36,7 +36,7 @@ class Spread:
 
 
 def spread(scores: npt.ArrayLike) -> Spread | None:
-    """The distribution of scores of any shape, NaN where there is none; None where there is none at all.
+    """The distribution of scores of any shape, NaN if there is none; None if there is none at all.
 
     Raises `ValueError` for an infinite score.
     """
@@ -93,14 +93,14 @@ def correlations(columns: npt.ArrayLike, method: Literal["pearson", "spearman"])
     Parameters
     ----------
     columns : shape (n, k)
-        NaN where a value is missing.
+        NaN if a value is missing.
     method
         `pearson` or `spearman`.
 
     Returns
     -------
     shape (k, k)
-        In [-1, 1]; NaN where a column is constant or fewer than three rows are shared.
+        In [-1, 1]; NaN if a column is constant or fewer than three rows are shared.
     """
     import pandas as pd
 
@@ -113,7 +113,7 @@ def correlations(columns: npt.ArrayLike, method: Literal["pearson", "spearman"])
 
 @dataclass(frozen=True, slots=True)
 class SampleConsistency:
-    """What the samples of a metric show; None where there are not enough of them."""
+    """What the samples of a metric show; None if there are not enough of them."""
 
     within: float | None
     """Mean variance over the samples of one text."""
@@ -121,13 +121,13 @@ class SampleConsistency:
     """Variance between texts, freed of what the samples add to it; at least 0."""
     icc: float | None
     """Intraclass correlation ICC(1) of single samples (Shrout and Fleiss 1979), at most 1: the share of the
-    variance of a single score that is the texts' own. None where all scores are the same."""
+    variance of a single score that is the texts' own. None if all scores are the same."""
     identical: float | None
     """Share of the texts with several samples whose samples are all the same, in [0, 1]."""
     dominance: float
     """Share of the most common single score, in [0, 1]: G-Eval's problem of a dominant digit."""
     entropy: float
-    """Entropy of the distribution of single scores, in bits; 0 where all are the same."""
+    """Entropy of the distribution of single scores, in bits; 0 if all are the same."""
     distinct: int
     """Different values among the single scores."""
 
@@ -138,7 +138,7 @@ def sample_consistency(scores: npt.ArrayLike) -> SampleConsistency:
     Parameters
     ----------
     scores : shape (texts, samples)
-        NaN where a sample has no score; texts may have different numbers of samples.
+        NaN if a sample has no score; texts may have different numbers of samples.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def _variances(x: Floats) -> tuple[float | None, float | None, float | None]:
 
 
 def _finite(variance: float, unit: float) -> float | None:
-    """A variance in squared units as it is; None where it overflows."""
+    """A variance in squared units as it is; None if it overflows."""
     with np.errstate(over="ignore"):
         value = float(np.float64(variance) * unit * unit)
     return value if np.isfinite(value) else None
@@ -195,8 +195,8 @@ def _finite(variance: float, unit: float) -> float | None:
 def confusion(drops: npt.ArrayLike, weights: npt.ArrayLike) -> float:
     """The share of a drop that fell on other metrics than the experts expect.
 
-    The total variation distance between the shares of the drop and the weights: 0 where the drop is
-    distributed as expected, 1 where all of it fell on metrics without weight.
+    The total variation distance between the shares of the drop and the weights: 0 if the drop is
+    distributed as expected, 1 if all of it fell on metrics without weight.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def confusion(drops: npt.ArrayLike, weights: npt.ArrayLike) -> float:
     Returns
     -------
     float
-        In [0, 1]; NaN where no metric fell, or a drop is NaN.
+        In [0, 1]; NaN if no metric fell, or a drop is NaN.
 
     Raises
     ------
@@ -227,7 +227,7 @@ def confusion(drops: npt.ArrayLike, weights: npt.ArrayLike) -> float:
 def failure_p(original_failed: npt.ArrayLike, degraded_failed: npt.ArrayLike) -> Floats:
     """Two-sided exact p that ratings of originals and of degraded texts fail equally often (McNemar 1947).
 
-    Both are boolean, of one shape (n, ...); p has shape (...), 1 where no example failed on one side only.
+    Both are boolean, of one shape (n, ...); p has shape (...), 1 if no example failed on one side only.
     Raises `ValueError` if the shapes differ.
     """
     from scipy.special import bdtr
@@ -258,7 +258,7 @@ def error_rates(good: Floats, bad: Floats, passes: float) -> ErrorRates | None:
     Parameters
     ----------
     good, bad : shape (texts of an example, examples)
-        Scores of good texts and of degraded ones; NaN where there is none. Texts of one example are not
+        Scores of good texts and of degraded ones; NaN if there is none. Texts of one example are not
         independent, so the counts are scaled to the variance of the ratio of sums over examples.
     passes
         The lowest score that passes.
@@ -266,7 +266,7 @@ def error_rates(good: Floats, bad: Floats, passes: float) -> ErrorRates | None:
     Returns
     -------
     ErrorRates or None
-        None where there is no good or no bad text.
+        None if there is no good or no bad text.
     """
     defined = [~np.isnan(side) for side in (good, bad)]
     if not all(side.any() for side in defined):
@@ -309,7 +309,7 @@ def flip_rate(scores: Floats, passes: float, clusters: Ints) -> FlipRate | None:
     Parameters
     ----------
     scores : shape (texts, samples)
-        NaN where a sample has no score.
+        NaN if a sample has no score.
     passes
         The lowest score that passes.
     clusters : shape (texts,)
@@ -318,7 +318,7 @@ def flip_rate(scores: Floats, passes: float, clusters: Ints) -> FlipRate | None:
     Returns
     -------
     FlipRate or None
-        None where fewer than two clusters have a text with several scores.
+        None if fewer than two clusters have a text with several scores.
     """
     size = (~np.isnan(scores)).sum(axis=1)
     several = size > 1
@@ -336,14 +336,14 @@ def krippendorff_alpha(ratings: npt.ArrayLike, *, nominal: bool = False) -> floa
     Parameters
     ----------
     ratings : shape (raters, items)
-        NaN where a rater did not rate an item. Items with fewer than two ratings do not count.
+        NaN if a rater did not rate an item. Items with fewer than two ratings do not count.
     nominal
         Ratings are names without an order; else they are interval-scaled.
 
     Returns
     -------
     float or None
-        At most 1. None where no two ratings can differ: no item has two, or all ratings are equal.
+        At most 1. None if no two ratings can differ: no item has two, or all ratings are equal.
 
     Notes
     -----

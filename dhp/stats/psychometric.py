@@ -3,7 +3,7 @@
 Detection rises with the dose from 50 % to one less the lapse rate. It is that of the metric that sees the
 damage best over all doses, each example being read by the metrics that the others choose
 (`dhp.stats.detection`). In the terms of signal detection theory (Green and Swets 1966) the judge's d' is a
-power of the dose, and detection, a choice between two texts, is Phi(d' / sqrt 2); lapses as of Wichmann and
+power of the dose, and detection, a choice between two texts, is Phi(d' / sqrt 2); lapses as in Wichmann and
 Hill (2001), up to those of a judge that sees no dose. T75, the dose at which detection is 75 %, does not
 depend on the number of examples; a judge with many lapses never reaches it.
 """
@@ -21,7 +21,7 @@ TARGET = 0.75
 GUESS = 0.5
 """Detection at dose 0: the copy is like the text that it is compared with."""
 UNDEFINED = (math.nan, math.nan, math.nan)
-"""T75 and its limits where there is none."""
+"""T75 and its limits if there is none."""
 _STEPS = 6  # thresholds of the grid per octave of the dose
 _BEYOND = 3  # octaves by which the grid goes beyond the doses
 _POWERS = np.exp(np.linspace(math.log(0.4), math.log(4), 9))
@@ -35,19 +35,19 @@ class Psychometric:
     """Detection by dose, for k doses, and the curve through it.
 
     T75 is in units of the dose: 0 says below the smallest dose, inf not reached, as nothing is extrapolated;
-    NaN where undefined.
+    NaN if undefined.
     """
 
     detection: Floats
-    """Detection at each dose, shape (k,); NaN where no pair is left."""
+    """Detection at each dose, shape (k,); NaN if no pair is left."""
     pairs: Ints
     """Examples with all scores, shape (k,)."""
     power: float
-    """Exponent of the dose to which d' is proportional; NaN, as the lapse rate, where T75 is undefined."""
+    """Exponent of the dose to which d' is proportional; NaN, as the lapse rate, if T75 is undefined."""
     lapse: float
     """Lapse rate: 1 minus the detection of the largest damage, in [0, 0.5]."""
     fitted: tuple[float, float, float]
-    """T75 of the curve of maximum likelihood, and its limits; inf, also for a resample, where that or
+    """T75 of the curve of maximum likelihood, and its limits; inf, also for a resample, if that or
     isotonic regression, which assumes no form of the curve, stays below 75 % at every dose."""
 
 
@@ -68,7 +68,7 @@ def psychometric(
         Positive and increasing.
     differences : shape (n, k, M)
         Harmlessly edited copy minus degraded one of n examples at each dose by M metrics, or original minus
-        degraded; NaN where a score is missing.
+        degraded; NaN if a score is missing.
     rng : the only source of randomness.
     clusters : shape (n,), optional
         Integers; examples with the same one are drawn together.
@@ -78,8 +78,8 @@ def psychometric(
     Returns
     -------
     Psychometric
-        T75 is undefined (NaN) where no score moves at any dose or fewer than two doses have a pair; its
-        limits too where there are fewer than two clusters.
+        T75 is undefined (NaN) if no score moves at any dose or fewer than two doses have a pair; its
+        limits too if there are fewer than two clusters.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def fit(doses: Floats, sums: Floats, pairs: Floats) -> tuple[Floats, Floats, Flo
     Returns
     -------
     t75, power, lapse : shape (R,)
-        On a grid; T75 between its points by a parabola through the profile likelihood, inf where the curve
+        On a grid; T75 between its points by a parabola through the profile likelihood, inf if the curve
         ends at 75 % or below.
     """
     t, power, lapse = threshold_grid(doses), _POWERS, _LAPSES
@@ -195,7 +195,7 @@ def monotone(sums: Floats, pairs: Floats) -> Floats:
 def crossing(doses: Floats, detection: Floats) -> Floats:
     """Where non-decreasing detection, shape (R, k), reaches 75 %, linear in the logarithm of the dose.
 
-    0 where it is at least that at the first dose, inf where it never is.
+    0 if it is at least that at the first dose, inf if it never is.
     """
     above = detection >= TARGET
     at = np.where(above.any(axis=1), above.argmax(axis=1), 0)

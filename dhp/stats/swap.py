@@ -41,7 +41,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Swapped:
-    """Two judges compared by K figures; NaN where undefined."""
+    """Two judges compared by K figures; NaN if undefined."""
 
     difference: Floats
     """The figure of the first less that of the second, shape (K,)."""
@@ -50,11 +50,11 @@ class Swapped:
     high: Floats
     """Upper confidence limit."""
     p: Floats
-    """Two-sided; at least 1 / (resamples + 1) where not exact."""
+    """Two-sided; at least 1 / (resamples + 1) if not exact."""
     exact: bool
     """Whether every swap was counted out."""
     p_adjusted: Floats
-    """`p`, adjusted over all figures that were compared together; the interval excludes 0 where it is 0.05 or
+    """`p`, adjusted over all figures that were compared together; the interval excludes 0 if it is 0.05 or
     less, and nowhere else."""
 
 
@@ -67,10 +67,10 @@ class NonInferiority:
     error: Floats
     """Standard error of the difference, shape (K,)."""
     p_inferior: Floats
-    """One-sided p-value of the hypothesis that it is worse by at most the margin; small where it is worse by
+    """One-sided p-value of the hypothesis that it is worse by at most the margin; small if it is worse by
     more."""
     p_noninferior: Floats
-    """One-sided p-value of the hypothesis that it is worse by the margin or more; small where it is not."""
+    """One-sided p-value of the hypothesis that it is worse by the margin or more; small if it is not."""
 
 
 def swap(
@@ -93,7 +93,7 @@ def swap(
     clusters : shape (n,), optional
         Integers; examples with the same one are swapped together.
     resamples
-        Random swaps; all of them are counted out instead where they are no more.
+        Random swaps; all of them are counted out instead if they are no more.
     bounds
         Of a difference, as for `wilson_interval`; None for a figure without bounds, which has Student's.
 
@@ -120,7 +120,7 @@ def swap_together(
     standard deviation under swaps, and p is adjusted by the largest of all figures and pairs (Westfall and
     Young 1993, single step): at most 5 % of runs of equal judges have any figure at 0.05 or less. The
     intervals have the error that each figure has at that largest value, so that they hold together, and end
-    at 0 where interval and test would not agree. Parameters and errors as for `swap`.
+    at 0 if interval and test would not agree. Parameters and errors as for `swap`.
     """
     compared = [_shares(first, second, clusters)[:2] for first, second in judges]
     signs, exact = sign_flips(len(compared[0][1]), resamples, rng)
@@ -139,7 +139,7 @@ def swap_together(
 
 
 def _in_units(sums: Floats, shares: Floats) -> Floats:
-    """Sums of signed shares (R, K) in standard deviations under swaps; 0 where no swap changes anything."""
+    """Sums of signed shares (R, K) in standard deviations under swaps; 0 if no swap changes anything."""
     unit = np.sqrt((shares**2).sum(axis=0))
     return np.asarray(np.where(unit > 0, sums / np.where(unit > 0, unit, 1.0), 0.0))
 
@@ -235,7 +235,7 @@ def detection_pairs(
     Parameters
     ----------
     judges : each of shape (n, V, M)
-        Original minus degraded of two judges or more, NaN where one of them lacks a score.
+        Original minus degraded of two judges or more, NaN if one of them lacks a score.
     levels : V names
         The level of each kind of damage; those with five pairs or more count in the mean.
     clusters : shape (n,), optional

@@ -55,7 +55,7 @@ def signed_rank(
         differences, beyond that computed by inversion of its characteristic function.
         `scipy`: what `scipy.stats.wilcoxon` does at its defaults, a normal approximation without
         continuity correction in most cases.
-        `sign-flip`: as `exact`, with the differences themselves in the place of their ranks (Fisher 1935);
+        `sign-flip`: as `exact`, with the differences themselves instead of their ranks (Fisher 1935);
         they must be multiples of 1/2, as two-order scores of pairwise verdicts are.
     alternative
         `greater`: a small p says that the differences are positive. `two-sided`: that they are positive or
@@ -68,7 +68,7 @@ def signed_rank(
     Returns
     -------
     float
-        Natural log of the p-value; 0.0 (p = 1) where all differences are zero.
+        Natural log of the p-value; 0.0 (p = 1) if all differences are zero.
 
     Raises
     ------
@@ -169,9 +169,9 @@ def exact_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
 
 
 def flip_log_tail(values: Ints, sizes: Ints, w: int) -> float:
-    """log P(W >= w) where the values are any whole numbers above 0, as signed ranks summed by cluster are.
+    """log P(W >= w) if the values are any whole numbers above 0, as signed ranks summed by cluster are.
 
-    Exact, but where both the values and their number are large; then as `tilted_log_tail`.
+    Exact, but if both the values and their number are large; then as `tilted_log_tail`.
     """
     if sizes.sum() <= _FEW:
         sums = np.zeros(1, dtype=np.int64)

@@ -109,7 +109,7 @@ def shortage(status: int, codes: str, message: str, wait: float | None) -> Short
     """The shortage of which an error speaks; None for any other fault.
 
     `codes` are its code, type and the like, separated by spaces; `wait` the seconds that it asks to wait,
-    None where it does not say.
+    None if it does not say.
     """
     if not 400 <= status < 600:
         return None

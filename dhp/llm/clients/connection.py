@@ -55,7 +55,7 @@ class Connection:
     """A server and what opens it."""
 
     urls: tuple[str, ...]
-    """Addresses to try, the likeliest first; two where the given one has no path."""
+    """Addresses to try, the likeliest first; two if the given one has no path."""
     endpoint: str
     """The server's name in stored replies and manifests; holds no secret."""
     azure: bool = False
@@ -71,7 +71,7 @@ class Connection:
     """Texts that must not be stored or shown."""
 
     def check(self, model: str) -> None:
-        """Raise `InputError` where a provider's own server is meant without a key, or a header cannot be
+        """Raise `InputError` if a provider's own server is meant without a key, or a header cannot be
         sent.
         """
         if self.needs_key and "authorization" not in self.headers:
@@ -124,8 +124,8 @@ def find_connection(base_url: str | None) -> Connection:
     """The connection to a server.
 
     `base_url` goes up to and including `/v1`; a missing `/v1` is tried, the path of a call left out. Default:
-    `OPENAI_BASE_URL`, else Azure where `AZURE_OPENAI_ENDPOINT` is set, else OpenAI's own. Raises `InputError`
-    if the address is none.
+    `OPENAI_BASE_URL`, else Azure if `AZURE_OPENAI_ENDPOINT` is set, else OpenAI's own. Raises `InputError`
+    if the address is invalid.
     """
     address = base_url or os.environ.get("OPENAI_BASE_URL")
     if not address and (azure := os.environ.get(_AZURE_VARIABLE)):
@@ -147,8 +147,8 @@ def find_connection(base_url: str | None) -> Connection:
 def server_connection(provider: str, base_url: str | None) -> Connection:
     """The connection to a provider of `SERVERS`; `base_url`, else a variable, names another address.
 
-    A missing path is filled in. Raises `InputError` if the address is none, or the provider has none of its
-    own and none is given.
+    A missing path is filled in. Raises `InputError` if the address is invalid, or the provider has none of
+    its own and none is given.
     """
     server = SERVERS[provider]
     of_variable = os.environ.get(server.address_variable, "").strip() if server.address_variable else ""
@@ -197,7 +197,7 @@ def public(url: str, secrets: Collection[str] = ()) -> str:
 
 @cache
 def warn_if_readable(url: str) -> None:
-    """Warn, once, where a key goes to another machine without encryption."""
+    """Warn, once, if a key goes to another machine without encryption."""
     parts = urlsplit(url)
     if parts.scheme != "http":
         return
@@ -348,8 +348,8 @@ def server_fault(url: str, headers: Mapping[str, str]) -> str | None:
 def served_models(url: str, headers: Mapping[str, str], timeout: float) -> list[str]:
     """The names of the models that the server at `url` lists, sorted.
 
-    Raises `OSError` (`TimeoutError` after `timeout` seconds) or `HTTPException` where the server cannot be
-    reached or refuses, and `ValueError`, `TypeError`, `KeyError` or `RecursionError` where it answers with
+    Raises `OSError` (`TimeoutError` after `timeout` seconds) or `HTTPException` if the server cannot be
+    reached or refuses, and `ValueError`, `TypeError`, `KeyError` or `RecursionError` if it answers with
     anything but a list of models, or one of more than 4 MiB.
     """
     end = time.monotonic() + timeout

@@ -48,7 +48,7 @@ class Transport(Protocol):
     async def open(self) -> None:
         """Open connections, in the loop that will make the calls.
 
-        Raises `InputError` where the configuration cannot work.
+        Raises `InputError` if the configuration cannot work.
         """
 
     async def close(self) -> None:
@@ -59,7 +59,7 @@ class Transport(Protocol):
     ) -> tuple[int, Mapping[str, str], bytes]:
         """Status, headers and body of the answer to one call; of a body longer than `most` one byte more.
 
-        Headers are got by their names in any case. Redirects are not followed and nothing is tried again.
+        Header names are case-insensitive. Redirects are not followed and nothing is tried again.
         Raises `Unreachable` if no connection can be made, and `ConnectionError` if it breaks; the caller sees
         to it that a call does not take too long.
         """
@@ -130,7 +130,7 @@ def _why(error: BaseException) -> str:
 def refused_by_proxy(status: int, reason: str) -> tuple[int, Mapping[str, str], bytes]:
     """The answer to a call that a proxy let not through, as it wants to know who calls.
 
-    Raises `Unreachable` where it has another reason.
+    Raises `Unreachable` if it has another reason.
     """
     if status != HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
         raise Unreachable(f"HTTP {status} {reason}".rstrip())
@@ -236,7 +236,7 @@ _LEFT_OUT = {
     "response_format": "the prompt alone asks for JSON",
     "stream_options": "the tokens of answers cannot be counted",
 }
-"""Parameter without which calls are made where it is refused -> what follows."""
+"""Parameter without which calls are made if it is refused -> what follows."""
 _SECOND_TRY = 0.5
 """Seconds before a call that was answered without choices is made again."""
 _BLOCKED_IN_A_ROW = 10
@@ -248,7 +248,7 @@ class OpenAIClient:
 
     For Azure `name` is that of the deployment, and the default transport the official package (`sdk`), else
     aiohttp (`fast`). `provider`, `connection` and `connected` are for a provider that is reached in another
-    way. Raises `InputError` if the address is none, or the transport is unknown or cannot reach Azure.
+    way. Raises `InputError` if the address is invalid, or the transport is unknown or cannot reach Azure.
     """
 
     def __init__(
@@ -313,7 +313,7 @@ class OpenAIClient:
         await self._transport.open()
 
     def check(self) -> None:
-        """Raise `InputError` where no call can succeed: no key, no server, a key that it refuses.
+        """Raise `InputError` if no call can succeed: no key, no server, a key that it refuses.
 
         Asks the server for its models, once; nothing is paid.
         """
@@ -523,7 +523,7 @@ class OpenAIClient:
         return self._fatal(problem, body) or Rejected(failure)
 
     def _fatal(self, problem: Problem, body: dict[str, Any]) -> Exception | None:
-        """Why no request can succeed, most likely; None where another may."""
+        """Why no request can succeed, most likely; None if another may."""
         message = problem.reason
         if 300 <= problem.status < 400:
             target = self._connection.hidden(problem.headers.get("Location") or "another address")

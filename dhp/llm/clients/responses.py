@@ -65,7 +65,7 @@ class Problem:
     message: str
     code: str
     named: str
-    """The parameter that it says is at fault, where it says so."""
+    """The parameter that it says is at fault, if it says so."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     error: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """The whole error as the server gave it; may hold secrets."""
@@ -134,7 +134,7 @@ class Problem:
 
     @property
     def retry_after(self) -> float | None:
-        """Seconds that it asks to wait; None where it does not."""
+        """Seconds that it asks to wait; None if it does not."""
         return requested_wait(self.status, self.headers, self.error, self.message)
 
     def failure(self, model: str) -> str:
@@ -199,7 +199,7 @@ def _tokens(request: Mapping[str, Any]) -> int:
 
 
 def _parsed(body: bytes) -> Any:
-    """The JSON of a body, joined where it came in chunks.
+    """The JSON of a body, joined if it came in chunks.
 
     A byte that is no UTF-8 becomes U+FFFD, as the answer around it was paid for.
     """
@@ -243,7 +243,7 @@ def _words(content: object) -> str:
 
 
 def problem_inside(body: bytes) -> Problem | None:
-    """The error that some servers send with status 200 instead of choices; None where there is none."""
+    """The error that some servers send with status 200 instead of choices; None if there is none."""
     if b'"error"' not in body:
         return None
     try:
@@ -278,7 +278,7 @@ def read_replies(body: bytes) -> list[Reply]:
     """The replies of a successful call; usage is on the first.
 
     Choices that cannot be read are left out. What only goes with an answer (usage, log-probabilities) is left
-    out where it cannot be read: the answer was paid for. Raises `Garbled` where no choice can be read.
+    out if it cannot be read: the answer was paid for. Raises `Garbled` if no choice can be read.
     """
     try:
         data = _parsed(body)
@@ -328,7 +328,7 @@ def holds_answer(data: Mapping[str, object]) -> bool:
 
 
 def _broken_off(choice: object) -> str:
-    """What is wrong with a choice as a whole; empty where nothing is."""
+    """What is wrong with a choice as a whole; empty if nothing is."""
     if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
         return "the answer's choices have an unknown form"
     finish = str(choice.get("finish_reason") or "stop")
@@ -343,7 +343,7 @@ def _index(choice: object) -> float:
 
 
 def _count(number: object) -> int:
-    """A count of tokens; 0 for what is none."""
+    """A count of tokens; 0 if missing or not a number."""
     if not isinstance(number, int | float) or not 0 <= number <= _MOST_TOKENS:  # NaN is neither
         return 0
     return int(number)
@@ -394,9 +394,9 @@ def _part(part: object) -> str:
 
 
 def _positions(logprobs: object) -> tuple[Position, ...] | None:
-    """The log-probabilities; None where there are none, or a token has none in a known form.
+    """The log-probabilities; None if there are none, or a token has none in a known form.
 
-    Empty where a server gives a list without any, which is not the same as giving none.
+    Empty if a server gives a list without any, which is not the same as giving none.
     """
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(content, list):

@@ -36,4 +36,4 @@ SERVERS: Mapping[str, Server] = {
 }
 """Provider -> its server; `openai` itself is not among them, as any address may be given for it."""
 OTHER_PROVIDERS = "for another provider take litellm/PROVIDER/NAME, or openai/NAME with its `base_url`"
-"""What helps where a provider is not known."""
+"""What helps if a provider is not known."""

@@ -19,7 +19,7 @@ def is_stream(body: str) -> bool:
 def joined_chunks(body: str) -> dict[str, Any]:
     """The chat completion that the chunks of a stream make.
 
-    A chunk with an error in the place of choices is the whole. Raises `ValueError` where a chunk is no JSON.
+    A chunk with an error instead of choices is the whole. Raises `ValueError` if a chunk is no JSON.
     """
     whole: dict[str, Any] = {}
     choices: dict[int, dict[str, Any]] = {}

@@ -41,7 +41,7 @@ _DEPTH = 6
 def requested_wait(
     status: int, headers: Mapping[str, str], error: object, message: str, now: float | None = None
 ) -> float | None:
-    """Seconds that an answer with an error asks to wait; None where it does not say.
+    """Seconds that an answer with an error asks to wait; None if it does not say.
 
     The longest of what is asked for outright: the headers `retry-after-ms` and `Retry-After` (seconds or a
     date), `retryDelay` and the like in the `error`, and the first time in the words of its `message`. Without
@@ -94,7 +94,7 @@ def _step(text: str) -> float:
 
 
 def _moment(text: str) -> float | None:
-    """Seconds since 1970 of a date, in UTC where it names no zone."""
+    """Seconds since 1970 of a date, in UTC if it names no zone."""
     plain = re.sub(r"\s*(?:UTC|GMT|Z)$", "+00:00", text.replace(" at ", "T"), flags=re.I)
     with contextlib.suppress(ValueError, OverflowError):
         moment = dt.datetime.fromisoformat(plain)
@@ -145,7 +145,7 @@ def _in_words(message: str, now: float) -> float | None:
 
 
 def _until_reset(headers: object, now: float) -> float | None:
-    """The time until the limits that are used up are reset; where none says that it is, the shortest."""
+    """The time until the limits that are used up are reset; if none says that it is, the shortest."""
     if not isinstance(headers, Mapping):
         return None
     limits = {str(name).lower(): str(value) for name, value in headers.items()}

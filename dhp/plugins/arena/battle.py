@@ -90,7 +90,7 @@ class Battle:
     """Strongest first; empty for two systems."""
     verdicts: Sequence[PairVerdict]
     usage: Mapping[str, int]
-    """Paid calls and tokens of the language model; empty where none is asked."""
+    """Paid calls and tokens of the language model; empty if none is asked."""
     cost: float | None
 
     def to_json(self) -> dict[str, Any]:
@@ -417,7 +417,7 @@ class BattleSpec:
 
 
 def fought(spec: BattleSpec, context: RequestContext) -> Battle:
-    """The battle; raises `Waiting` where verdicts come by a filler."""
+    """The battle; raises `Waiting` if verdicts come by a filler."""
     judge, task, metrics = spec.asked(context)
     with progress_shown("verdicts") as show:
         return run_battle(judge, spec.systems, task, metrics, seed=spec.seed, progress=show)

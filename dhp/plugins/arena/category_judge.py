@@ -40,7 +40,7 @@ def evaluation_judge(
 ) -> LlmJudge:
     """The judge of one category.
 
-    `task` has the metrics of the category, or correctness alone where `reference` is `one-prompt` and there
+    `task` has the metrics of the category, or correctness alone if `reference` is `one-prompt` and there
     are no templates. Templates are metric -> prompt with `{{source}}` and `{{answer}}`; None for prompts made
     of the wording. No seed sends none.
     """
@@ -79,7 +79,7 @@ class _TwoTurns(LlmJudge):
         self.protocol = f"{builder.label}+{turn[:6]}"
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
-        """One rating per candidate, metric and sample; where a turn has no answer, why."""
+        """One rating per candidate, metric and sample; if a turn has no answer, why."""
         again: list[Request] = []
         texts = {(candidate.example, candidate.variant): candidate for candidate in candidates}
         for request, outcomes in self.cached_model.ask(self.builder.requests(candidates, task)):
@@ -112,7 +112,7 @@ def written_steps(
 ) -> dict[str, str]:
     """Metric -> evaluation steps that the model writes, once for each; they end with its name as a cue.
 
-    `metrics` has metric -> definition. Raises `InputError` where an answer is not a list of steps.
+    `metrics` has metric -> definition. Raises `InputError` if an answer is not a list of steps.
     """
     requests = [
         Request(

@@ -166,7 +166,7 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
 
 
 def _classical(work: Work, plan: CategoryPlan) -> Iterator[EvaluatedCell]:
-    """The classical metrics that the configuration asks for, where there are targets to compare with."""
+    """The classical metrics that the configuration asks for, if there are targets to compare with."""
     log = logging.getLogger("dhp")
     texts = work.texts(plan.name)
     for name in plan.classical if texts else ():

@@ -92,7 +92,7 @@ class EvaluationOptions:
 
 
 def content_language(changes: AnswerChanges) -> Language:
-    """The language of bundled content; raises `InputError` where there is none in it."""
+    """The language of bundled content; raises `InputError` if there is none in it."""
     match changes.language:
         case None | "en":
             return "en"
@@ -368,7 +368,7 @@ class Work:
                 yield replace(plan, task=task), judge
 
     def _tasks(self, plan: CategoryPlan) -> list[Task]:
-        """The category's task; correctness apart where the prompt calls the target the correct answer."""
+        """The category's task; correctness apart if the prompt calls the target the correct answer."""
         metrics = plan.task.metrics
         if plan.templates is not None or self.options.with_reference != "one-prompt":
             return [plan.task]
@@ -376,7 +376,7 @@ class Work:
         return [plan.task.model_copy(update={"metrics": part}) for part in parts if part]
 
     def _with_steps(self, plan: CategoryPlan, *, dry: bool) -> Mapping[str, str] | None:
-        """The templates, with the evaluation steps that the model writes where there are none."""
+        """The templates, with the evaluation steps that the model writes if there are none."""
         model = self.asked.cached_model
         if not plan.lacking or plan.templates is None or model is None:
             return plan.templates

@@ -24,20 +24,20 @@ class Answer:
 
     id: str
     category: str
-    """Category of the question; empty where the file names none."""
+    """Category of the question; empty if the file names none."""
     question: str
     """Instruction and input of the question."""
     output: str
     """Answer of the system; empty in a file of questions."""
     target: str = ""
-    """A good answer, where there is one."""
+    """A good answer, if there is one."""
 
 
 def read_answers(path: Path, *, answered: bool = True) -> list[Answer]:
     """The rows of a file of answers.
 
     A table with the columns `instruction` (and `input`), `question`, `prompt` or `source`, and `output`,
-    `answer`, `response` or `text`, which each row must hold where it is `answered`; optionally `id`,
+    `answer`, `response` or `text`, which each row must hold if it is `answered`; optionally `id`,
     `category` and `target` or `reference`. Raises `InputError` for a file of another form, an answer that is
     missing, or a duplicate id.
     """
@@ -93,7 +93,7 @@ def _column(table: Table, names: Sequence[str], what: str) -> str:
 
 
 def _text(row: Row, column: str) -> str:
-    """The text in a column; empty where there is none."""
+    """The text in a column; empty if there is none."""
     text = as_text(row.value(column)) or ""
     return row.encodable(column, text) if text.strip() else ""
 
@@ -115,7 +115,7 @@ class CategoryPlan:
     task: Task
     """Task with the metrics of the category, labelled as in the files."""
     templates: Mapping[str, str] | None
-    """Metric -> prompt with `{{source}}` and `{{answer}}`; None where prompts are made of the task."""
+    """Metric -> prompt with `{{source}}` and `{{answer}}`; None if prompts are made of the task."""
     classical: tuple[str, ...] = ()
     """Names of the classical metrics that the configuration asks for."""
     lacking: tuple[str, ...] = ()

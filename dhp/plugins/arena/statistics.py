@@ -24,11 +24,11 @@ class PositionBias:
     share: float
     """Share of pairs whose verdict flips with the order."""
     toward_first: float | None
-    """Share of the pairs that flip in which the text shown first is preferred; None where none flips."""
+    """Share of the pairs that flip in which the text shown first is preferred; None if none flips."""
     ci: tuple[float, float]
     """Clopper and Pearson's exact 95 % interval of `share`."""
     p: float
-    """Two-sided exact binomial test that flips prefer neither place; 1 where none flips."""
+    """Two-sided exact binomial test that flips prefer neither place; 1 if none flips."""
     flips: int
     n: int
 
@@ -36,9 +36,9 @@ class PositionBias:
 def position_bias(as_given: npt.ArrayLike, swapped: npt.ArrayLike) -> PositionBias | None:
     """How often the verdict follows the place of a text.
 
-    Both arrays, shape (pairs,), hold 1 where the first text of the pair won, -1 where the second won, 0 for a
-    tie, NaN where there is no verdict; the texts are meant, not their places. In `swapped` the second is
-    shown first. None where no pair has both verdicts.
+    Both arrays, shape (pairs,), hold 1 if the first text of the pair won, -1 if the second won, 0 for a
+    tie, NaN if there is no verdict; the texts are meant, not their places. In `swapped` the second is
+    shown first. None if no pair has both verdicts.
     """
     from scipy.stats import beta, binomtest
 
@@ -60,7 +60,7 @@ def bradley_terry(wins: npt.ArrayLike, *, prior: float = 0.5, tolerance: float =
     """Strengths of players by the Bradley-Terry model (Bradley and Terry 1952; Hunter 2004).
 
     `wins[i, j]` is how often i beat j; a tie is half a win for both. `prior` wins and losses of each pair are
-    added, so that a player who never lost has a finite strength; the iteration ends where no strength changes
+    added, so that a player who never lost has a finite strength; the iteration ends if no strength changes
     by more than `tolerance`. Natural logarithms, mean 0. Raises `ValueError` for a table that is not square,
     or has negative or NaN entries.
     """
@@ -93,16 +93,16 @@ class PairOutcome:
     example: str
     category: str
     as_given: int | None
-    """1 where the first text won, -1 the second, 0 a tie; None without a verdict. No final word."""
+    """1 if the first text won, -1 the second, 0 a tie; None without a verdict. No final word."""
     swapped: int | None
     """Verdict with the second text shown first, coded as in `as_given`."""
     score: float | None
     """1, 0.5, 0, -0.5 or -1, positive for the first text; verdicts that flip with the order are a tie, unless
-    a final word decides. None where an order has no verdict."""
+    a final word decides. None if an order has no verdict."""
     reason: str | None = None
     """Why there is no score."""
     scores: Interval | None = None
-    """Mean scores of the first and the second text, where the answers hold scores."""
+    """Mean scores of the first and the second text, if the answers hold scores."""
 
     @property
     def result(self) -> str:
@@ -114,7 +114,7 @@ class PairOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share with its 95 % interval; None where undefined."""
+    """A share with its 95 % interval; None if undefined."""
 
     value: float | None
     ci: Interval | None
@@ -134,13 +134,13 @@ class PairFigures:
     """Share of pairs that the first system wins; ties count half."""
     win_rate_without_ties: Share
     mean_scores: Interval | None
-    """Mean scores of the first and the second system, where the answers hold scores."""
+    """Mean scores of the first and the second system, if the answers hold scores."""
     log_p: float
     """Log p-value of the one-sided exact sign-flip test that the first system is better."""
     p: float
     """Two-sided p-value."""
     bias: PositionBias | None
-    """Position bias; None where no pair has both verdicts."""
+    """Position bias; None if no pair has both verdicts."""
 
     @property
     def d(self) -> float | None:

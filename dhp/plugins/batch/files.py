@@ -77,7 +77,7 @@ class BatchWriter:
         keys: Mapping[int, bytes],
         run: str = "",
     ) -> None:
-        """Write one request; raises `InputError` where that fails, and leaves nothing behind.
+        """Write one request; raises `InputError` if that fails, and leaves nothing behind.
 
         `keys` are the store's, of the samples that it asks for. That of the first one, in hexadecimal digits,
         is its custom_id. `run` is the run that pays for it.
@@ -177,9 +177,9 @@ class ResultLine:
 
     custom_id: str
     body: Mapping[str, Any] | None
-    """A chat completion; None where there is a problem."""
+    """A chat completion; None if there is a problem."""
     problem: Problem | None
-    """Status 0 where the batch ended before the request was answered."""
+    """Status 0 if the batch ended before the request was answered."""
 
     @property
     def kind(self) -> str:
@@ -192,7 +192,7 @@ class ResultLine:
 
 
 def read_result_line(place: str, raw: bytes) -> ResultLine:
-    """A line of an output file or an error file; raises `InputError` with the place for what is none."""
+    """A line of an output file or an error file; raises `InputError` with the place if it is not one."""
     try:
         data = parse_json(place, raw.removeprefix(codecs.BOM_UTF8).decode())
     except UnicodeDecodeError:
@@ -234,7 +234,7 @@ class _ResultPlace:
 class BatchResults:
     """The results of one or more files, found by the custom_id of their request.
 
-    Where a request was answered twice, the first answer counts; an answer counts before an error, and a
+    If a request was answered twice, the first answer counts; an answer counts before an error, and a
     permanent refusal before a temporary error. `own` says whether the user gave them for this run; else what
     belongs to no request of it is not worth a word. Raises `InputError` if a file is missing or unreadable,
     or a line is not a result.
@@ -257,7 +257,7 @@ class BatchResults:
         return custom_id in self._lines
 
     def read(self, custom_id: str, body: Mapping[str, object]) -> list[Reply] | Failure | None:
-        """The replies of a request, why it will never have one, or None where it should be asked again.
+        """The replies of a request, why it will never have one, or None if it should be asked again.
 
         Raises `InputError` if the server refuses a parameter of the request, and so of all.
         """
@@ -292,7 +292,7 @@ class BatchResults:
             )
 
     def check_used(self, store: Store) -> None:
-        """Raise `InputError` where no result belongs to a request, or all are of another model."""
+        """Raise `InputError` if no result belongs to a request, or all are of another model."""
         if self._others and not self._taken:
             models = ", ".join(f"'{name}'" for name in self._others)
             raise InputError(

@@ -85,7 +85,7 @@ class RemoteBatches:
         self.store = Store(cache / FILE)
 
     def jobs(self) -> list[Job]:
-        """All batches, the oldest first; raises `InputError` for a file that is none."""
+        """All batches, the oldest first; raises `InputError` for any other file."""
         jobs = []
         for path in self.folder.glob("*.json"):
             try:
@@ -120,7 +120,7 @@ class RemoteBatches:
     def send(self, provider: str, parts: Sequence[Part], known: Collection[str]) -> set[str]:
         """Put files of requests down as batches, and send them; returns their names.
 
-        Nothing is sent, and the files go, where another process has sent some of the requests meanwhile:
+        Nothing is sent, and the files go, if another process has sent some of the requests meanwhile:
         `known` are the names of the batches that were there when the files were begun.
         """
         with self._alone():
@@ -263,7 +263,7 @@ class RemoteBatches:
         return _call(job, lambda: provider.find(job.name, job.requests, job.created, known))
 
     def _send(self, job: Job, provider: Provider) -> Job:
-        """Send a batch; raises `InputError` or `StoppedEarly` where that fails, and nothing is lost."""
+        """Send a batch; raises `InputError` or `StoppedEarly` if that fails, and nothing is lost."""
         path = self.folder / f"{job.name}.jsonl"
         try:
             batch = _call(job, lambda: provider.submit(path, job.name))
@@ -296,8 +296,8 @@ class RemoteBatches:
     def _collect(self, job: Job, provider: Provider, state: State | None = None) -> Job:
         """Write the results of a batch that has ended, and store its replies.
 
-        They are fetched again where there are fewer than follows from its `state`; without one what is there
-        is taken. Raises `StoppedEarly` where there still are, with nothing written.
+        They are fetched again if there are fewer than follows from its `state`; without one what is there
+        is taken. Raises `StoppedEarly` if there still are, with nothing written.
         """
         least, answers = (job.requests if state.every else 0, state.answers) if state else (0, 0)
         for left in reversed(range(_FETCHES)):
@@ -346,7 +346,7 @@ class RemoteBatches:
         return whole
 
     def _check(self, job: Job) -> None:
-        """Tell the errors by kind; raises `StoppedEarly` where there are no answers at all."""
+        """Tell the errors by kind; raises `StoppedEarly` if there are no answers at all."""
         kinds: Counter[str] = Counter()
         lacking = {custom_id for custom_id, _ in self._lines(job)}
         with self._results(job).open("rb") as lines:

@@ -20,13 +20,13 @@ class State:
     """How far a batch is."""
 
     said: str
-    """In the provider's word, with counts where it gives them."""
+    """In the provider's word, with counts if it gives them."""
     ended: bool
     """Whether nothing more will come."""
     failed: str = ""
     """Why the batch as a whole was refused."""
     answers: int = 0
-    """Number of answers that the provider says it holds; 0 where it does not say."""
+    """Number of answers that the provider says it holds; 0 if it does not say."""
     every: bool = False
     """Whether there must be a result of every request, an answer or an error."""
 
@@ -417,7 +417,7 @@ def check_provider(name: str) -> None:
 
 
 def check_key(name: str) -> None:
-    """Raise `InputError` where there is no key of a provider."""
+    """Raise `InputError` if there is no key of a provider."""
     keys = PROVIDERS[name].keys
     if not any(os.environ.get(variable, "").strip() for variable in keys):
         raise InputError(f"`batch` {name}: {keys[0]} is not set")

@@ -66,7 +66,7 @@ class BatchSettings:
         return self.batch is not None
 
     def check_dry_run(self) -> None:
-        """Raise `InputError` where files are written or read."""
+        """Raise `InputError` if files are written or read."""
         if self.batch_write is not None or self.batch_read:
             raise InputError("`dry_run`: counts what is not stored; leave out `batch_write` and `batch_read`")
 

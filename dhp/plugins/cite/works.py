@@ -9,7 +9,7 @@ class Work:
 
     key: str
     authors: str
-    """As BibTeX takes them; `others` where not all are known."""
+    """As BibTeX takes them; `others` if not all are known."""
     title: str
     year: int | None
     venue: str = ""

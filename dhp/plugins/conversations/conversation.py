@@ -27,11 +27,11 @@ class Call:
     id: str
     name: str
     arguments: str
-    """JSON text in one form of white space; as it was where it is no JSON."""
+    """JSON text in one form of white space; as it was if it is no JSON."""
 
     @property
     def values(self) -> dict[str, Any]:
-        """The arguments; empty where they are no JSON object."""
+        """The arguments; empty if they are no JSON object."""
         try:
             values = json.loads(self.arguments)
         except ValueError:
@@ -114,7 +114,7 @@ class Judged:
         return self.turns[i:end]
 
     def shown(self, turns: Sequence[Turn]) -> str:
-        """How a judge sees these turns in the place of the judged ones."""
+        """How a judge sees these turns instead of the judged ones."""
         if self.part == "answer":
             return "\n\n".join(turn.text for turn in turns)
         return transcript(turns)

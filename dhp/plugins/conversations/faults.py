@@ -1,7 +1,7 @@
 """Faults of turns, calls and results, and controls that change calls in form alone.
 
 A fault changes turns of the assistant in the judged part alone. `count` is the number of turns, or "all";
-where there are not as many, the fault is not applicable.
+if there are not as many, the fault is not applicable.
 """
 
 import json
@@ -40,7 +40,7 @@ LIST = "conversations"
 def _enough(places: Sequence[int], count: object, what: str) -> int:
     """How many are wanted: `count`, or all of them, which must be two or more.
 
-    Raises `NotApplicable` where there are fewer.
+    Raises `NotApplicable` if there are fewer.
     """
     wanted = count_or_all(count)
     least = wanted if isinstance(wanted, int) else max(2, len(places))
@@ -50,12 +50,12 @@ def _enough(places: Sequence[int], count: object, what: str) -> int:
 
 
 def chosen(places: Sequence[int], count: object, rng: Random, what: str) -> list[int]:
-    """`count` of the places, drawn, in order; raises `NotApplicable` where there are too few."""
+    """`count` of the places, drawn, in order; raises `NotApplicable` if there are too few."""
     return sorted(islice(drawn(places, rng), _enough(places, count, what)))
 
 
 def latest(places: Sequence[int], count: object, what: str) -> list[int]:
-    """The last `count` of the places; raises `NotApplicable` where there are too few."""
+    """The last `count` of the places; raises `NotApplicable` if there are too few."""
     return list(places[-_enough(places, count, what) :])
 
 
@@ -121,7 +121,7 @@ def answer_repetition(text: str, rng: Random, *, example: Example, k: int) -> Ed
 def foreign_answer(
     text: str, rng: Random, *, example: Example, others: Sequence[Example], count: int | str
 ) -> Edited:
-    """Put the last answer of another conversation in the place of each of the last `count` answers."""
+    """Put the last answer of another conversation in place of each of the last `count` answers."""
     judged = Judged.of(example)
     places = latest(judged.said, count, "answers")
     own_texts = {turn.text for turn in (*judged.before, *judged.turns)}
@@ -163,7 +163,7 @@ def question_unanswered(
     language: str | None = None,
     count: int | str,
 ) -> Edited:
-    """Put a reply that says nothing in the place of the last `count` answers to questions of the user."""
+    """Replace the last `count` answers to questions of the user by a reply that says nothing."""
     judged = Judged.of(example)
     replies = lists(LIST, StockSentences).evasive.get(language or "en")
     if replies is None:
@@ -251,7 +251,7 @@ def call_argument(text: str, rng: Random, *, example: Example, count: int | str)
     """Change one argument in each of `count` calls; results and answers stay.
 
     A number gets another digit, a text with digits too, true becomes false. Anything else becomes what
-    another call of the tool has under the same name, and is missing where none has.
+    another call of the tool has under the same name, and is missing if none has.
     """
     judged = Judged.of(example)
     calls = [(i, k) for i in judged.calling for k, call in enumerate(judged.turns[i].calls) if call.values]
@@ -275,7 +275,7 @@ def _with_call(turn: Turn, k: int, call: Call) -> Turn:
 
 
 def _other_value(value: Any, known: Sequence[Any], rng: Random) -> Any:
-    """Another value of the same kind; None where the argument is to be missing."""
+    """Another value of the same kind; None if the argument is to be missing."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float | str) and _NUMBER.search(str(value)):
@@ -318,7 +318,7 @@ def argument_order(text: str, rng: Random, *, example: Example) -> Edited:
 
 
 def _rewritten(example: Example, write: Callable[[Mapping[str, Any]], str]) -> Edited:
-    """The judged part with all arguments written otherwise; raises `NotApplicable` where nothing changes."""
+    """The judged part with all arguments written otherwise; raises `NotApplicable` if nothing changes."""
     judged = Judged.of(example)
     turns = [
         replace(t, calls=tuple(replace(c, arguments=write(c.values)) if c.values else c for c in t.calls))
@@ -512,7 +512,7 @@ LOUD = ("foreign_answer", "question_unanswered", "result_ignored", "constraint_b
 
 
 def notes(result: Result) -> list[str]:
-    """What a judge makes of silent faults and of loud ones; nothing where there are none of turns."""
+    """What a judge makes of silent faults and of loud ones; nothing if there are none of turns."""
     rows = [row for row in result.variants if row.level == "turn" and row.detection is not None]
     return [
         note

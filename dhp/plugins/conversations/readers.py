@@ -95,7 +95,7 @@ def read_messages(place: str, messages: object) -> Turns:
 def checked(place: str, turns: Sequence[tuple[str, Turn]]) -> Turns:
     """The turns, each with its place in the file; no two calls have the same id.
 
-    Raises `InputError` for a result without call and where the assistant is silent.
+    Raises `InputError` for a result without call and if the assistant is silent.
     """
     ids: dict[str, str] = {}
     made: set[str] = set()
@@ -231,7 +231,7 @@ def _call(place: str, value: object) -> Call:
 
 
 def arguments_text(value: object) -> str:
-    """Arguments as JSON text in one form of white space, as they are where they are no JSON."""
+    """Arguments as JSON text in one form of white space, as they are if they are no JSON."""
     if isinstance(value, str):
         try:
             return json_text(json.loads(value)) if value.strip() else "{}"
@@ -268,7 +268,7 @@ class Found:
     """A conversation in a file."""
 
     id: str | None
-    """Its id, where it has one."""
+    """Its id, if it has one."""
     turns: Turns
     row: Row
     """What it was read from, for further columns."""
@@ -279,7 +279,7 @@ Reader = Callable[[Sequence[Row], Mapping[str, str]], Iterator[Found]]
 
 
 def open_rows(source: str | Rows, certain: bool) -> Table | None:
-    """The rows of a file, one a conversation, a span or an observation; None for what is none of these.
+    """The rows of a file, one a conversation, a span or an observation; None if they are not.
 
     Unless it is `certain` that they are conversations, only the first line of a table tells.
     """
@@ -320,7 +320,7 @@ def _entries(data: Any) -> Sequence[Any]:
 
 
 def _inner(data: Any, key: str) -> list[Any]:
-    """The list under a key; empty where there is none."""
+    """The list under a key; empty if there is none."""
     value = data.get(key) if isinstance(data, dict) else None
     return value if isinstance(value, list) else []
 
@@ -362,7 +362,7 @@ _ATTACHMENT = "attachment://"
 
 
 def _resolved(value: Any, attachments: Any) -> Any:
-    """Messages of inspect_ai with long texts in the place of the names under which they are kept."""
+    """Messages of inspect_ai with long texts instead of the names under which they are kept."""
     if not isinstance(attachments, Mapping) or not attachments:
         return value
     if isinstance(value, str):
@@ -511,7 +511,7 @@ def _given(output: Any) -> list[Any]:
 
 
 def reader_of(rows: Table, fields: Mapping[str, str]) -> Reader | None:
-    """What reads these rows as conversations; None where they are none."""
+    """What reads these rows as conversations; None if they are none."""
     first = rows.rows[0]
     if rows.has(fields.get("messages", "messages")):
         return of_messages
@@ -538,7 +538,7 @@ def conversations(asked: Request) -> Dataset | None:
     """The conversations of a file or of rows in memory; None for other data.
 
     Files that hold an output beside the messages, as logs of inspect_ai and observations of langfuse do, are
-    conversations where `judge_part` is set. Raises `InputError` with file and place for an unknown part and
+    conversations if `judge_part` is set. Raises `InputError` with file and place for an unknown part and
     for conversations that cannot be read.
     """
     part = _part(asked.judge_part)

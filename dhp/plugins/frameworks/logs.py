@@ -134,7 +134,7 @@ def log_dataset(
         An inspect_ai log (`.json`, `.eval`), `results.json` of promptfoo, a test run of deepeval, or a table
         of inputs and outputs (`.jsonl`, `.json`, `.csv`, ...), such as langfuse and openevals export.
     task
-        What the writer had to do; default: `rag` where every entry has a context, else `instruction`.
+        What the writer had to do; default: `rag` if every entry has a context, else `instruction`.
     fields
         `input`, `output`, `reference`, `context` or `id` -> the column, or the path into an entry, where it
         stands.

@@ -21,7 +21,7 @@ from dhp.plugins.frameworks.logs import is_inspect_log
 
 
 def adapt_autoevals(scorer: Any) -> Adapter | None:
-    """An adapter for a `Scorer` of autoevals; None for what is none."""
+    """An adapter for a `Scorer` of autoevals; None if it is not one."""
     if not is_of(scorer, "autoevals", "Scorer"):
         return None
 
@@ -212,7 +212,7 @@ _OF_PHOENIX = {"input": INPUT, "output": OUTPUT, "context": SOURCE, "reference":
 
 
 def adapt_phoenix(scorer: Any) -> Adapter | None:
-    """An adapter for an `Evaluator` of phoenix; None for what is none."""
+    """An adapter for an `Evaluator` of phoenix; None if it is not one."""
     if not is_of(scorer, "phoenix", "Evaluator"):
         return None
 

@@ -63,9 +63,9 @@ class MetricAgreement:
     correlations: tuple[Correlation, ...]
     """Correlation at each level by each coefficient."""
     pair_accuracy: PairAccuracy | None
-    """Pairwise accuracy; None where there are no pairs."""
+    """Pairwise accuracy; None if there are no pairs."""
     soft_pair_accuracy: float | None
-    """Soft pairwise accuracy of systems, by the p-values of humans and judge; None where undefined."""
+    """Soft pairwise accuracy of systems, by the p-values of humans and judge; None if undefined."""
     by_samples: tuple[float | None, ...]
     """Pooled Pearson correlation of the mean of the first 1, 2, ... samples."""
 
@@ -79,7 +79,7 @@ class JudgeAgreement:
     metrics: tuple[MetricAgreement, ...]
     """Agreement by each metric."""
     mean: Mapping[str, float | None]
-    """`LEVEL.COEFFICIENT` -> mean over the metrics; None where one is undefined."""
+    """`LEVEL.COEFFICIENT` -> mean over the metrics; None if one is undefined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +123,8 @@ class Agreement:
     def to_frame(self) -> "pd.DataFrame":
         """One row a level and judge.
 
-        Columns `level, judge`, then `METRIC.COEFFICIENT` and `mean.COEFFICIENT`; NaN where undefined, or
-        where the judge has no scores of the metric.
+        Columns `level, judge`, then `METRIC.COEFFICIENT` and `mean.COEFFICIENT`; NaN if undefined, or
+        if the judge has no scores of the metric.
         """
         import pandas as pd
 
@@ -248,7 +248,7 @@ def _means(metrics: Sequence[MetricAgreement]) -> dict[str, float | None]:
 
 
 def mean_if_defined(values: Sequence[float | None]) -> float | None:
-    """The mean; None where one of them is."""
+    """The mean; None if one of them is."""
     defined = [value for value in values if value is not None]
     return float(np.mean(defined)) if len(defined) == len(values) else None
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 Correlations = tuple[tuple[float | None, ...], ...]
-"""Judges x judges; None where undefined."""
+"""Judges x judges; None if undefined."""
 
 CORRELATION = "per_source.spearman"
 """The one that is shown, by its name in an agreement."""
@@ -56,7 +56,7 @@ def both_views(
 ) -> list[BothViews]:
     """A row for each result of the runs, then for judges that have none.
 
-    A judge is met again by its model, and its protocol where there are several. Raises `InputError` where
+    A judge is met again by its model, and its protocol if there are several. Raises `InputError` if
     there are runs, but none of a judge of the agreement.
     """
     known = {judge.judge: judge.mean.get(CORRELATION) for judge in agreement.judges}
@@ -74,7 +74,7 @@ def both_views(
 def correlation_by_samples(agreement: Agreement) -> dict[str, list[float | None]]:
     """Judge -> pooled Pearson correlation of the mean of its first 1, 2, ... samples, the mean over metrics.
 
-    None where it is undefined by a metric; judges that answered once are left out.
+    None if it is undefined by a metric; judges that answered once are left out.
     """
     by_metric: dict[str, list[float | None]] = {}
     for judge in agreement.judges:
@@ -107,7 +107,7 @@ def before_and_after(rated: Sequence[RunResult], variant: str) -> BeforeAndAfter
     """Scores before and after damage of the judges that rated the variant, and how far they correlate.
 
     Examples that lack a score of a metric of any of these judges on either side are left out. Raises
-    `InputError` where no judge rated the variant, a judge rated it in two runs, or the judges have no example
+    `InputError` if no judge rated the variant, a judge rated it in two runs, or the judges have no example
     in common.
     """
     by_judge: dict[str, dict[tuple[str, str], Floats]] = {}
@@ -136,7 +136,7 @@ def before_and_after(rated: Sequence[RunResult], variant: str) -> BeforeAndAfter
 
 
 def _between_rows(scores: Floats) -> Correlations:
-    """Pearson's rho of every two rows; None where undefined."""
+    """Pearson's rho of every two rows; None if undefined."""
     from dhp.plugins.human.correlation import row_correlations
 
     rows = (row_correlations(np.broadcast_to(row, scores.shape), scores, "pearson") for row in scores)

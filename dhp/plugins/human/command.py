@@ -275,7 +275,7 @@ def _bias_parts(
     resamples: int,
     seed: int,
 ) -> Iterator[Part]:
-    """Agreement with the scores of a judge held constant, and self-preference, where they are asked for."""
+    """Agreement with the scores of a judge held constant, and self-preference, if they are asked for."""
     if control:
         partial_ones = partial_correlations(rated, people, control, resamples=resamples, seed=seed)
         yield _partial_table(partial_ones, control)

@@ -25,7 +25,7 @@ class Williams:
     """Williams' test of two dependent correlations that share a variable."""
 
     t: float
-    """Positive where the first judge correlates more; with n - 3 degrees of freedom."""
+    """Positive if the first judge correlates more; with n - 3 degrees of freedom."""
     p_greater: float
     """One-sided p-value against the hypothesis that the first judge is no better."""
     p_two_sided: float
@@ -38,7 +38,7 @@ def williams(r_first: float, r_second: float, r_between: float, n: int) -> Willi
     """Williams' test (Williams 1959; Graham and Baldwin 2014).
 
     `r_first` and `r_second` are Pearson correlations of two judges with the human scores, `r_between` that of
-    the judges, over `n` items that both scored. None where the test is undefined: fewer than four items, or
+    the judges, over `n` items that both scored. None if the test is undefined: fewer than four items, or
     judges that are the same but for scale.
     """
     from scipy.special import stdtr  # scipy.stats takes much longer to import
@@ -74,7 +74,7 @@ def swap_test(
     """PERM-BOTH (Deutsch, Dror and Roth 2021): standardised scores swapped by fair coins, correlated again.
 
     Of Pearson's correlation over all items. The same coins are thrown for all judges of as many items. Arrays
-    are of one shape, NaN where an item is not scored; only items that all three score count. None where a
+    are of one shape, NaN if an item is not scored; only items that all three score count. None if a
     correlation is undefined: fewer than three items, or constant scores.
     """
     defined = ~(np.isnan(human) | np.isnan(first) | np.isnan(second))
@@ -145,7 +145,7 @@ class PairAccuracy:
 def pair_accuracy(human: Floats, judge: Floats) -> PairAccuracy | None:
     """Pairwise accuracy with tie calibration over pairs of systems within a source (Deutsch et al. 2023).
 
-    Shape (sources, systems), NaN where an item is not scored; None where no two systems of a source are.
+    Shape (sources, systems), NaN if an item is not scored; None if no two systems of a source are.
     """
     i, j = np.triu_indices(human.shape[1], 1)
     h, m = (v[:, i] - v[:, j] for v in (human, judge))
@@ -174,7 +174,7 @@ def soft_pair_accuracy(
     Each p is one-sided from a paired sign-flip permutation test over the sources of two systems, the same
     flips for all pairs and both sides; p = (c + 1) / (K + 1), never 0 as in the reference implementation.
     Shape (sources, systems); an item that is NaN counts for no pair. There are K = `resamples` permutations,
-    drawn by default from a generator seeded with 0. None where no two systems are scored on one source.
+    drawn by default from a generator seeded with 0. None if no two systems are scored on one source.
     """
     both = ~(np.isnan(human) | np.isnan(judge))
     i, j = np.triu_indices(human.shape[1], 1)
@@ -201,7 +201,7 @@ class PartialCorrelation:
     n: int
     """Number of items that humans and both judges scored."""
     plain: float | None
-    """Pearson's correlation over all items; None where undefined."""
+    """Pearson's correlation over all items; None if undefined."""
     partial: float | None
     """The partial correlation, the other judge's scores held constant."""
     ci: tuple[float, float] | None
@@ -218,7 +218,7 @@ def partial_correlations(
 ) -> list[PartialCorrelation]:
     """How each judge agrees with humans beyond what a further judge explains, such as `metric/rouge1`.
 
-    Where human scores derive from the reference, overlap with it is part of them: a judge that sees the
+    If human scores derive from the reference, overlap with it is part of them: a judge that sees the
     reference may agree by that alone. Tables are as for `dhp.correlate`; `control` is the judge that is held
     constant. 0 resamples give no intervals. Raises `InputError` for a broken table, or a judge that is not
     there.

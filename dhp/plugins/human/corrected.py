@@ -202,7 +202,7 @@ def corrected_means(
 
     Prediction-powered inference (`prediction_powered_mean`), for each judge, metric and system by itself, so
     that no two texts of a row are of one source. Tables are as for `dhp.correlate`; human scores of several
-    raters are averaged. Raises `InputError` for a broken table, metrics that the two do not share, and where
+    raters are averaged. Raises `InputError` for a broken table, metrics that the two do not share, and if
     no text has both scores.
     """
     people = human_scores(human)
@@ -224,7 +224,7 @@ def corrected_shares(
     """The share of good texts of each system, corrected for a judge's known errors (Rogan and Gladen 1978).
 
     A text counts as good from the score `passes` on; `errors` has judge -> metric -> its error rates at that
-    score (`judge_errors`). Raises `InputError` for a broken table, and where a judge has no known errors by
+    score (`judge_errors`). Raises `InputError` for a broken table, and if a judge has no known errors by
     any of its metrics.
     """
     shares = []

@@ -30,9 +30,9 @@ class Correlation:
     coefficient: Coefficient
     """Name of the correlation coefficient."""
     value: float | None
-    """Correlation in [-1, 1]; None where it is undefined: fewer than three points, or constant scores."""
+    """Correlation in [-1, 1]; None if it is undefined: fewer than three points, or constant scores."""
     ci: tuple[float, float] | None
-    """Bootstrap percentiles over sources; None where undefined."""
+    """Bootstrap percentiles over sources; None if undefined."""
     n: int
     """Sources, items or systems that it rests on."""
     left_out: int
@@ -51,7 +51,7 @@ def correlations(
 ) -> list[Correlation]:
     """Correlations of two scores of the same items.
 
-    Scores have the shape (sources, systems), NaN where an item is not scored; an item that lacks either is
+    Scores have the shape (sources, systems), NaN if an item is not scored; an item that lacks either is
     left out. Intervals come of resampled sources, by default from a generator seeded with 0; 0 resamples give
     none. One for each level and coefficient, in that order.
     """
@@ -91,7 +91,7 @@ def row_correlations(x: Floats, y: Floats, coefficient: Coefficient) -> Floats:
 
 
 def _moments(x: Floats, y: Floats, weight: Floats) -> Floats:
-    """Weighted Pearson correlation along the last axis; NaN where a side is constant."""
+    """Weighted Pearson correlation along the last axis; NaN if a side is constant."""
     total = np.maximum(weight.sum(axis=-1, keepdims=True), 1e-300)
     x, y = np.where(weight > 0, x, 0.0), np.where(weight > 0, y, 0.0)
     a = x - (weight * x).sum(axis=-1, keepdims=True) / total

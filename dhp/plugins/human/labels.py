@@ -65,7 +65,7 @@ class LabelAgreement:
     always_same: float
     """That share for a judge that always says what people say more often."""
     kappa: float | None
-    """Cohen's kappa in [-1, 1]: 0 for a judge that always says the same; None where people and judge do."""
+    """Cohen's kappa in [-1, 1]: 0 for a judge that always says the same; None if people and judge do."""
     kappa_ci: tuple[float, float] | None
     """95 % interval; see `kappa_interval`."""
     true_positive_rate: Share | None
@@ -75,8 +75,8 @@ class LabelAgreement:
     flips: FlipRate | None
     """How often the judge's verdict changes when a text is judged again; None without several samples."""
     n_to_decide: int | None
-    """Labels that would show, with a chance of 80 %, whether kappa differs from 0, where it is not shown yet;
-    None where it is, or where no number up to 100,000 would."""
+    """Labels that would show, with a chance of 80 %, whether kappa differs from 0, if it is not shown yet;
+    None if it is, or if no number up to 100,000 would."""
 
     @property
     def verdict(self) -> str:
@@ -98,7 +98,7 @@ def kappa_interval(people: Ints, judge: Ints, clusters: Ints) -> tuple[float, fl
 
     The large-sample variance of Fleiss, Cohen and Everitt (1969), of the table with one text added to each of
     its four cells: without them the interval of a judge that never errs has no width. The variance is
-    multiplied by the design effect of the clusters, at least 1. Labels are 1 where a text passes, else 0.
+    multiplied by the design effect of the clusters, at least 1. Labels are 1 if a text passes, else 0.
     Clusters are 0, 1, ...: texts with the same one are not independent.
     """
     counts = np.zeros((2, 2))
@@ -130,7 +130,7 @@ def label_agreement(
     labels are held against every metric of a judge. Of several raters, and of several verdicts of a judge,
     the majority counts. `passes` is the lowest mean score that passes (of a judge whose scores are all 0 or
     1, the majority of its answers counts); None: the judge's scores are labels themselves. Raises
-    `InputError` for a broken table, a label that is none, metrics or texts that the two do not share.
+    `InputError` for a broken table, an unknown label, metrics or texts that the two do not share.
     """
     people, rated = _read(human, "human"), _read(ratings, "ratings", labels=passes is None)
     if "system" not in people and "system" in rated and rated["system"].nunique() > 1:
@@ -150,7 +150,7 @@ def label_agreement(
 
 
 def _read(table: "str | Path | pd.DataFrame", role: str, *, labels: bool = True) -> "pd.DataFrame":
-    """A table whose scores are 1 and 0 where they are `labels`."""
+    """A table whose scores are 1 and 0 if they are `labels`."""
     import pandas as pd
 
     name = role if isinstance(table, pd.DataFrame) else str(table)

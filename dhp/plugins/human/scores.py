@@ -31,7 +31,7 @@ class Scores:
     sources: tuple[str, ...]
     systems: tuple[str, ...]
     samples: Floats
-    """Shape (samples or raters, sources, systems); NaN where there is none."""
+    """Shape (samples or raters, sources, systems); NaN if there is none."""
 
     def at(self, sources: Sequence[str], systems: Sequence[str]) -> Floats:
         """The samples of these, shape (samples, sources, systems); NaN for those that it has not."""
@@ -45,7 +45,7 @@ class Scores:
 
 
 def mean_over(samples: Floats) -> Floats:
-    """Means over the first axis without the NaN; NaN where nothing else is."""
+    """Means over the first axis without the NaN; NaN if nothing else is."""
     defined = ~np.isnan(samples)
     count = defined.sum(axis=0)
     total = np.where(defined, samples, 0.0).sum(axis=0)
@@ -110,7 +110,7 @@ def scores_by_metric(frame: "pd.DataFrame") -> dict[str, Scores]:
 
 
 def judges(frame: "pd.DataFrame") -> dict[str, "pd.DataFrame"]:
-    """Name of a judge (its model, and its protocol where there are several) -> its ratings."""
+    """Name of a judge (its model, and its protocol if there are several) -> its ratings."""
     keys = [c for c in ("model", "protocol") if c in frame]
     if not keys:
         return {"judge": frame}
@@ -131,7 +131,7 @@ def human_scores(table: "str | Path | pd.DataFrame") -> dict[str, Scores]:
 
 
 def shared_metrics(name: str, metrics: Iterable[str], known: Collection[str]) -> list[str]:
-    """The metrics of a judge that people know too; raises `InputError` where there is none."""
+    """The metrics of a judge that people know too; raises `InputError` if there is none."""
     shared = [metric for metric in metrics if metric in known]
     if not shared:
         raise InputError(
@@ -167,7 +167,7 @@ class RaterAgreement:
     raters: int
     """Number of human raters."""
     alpha: float | None
-    """Krippendorff's alpha, interval level; None where all ratings are equal."""
+    """Krippendorff's alpha, interval level; None if all ratings are equal."""
     ceiling: float | None
     """Largest pooled Pearson correlation that a perfect judge can be expected to have with the raters' mean:
     the square root of the mean's reliability (Spearman-Brown with alpha as the reliability of one rater)."""
@@ -176,7 +176,7 @@ class RaterAgreement:
 def rater_agreement(samples: Floats) -> RaterAgreement | None:
     """Agreement of several raters.
 
-    Samples have the shape (raters, sources, systems), NaN where a rater did not rate an item. None for a
+    Samples have the shape (raters, sources, systems), NaN if a rater did not rate an item. None for a
     single rater.
     """
     if len(samples) < 2:
@@ -194,7 +194,7 @@ def rater_agreement(samples: Floats) -> RaterAgreement | None:
 def by_samples(human: Floats, samples: Floats, level: Level, coefficient: Coefficient) -> list[float | None]:
     """The correlation with human scores of the mean of the first 1, 2, ... samples of a judge.
 
-    Shapes are (sources, systems) and (samples, sources, systems), NaN where there is no score; None where the
+    Shapes are (sources, systems) and (samples, sources, systems), NaN if there is no score; None if the
     correlation is undefined.
     """
     values = []

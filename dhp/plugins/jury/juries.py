@@ -71,7 +71,7 @@ class JuryFigures:
 
     @property
     def lowest(self) -> float:
-        """The lowest detection; NaN where none is defined."""
+        """The lowest detection; NaN if none is defined."""
         return float(np.nanmin(self.detection)) if not np.isnan(self.detection).all() else float("nan")
 
     @property
@@ -84,7 +84,7 @@ class JuryFigures:
 def text_ranks(scores: npt.ArrayLike) -> Floats:
     """The rank of each score of one judge among all that it gave by the same metric.
 
-    Scores are means of n examples in T versions under M metrics, shape (T, M, n), NaN where there is none, as
+    Scores are means of n examples in T versions under M metrics, shape (T, M, n), NaN if there is none, as
     in the ranks. These are in [0, 1], higher is better, and free of the judge's scale and response style.
     """
     x = np.asarray(scores, dtype=np.float64)
@@ -127,7 +127,7 @@ def jury_figures(texts: JudgedTexts, members: Sequence[int], floor: float = FLOO
 def smallest_jury(texts: JudgedTexts, costs: Sequence[float], floor: float = FLOOR) -> tuple[int, ...] | None:
     """The judges that pass together: the fewest, of these the cheapest, of these with the highest lowest.
 
-    All sets are tried, so J should be at most about 12. None where no set passes.
+    All sets are tried, so J should be at most about 12. None if no set passes.
     """
     judges = range(len(texts.ranks))
     for size in range(1, len(texts.ranks) + 1):
@@ -207,7 +207,7 @@ class JuryMember:
     controls: dict[str, Verdict]
     """Harmless edit -> state."""
     cost: float | None
-    """Cost of the judges' runs; None where a run has no prices."""
+    """Cost of the judges' runs; None if a run has no prices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ class Jury:
     alone: tuple[JuryMember, ...]
     """Figures of each single judge."""
     chosen: JuryMember | None
-    """The smallest set that notices every kind of damage without a false alarm; None where there is none."""
+    """The smallest set that notices every kind of damage without a false alarm; None if there is none."""
     together: JuryMember
     """All judges as one jury."""
     missed: tuple[str, ...]

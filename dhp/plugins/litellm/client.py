@@ -150,7 +150,7 @@ def _unknown_to_proxy(error: BaseException | None) -> bool:
 
 
 def _body(error: BaseException) -> bytes | None:
-    """What the server itself said, where the package's own message leaves it out: a list of faults."""
+    """What the server itself said, if the package's own message leaves it out: a list of faults."""
     cause: BaseException | None = error
     while cause is not None:
         body = getattr(cause, "body", None)

@@ -154,7 +154,7 @@ def decide(params: Params, defaults: "GenerationConfig") -> Decoding:
 
 
 def drawing(decoding: Decoding, streams: Sequence[Random]) -> "list[Step]":
-    """The steps that leave each row the one token it draws; none where the most probable is taken."""
+    """The steps that leave each row the one token it draws; none if the most probable is taken."""
     from transformers.generation import logits_process as steps
 
     if not decoding.sampled:
@@ -189,7 +189,7 @@ class Overflow(Exception):
 class Recorder:
     """A step that changes nothing and keeps the most probable tokens.
 
-    Raises `Overflow` where scores are not numbers.
+    Raises `Overflow` if scores are not numbers.
     """
 
     def __init__(self, most: int) -> None:
@@ -219,7 +219,7 @@ class Generated:
     ended: bool
     """False if it was cut at the limit."""
     alternatives: list[list[tuple[int, float]]]
-    """The most probable tokens at each place with their log-probabilities, where they were asked for."""
+    """The most probable tokens at each place with their log-probabilities, if they were asked for."""
 
 
 def only_of_one_length(model: "PreTrainedModel", cache: "Cache | None" = None) -> bool:
@@ -236,7 +236,7 @@ def only_of_one_length(model: "PreTrainedModel", cache: "Cache | None" = None) -
 
 
 def begin(model: "PreTrainedModel", tokens: Sequence[int]) -> "Cache | None":
-    """The cache after a shared beginning; None where continuing it would give other numbers."""
+    """The cache after a shared beginning; None if continuing it would give other numbers."""
     import torch
     from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
@@ -259,7 +259,7 @@ def generate(
     end: set[int],
     cache: "Cache | None" = None,
 ) -> list[Generated]:
-    """Continue rows, given whole, even where `cache` holds their first tokens; each draws from its stream.
+    """Continue rows, given whole, even if `cache` holds their first tokens; each draws from its stream.
 
     They are padded before the tokens that are not in the cache.
     """
@@ -315,7 +315,7 @@ def _copies(cache: "Cache", rows: int) -> "Cache":
 
 
 def _only(model: "PreTrainedModel", positions: Sequence[int]) -> dict[str, "Tensor"]:
-    """The argument by which a model computes logits at some places only, where it has one."""
+    """The argument by which a model computes logits at some places only, if it has one."""
     import inspect
 
     import torch
@@ -344,7 +344,7 @@ class HfModel:
 
     `name` is a folder or a hub repository; code in it is never run. With the device `all` its layers are
     spread over all GPUs by the package accelerate; the dtype `auto` is the checkpoint's. `batch_size`, the
-    most sequences computed at once, is halved where memory runs out. Raises `InputError` if the model, the
+    most sequences computed at once, is halved if memory runs out. Raises `InputError` if the model, the
     device or the dtype does not exist, or torch or transformers are not installed; later, if the model cannot
     be loaded.
     """
@@ -396,7 +396,7 @@ class HfModel:
         return len(self._vocabulary.encode([{"role": "user", "content": prompt}]))
 
     def misfit(self, request: Request) -> str | None:
-        """Why prompt and answer do not fit into the model's context; None where they do."""
+        """Why prompt and answer do not fit into the model's context; None if they do."""
         tokens = len(self._vocabulary.encode(request.messages))
         answer = request.params.max_tokens
         limit = getattr(self._config.get_text_config(), "max_position_embeddings", None)
@@ -441,7 +441,7 @@ class HfModel:
                     yield request, self._replies(request, len(row.tokens), done.pop(row.index))
 
     def _rows(self, window: list[list[Request]], *, one: bool) -> Iterator[list[Row]]:
-        """The rows of each family; one for each request, where all its samples are the same."""
+        """The rows of each family; one for each request, if all its samples are the same."""
         index = 0
         for family in window:
             rows = []
@@ -457,7 +457,7 @@ class HfModel:
         share: Share,
         compute: "Callable[[Sequence[Row], Cache | None], list[Generated]]",
     ) -> Iterator[tuple[Row, Generated]]:
-        """Rows with their results, batch by batch; batches are halved where memory runs out."""
+        """Rows with their results, batch by batch; batches are halved if memory runs out."""
         import torch
 
         cache = None
@@ -554,6 +554,6 @@ def open_hf(name: str, settings: ModelSettings) -> HfModel:
 
 
 def refuse_address(model: str, settings: ModelSettings) -> None:
-    """Raise `InputError` where the address of a server is given for a model in this process."""
+    """Raise `InputError` if the address of a server is given for a model in this process."""
     if settings.base_url is not None:
         raise InputError(f"`base_url` {settings.base_url}: is for openai/NAME; {model} runs in this process")

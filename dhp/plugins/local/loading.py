@@ -69,13 +69,13 @@ class Source:
     revision: str | None
     """Commit of the hub repository; None for a folder."""
     dtype: str
-    """Number type of the computation; `auto` only where the checkpoint does not name one."""
+    """Number type of the computation; `auto` only if the checkpoint does not name one."""
     identity: str
     """Commit, or a digest of the folder."""
 
 
 def find(name: str, dtype: str, provider: str = "hf") -> Source:
-    """Find a model, in a folder or on the hub (its cache where there is no network).
+    """Find a model, in a folder or on the hub (its cache if there is no network).
 
     Raises `InputError` if torch or transformers are not installed, the dtype is unknown, or there is no such
     model.
@@ -231,7 +231,7 @@ class Vocabulary:
     def __init__(
         self, model: str, tokenizer: "PreTrainedTokenizerBase", chat_template: str | None = None
     ) -> None:
-        """`chat_template` replaces that of the tokenizer; a warning says where there is none at all."""
+        """`chat_template` replaces that of the tokenizer; a warning if there is none at all."""
         self._model = model
         self._tokenizer = tokenizer
         if chat_template is not None:

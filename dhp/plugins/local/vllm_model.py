@@ -40,7 +40,7 @@ class _RunningRequest:
 
     request: Request
     rows: int
-    """Samples that are computed; one, where all are the same."""
+    """Samples that are computed; one, if all are the same."""
     call: _Call
     replies: dict[int, Reply] = field(default_factory=dict)
 

@@ -31,7 +31,7 @@ def overlap(name: str, part: str = "f") -> Score:
 
     It is one of `rouge1`, `rouge2`, `rougeL`, `rougeLsum` (of which `part` is `f`, `recall` or `precision`),
     `bleu`, `chrf`, `ter` and `meteor-exact`. Scores are in [0, 1] (TER may exceed 1); higher is better but
-    for TER. Raises `InputError` where the package that computes it is not installed.
+    for TER. Raises `InputError` if the package that computes it is not installed.
     """
     if name in ROUGE:
         return _rouge(name, PARTS[part])
@@ -257,7 +257,7 @@ def metric_judge(model: str, seed: int = 0) -> MetricJudge:
 
     `part` (`f`, `recall`, `precision`) is for ROUGE; `references` says how scores against several references
     become one (`mean`, `max`, `first`); `against` what the text is compared with (default `auto`: the
-    reference where there is one, else the source); `path` is a local model (`bertscore`, `bartscore`,
+    reference if there is one, else the source); `path` is a local model (`bertscore`, `bartscore`,
     `loglikelihood`, `perplexity`), `layers` one of its layers (`bertscore`); `n` is the number of words in an
     n-gram (`distinct`, default 2). `distinct`, `loglikelihood` and `perplexity` look at the text alone.
     Raises `InputError` for an unknown name or setting, or a package that is not installed.

@@ -33,7 +33,7 @@ from dhp.stats.detection import detection_influences
 _FEW_LIMIT = 1_000  # of pilots and mocks: too few are rated to tell a weak effect from none
 _CHANCES = (0.8, 0.9)
 _KINDS = 12
-"""Judged together, where no pilot says how many."""
+"""Judged together, if no pilot says how many."""
 _MOST_METRICS = 50
 _MOCK = "mock/"
 _MOCK_EXAMPLES = 10_000
@@ -44,7 +44,7 @@ _SHOWN = 12  # variants in a `repr`
 
 @dataclass(frozen=True, slots=True)
 class VariantPower:
-    """One kind of damage; without figures where it has no pair. Intervals: 95 %, of the simulation."""
+    """One kind of damage; without figures if it has no pair. Intervals: 95 %, of the simulation."""
 
     variant: str
     """Name of the variant."""

@@ -29,7 +29,7 @@ _Z = 1.959963984540054  # 0.975 quantile of the normal distribution
 
 @dataclass(frozen=True, slots=True)
 class NeededExamples:
-    """How many examples give a chance to notice; None where no tried number does."""
+    """How many examples give a chance to notice; None if no tried number does."""
 
     n: int | None
     """Where the simulated power reaches the chance."""
@@ -110,7 +110,7 @@ def simulated_power(
     Parameters
     ----------
     population
-        Differences of shape (P, M), original minus degraded, NaN where a score is missing; P is at least 2.
+        Differences of shape (P, M), original minus degraded, NaN if a score is missing; P is at least 2.
     n, runs
         Examples of a run, and how many runs; at least 1.
     rng

@@ -43,7 +43,7 @@ class ProbeChoice:
 
     @property
     def names(self) -> tuple[Probe, ...]:
-        """The probes in their order, all where none is named."""
+        """The probes in their order, all if none is named."""
         return tuple(name for name in PROBES if name in (self.probes or PROBES))
 
     def passes(self, variant: str) -> int:

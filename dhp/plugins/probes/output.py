@@ -31,7 +31,7 @@ class Line:
     """The change, dose or question."""
     figure: str
     noise: str
-    """The same of the same text asked again; empty where the figure is noise itself."""
+    """The same of the same text asked again; empty if the figure is noise itself."""
     n: str
     state: str
     meaning: str
@@ -109,7 +109,7 @@ def _of_calibration(calibration: Calibration, result: ProbeResult) -> Line:
 
 
 def points_line(result: ProbeResult) -> str:
-    """Which points of the scale are used, by all metrics together where their scales are alike."""
+    """Which points of the scale are used, by all metrics together if their scales are alike."""
     scales = {tuple(points) for points in result.points.values()}
     if len(scales) != 1:
         unused = sum(share == 0 for points in result.points.values() for share in points.values())

@@ -72,7 +72,7 @@ class ProbeResult:
     damage: str
     repeats: int
     invariance: Mapping[str, Moves]
-    """Change -> its figures; empty where it was not probed."""
+    """Change -> its figures; empty if it was not probed."""
     left_out: Mapping[str, str]
     """Variant that no text has -> why."""
     verbosity: Rise | None
@@ -81,7 +81,7 @@ class ProbeResult:
     """Metric -> point of its scale -> share of all scores; empty without calibration."""
     stability: Stability | None
     usage: Mapping[str, int]
-    """Paid calls and tokens of the language model; empty where none is asked."""
+    """Paid calls and tokens of the language model; empty if none is asked."""
     cost: float | None
 
     def to_json(self) -> dict[str, Any]:

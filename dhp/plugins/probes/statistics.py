@@ -52,7 +52,7 @@ def with_interval(
 ) -> Figure:
     """A mean with its interval: Wilson's between two bounds, else Student's.
 
-    The width of Student's is 0 where all examples are alike (`dhp.stats.influences`).
+    The width of Student's is 0 if all examples are alike (`dhp.stats.influences`).
     """
     value, n = float(mean.value), int(mean.defined.sum())
     if bounds is None:
@@ -99,7 +99,7 @@ class Moves:
     again_size: float | None
     """Mean absolute change of the same text asked again, as a part of the scale."""
     change: Figure
-    """Mean change, as a part of the scale; negative where scores fell."""
+    """Mean change, as a part of the scale; negative if scores fell."""
     state: Verdict
     """As of a control of a run, from the first rating of the original; see `dhp.analysis.control_state`."""
     share: float | None
@@ -119,7 +119,7 @@ def moves(
     The changed text is compared with each repetition of the original, and each two repetitions with one
     another: without an effect both shares have the same expectation. Scores of the original have the shape
     (R, n, M), R at least 2, those of the changed text and of damaged copies (n, M), NaN without a score; an
-    example counts by a metric where all scores are there. `spans` are the lengths of the metrics' scales;
+    example counts by a metric if all scores are there. `spans` are the lengths of the metrics' scales;
     examples with the same integer in `clusters` belong together. Without damaged copies a tenth of the scale
     stands for what damage costs.
     """
@@ -176,7 +176,7 @@ _ROUNDING = 1e-9
 
 
 def _steps(first: Floats, other: Floats, spans: Floats) -> Floats:
-    """By how much of the scale scores rose; exactly 0 where nothing but floating point changed."""
+    """By how much of the scale scores rose; exactly 0 if nothing but floating point changed."""
     step = (other - first) / spans
     return np.where(np.abs(step) <= _ROUNDING, 0.0, step)
 
@@ -302,8 +302,8 @@ def calibration(
 def points_used(scores: npt.ArrayLike, low: float, high: float) -> dict[str, float]:
     """Point of the scale -> share of the scores there, of all points from the lowest.
 
-    The whole numbers of a scale with at most `MOST_POINTS` of them, where all scores are whole; else tenths
-    of the scale. `scores` has any shape, NaN where there is none.
+    The whole numbers of a scale with at most `MOST_POINTS` of them, if all scores are whole; else tenths
+    of the scale. `scores` has any shape, NaN if there is none.
     """
     x = np.asarray(scores, dtype=np.float64).ravel()
     x = x[~np.isnan(x)]

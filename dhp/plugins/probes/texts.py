@@ -37,7 +37,7 @@ def layout(text: str, rng: Random, *, form: str, language: str | None = None) ->
     """Lay the text out in another way: every word stays, and the order of words.
 
     `bullets`: each sentence is an item of a list. `paragraphs`: each sentence is a paragraph, or all of them
-    are one where the text has several lines. `bold`: the first sentence is in bold, in Markdown.
+    are one if the text has several lines. `bold`: the first sentence is in bold, in Markdown.
     """
     if _LAID_OUT.search(text):
         raise NotApplicable("code, or a list, has a layout of its own")
@@ -144,7 +144,7 @@ def _is_noun(word: str) -> bool:
 
 
 def _reordered(items: Sequence[str], rng: Random) -> list[str] | None:
-    """The items in another order; None where all are the same."""
+    """The items in another order; None if all are the same."""
     if len(set(items)) < 2:
         return None
     mixed = shuffled(items, rng)

@@ -62,7 +62,7 @@ class ReviewableSet:
 def read_reviewable(folder: Path) -> ReviewableSet:
     """The set with the pairs that differ.
 
-    Raises `InputError` for a broken set, and where no text differs from its original.
+    Raises `InputError` for a broken set, and if no text differs from its original.
     """
     parts, set_hash = read_set(folder), read_card(folder).sha256
     pairs = [pair for part in parts.values() for pair in _pairs(part, set_hash)]
@@ -112,7 +112,7 @@ def _checks(pair: Pair, outlier: str | None) -> list[Check]:
 
 
 def _acceptance(pair: Pair) -> Check:
-    """The checks that an answer of a language model must pass; those for English where it looks so."""
+    """The checks that an answer of a language model must pass; those for English if it looks so."""
     count = pair.variant.params.get("count", "all")
     asked = count if isinstance(count, int | str) else "all"
     why = fault(pair.variant.perturber, pair.original, pair.degraded.text or "", asked, language="en")
@@ -174,7 +174,7 @@ def read_reviews(files: Sequence[str], reviewable: ReviewableSet) -> Reviews:
     """Reviews of a set, one of each file.
 
     Raises `InputError` (file, place, what is allowed) for a broken file, a review of another set, a text that
-    the set lacks or that is there twice, an edit that is none, and the same review twice.
+    the set lacks or that is there twice, an edit that changes nothing, and the same review twice.
     """
     reviews: dict[str, Mapping[Key, ReviewedText]] = {}
     read: dict[str, str] = {}
@@ -246,7 +246,7 @@ def decisions(reviews: Reviews) -> dict[Key, Decision]:
 def agreement(reviewable: ReviewableSet, reviews: Reviews) -> float | None:
     """Krippendorff's alpha, nominal, of the side that is worse: left, right or neither.
 
-    Sides are drawn at random, so that alpha stays meaningful where nearly all damage is seen.
+    Sides are drawn at random, so that alpha stays meaningful if nearly all damage is seen.
     """
     table = np.full((len(reviews), len(reviewable.pairs)), np.nan)
     for row, texts in zip(table, reviews.values(), strict=True):

@@ -20,7 +20,7 @@ _TRIES = 50
 
 @functools.cache
 def _pipeline(name: str) -> Any:
-    """The pipeline of that name or folder; raises `NotApplicable` where there is none for English."""
+    """The pipeline of that name or folder; raises `NotApplicable` if there is none for English."""
     try:
         import spacy
     except ImportError:
@@ -35,7 +35,7 @@ def _pipeline(name: str) -> Any:
 
 
 def _parsed(text: str, pipeline: str, annotation: str) -> Any:
-    """The text as spaCy parses it; raises `NotApplicable` where the pipeline does not give the annotation."""
+    """The text as spaCy parses it; raises `NotApplicable` if the pipeline does not give the annotation."""
     nlp = _pipeline(pipeline)
     parsed = nlp(text)
     if not parsed.has_annotation(annotation):
@@ -45,7 +45,7 @@ def _parsed(text: str, pipeline: str, annotation: str) -> Any:
 
 
 def _origin(params: Mapping[str, object]) -> str:
-    """The versions on which the texts of these rules depend; the pipeline's name where it is not there."""
+    """The versions on which the texts of these rules depend; the pipeline's name if it is not there."""
     from importlib.metadata import PackageNotFoundError, version
 
     pipeline = str(params["pipeline"])

@@ -60,7 +60,7 @@ class Survey:
 def task_perturbers(task: str) -> dict[str, str]:
     """Perturber -> the first dataset whose suite has it, over the benchmark's suites of a task.
 
-    Raises `InputError` where there is nothing to vote on: the task has one metric, or no suite.
+    Raises `InputError` if there is nothing to vote on: the task has one metric, or no suite.
     """
     _check_choice(read_task(task))
     levels: dict[str, str] = {}
@@ -142,7 +142,7 @@ def fleiss_kappa(votes: Sequence[Sequence[int]]) -> float | None:
     kappa = (P - P_e) / (1 - P_e) with P the mean share of agreeing pairs of raters of a subject and P_e the
     sum of the squared shares of the categories (Fleiss 1971, Psychological Bulletin 76, 378-382). Subjects
     may have different numbers of raters (Fleiss, Levin & Paik 2003, chapter 18); those with fewer than two
-    are left out. `votes` has subjects x categories: how many raters chose the category. None where it is
+    are left out. `votes` has subjects x categories: how many raters chose the category. None if it is
     undefined: no subject with two raters, or all votes in one category.
     """
     rated = [row for row in votes if sum(row) > 1]
@@ -168,8 +168,8 @@ def agreement(
     The interval is that of the jackknife over experts, kappa +- t(n - 1) * s with s^2 = (n - 1) / n * the sum
     of squared deviations of the kappas without one expert (Efron & Stein 1981, Annals of Statistics 9,
     586-596). A bootstrap would count an expert who is drawn twice as two who agree. There is none for fewer
-    than three experts, nor where all of them answer alike. An expert's answers are issue -> the metric
-    chosen, or None where there is no answer.
+    than three experts, nor if all of them answer alike. An expert's answers are issue -> the metric
+    chosen, or None if there is no answer.
     """
 
     def kappa(sheets: Sequence[Mapping[str, str | None]]) -> float | None:
@@ -210,7 +210,7 @@ class Answers(Spec):
     expert: Annotated[str, Field(max_length=ROLE_LENGTH)] = ""
     """Role or initials, in the expert's own words."""
     answers: dict[Name, Name | None] = Field(min_length=1)
-    """Perturber -> the metric it hurts most; null where the question was left open."""
+    """Perturber -> the metric it hurts most; null if the question was left open."""
 
 
 def read_answers(path: Path) -> Answers:
