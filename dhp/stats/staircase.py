@@ -70,20 +70,20 @@ class Staircase:
         at = np.flatnonzero(self.doses == dose)
         if not at.size or not 0 <= score <= 1:
             raise ValueError(f"dose must be one of `doses` and score in [0, 1], not {dose} and {score}")
-        told = self._updated(int(at[0]), score)
-        return replace(told, answers=self.answers + 1, moved=self.moved or score != 0.5)
+        updated = self._updated(int(at[0]), score)
+        return replace(updated, answers=self.answers + 1, moved=self.moved or score != 0.5)
 
     def after(self, doses: npt.ArrayLike, scores: npt.ArrayLike) -> "Staircase":
         """After the answers to many pairs of texts, of one shape; as `updated` after each."""
-        at, found = np.searchsorted(self.doses, doses), np.asarray(scores, dtype=np.float64)
-        fell, pairs = (np.bincount(at, w, self.doses.size) for w in (found, np.ones(found.shape)))
-        told = np.tensordot(fell, np.log(self.detection), 1)
-        told += np.tensordot(pairs - fell, np.log1p(-self.detection), 1)
+        at, outcomes = np.searchsorted(self.doses, doses), np.asarray(scores, dtype=np.float64)
+        fell, pairs = (np.bincount(at, w, self.doses.size) for w in (outcomes, np.ones(outcomes.shape)))
+        log_likelihood = np.tensordot(fell, np.log(self.detection), 1)
+        log_likelihood += np.tensordot(pairs - fell, np.log1p(-self.detection), 1)
         return replace(
             self,
-            log_posterior=self.log_posterior + told,
-            answers=self.answers + found.size,
-            moved=self.moved or bool((found != 0.5).any()),
+            log_posterior=self.log_posterior + log_likelihood,
+            answers=self.answers + outcomes.size,
+            moved=self.moved or bool((outcomes != 0.5).any()),
         )
 
     def t75(self, level: float = 0.95) -> tuple[float, float, float]:
@@ -159,13 +159,13 @@ def searched(
     true T75, 97 to 99 % of these (`scripts/staircase.py`).
     """
     scores = outcomes_by_best(differences, clusters)
-    there = ~np.isnan(scores)
-    pairs, fell = there.sum(axis=0), np.nansum(scores, axis=0)
+    defined = ~np.isnan(scores)
+    pairs, fell = defined.sum(axis=0), np.nansum(scores, axis=0)
     detection = np.where(pairs > 0, fell / np.maximum(pairs, 1), np.nan)
-    if not (scores[there] != 0.5).any():
+    if not (scores[defined] != 0.5).any():
         return Psychometric(detection, pairs, math.nan, math.nan, UNDEFINED)
-    asked = np.broadcast_to(checked_doses(doses), scores.shape)[there]
-    state = staircase(doses).after(asked, scores[there])
+    asked = np.broadcast_to(checked_doses(doses), scores.shape)[defined]
+    state = staircase(doses).after(asked, scores[defined])
     best = int(state._posterior().sum(axis=0).argmax())
     power, lapse = _POWERS[best // _LAPSES.size], _LAPSES[best % _LAPSES.size]
     return Psychometric(detection, pairs, float(power), float(lapse), state.t75())

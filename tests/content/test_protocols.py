@@ -270,7 +270,7 @@ def test_a_faulty_steps_file_is_one_line(tmp_path: Path, text: str, message: str
         (
             "    source_label: 原文\n",
             "",
-            "translations.zh.source_label: must be given exactly where the task has one",
+            "translations.zh.source_label: must be given exactly if the task has one",
         ),
         (
             "    output_label: 译文\n",
