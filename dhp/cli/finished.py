@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.options import Command, plugin_flags, settings
+from dhp.cli.options import Command, settings
 from dhp.cli.output import CSV, DETAILS, JSON, LATEX, MARKDOWN, TABLE, print_out, say
 from dhp.cli.protocol_options import ALLOW, dry_run_option
 from dhp.core.errors import InputError
 from dhp.core.files import write_lines
-from dhp.core.plugins import load_target, offered
 from dhp.core.progress import counted, progress_of, progress_shown
 from dhp.core.text import printable
 from dhp.leaderboard import FOLDER
@@ -39,8 +38,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("run")
-@click.option("--out", metavar="PATH", help="File of the report, or folder of pages; default: in the run.")
-@plugin_flags("pages", "pages")
+@click.option("--out", metavar="FILE.html", help="File of the report; default: report.html in the run.")
 @click.option("--figures", metavar="DIR", help="Write each chart here as SVG, PDF and CSV instead.")
 @TABLE
 @DETAILS
@@ -50,7 +48,6 @@ if TYPE_CHECKING:
 def report(
     run: str,
     out: str | None,
-    pages: str | None,
     figures: str | None,
     table: bool,
     details: bool,
@@ -69,13 +66,10 @@ def report(
     if not table and (given := [name for name, wanted in forms.items() if wanted]):
         raise InputError(f"{given[0]}: requires --table")
     if table:
-        _print_table(run, out, pages, details=details, csv=csv, markdown=markdown, latex=latex)
+        _print_table(run, out, details=details, csv=csv, markdown=markdown, latex=latex)
         return
     if figures is not None:
-        _write_figures(figures, run, out or pages)
-        return
-    if pages is not None:
-        _write_pages(pages, run, out)
+        _write_figures(figures, run, out)
         return
     from dhp.report.page import write_report
 
@@ -84,15 +78,14 @@ def report(
     say(f"written to {path}")
 
 
-def _print_table(run: str, out: str | None, pages: str | None, *, details: bool, **forms: bool) -> None:
+def _print_table(run: str, out: str | None, *, details: bool, **forms: bool) -> None:
     """Print the table of a run, or with `details` the tables of its kinds of damage, too."""
     from dhp.report.notebook import frame, runs_frame
     from dhp.report.terminal import doses_table, kinds_table, runs_tables
     from dhp.runs.reader import read_run
 
-    others = {"--out": out, f"--{(pages or '').replace('_', '-')}": pages}
-    if given := [name for name, value in others.items() if value is not None]:
-        raise InputError(f"{given[0]}: contradicts --table, which prints; leave one of them out")
+    if out is not None:
+        raise InputError("--out: contradicts --table, which prints; leave one of them out")
     if len(given := [f"--{name}" for name, wanted in forms.items() if wanted]) > 1:
         raise InputError(f"{' and '.join(given)}: contradict each other; give at most one")
     results = read_run(run).results
@@ -105,30 +98,15 @@ def _print_table(run: str, out: str | None, pages: str | None, *, details: bool,
     print_out(made, **forms)
 
 
-def _write_figures(folder: str, run: str, other: str | None) -> None:
+def _write_figures(folder: str, run: str, out: str | None) -> None:
     """Write the charts of a run."""
     from dhp.report.figures import write_figures
     from dhp.runs.reader import read_run
 
-    if other is not None:
-        raise InputError("--figures: writes no page; allowed: without --out and other forms of the report")
+    if out is not None:
+        raise InputError("--figures: writes no page; leave out --out")
     found = write_figures(read_run(run).results, folder)
     say(*(f"written: {path}" for path in found))
-
-
-def _write_pages(pages: str, run: str, out: str | None) -> None:
-    """Write what a plug-in makes of the results."""
-    from dhp.runs.reader import read_run
-
-    found = read_run(run)
-    lines, files = load_target(offered("pages")[pages][0])(found.results)
-    folder = found.folder if out is None else Path(out)
-    if folder.is_file():
-        raise InputError(f"--out {out}: is a file; allowed with --{pages.replace('_', '-')}: a folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        write_lines(folder / name, [text])
-    say(*lines, f"written to {folder}: {', '.join(files)}")
 
 
 _LONGEST = 24  # characters of a judge's name in a column

@@ -79,29 +79,6 @@ def setting(record: type[Any], name: str) -> Callable[[AnyCommand], AnyCommand]:
     return _decorator(name, field, "Options")
 
 
-def plugin_flags(hook: str, parameter: str, heading: str = "Options") -> Callable[[AnyCommand], AnyCommand]:
-    """Let a command take the name of one thing that plug-ins offer, or None: each is an option."""
-
-    def decorate(command: AnyCommand) -> AnyCommand:
-        known = offered(hook)
-
-        @wraps(command)
-        def wrapper(**given: Any) -> object:
-            chosen = [name for name in known if given.pop(name)]
-            if len(chosen) > 1:
-                raise InputError(f"`{chosen[0]}`: cannot be used with `{chosen[1]}`; allowed: one of them")
-            return command(**given, **{parameter: chosen[0] if chosen else None})
-
-        for name, (_, help_text) in reversed(known.items()):
-            flag = f"--{name.replace('_', '-')}"
-            click.option(flag, name, cls=GroupedOption, heading=heading, is_flag=True, help=help_text)(
-                wrapper
-            )
-        return wrapper
-
-    return decorate
-
-
 def stated(*parameters: str) -> list[str]:
     """The options of these settings, or all, that the user gave to the command that runs."""
     context = click.get_current_context()

@@ -47,9 +47,6 @@ class Plugin:
     """Name of a perturber -> target, a `dhp.perturb.api.Perturber`."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Subject -> target, called with a `dhp.Result`, which returns remarks on it for readers, a line each."""
-    pages: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Name of an option of `dhp report` -> target, called with the results of a run, and one line of help. It
-    returns the lines to print, and the files to write in place of the report: name -> text."""
     scorers: Mapping[str, str] = field(default_factory=dict)
     """Kind of scorer of another framework -> target, called with any object. It returns a
     `dhp.judge.adapters.adapter.Adapter`, or None for an object of another kind."""

@@ -37,12 +37,6 @@ def report(dhp: Run) -> str:
     return f"{a_run()}/report.html"
 
 
-def card(dhp: Run) -> str:
-    done = dhp("report", a_run(), "--card")
-    assert done.code == 0, done.err
-    return "run/card.html"
-
-
 def board(dhp: Run) -> str:
     done = dhp("leaderboard", a_run(), "--out", "site")
     assert done.code == 0, done.err
@@ -107,7 +101,7 @@ def weights(dhp: Run) -> str:
     return "weights.html"
 
 
-KINDS = [report, card, board, both_views, battle, evaluation, survey, weights]
+KINDS = [report, board, both_views, battle, evaluation, survey, weights]
 
 
 @pytest.mark.slow

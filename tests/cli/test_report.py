@@ -36,7 +36,7 @@ def test_the_report_of_a_run_is_made_again(dhp: Run) -> None:
 def test_a_broken_manifest_is_one_line(dhp: Run, broken: str) -> None:
     assert dhp("benchmark --model mock/noisy --dataset mini/story_cloze --n 5 --out r").code == 0
     Path("r/manifest.json").write_text(broken)
-    for command in ("report r", "report r --card", "leaderboard r --out site"):
+    for command in ("report r", "leaderboard r --out site"):
         failed = dhp(command)
         assert failed.code == 2
         assert re.fullmatch(r"dhp: r/manifest\.json: .+\n", failed.err), failed.err

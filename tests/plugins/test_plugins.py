@@ -1,4 +1,4 @@
-"""Plug-ins: those here, and a package of somebody else with a command and a judge."""
+"""Plug-ins: those here, and a package of somebody else that uses most hooks."""
 
 import json
 import subprocess
@@ -15,10 +15,13 @@ from dhp.core.plugins import Plugin, load_target, offered
 
 PACKAGE = '''
 import click
+import sys
 from dataclasses import dataclass, field
 from dhp.core.options import option
 from dhp.core.plugins import Plugin
 from dhp.core.records import Rating
+from dhp.judge.adapters.adapter import Adapter
+from dhp.llm.engine import LocalExecutor
 from dhp.llm.records import Reply
 from dhp.llm.store import rows
 
@@ -68,6 +71,32 @@ class Filler:
 
     def end(self): ...
 
+class Ruler:
+    def measured(self, text):
+        return min(1.0, len(text) / 1000)
+
+def adapt(scorer):
+    if isinstance(scorer, Ruler):
+        fields = {"text": ("output",)}
+        call = lambda given: scorer.measured(given["text"])
+        return Adapter(shape="ruler", name="length", fields=fields, scale=(0, 1), call=call)
+
+def scorers_of(path):
+    return [Ruler()] if str(path).endswith("ruler.jsonl") else None
+
+def notes(result):
+    return [f"{result.n} examples were measured"]
+
+class Reversed(LocalExecutor):
+    """Takes the items from the last to the first."""
+
+    def each(self, work, items, **more):
+        print("reversed", file=sys.stderr)
+        return iter(work(list(items)[::-1]))
+
+def executor(address):
+    return Reversed()
+
 @click.command()
 def greet():
     """Say hello."""
@@ -81,6 +110,10 @@ PLUGIN = Plugin(
     judges={"length": "tiny_plugin:judge"},
     forms={"length/words": "counts words"},
     fillers={"same": "tiny_plugin:Same"},
+    scorers={"ruler": "tiny_plugin:adapt"},
+    log_scorers={"ruler": "tiny_plugin:scorers_of"},
+    notes={"measured": "tiny_plugin:notes"},
+    executors={"reversed": "tiny_plugin:executor"},
 )
 '''
 
@@ -136,6 +169,34 @@ def test_a_filler_of_others_has_options_and_answers(site: Path) -> None:
     assert both.stderr.count("\n") == 1
     assert "--batch-write: cannot be used with --answer-all" in both.stderr
     assert "Answer all with this." in command(site, "benchmark", "--help-all").stdout
+
+
+@pytest.mark.slow
+def test_a_log_of_others_names_its_scorers_and_notes_are_added(site: Path) -> None:
+    rows = [
+        {"output": f"It has rained in the valley for {i} days, and the river rises."} for i in range(2, 9)
+    ]
+    (site / "ruler.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    done = command(site, "benchmark", "--dataset", "ruler.jsonl", "--no-controls", "--details")
+    assert done.returncode == 0, done.stderr
+    assert "7 examples were measured" in done.stdout
+    assert "length" in done.stdout
+
+
+@pytest.mark.slow
+def test_an_executor_of_others_degrades_the_same_texts(site: Path) -> None:
+    texts = ("perturb", "--dataset", "mini/story_cloze", "--n", "3")
+    for name, more in (("one", ()), ("two", ("--executor", "reversed"))):
+        done = command(site, *texts, "--out", f"{name}.jsonl", *more)
+        assert done.returncode == 0, done.stderr
+        assert ("reversed" in done.stderr) == bool(more)
+    assert (site / "one.jsonl").read_text() == (site / "two.jsonl").read_text()
+
+
+def test_each_hook_has_two_users_or_one_of_others() -> None:
+    names = [field.name for field in fields(Plugin) if field.name not in ("name", "help", "extra")]
+    users = {name: sum(bool(getattr(each, name)) for each in plugins.plugins()) for name in names}
+    assert {name for name, count in users.items() if count < 2 and f"    {name}={{" not in PACKAGE} == set()
 
 
 def test_a_function_of_others_is_one_of_dhp(site: Path) -> None:
