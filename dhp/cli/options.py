@@ -197,7 +197,7 @@ def _built(field: "Field[Any]", path: str, values: Mapping[str, Any]) -> Any:
     }
     if "hook" not in field.metadata:
         return next(iter(records.values()), None)
-    given = {name: record for name, record in records.items() if record.given}
+    given = {name: record for name, record in records.items() if record.is_used}
     if len(given) > 1:
         one, other, *_ = (stated(f"{path}.{name}")[0] for name in given)
         raise InputError(f"{one}: cannot be used with {other}; leave one of them out")

@@ -30,7 +30,7 @@ class Plugin:
     """Provider of language models -> target, called with the name after the slash and the
     `dhp.ModelSettings`; it returns a `dhp.llm.api.Client` or `dhp.llm.api.LocalModel`."""
     fillers: Mapping[str, str] = field(default_factory=dict)
-    """Name of what answers requests in the place of the engine -> target, a `dhp.llm.fillers.FillerSettings`
+    """Name of what answers requests instead of the engine -> target, a `dhp.llm.fillers.FillerSettings`
     record, whose fields are options of all commands with language models."""
     executors: Mapping[str, str] = field(default_factory=dict)
     """Name of an executor (`--executor`) -> target, called with the address, which may be empty; it returns a

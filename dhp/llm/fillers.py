@@ -55,7 +55,7 @@ class FillerSettings(Protocol):
     """The settings record of a `Filler`: its fields are options of the command line."""
 
     @property
-    def given(self) -> bool:
+    def is_used(self) -> bool:
         """Whether it is to be used."""
         ...
 

@@ -114,7 +114,7 @@ class ModelSettings:
         metadata=option("Stop if the server's answers name another model than the first one does."),
     )
     filler: "FillerSettings | None" = field(default=None, metadata={"hook": "fillers"})
-    """What answers requests in the place of the engine; None if the engine answers all."""
+    """What answers requests instead of the engine; None if the engine answers all."""
     device: str = field(
         default="auto",
         metadata=option(
@@ -158,7 +158,7 @@ class ModelSettings:
         if self.limits != Limits() and (self.refresh or not self.store):
             fault = "`refresh`" if self.refresh else "`store=False`"
             raise InputError(f"{fault}: a run that stops at a limit could not go on; leave out one of them")
-        if self.filler is not None and self.filler.given and (self.refresh or not self.store):
+        if self.filler is not None and self.filler.is_used and (self.refresh or not self.store):
             fault = "`refresh`: would ask again" if self.refresh else "`store=False`: would lose"
             raise InputError(f"{fault} what is answered later; leave out one of them")
 
@@ -189,7 +189,7 @@ class ModelSettings:
         Each time it gets further, as the store holds more replies.
         """
         context = self.context()
-        if self.filler is None or not self.filler.given:
+        if self.filler is None or not self.filler.is_used:
             return work(context)
         assert context.store is not None, "checked by `__post_init__`"
         filler = self.filler.open(context.store, context.budget)

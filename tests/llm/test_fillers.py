@@ -22,7 +22,7 @@ NOBODY = "http://127.0.0.1:9/v1"
 class ByHand:
     """A filler that answers all by a function; where that returns None, the request is refused."""
 
-    given, multi_sample, discounted = True, True, False
+    is_used, multi_sample, discounted = True, True, False
 
     def __init__(self, says: Callable[[str], str | None]) -> None:
         self.says = says

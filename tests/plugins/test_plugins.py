@@ -43,7 +43,7 @@ class Same:
     many, discounted = True, False
 
     @property
-    def given(self):
+    def is_used(self):
         return self.answer_all is not None
 
     def check_dry_run(self): ...

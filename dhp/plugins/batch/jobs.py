@@ -287,9 +287,9 @@ class RemoteBatches:
         if state.failed:
             self._give_up(job, "failed")
             raise InputError(f"{job.place}: was refused ({state.failed})")
-        if printed.get(job.name) != state.said:
-            printed[job.name] = state.said
-            _say(f"{job.place}: {state.said}")
+        if printed.get(job.name) != state.progress:
+            printed[job.name] = state.progress
+            _say(f"{job.place}: {state.progress}")
         if state.ended:
             self._check(self._collect(job, provider, state))
 

@@ -19,7 +19,7 @@ from dhp.llm.clients.servers import SERVERS
 class State:
     """How far a batch is."""
 
-    said: str
+    progress: str
     """In the provider's word, with counts if it gives them."""
     ended: bool
     """Whether nothing more will come."""

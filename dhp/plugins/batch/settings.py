@@ -51,7 +51,7 @@ class BatchSettings:
         check_provider(self.batch)
 
     @property
-    def given(self) -> bool:
+    def is_used(self) -> bool:
         """Whether anything is to be written, read or sent."""
         return self.batch_write is not None or bool(self.batch_read) or self.batch is not None
 

@@ -97,7 +97,7 @@ class Judged:
         return cls(turns[:start], turns[start : last + 1], part)
 
     @property
-    def said(self) -> list[int]:
+    def answers(self) -> list[int]:
         """Where in `turns` the assistant answers without a call."""
         return [i for i, turn in enumerate(self.turns) if turn.answers]
 

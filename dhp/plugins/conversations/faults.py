@@ -68,7 +68,7 @@ def with_texts(judged: Judged, texts: Mapping[int, str]) -> Edited:
 def turn_deletion(text: str, rng: Random, *, example: Example, count: int | str) -> Edited:
     """Delete `count` answers of the assistant other than the last one."""
     judged = Judged.of(example)
-    gone = chosen(judged.said[:-1], count, rng, "answers before the last one")
+    gone = chosen(judged.answers[:-1], count, rng, "answers before the last one")
     turns = [turn for i, turn in enumerate(judged.turns) if i not in gone]
     return Edited(judged.shown(turns), len(gone), len(gone))
 
@@ -83,7 +83,7 @@ def turn_swap(text: str, rng: Random, *, example: Example, apart: str) -> Edited
     three or more.
     """
     judged = Judged.of(example)
-    rows = [judged.said[:-1], judged.calling]
+    rows = [judged.answers[:-1], judged.calling]
     if apart == "farthest":
         pairs = [(row[0], row[-1]) for row in sorted(rows, key=len)[-1:] if len(row) > 2]
     elif apart == "nearest":
@@ -110,7 +110,7 @@ def _content(judged: Judged, i: int) -> tuple[object, ...]:
 def answer_repetition(text: str, rng: Random, *, example: Example, k: int) -> Edited:
     """Say one answer of the assistant `k` times more, word for word."""
     judged = Judged.of(example)
-    (place,) = chosen(judged.said, 1, rng, "answer")
+    (place,) = chosen(judged.answers, 1, rng, "answer")
     added = asked_edits(k, None, 1)
     turns = judged.turns
     repeated = (*turns[: place + 1], *[turns[place]] * added, *turns[place + 1 :])
@@ -123,7 +123,7 @@ def foreign_answer(
 ) -> Edited:
     """Put the last answer of another conversation in place of each of the last `count` answers."""
     judged = Judged.of(example)
-    places = latest(judged.said, count, "answers")
+    places = latest(judged.answers, count, "answers")
     own_texts = {turn.text for turn in (*judged.before, *judged.turns)}
     texts: dict[int, str] = {}
     for other in drawn_lazily(others, rng):
@@ -203,9 +203,9 @@ def result_ignored(text: str, rng: Random, *, example: Example, count: int | str
     The new number is in none of the results.
     """
     judged = Judged.of(example)
-    if not judged.said:
+    if not judged.answers:
         raise NotApplicable("no last answer")
-    place = judged.said[-1]
+    place = judged.answers[-1]
     answer = judged.turns[place].text
     earlier = (*judged.before, *judged.turns[:place])
     by_tools = _numbers(turn.text for turn in earlier if turn.role == "tool")
@@ -291,7 +291,7 @@ def _other_value(value: Any, known: Sequence[Any], rng: Random) -> Any:
 def call_claimed(text: str, rng: Random, *, example: Example, count: int | str) -> Edited:
     """Remove the last `count` calls with their results: the last answer claims them still."""
     judged = Judged.of(example)
-    last = judged.said[-1] if judged.said else 0
+    last = judged.answers[-1] if judged.answers else 0
     made = [call for i in judged.calling if i < last for call in judged.turns[i].calls]
     gone = {made[i].id for i in latest(range(len(made)), count, "calls before the last answer")}
     turns = []
@@ -386,7 +386,7 @@ def constraint_broken(
     known = [*constraints(system, closing, language or "en")]
     if not known:
         raise NotApplicable("no constraint on form in the system message")
-    places = latest(judged.said, count, "answers")
+    places = latest(judged.answers, count, "answers")
     answers = [judged.turns[place].text for place in places]
     kept = [each for each in known if all(map(each.holds, answers))]
     if not kept:

@@ -301,7 +301,7 @@ def _preference_table(preferences: list[SelfPreference]) -> TextTable:
             each.judge,
             each.metric,
             ", ".join(each.systems),
-            str(each.own),
+            str(each.own_items),
             str(each.others),
             f"{each.preference:+.2f}{_ends(each.ci)}",
         )

@@ -274,7 +274,7 @@ class SelfPreference:
     metric: str
     systems: tuple[str, ...]
     """Names of the systems of the judge's family."""
-    own: int
+    own_items: int
     """Number of items of these systems."""
     others: int
     preference: float

@@ -203,7 +203,7 @@ def test_self_preference_is_found_where_it_is() -> None:
     even, own = self_preference(ratings, table(HUMAN), "GPT", resamples=199)
     assert even.ci[0] < 0 < even.ci[1]
     assert 0.5 < own.ci[0] < own.preference < own.ci[1]
-    assert (own.systems, own.own, own.others) == (("gpt-3", "gpt-4"), 120, 180)
+    assert (own.systems, own.own_items, own.others) == (("gpt-3", "gpt-4"), 120, 180)
 
 
 def test_constant_scores_are_undefined() -> None:
