@@ -40,7 +40,7 @@ class Same:
     """One answer to all."""
     answer_all: str | None = field(default=None, metadata=option("Answer all with this.", metavar="TEXT"))
 
-    many, discounted = True, False
+    multi_sample, discounted = True, False
 
     @property
     def is_used(self):
