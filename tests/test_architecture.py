@@ -275,10 +275,8 @@ SEVERAL_MEANINGS = {
     "--dataset": (2, "texts of a run, several; of a survey one file"),
     "--model": (2, "judges; of a power analysis a mock judge alone"),
     "--n": (2, "examples that are taken; that a power analysis is about"),
-    "--page": (2, "pages of two plug-ins, which do not import each other"),
     "--protocol": (2, "protocols, several; of a battle one, of other protocols"),
     "--resamples": (2, "label swaps; resamples of sources"),
-    "--variant": (2, "the text that is shown; damage before and after which judges are compared"),
     "--weights": (2, "by which a run is analysed; of results that are there"),
 }
 """Option -> how often it may be declared, as it means several things, and why."""

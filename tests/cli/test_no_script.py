@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from dhp.content.catalog import read_task, read_weights
@@ -16,7 +15,7 @@ from tests.browser import Page, in_browser, needs_chromium
 from tests.cli.conftest import Run
 from tests.llm.stub import stub_server
 from tests.plugins.arena.test_evaluate_command import BATTLE, CONFIG, PROMPTS, QUESTIONS, put
-from tests.wicked import EVIL, Wicked, wicked_run
+from tests.wicked import EVIL, wicked_run
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -41,20 +40,6 @@ def board(dhp: Run) -> str:
     done = dhp("leaderboard", a_run(), "--out", "site")
     assert done.code == 0, done.err
     return next(str(path) for path in sorted(Path("site").rglob("*.html")) if path.parent.name == "models")
-
-
-def both_views(dhp: Run) -> str:
-    rows = [
-        {"source": f"s{i}{EVIL}", "system": f"m{j}{EVIL}", "metric": f"fluency{EVIL}", "score": (i * j) % 5}
-        for i in range(6)
-        for j in range(4)
-    ]
-    pd.DataFrame(rows).to_csv("human.csv", index=False)
-    pd.DataFrame(rows).assign(model=Wicked.model).to_csv("ratings.csv", index=False)
-    given = ("correlate", "ratings.csv", "--human", "human.csv", "--resamples", "0")
-    done = dhp(*given, "--runs", a_run(), "--page", "both.html")
-    assert done.code == 0, done.err
-    return "both.html"
 
 
 def battle(dhp: Run) -> str:
@@ -101,7 +86,7 @@ def weights(dhp: Run) -> str:
     return "weights.html"
 
 
-KINDS = [report, board, both_views, battle, evaluation, survey, weights]
+KINDS = [report, board, battle, evaluation, survey, weights]
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +11,6 @@ from dhp.cli.options import Command, refuse_surplus, settings
 from dhp.cli.output import OutputOptions, TableForm, print_out
 from dhp.cli.protocol_options import SEED
 from dhp.core.errors import InputError
-from dhp.core.files import write_lines
 from dhp.core.options import option
 from dhp.plugins.human.agreement import Agreement, JudgeAgreement
 from dhp.plugins.human.agreement import correlate as correlated
@@ -111,14 +109,12 @@ def agreement_in_table(
     return Printout([agreement_table(agreement)], frame=agreement.to_frame)
 
 
-_MEASURE = "Spearman's correlation with human scores within sources"
 _CORRECTING = ("--correct", "--human", "--runs", "--passes", "--json")
 """The options that --correct takes."""
 _OF_LABELS = ("--human", "--passes", "--json")
 """The options that a table of labels takes."""
 COMMON = (
-    "--human --passes --table --level --csv --markdown --json --resamples --tau-c --runs --page --control "
-    "--correct"
+    "--human --passes --table --level --csv --markdown --json --resamples --tau-c --runs --control --correct"
 )
 """The options that most people need."""
 
@@ -143,16 +139,6 @@ COMMON = (
     multiple=True,
     metavar="RUN",
     help="Run of the same judges: also show their detection; may be repeated.",
-)
-@click.option(
-    "--page",
-    metavar="FILE",
-    help="Write correlation, also by number of samples, and detection to this HTML page.",
-)
-@click.option(
-    "--variant",
-    metavar="NAME",
-    help="With --runs and --page: also show how the judges' scores agree before and after this damage.",
 )
 @click.option(
     "--control",
@@ -180,8 +166,6 @@ def correlate(
     tau_c: bool,
     seed: int,
     runs: tuple[str, ...],
-    page: str | None,
-    variant: str | None,
     control: str | None,
     family: str | None,
     correct: bool,
@@ -215,7 +199,7 @@ def correlate(
         return
     if passes is not None:
         raise InputError("--passes: is for --correct, or for a human table with the column label")
-    _check_options(resamples, variant, page, runs)
+    _check_resamples(resamples)
     rated = ratings_table(ratings)
     coefficients: list[Coefficient] = ["pearson", "spearman", "kendall-c" if tau_c else "kendall"]
     if form.wanted(output):
@@ -227,16 +211,14 @@ def correlate(
         *_agreement_parts(agreement, human),
         *_bias_parts(rated, people, control, family, resamples, seed),
     ]
-    if runs or page:
-        parts += _of_runs(agreement, runs, page, variant)
+    if runs:
+        parts.append(_of_runs(agreement, runs))
     print_out(Printout(parts, agreement.to_dict()), json=output.json)
 
 
-def _check_options(resamples: int, variant: str | None, page: str | None, runs: tuple[str, ...]) -> None:
+def _check_resamples(resamples: int) -> None:
     if resamples < 0 or 0 < resamples < 20:
         raise InputError(f"--resamples {resamples}: must be 0 or at least 20")
-    if variant and not (page and runs):
-        raise InputError("--variant needs --page and --runs")
 
 
 def _agreement_parts(agreement: Agreement, human: str) -> list[Part]:
@@ -321,36 +303,22 @@ def ratings_table(files: tuple[str, ...]) -> "str | pd.DataFrame":
     return pd.concat([read_scores(file) for file in files], ignore_index=True)
 
 
-def _of_runs(
-    agreement: Agreement, folders: tuple[str, ...], page: str | None, variant: str | None
-) -> Iterator[Part]:
-    """Correlation beside detection in runs; also written as a page."""
+def _of_runs(agreement: Agreement, folders: tuple[str, ...]) -> TextTable:
+    """Correlation beside detection in runs."""
     from dhp.content.catalog import variant_name
-    from dhp.plugins.human.both_views import (
-        before_and_after,
-        both_views,
-        both_views_page,
-        correlation_by_samples,
-    )
+    from dhp.plugins.human.both_views import both_views
     from dhp.runs.reader import read_run
 
-    runs = [read_run(folder) for folder in folders]
-    views = both_views(agreement, runs)
     rows = []
-    for view in views:
+    for view in both_views(agreement, [read_run(folder) for folder in folders]):
         lowest = "–" if view.lowest is None else f"{variant_name(view.lowest[0])} ({view.lowest[1]:.0%})"
         ends = "" if view.detection_ci is None else " [{:.0%}, {:.0%}]".format(*view.detection_ci)
         share = "–" if view.detection is None else f"{view.detection:.0%}{ends}"
         names = (view.judge, view.dataset or "–")
         rows.append((*names, figure(view.correlation), share, lowest, ", ".join(view.style) or "–"))
-    if runs:
-        headings = ("judge", "dataset", "correlation", "detection", "lowest kind", "style")
-        yield TextTable(f"damage noticed, and {_MEASURE}", headings, rows, ("correlation", "detection"))
-    if page:
-        compared = before_and_after([r for run in runs for r in run.rated], variant) if variant else None
-        text = both_views_page(views, _MEASURE, compared, variant or "", correlation_by_samples(agreement))
-        write_lines(Path(page), [text])
-        yield f"written to {page}"
+    headings = ("judge", "dataset", "correlation", "detection", "lowest kind", "style")
+    title = "damage noticed, and Spearman's correlation with human scores within sources"
+    return TextTable(title, headings, rows, ("correlation", "detection"))
 
 
 def human_table(source: str) -> "str | pd.DataFrame":

@@ -9,7 +9,7 @@ import pytest
 import dhp
 from dhp.core.errors import InputError
 from dhp.plugins.human.agreement import Agreement, correlate
-from dhp.plugins.human.both_views import before_and_after, both_views, both_views_page
+from dhp.plugins.human.both_views import both_views
 from dhp.runs.reader import Run, read_run
 from tests.quick import undrawn
 
@@ -52,38 +52,6 @@ def test_detection_is_the_mean_over_levels(run: Run, agreement: Agreement) -> No
     assert blind.detection_ci[0] < expected < blind.detection_ci[1]
     assert ideal.detection > 0.9
     assert rows["openai/<b>"].detection is None
-
-
-def test_judges_are_compared_with_each_other_before_and_after_damage(run: Run) -> None:
-    """Figure 2 of Wang et al. (2025): rho between judges, of scores averaged over the metrics."""
-    found = before_and_after(run.rated, "random_typos.major")
-    assert found.judges == ("mock/ideal", "mock/blind?noise=1")
-    assert found.scores.shape == (2, 2, 8)
-    rows = run.ratings
-    for side, variant in enumerate(("original", "random_typos.major")):
-        asked = rows[rows["variant"] == variant].groupby(["model", "example"])["score"].mean().unstack()
-        expected = np.corrcoef(asked.loc[list(found.judges)])
-        for row, there in zip(found.correlations[side], expected, strict=True):
-            assert [rho for rho in row if rho is not None] == pytest.approx(there[~np.isnan(there)])
-    (ideal, _), (ideal_after, _) = found.scores
-    assert ideal.mean() > ideal_after.mean()
-
-
-def test_judges_that_cannot_be_compared_are_an_error(run: Run) -> None:
-    with pytest.raises(InputError, match="variant 'typos': was not rated in these runs; allowed: random_del"):
-        before_and_after(run.rated, "typos")
-    with pytest.raises(InputError, match=r"mock/ideal rated 'random_typos\.major' in another run, too"):
-        before_and_after([*run.rated, *run.rated], "random_typos.major")
-
-
-def test_the_page_is_whole_and_escaped(run: Run, agreement: Agreement) -> None:
-    text = both_views_page(
-        both_views(agreement, [run]), "Spearman", before_and_after(run.rated, "random_typos.major"), "typos"
-    )
-    assert "<b>" not in text
-    assert text.count("<svg") == 2
-    assert text.count("1 mock/ideal") == 2, "a table before, one after"
-    assert "http" not in text.replace("http-equiv", "")
 
 
 def test_runs_of_other_judges_are_an_error(run: Run, agreement: Agreement) -> None:
