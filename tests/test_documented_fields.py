@@ -20,6 +20,7 @@ from dhp.core.plugins import load_target, offered
 from dhp.core.specs import Task
 from dhp.leaderboard.site import write_leaderboard
 from dhp.llm.limits import Budget
+from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.registry import Doses
 from dhp.report.page import write_report
 from dhp.run import judge_texts
@@ -30,12 +31,13 @@ NAMES = {
     "pd": pd,
     "Path": Path,
     "Budget": Budget,
-    "FillerSettings": load_target(offered("settings")["filler"]),
+    "FillerSettings": load_target(offered("fillers")["batch"]),
     "Task": Task,
     "Perturber": dhp.Perturber,
     "Doses": Doses,
     "Results": dhp.Results,
     "RunSource": RunSource,
+    "PerturbedDataset": PerturbedDataset,
 }
 """What annotations name that modules import for type checkers alone."""
 
