@@ -19,7 +19,7 @@ from dhp.analysis.ratings_table import (
     read_ratings,
 )
 from dhp.core.errors import InputError, suggest
-from dhp.core.records import ORIGINAL, RATING_STATUSES
+from dhp.core.records import ASKED_AGAIN, ORIGINAL, RATING_STATUSES, SECOND
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale
 from dhp.stats.arrays import Bools, Floats, Ints, rounding_error, with_ties
@@ -55,7 +55,7 @@ class RatingsArray:
     levels: dict[str, str] | None
     """variant -> level, if the table has that column."""
     counts: dict[str, int]
-    """Rows asked, and rows by status."""
+    """Rows asked, rows by status, and rows whose answer was asked for again."""
     failures: dict[str, int]
     """The reasons of failed rows, the most frequent first, if the table holds them."""
     rules: dict[str, int]
@@ -181,7 +181,7 @@ class RatingsArray:
 
 def without_score(counts: Mapping[str, int]) -> dict[str, int]:
     """Reason in words -> number of ratings that have no score for it, as far as there are any."""
-    other = ("asked", "scored")
+    other = ("asked", "scored", ASKED_AGAIN)
     return {name.replace("_", " "): n for name, n in counts.items() if n and name not in other}
 
 
@@ -208,13 +208,7 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
     import pandas as pd
 
     place = f"{file}: model '{names['model']}'" if "model" in names else file
-    keys = ["example", "variant", "metric", "sample"]
-    if "sample" in table and (repeated := table.duplicated(keys)).any():
-        row = table[repeated].iloc[0]
-        raise InputError(
-            f"{place}: sample {row['sample']} of example '{row['example']}', variant '{row['variant']}', "
-            f"metric '{row['metric']}' is rated twice"
-        )
+    _check_samples(table, place)
     example, examples = pd.factorize(table["example"], sort=True)
     metric, metrics = pd.factorize(table["metric"])
     variants = [v for v in table["variant"].unique() if v != ORIGINAL]
@@ -234,7 +228,6 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
         means = sums / samples
     if np.abs(means[samples > 0]).max(initial=0) > _LARGEST:
         raise InputError(f"{place}: a score is larger than {_LARGEST:g}")
-    counts = table["status"].value_counts()
     mass = _missing_mass(table, place)
     levels = table.loc[table["variant"] != ORIGINAL, ["variant", "level"]] if "level" in table else None
     clusters = _clusters(table, place) if "cluster" in table else None
@@ -252,7 +245,7 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
         },
         asked=rows > 0,
         levels=None if levels is None else _levels(levels.drop_duplicates().to_numpy().tolist(), place),
-        counts={"asked": int(rows.sum()), **{s: int(counts.get(s, 0)) for s in RATING_STATUSES}},
+        counts=_counts(table),
         failures=_counted(table, "raw", "failed"),
         rules=dict(sorted(_counted(table, "rule", "scored").items())),
         missing_mass=None if mass is None else float(mass.mean()),
@@ -261,6 +254,27 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
         cluster_names=clusters,
         columns=frozenset(map(str, table.columns)),
     )
+
+
+def _check_samples(table: "pd.DataFrame", place: str) -> None:
+    keys = ["example", "variant", "metric", "sample"]
+    if "sample" in table and (repeated := table.duplicated(keys)).any():
+        row = table[repeated].iloc[0]
+        raise InputError(
+            f"{place}: sample {row['sample']} of example '{row['example']}', variant '{row['variant']}', "
+            f"metric '{row['metric']}' is rated twice"
+        )
+
+
+def _counts(table: "pd.DataFrame") -> dict[str, int]:
+    """Rows, rows by status, and if there are any, rows whose answer was asked for again."""
+    by_status = table["status"].value_counts()
+    found: dict[str, int] = {"asked": len(table), **{s: int(by_status.get(s, 0)) for s in RATING_STATUSES}}
+    if "rule" in table:
+        rules = table["rule"].astype(str)
+        if again := int(((rules == SECOND) | rules.str.startswith(f"{SECOND}:")).sum()):
+            found[ASKED_AGAIN] = again
+    return found
 
 
 def _clusters(table: "pd.DataFrame", place: str) -> dict[str, str]:

@@ -301,7 +301,8 @@ class Result:
     left_out: tuple[str, ...]
     """Variants of the suite that were not rated."""
     ratings: dict[str, int]
-    """Number of ratings `asked` for, and number of ratings with each status."""
+    """Number of ratings `asked` for, number of ratings with each status, and number of those `asked_again`,
+    as their first answer could not be read, if there are any."""
     unscored: dict[str, float]
     """`original` or variant -> share of its texts and metrics that have no score, in [0, 1]."""
     repeats: dict[str, dict[str, float | None]]

@@ -26,6 +26,10 @@ IDENTITY = "identity"
 
 RatingStatus = Literal["scored", "unparsed", "refused", "out_of_scale", "failed"]
 RATING_STATUSES: tuple[RatingStatus, ...] = get_args(RatingStatus)
+SECOND = "again"
+"""Beginning of the rule of a rating that comes from a second answer, as the first could not be read."""
+ASKED_AGAIN = "asked_again"
+"""Name of the count of such ratings."""
 
 
 def as_call(record: Any) -> tuple[type, tuple[object, ...]]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from dhp.core.records import Rating
+from dhp.core.records import SECOND, Rating
 from dhp.judge.pairs import PairVerdict
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Failure, Reply, Request
@@ -13,7 +13,6 @@ from dhp.llm.records import Failure, Reply, Request
 R = TypeVar("R", Rating, PairVerdict)
 Read = Callable[[Request, int, Reply | Failure], Sequence[R]]
 """What an answer to a sample of a request says."""
-_AGAIN = "again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +105,11 @@ def _second(
         if found.status != "unparsed":
             yield found, unread.reply
             continue
-        rule = f"{_AGAIN}:{second.rule}" if second.rule else _AGAIN
+        rule = f"{SECOND}:{second.rule}" if second.rule else SECOND
         raw = f"{found.raw}\n[asked again]\n{second.raw or ''}"
         yield replace(second, raw=raw, rule=rule), outcome
 
 
 def is_second(found: Rating | PairVerdict) -> bool:
     """Whether it was asked for twice."""
-    return (found.rule or "").partition(":")[0] == _AGAIN
+    return (found.rule or "").partition(":")[0] == SECOND

@@ -9,7 +9,7 @@ from dhp.analysis.ratings import without_score
 from dhp.analysis.results import FEWEST_PAIRS, Result, VariantResult, about
 from dhp.content.catalog import bundled_names, kind_name, variant_name
 from dhp.core.plugins import load_target, offered
-from dhp.core.records import parse_variant
+from dhp.core.records import ASKED_AGAIN, parse_variant
 from dhp.core.verdicts import AS_HARMLESS_EDITS, NOT_TESTED, NOTICED, RAISED, UNDECIDED
 from dhp.report.findings import by_judge
 from dhp.report.labels import listed, percent, shortened, style_words
@@ -305,6 +305,8 @@ def _notes_on_reading(result: Result) -> list[str]:
     if said := _unscored(result.ratings):
         found.append(said)
     found += [f"failed {count} times: {reason}" for reason, count in list(result.failures.items())[:3]]
+    if again := result.ratings.get(ASKED_AGAIN):
+        found.append(f"{again:,} of {result.ratings['asked']:,} answers were asked for again, as unreadable")
     if result.missing_mass is not None:
         found.append(f"scores by probability; {result.missing_mass:.1%} of it fell on no score, on average")
     if parsed := sum(count for rule, count in result.rules.items() if rule.startswith("parse:")):

@@ -18,12 +18,16 @@ from dhp.judge.ratings import checked_ratings, judge_estimates, readable
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.limits import Prices
 from dhp.llm.records import Failure, Reply, Request
+from dhp.llm.settings import ModelSettings
 from dhp.llm.store import Store
+from dhp.report.advice import notes
+from dhp.run import run
+from dhp.runs.reader import read_run
 from tests.cli.conftest import Run, dhp, short_waits, undrawn_charts
 from tests.judge.test_llm import TASK, TEXTS, Scripted
 from tests.llm.helpers import cached_model
 from tests.plugins.batch.answers import read, write_answers
-from tests.server import Call, refusal, reply, scripted_server
+from tests.server import Answer, Call, refusal, reply, scripted_server
 
 __all__ = ["dhp", "short_waits", "undrawn_charts"]
 ONE = TASK.model_copy(update={"metrics": TASK.metrics[:1]})
@@ -277,3 +281,24 @@ def test_a_server_is_asked_for_the_schema_of_json_and_may_refuse_it(
         assert len(sent) == len(TEXTS) + refuses
     (said,) = caplog.messages
     assert said == "openai/stub: the server refuses response_format: the prompt alone asks for JSON"
+
+
+def test_results_and_notes_count_what_was_asked_again(tmp_path: Path) -> None:
+    def says(call: Call) -> Answer:
+        messages = call.body["messages"]
+        unclear = len(messages) == 1 and len(messages[0]["content"]) % 3 == 0
+        return reply("Well, it reads nicely." if unclear else "4")
+
+    with scripted_server(says) as server:
+        settings = ModelSettings(base_url=f"{server.url}/v1", cache=str(tmp_path / "cache"))
+        texts = {"n": 4, "metrics": ["fluency"], "controls": False, "out": tmp_path / "run"}
+        once_each = protocol("dhp", samples=1)
+        (result,) = run("openai/m", "mini/summeval", protocol=once_each, settings=settings, **texts)
+        second = sum(len(call.body.get("messages", ())) > 1 for call in server.calls)
+    assert 0 < second < result.ratings["asked"]
+    assert result.ratings["asked_again"] == second
+    assert result.ratings["scored"] == result.ratings["asked"]
+    said = f"{second} of {result.ratings['asked']} answers were asked for again, as unreadable"
+    assert said in notes(result)
+    (written,) = read_run(tmp_path / "run").results
+    assert written.ratings == result.ratings

@@ -31,6 +31,8 @@ SCORE_KEYS = frozenset(
     "score rating value grade mark stars points verdict answer label result judgement judgment".split()
 )
 _OF_WHOLE = frozenset("final overall total my the".split())
+_WRAPPERS = frozenset("evaluation assessment output response data feedback review analysis summary".split())
+"""Keys of an object that holds the whole answer."""
 _NAMING_KEYS = ("metric", "name", "criterion", "aspect", "dimension", "criteria", "category", "key")
 
 
@@ -192,7 +194,7 @@ def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
     for key, inner in value.items() if isinstance(value, dict) else ():
         yield str(key), inner
         if isinstance(inner, dict) and not _is_rating_key(key_words(str(key)), SCORE_KEYS):
-            if as_text(inner) is None:
+            if as_text(inner) is None or _WRAPPERS.issuperset(key_words(str(key))):
                 yield from ((str(k), v) for k, v in inner.items() if not isinstance(v, dict | list))
         elif isinstance(inner, list):
             yield from _pairs(inner)

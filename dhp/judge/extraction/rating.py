@@ -147,7 +147,7 @@ _STEP = re.compile(
     re.I,
 )
 """A step of the instructions, or a question."""
-_MARK = re.compile(r"[^\w+-]{0,6}(?P<mark>\d{1,2}|[A-Z])(?:[.):](?=\s)|、| =(?= [A-Za-z])) *")
+_MARK = re.compile(r"[^\w+-]{0,6}(?P<mark>\d{1,2}|[A-Z])(?:[.):-](?=\s)|、| =(?= [A-Za-z])) *")
 
 
 def _opening(text: str, grammar: Grammar) -> Statement | None:
@@ -177,9 +177,9 @@ def _in_a_list(text: str, start: int, mark: str) -> bool:
     number = int(mark) if mark.isdigit() else ord(mark)
     before, after = (str(n) if mark.isdigit() else re.escape(chr(n)) for n in (number - 1, number + 1))
     return (
-        re.compile(rf"(?:\n\W{{0,6}}|[.!?] |(?<=[a-z]) ){after}(?:[.):、]| =)").search(text, start)
+        re.compile(rf"(?:\n\W{{0,6}}|[.!?] |(?<=[a-z]) ){after}(?:[.):、]| =|-\s)").search(text, start)
         is not None
-        or re.compile(rf"(?:\A|\n|[.!?] )\W{{0,6}}{before}[.):、]").search(text, 0, start) is not None
+        or re.compile(rf"(?:\A|\n|[.!?] )\W{{0,6}}{before}(?:[.):、]|-\s)").search(text, 0, start) is not None
     )
 
 

@@ -125,8 +125,8 @@ _ABOUT = (
     r"(?:(?:score|rating|grade|mark) of )?"
 )
 _ON_A_SCALE = r"(?:on (?:a|the) scale (?:of|from) \d+ ?(?:to|-) ?(?P<high>\d+)[:,]? (?:(?:this|it) is )?)?"
-_UNSIGNED_GAP = r"[ \n\"'(\[{:=|>]{0,12}(?:-+>? )?[ \"'(\[]{0,3}"
-_SIGNED_GAP = r"[ \n\"'(\[{:=|>]{0,12}"
+_UNSIGNED_GAP = r"[ \n\"'(\[{:=|>✅❌]{0,12}(?:-+>? )?[ \"'(\[]{0,3}"
+_SIGNED_GAP = r"[ \n\"'(\[{:=|>✅❌]{0,12}"
 
 
 @functools.lru_cache(maxsize=256)
@@ -149,7 +149,7 @@ def _label(names: tuple[str, ...], signed: bool) -> re.Pattern[str]:
         rf"|(?P<key>(?:{_RATING_WORDS})s?\b|(?:{_RATING_SIGNS}){{1,2}}))"
         rf"|(?P<scale>(?=[(\[]\d)))】?{of_what}{_ASIDE}[\"')\]]{{0,3}}"
         rf"(?P<separator>{separator}{gap}|\]? ?\n{{1,3}}[\"'(\[]{{0,3}}|[ \]](?=[\[(\d.+★⭐🌟-])\[{{0,2}}"
-        rf"|(?<=[^\x00-\x7f])){_ABOUT}",
+        rf"|(?<=[^\x00-\x7f])){_ABOUT}(?:(?:yes|no|somewhat) \()?",
         re.I,
     )
 
@@ -195,6 +195,8 @@ _STATED = re.compile(
     rf"(?:{_I_SAY}(?: {_IT})?(?: (?:for|on|in) (?:its )?[a-z]+)?{_VALUED}"
     rf"|{_IT}(?:'s| is| results in| leads to| gets| receives| earns| scores| merits| rates)(?: (?:rated"
     rf"|scored|given))?{_VALUED}"
+    rf"|(?:the|this) {_TEXTS} would (?:receive an? (?:score|rating) of|be (?:rated|scored)(?: as)?(?: an?)?) "
+    r"(?=[\w/]{1,8}(?: \(\w+\))?(?:\.\s|\.?\s*\Z| because\b))"
     rf"|(?:je (?:donne|mets|note)|ich (?:gebe|vergebe|bewerte)(?: (?:es|ihn|sie))?(?: mit)?|我(?:给予?|打|评"
     rf"|选择?|认为是)(?:它|出)?|(?:给予|打|评为?|最终|最后)) ?)",
     re.I,
@@ -254,7 +256,7 @@ _SPACE_MARK = r"[ ]*[\"'”’»)\]}|。！✅❌👍🌟⭐★]*[ ]*"
 _SOLID_END = re.compile(rf"{_SPACE_MARK}[.!+*]?{_SPACE_MARK}(?:\Z|\n)")
 _SENTENCE_END = re.compile(rf"{_SPACE_MARK}(?:[.!]{_SPACE_MARK}(?= )|[。！；])")
 _PAUSE = re.compile(
-    r"[ ]*[\"'”’»\])}]{0,3}(?:[,;:](?=[ \u3000-\u9fff\uac00-\ud7af])|、| -+ | \||(?= ?[(\[（])|(?<=\)) )"
+    r"[ ]*[\"'”’»\])}]{0,3}(?:[,;:](?=[ \u3000-\u9fff\uac00-\ud7af])|、| ?-+ | \||(?= ?[(\[（])|(?<=\)) )"
 )
 _EQUALS = re.compile(r" = (?=[A-Za-z])")
 _REASON = re.compile(
