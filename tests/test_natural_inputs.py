@@ -94,7 +94,7 @@ def test_rows_are_rated_without_being_degraded() -> None:
 
 def test_missing_values_of_a_frame_are_no_text() -> None:
     frame = pd.DataFrame([{**ROWS[0], "summary": None}, *ROWS[1:]])
-    with pytest.raises(InputError, match="table: row 1: column 'summary' is empty; allowed: text"):
+    with pytest.raises(InputError, match="table: row 1: column 'summary' is empty; must hold text"):
         texts(frame, task="summarization", fields=FIELDS)
 
 
@@ -104,7 +104,7 @@ def test_missing_values_of_a_frame_are_no_text() -> None:
         ([dhp.Example("1", "s", "o")], "dataset: is of type Example; .* dhp.Dataset.of\\(examples"),
         (5, "dataset: is of type int; allowed: a name, a file, a DataFrame"),
         ([], "dataset: is an empty list"),
-        (pd.DataFrame({"output": []}), "table: is empty; allowed: at least one row"),
+        (pd.DataFrame({"output": []}), "table: is empty; must have at least one row"),
         ([{"output": "o"}, "mini"], "dataset: is of type dict; allowed"),
         ([{"a": "o"}], "table: .*column 'output' is missing; map it by `fields` output=COLUMN"),
     ],
@@ -133,7 +133,7 @@ def test_one_value_stands_for_a_list_of_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("n", ["5", 5.0, True])
 def test_a_number_of_examples_is_a_whole_number(n: Any) -> None:
     for function in (dhp.run, dhp.perturb_datasets, dhp.Choice):
-        with pytest.raises(InputError, match=rf"`n` {n!r}: is a \w+; allowed: a whole number"):
+        with pytest.raises(InputError, match=rf"`n` {n!r}: is a \w+; must be a whole number"):
             function(n=n)
     with pytest.raises(InputError, match="`seed` '3': is a str"):
         dhp.run("mock/ideal", seed="3")  # type: ignore[arg-type]

@@ -282,7 +282,7 @@ def _clusters(table: "pd.DataFrame", place: str) -> dict[str, str]:
     pairs = table[["example", "cluster"]].drop_duplicates()
     if (twice := pairs["example"].duplicated()).any():
         raise InputError(
-            f"{place}: example '{pairs['example'][twice].iloc[0]}' is in two clusters; allowed: one"
+            f"{place}: example '{pairs['example'][twice].iloc[0]}' is in two clusters; must be in one"
         )
     return dict(zip(pairs["example"], pairs["cluster"], strict=True))
 

@@ -134,7 +134,7 @@ def _read_rows(path: Path) -> "pd.DataFrame":
         for column, value in row.values.items():
             if isinstance(value, list | dict):
                 kind = type(value).__name__
-                raise row.fault(f"column '{column}' holds a {kind}; allowed: text or a number")
+                raise row.fault(f"column '{column}' holds a {kind}; must be text or a number")
             if isinstance(value, str):
                 row.encodable(column, value)
     return pd.DataFrame([row.values for row in rows], dtype=object)
@@ -185,7 +185,7 @@ def _read_parquet(path: Path) -> "pd.DataFrame":
         for column in table.schema:
             if pyarrow.types.is_nested(column.type) and table[column.name].null_count < len(table):
                 raise InputError(
-                    f"{part}: column '{column.name}' holds a {column.type}; allowed: text or numbers"
+                    f"{part}: column '{column.name}' holds a {column.type}; must be text or numbers"
                 )
     try:
         whole = tables[0] if len(tables) == 1 else pyarrow.concat_tables(tables, promote_options="default")
@@ -198,7 +198,7 @@ def _read_parquet(path: Path) -> "pd.DataFrame":
 def place_of(frame: "pd.DataFrame") -> str:
     """Where a ratings table comes from, for error messages."""
     if not hasattr(frame, "attrs"):
-        raise InputError(f"ratings: a {type(frame).__name__}; allowed: a pandas DataFrame or a file")
+        raise InputError(f"ratings: a {type(frame).__name__}; must be a pandas DataFrame or a file")
     return str(frame.attrs.get(_PLACE, "ratings"))
 
 
@@ -251,7 +251,7 @@ def _checked_scores(scores: "pd.Series[Any]", place: str) -> "tuple[pd.Series[fl
     import pandas as pd
 
     if scores.dtype.kind not in "iufO":
-        raise InputError(f"{place}: column 'score' is of type {scores.dtype}; allowed: numbers")
+        raise InputError(f"{place}: column 'score' is of type {scores.dtype}; must hold numbers")
     empty = blank(scores)
     numbers = pd.to_numeric(scores.mask(empty), errors="coerce").astype(float)
     wrong = ~empty & ~np.isfinite(numbers)

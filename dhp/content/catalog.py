@@ -66,7 +66,7 @@ class _StrictLoader(_SafeLoader):  # type: ignore[misc]
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, Hashable):
-                problem = f"a {type(key).__name__} as a key; allowed: a text or a number"
+                problem = f"a {type(key).__name__} as a key; must be a text or a number"
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=key_node.start_mark)
             if key in seen:
                 raise yaml.MarkedYAMLError(problem=f"duplicate key '{key}'", problem_mark=key_node.start_mark)
@@ -127,7 +127,7 @@ def describe(error: ValidationError, spec: type[BaseModel]) -> str:
     if first["type"] == "missing":
         return f"{place}: missing"
     if first["type"] == "string_pattern_mismatch":
-        return f"{place}: '{first['input']}' is not a name; allowed: lower-case letters, digits and '_'"
+        return f"{place}: '{first['input']}' is not a name; must be of lower-case letters, digits and '_'"
     message = first["msg"].removeprefix("Value error, ").replace("Input should", "should")
     value = first["input"]
     shown = f" (found {value!r})" if isinstance(value, str | int | float | bool | None) else ""
@@ -311,7 +311,7 @@ def _check_rows(
                 one_of("metric", metric, metrics, place)
             if full and (missing := [m for m in metrics if m not in row]):
                 raise InputError(
-                    f"{place}: no weight for metric '{missing[0]}'; allowed: one for each metric"
+                    f"{place}: no weight for metric '{missing[0]}'; must have one for each metric"
                 )
 
 
@@ -410,7 +410,7 @@ def own_metric(
     if labels and (len({word.lower() for word in words}) < max(2, len(words)) or not all(words)):
         raise InputError(f"`labels` {','.join(labels)}: allowed: two or more words that differ, worst first")
     if first == last:
-        raise InputError(f"`scale` {scale}: its ends are equal; allowed: two numbers that differ, e.g. 1..10")
+        raise InputError(f"`scale` {scale}: its ends are equal; must be two numbers that differ, e.g. 1..10")
     spoken = name.replace("_", " ")
     texts = {
         "name": name,

@@ -100,7 +100,7 @@ def text_lines(name: str, file: BinaryIO) -> Iterator[str]:
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError:
-            raise InputError(f"{name}: line {number}: not UTF-8 text; allowed: UTF-8") from None
+            raise InputError(f"{name}: line {number}: not UTF-8 text; must be UTF-8") from None
         empty = empty and not line.strip()
         yield text.removesuffix("\n")
     if empty:
@@ -118,7 +118,7 @@ def decoded(name: str, data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         line = data.count(b"\n", 0, e.start) + 1
-        raise InputError(f"{name}: line {line}: not UTF-8 text; allowed: UTF-8") from None
+        raise InputError(f"{name}: line {line}: not UTF-8 text; must be UTF-8") from None
 
 
 def read_text(path: Path) -> str:
@@ -244,7 +244,7 @@ def check_writable(path: Path) -> None:
         return
     check_no_link(path)
     if path.exists() and not path.is_file():
-        raise InputError(f"{path}: is not a regular file; allowed: a new file, or a file to replace")
+        raise InputError(f"{path}: is not a regular file; must be a new file, or a file to replace")
     parent = next(p for p in path.absolute().parents if p.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
         raise InputError(f"{path}: cannot be written (cannot create files in {parent})")
@@ -303,10 +303,10 @@ def check_free_folder(folder: Path, own_file: str, what: str) -> None:
     Hidden files do not count.
     """
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"`out` {folder}: is a file; allowed: a new folder or that of a {what}")
+        raise InputError(f"`out` {folder}: is a file; must be a new folder or that of a {what}")
     names = {path.name for path in folder.iterdir()} if folder.exists() else set()
     if own_file not in names and any(not name.startswith(".") for name in names):
-        raise InputError(f"`out` {folder}: holds other files and no {what}; allowed: a new or empty folder")
+        raise InputError(f"`out` {folder}: holds other files and no {what}; must be a new or empty folder")
 
 
 fcntl: Any

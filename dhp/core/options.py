@@ -84,7 +84,7 @@ def check_whole(name: str, value: object) -> None:
     else:
         whole = not isinstance(value, bool)
     if not whole:
-        raise InputError(f"`{name}` {value!r}: is a {type(value).__name__}; allowed: a whole number")
+        raise InputError(f"`{name}` {value!r}: is a {type(value).__name__}; must be a whole number")
 
 
 _ENDS = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:\.\.+|:|-|–)\s*(-?\d+(?:\.\d+)?)\s*")
@@ -177,7 +177,7 @@ def check_numbers(record: Any, parameter: str = "") -> None:
         if int in kinds:
             check_whole(name, value)
         elif isinstance(value, bool) or not isinstance(value, Real):
-            raise InputError(f"`{name}` {value!r}: is a {type(value).__name__}; allowed: a number")
+            raise InputError(f"`{name}` {value!r}: is a {type(value).__name__}; must be a number")
         if fault := known.fault(value):
             raise InputError(f"`{name}` {value:g}: {fault}")
 

@@ -283,7 +283,7 @@ class PairMap(FieldMap):
         except re.error as e:
             raise ValueError(f"kind_pattern: not a regular expression ({e})") from None
         if groups != 1:
-            raise ValueError(f"kind_pattern: {groups} groups; allowed: one, the kind")
+            raise ValueError(f"kind_pattern: {groups} groups; must have one, the kind")
         return self
 
 
@@ -504,9 +504,9 @@ class Weights(Spec):
                 if perturber in self.tasks.get(task, {}):
                     raise ValueError(f"{place}: is also in tasks; give weights or votes, not both")
                 if total == 0:
-                    raise ValueError(f"{place}: has no votes; allowed: at least one vote")
+                    raise ValueError(f"{place}: has no votes; must have at least one")
                 if self.experts is not None and total > self.experts:
-                    raise ValueError(f"{place}: {total} votes of {self.experts} experts; allowed: one each")
+                    raise ValueError(f"{place}: {total} votes of {self.experts} experts; must be one each")
         if lacking := [task for task in self.agreement if task not in self.votes]:
             raise ValueError(f"agreement.{lacking[0]}: has no votes; allowed: {', '.join(self.votes)}")
         return self

@@ -65,7 +65,7 @@ def _read(
         for values in filter(None, reader):
             if len(values) != len(header):
                 raise InputError(
-                    f"{name}: row {len(rows) + 1}: {len(values)} values; allowed: {len(header)}, as in the "
+                    f"{name}: row {len(rows) + 1}: {len(values)} values; must be {len(header)}, as in the "
                     "header"
                 )
             rows.append(values)
@@ -182,19 +182,19 @@ class Row:
         if value is not None and text is None:
             raise self.fault(f"column '{column}' holds a {type(value).__name__}; allowed: text")
         if text is None or not text.strip():
-            raise self.fault(f"column '{column}' is empty; allowed: text")
+            raise self.fault(f"column '{column}' is empty; must hold text")
         return self.encodable(column, text)
 
     def encodable(self, column: str, text: str) -> str:
         r"""`text` itself; one too long, or a lone surrogate (JSON's `\ud800` alone), raises `InputError`."""
         if len(text) > LONGEST_TEXT:
             raise self.fault(
-                f"column '{column}' holds {len(text):,} characters; allowed: at most {LONGEST_TEXT:,}"
+                f"column '{column}' holds {len(text):,} characters; must be at most {LONGEST_TEXT:,}"
             )
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise self.fault(f"column '{column}' holds a lone surrogate; allowed: Unicode text") from None
+            raise self.fault(f"column '{column}' holds a lone surrogate; must be Unicode text") from None
         return text
 
 
@@ -236,7 +236,7 @@ def table(name: str, columns: Iterable[str], rows: Iterable[Row]) -> Table:
     `columns` may be a dictionary that is filled while the rows are read.
     """
     if not (kept := spooled(rows)):
-        raise InputError(f"{name}: is empty; allowed: at least one row")
+        raise InputError(f"{name}: is empty; must have at least one row")
     return Table(name, tuple(columns), kept)
 
 
@@ -261,7 +261,7 @@ def read_table(path: Path) -> Table:
         columns: dict[str, None] = {}
         return table(str(path), columns, _rows_of_parts(path, columns))
     if path.is_dir():
-        raise InputError(f"{path}: is a folder; allowed: a file ({', '.join(TABLE_SUFFIXES)})")
+        raise InputError(f"{path}: is a folder; must be a file ({', '.join(TABLE_SUFFIXES)})")
     return read_tables(path)
 
 
@@ -286,7 +286,7 @@ def read_tables(path: Path, patterns: Sequence[str] = ()) -> Table:
         tables.append(Table(one.name, (*one.columns, *where), rows))
     if not tables:
         wanted = ", ".join(patterns or _FORMATS)
-        raise InputError(f"{path}: no table in it; allowed: a folder or .zip that holds {wanted}")
+        raise InputError(f"{path}: no table in it; must be a folder or .zip that holds {wanted}")
     columns = dict.fromkeys(c for one in tables for c in one.columns)
     return table(str(path), columns, (row for one in tables for row in one.rows))
 
@@ -368,7 +368,7 @@ def json_lines(name: str, lines: Iterable[str]) -> Iterator[Row]:
             place = f"{name}: line {number}"
             value = parse_json(place, line)
             if not isinstance(value, dict):
-                raise InputError(f"{place}: a {type(value).__name__}; allowed: one JSON object per line")
+                raise InputError(f"{place}: a {type(value).__name__}; must be one JSON object per line")
             yield Row(place, value)
 
 
@@ -390,4 +390,4 @@ def _objects(name: str, text: str) -> list[dict[str, object]]:
         ]
     if lists and lists == value and len({len(entries) for entries in lists.values()}) == 1:
         return [dict(zip(lists, entries, strict=True)) for entries in zip(*lists.values(), strict=True)]
-    raise InputError(f"{name}: no table; allowed: a list of objects, or an object of lists")
+    raise InputError(f"{name}: no table; must be a list of objects, or an object of lists")

@@ -308,7 +308,7 @@ def slots_fault(text: str, allowed: Collection[str], needed: Iterable[str] = ())
             return f"unknown slot '{{{{{name}}}}}'; {suggest(name, allowed)}"
     for name in needed:
         if name not in slots:
-            return f"lacks the slot '{{{{{name}}}}}'; allowed: a text that has it"
+            return f"lacks the slot '{{{{{name}}}}}'; must have it"
     return None
 
 

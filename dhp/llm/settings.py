@@ -47,7 +47,7 @@ def _fields(pairs: Sequence[str]) -> dict[str, object]:
             values[name] = json.loads(value)
         except (ValueError, RecursionError):
             if value.lstrip().startswith(("{", "[", '"')):
-                raise ValueError(f"'{pair}': is broken JSON; allowed: JSON, or a word") from None
+                raise ValueError(f"'{pair}': is broken JSON; must be JSON, or a word") from None
             values[name] = value
     return values
 
@@ -231,7 +231,7 @@ class ModelSettings:
             from dhp.llm.clients.openai_client import OpenAIClient
 
             if self.base_url is not None and not self.base_url.strip():
-                raise InputError("`base_url`: is empty; allowed: the address of a server, up to /v1")
+                raise InputError("`base_url`: is empty; must be the address of a server, up to /v1")
             if self.chat_template is not None:
                 raise InputError(
                     f"`chat_template` {self.chat_template}: is for hf/NAME, vllm/NAME; a server has its own"

@@ -109,7 +109,7 @@ def check_alike(
     for part, (ours, theirs) in parts.items():
         raise InputError(
             f"dataset '{first.result.dataset}': {part} differs, '{ours}' in {first.place} and '{theirs}' in "
-            f"{other.place}; allowed: runs that agree in it{allowing(part, allow)}"
+            f"{other.place}; must agree in it{allowing(part, allow)}"
         )
 
 
@@ -333,7 +333,7 @@ def compare_rated(
     """Compare judges by dataset -> their results; else as `compare`."""
     check_allowed(allow)
     if resamples < 1:
-        raise InputError(f"resamples: {resamples}; allowed: 1 or more")
+        raise InputError(f"resamples: {resamples}; must be 1 or more")
     by_dataset = dict(rated)
     alone = [dataset for dataset, entries in by_dataset.items() if len(entries) < 2]
     if len(alone) < len(by_dataset):
@@ -389,7 +389,7 @@ def _judges(entries: Sequence[RunResult], allow: Collection[str]) -> tuple[str, 
     """The names of judges that can be compared."""
     dataset = entries[0].result.dataset
     if len(entries) < 2:
-        raise InputError(f"{entries[0].place}: dataset '{dataset}' has one judge only; allowed: two or more")
+        raise InputError(f"{entries[0].place}: dataset '{dataset}' has one judge only; must have two or more")
     first, *others = entries
     for other in others:
         differing = differences(first.result, other.result, allow)
@@ -496,7 +496,7 @@ def judge_scores(
     if not common:
         raise InputError(
             f"dataset '{entries[0].result.dataset}': {entries[0].place} and {entries[1].place} have no "
-            "example in common; allowed: judges that rated the same examples"
+            "example in common; judges must have rated the same examples"
         )
     scores = []
     for ratings in (e.ratings for e in entries):
@@ -626,7 +626,7 @@ def recorded_results(frame: "pd.DataFrame") -> dict[str, list[RunResult]]:
         rated = [set(ratings["example"]) for _, ratings in part.groupby(["model", "protocol"], sort=False)]
         common, every = set.intersection(*rated), set.union(*rated)
         if not common:
-            raise InputError(f"dataset '{dataset}': no example was rated by all judges; allowed: one or more")
+            raise InputError(f"dataset '{dataset}': no example was rated by all judges; must be one or more")
         if len(common) < len(every):
             logging.getLogger("dhp").warning(
                 "dataset '%s': compared by the %d of %d examples that all judges rated",

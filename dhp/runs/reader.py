@@ -79,7 +79,7 @@ class Run:
         """Versions, seeds, hashes: what was asked."""
         written = read_json(path := self.folder / MANIFEST)
         if not isinstance(written, dict):
-            raise InputError(f"{path}: a {type(written).__name__}; allowed: the JSON object of a run")
+            raise InputError(f"{path}: a {type(written).__name__}; must be the JSON object of a run")
         return written
 
     @property
@@ -132,7 +132,7 @@ def read_run(folder: str | Path) -> Run:
     broken manifest."""
     path = Path(folder) / RESULTS
     if not path.is_file():
-        raise InputError(f"{folder}: holds no run, there is no {RESULTS}; allowed: folders of finished runs")
+        raise InputError(f"{folder}: holds no run, there is no {RESULTS}; must be folders of finished runs")
     run = Run(Path(folder), read_results(path), str(folder))
     if path.with_name(MANIFEST).exists():
         _ = run.manifest

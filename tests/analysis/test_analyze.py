@@ -305,7 +305,7 @@ def test_empty_scores_without_a_status_count_as_unparsed(caplog: pytest.LogCaptu
         ),
         (BASE.assign(score=BASE["score"] > 3), {}, "column 'score' is of type bool"),
         (BASE.assign(score=BASE["score"] + 1j), {}, "column 'score' is of type complex128"),
-        ([1, 2], {}, "a list; allowed: a pandas DataFrame"),
+        ([1, 2], {}, "a list; must be a pandas DataFrame"),
         (change(BASE, 7, score=np.True_), {}, "row 7: score .*True_? is not a number"),
         (change(BASE, 7, score=True), {}, "row 7: score True is not a number"),
         (BASE[BASE["variant"] == "original"], {}, "no rows of any variant besides 'original'"),

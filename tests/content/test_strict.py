@@ -53,7 +53,7 @@ FAULTY_TASKS = [
     (TASK.replace("instruction: i", "instruction: 7"), "instruction: should be a valid string .found 7"),
     (TASK.replace(f"[{METRIC}]", f"[{METRIC}, {METRIC}]"), "metric names must differ"),
     (TASK + "task: again\n", "line 7: duplicate key 'task'"),
-    (TASK + "? [a, b]\n: c\n", "line 7: a list as a key; allowed: a text or a number"),
+    (TASK + "? [a, b]\n: c\n", "line 7: a list as a key; must be a text or a number"),
     (TASK + "x: {? {a: b} : c}\n", "line 7: a dict as a key"),
     (TASK + "  : [\n", "line 7"),
     (TASK + "x: yes\n", "line 7: 'yes' may mean several things; allowed: true, false, a decimal number"),

@@ -99,20 +99,20 @@ def test_faults_are_one_line_with_their_place(tmp_path: Path) -> None:
     path = written(tmp_path, "x.xlsx", "a")
     assert "unknown kind of file '.xlsx'; allowed: .csv, .json, .jsonl, .parquet, .tsv, .zip" in fault(path)
     for name, text, said in [
-        ("a.json", "[1]", "a.json: no table; allowed: a list of objects, or an object of lists"),
+        ("a.json", "[1]", "a.json: no table; must be a list of objects, or an object of lists"),
         ("a.json", '{"a": [1], "b": [1, 2]}', "a.json: no table"),
         ("a.json", "[]", "a.json: is empty"),
         ("a.json", '[{"a": 1}', "a.json: broken JSON at column 10 ("),
-        ("a.csv", "a,b\n1\n", "a.csv: row 1: 1 values; allowed: 2, as in the header"),
+        ("a.csv", "a,b\n1\n", "a.csv: row 1: 1 values; must be 2, as in the header"),
         ("a.csv", "a,a\n1,2\n", "a.csv: duplicate column 'a'"),
-        ("a.tsv", "a\tb\n1\n", "a.tsv: row 1: 1 values; allowed: 2"),
+        ("a.tsv", "a\tb\n1\n", "a.tsv: row 1: 1 values; must be 2"),
         ("a.csv", 'a,b\n"1,2\n', "a.csv: line 2: broken CSV ("),
         ("a.parquet", "PAR1", "a.parquet: not a Parquet file ("),
         ("a.zip", "PK", "a.zip: broken archive ("),
     ]:
         assert said in fault(written(tmp_path / "y", name, text))
     written(tmp_path / "z", "a.csv", "a\n1\n")
-    assert "z: no table in it; allowed: a folder or .zip that holds b*.csv" in fault(tmp_path / "z", "b*.csv")
+    assert "z: no table in it; must be a folder or .zip that holds b*.csv" in fault(tmp_path / "z", "b*.csv")
     with zipfile.ZipFile(tmp_path / "bad.zip", "w") as file:
         file.writestr("in/x.json", "{")
     assert f"{tmp_path / 'bad.zip'}/in/x.json: broken JSON" in fault(tmp_path / "bad.zip")

@@ -80,7 +80,7 @@ def test_published_rows_and_items_in_one_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "rows", "message"),
     [
-        ("x.jsonl", [row("4"), 5], "line 2: a int; allowed: one JSON object"),
+        ("x.jsonl", [row("4"), 5], "line 2: a int; must be one JSON object"),
         ("x.jsonl", [{"exampel": "a"}], "line 1: column 'example' is missing; did you mean 'exampel'"),
         ("x.jsonl", [row(None)], "line 1: column 'answer' holds no text"),
         ("x.jsonl", [row("4", sample="0")], "line 1: sample '0'; allowed: a whole number from 0"),

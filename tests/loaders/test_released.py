@@ -191,7 +191,7 @@ def test_files_and_folders_named_after_a_dataset(tmp_path: Path, name: str, data
 
 def test_a_dataset_that_is_not_there(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "train.jsonl", flat_rows())
-    expected = f"{tmp_path}: no table in it; allowed: a folder or .zip that holds *summ*eval*"
+    expected = f"{tmp_path}: no table in it; must be a folder or .zip that holds *summ*eval*"
     assert fault(tmp_path).startswith(expected)
     assert fault(tmp_path / "absent.json") == f"{tmp_path / 'absent.json'}: does not exist"
     with pytest.raises(InputError, match="no file is named after a dataset; name it by `dataset`"):

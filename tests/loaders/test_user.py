@@ -76,7 +76,7 @@ def test_faults_name_file_row_and_what_is_allowed(tmp_path: Path) -> None:
     assert f"line 2: duplicate id 'a' (first at {path}: line 1)" in message(path)
     for column in ("source", "output", "id"):
         write_jsonl(path, [{**ROW, "id": "b"}, {**ROW, column: "  "}])
-        assert message(path) == f"{path}: line 2: column '{column}' is empty; allowed: text"
+        assert message(path) == f"{path}: line 2: column '{column}' is empty; must hold text"
     write_jsonl(path, [{**ROW, "output": ["O"]}])
     assert "line 1: column 'output' holds a list; allowed: text" in message(path)
     (tmp_path / "x.jsnl").write_text("[]")

@@ -92,7 +92,7 @@ def test_protocols_are_not_mixed_in_silence() -> None:
 
 
 def test_one_judge_is_nothing_to_compare() -> None:
-    with pytest.raises(InputError, match="dataset 'set' has one judge only; allowed: two or more"):
+    with pytest.raises(InputError, match="dataset 'set' has one judge only; must have two or more"):
         compared(ratings("a", {"fact": SEES}))
 
 

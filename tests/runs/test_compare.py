@@ -86,7 +86,7 @@ def test_faults_are_one_line(runs: Path, tmp_path: Path) -> None:
         (["nowhere"], "nowhere: holds no run"),
         ([tmp_path / "broken"], "broken JSON"),
         ([tmp_path / "old"], "is not a results file of this version; allowed: schema dhp.results/3"),
-        ([runs / "good"], "has one judge only; allowed: two or more"),
+        ([runs / "good"], "has one judge only; must have two or more"),
         ([runs / "good", tmp_path / "copy"], "duplicate judge 'mock/ideal'"),
     ):
         with pytest.raises(InputError, match=message):
@@ -95,7 +95,7 @@ def test_faults_are_one_line(runs: Path, tmp_path: Path) -> None:
     refused = "`allow` 'dataset': would compare what cannot be; allowed: protocol, metrics"
     with pytest.raises(InputError, match=refused):
         compare(*both, allow=["dataset"])
-    with pytest.raises(InputError, match="resamples: 0; allowed: 1 or more"):
+    with pytest.raises(InputError, match="resamples: 0; must be 1 or more"):
         compare(*both, resamples=0)
 
 

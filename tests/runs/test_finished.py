@@ -96,7 +96,7 @@ def test_results_without_ratings_are_refused_in_one_line(own: tuple[Path, list[d
 def test_results_of_different_size_name_the_difference() -> None:
     fewer = dhp.run("mock/ideal", "mini/story_cloze", n=6)
     more = dhp.run("mock/noisy", "mini/story_cloze", n=8)
-    with pytest.raises(dhp.InputError, match=r"differs, .* in results 1 and .* in results 2; allowed: runs"):
+    with pytest.raises(dhp.InputError, match=r"differs, .* in results 1 and .* in results 2; must agree"):
         dhp.compare(fewer, more, progress=False)
 
 

@@ -94,7 +94,7 @@ class _TwoTurns(LlmJudge):
 
     def _second(self, first: Request, text: Candidate, metric: str, sample: int, reply: Reply) -> Request:
         if text.reference is None:
-            raise InputError(f"example '{text.example}': has no target answer; allowed: one each")
+            raise InputError(f"example '{text.example}': has no target answer; must have one")
         slots = {
             "said": _target_label(self._content, metric),
             "reference": fenced(text.reference, "reference"),

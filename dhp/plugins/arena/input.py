@@ -53,7 +53,7 @@ def read_answers(path: Path, *, answered: bool = True) -> list[Answer]:
         if question == "instruction" and (more := _text(row, "input")):
             asked = f"{asked}\n{more}"
         if output and not row.has(output):
-            raise row.fault(f"id '{name}': the answer in column '{output}' is missing; allowed: text")
+            raise row.fault(f"id '{name}': the answer in column '{output}' is missing; must be text")
         target = next((text for column in _TARGET if (text := _text(row, column))), "")
         by_id[name] = Answer(name, _text(row, "category"), asked, row.text(output) if output else "", target)
     return list(by_id.values())
@@ -72,14 +72,12 @@ def check_match(files: Mapping[str, Sequence[Answer]]) -> None:
             if missing := [i for i in ours if i not in theirs]:
                 more = f" and {len(missing) - 1} more" if missing[1:] else ""
                 raise InputError(
-                    f"{lacking}: lacks id '{missing[0]}'{more}, which {having} has; allowed: the same ids"
+                    f"{lacking}: lacks id '{missing[0]}'{more}, which {having} has; must have the same ids"
                 )
         for i, answer in by_id.items():
             for what in ("question", "category"):
                 if getattr(answer, what) != getattr(known[i], what):
-                    raise InputError(
-                        f"{name}: id '{i}' has another {what} than in {first}; allowed: the same"
-                    )
+                    raise InputError(f"{name}: id '{i}' has another {what} than in {first}; must be the same")
 
 
 def _column(table: Table, names: Sequence[str], what: str) -> str:
@@ -183,7 +181,7 @@ def _read_config(path: Path) -> _Config:
         if not metrics[name] and not classical[name]:
             raise InputError(f"{path}: category.{name}: names no metric; allowed: a list in GPT or Metrics")
     if not metrics:
-        raise InputError(f"{path}: category: is empty; allowed: at least one")
+        raise InputError(f"{path}: category: is empty; must have at least one")
     return _Config(str(path), _LANGUAGES[language], metrics, classical)
 
 
@@ -224,7 +222,7 @@ def _from_file(
     written = _texts(entry.get("CoT", {}), f"{place}.CoT")
     template = entry.get("prompt")
     if not isinstance(template, str):
-        raise InputError(f"{place}.prompt: missing or no text; allowed: a text with {', '.join(_SLOTS)}")
+        raise InputError(f"{place}.prompt: missing or no text; must be a text with {', '.join(_SLOTS)}")
     _check_slots(f"{place}.prompt", template, _SLOTS)
     metrics, templates, lacking = [], {}, []
     for label in dict.fromkeys([*config.metrics[name], *(defined if all_metrics else ())]):
@@ -247,7 +245,7 @@ def _filled(template: str, definition: str, steps: str, place: str) -> str:
     texts = {"question": "{{source}}", "answer": "{{answer}}", "metric": definition, "steps": steps}
     for text in (template, definition, "" if steps == "{{steps}}" else steps):
         if "{{" in text or "}}" in text:
-            raise InputError(f"{place}: doubled braces; allowed: single braces")
+            raise InputError(f"{place}: doubled braces; must be single ones")
     return re.sub(r"\{(question|answer|metric|steps)\}", lambda slot: texts[slot[1]], template)
 
 
@@ -320,7 +318,7 @@ def read_battle_prompt(path: Path) -> tuple[str, str, str]:
     for key in ("system_prompt", "prompt_template", "prompt"):
         value = data.get(key, "" if key == "system_prompt" else None)
         if not isinstance(value, str):
-            raise InputError(f"{path}: {key}: missing or no text; allowed: a text")
+            raise InputError(f"{path}: {key}: missing or no text; must be a text")
         texts[key] = value
     _check_slots(f"{path}: prompt_template", texts["prompt_template"], _BATTLE_SLOTS)
     return texts["system_prompt"], texts["prompt_template"], texts["prompt"]
@@ -333,4 +331,4 @@ def _check_slots(place: str, template: str, slots: tuple[str, ...]) -> None:
             raise InputError(f"{place}: unknown slot '{{{name}}}'; {suggest(name, slots)}")
     for name in slots:
         if f"{{{name}}}" not in template:
-            raise InputError(f"{place}: lacks the slot '{{{name}}}'; allowed: a text that has it")
+            raise InputError(f"{place}: lacks the slot '{{{name}}}'; must have it")

@@ -202,7 +202,7 @@ def read_result_line(place: str, raw: bytes) -> ResultLine:
     fits = isinstance(data, dict) and isinstance(data.get("custom_id"), str)
     if fits and "body" in data and "url" in data:
         raise InputError(
-            f"{place}: is a request; allowed: the results that came back, custom_id with response"
+            f"{place}: is a request; must be the results that came back, custom_id with response"
         )
     if not fits or not ("response" in data or "error" in data):
         raise InputError(f"{place}: is not a result of a batch; must have custom_id, with response or error")
@@ -297,12 +297,12 @@ class BatchResults:
             models = ", ".join(f"'{name}'" for name in self._others)
             raise InputError(
                 f"{self.names}: all {self._others.total():,} answers are of another model, {models}; nothing "
-                "was asked or written; allowed: results of the model that the requests name"
+                "was asked or written; must be results of the model that the requests name"
             )
         if self._lines and not any(self._is_used(name, store) for name in self._lines):
             raise InputError(
                 f"{self.names}: none of {len(self):,} results belongs to a request of this run; nothing was "
-                "asked or written; allowed: results of the same models, address, protocol and texts"
+                "asked or written; must be results of the same models, address, protocol and texts"
             )
 
     def _is_used(self, custom_id: str, store: Store) -> bool:

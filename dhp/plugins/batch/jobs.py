@@ -174,7 +174,7 @@ class RemoteBatches:
             if job is None:
                 raise InputError(f"batch '{name}': is not in {self.folder}; dhp batch list shows all batches")
             if job.state not in _OPEN:
-                raise InputError(f"batch '{name}': is {job.state}; allowed: a running one")
+                raise InputError(f"batch '{name}': is {job.state}; must be a running one")
             provider = open_provider(job.provider, job.endpoint)
             batch = job.batch or self._find(job, provider)
             if batch is None:

@@ -84,7 +84,7 @@ def read_messages(place: str, messages: object) -> Turns:
     parts of an unknown type.
     """
     if not listed(place, messages):
-        raise InputError(f"{place}: is empty; allowed: at least one message of the assistant")
+        raise InputError(f"{place}: is empty; must have at least one message of the assistant")
     turns: list[tuple[str, Turn]] = []
     for number, message in enumerate(listed(place, messages)):
         at = f"{place}[{number}]"
@@ -114,14 +114,14 @@ def checked(place: str, turns: Sequence[tuple[str, Turn]]) -> Turns:
             made.add(ids[call.id])
         turns_kept.append(replace(turn, calls=tuple(replace(call, id=ids[call.id]) for call in turn.calls)))
     if not any(turn.role == "assistant" and turn.text for turn in turns_kept):
-        raise InputError(f"{place}: the assistant says nothing; allowed: at least one message of its text")
+        raise InputError(f"{place}: the assistant says nothing; must have at least one message of its text")
     return tuple(turns_kept)
 
 
 def listed(place: str, value: object) -> list[Any]:
     """A list, empty for None; raises `InputError` for anything else."""
     if value is not None and not isinstance(value, list):
-        raise InputError(f"{place}: is of type {type(value).__name__}; allowed: a list")
+        raise InputError(f"{place}: is of type {type(value).__name__}; must be a list")
     return value or []
 
 
@@ -129,7 +129,7 @@ def turns_of(place: str, message: object) -> Iterator[Turn]:
     """The turns of a message: its results of tools, then what it says and calls."""
     if not isinstance(message, dict):
         raise InputError(
-            f"{place}: is of type {type(message).__name__}; allowed: an object with role and content"
+            f"{place}: is of type {type(message).__name__}; must be an object with role and content"
         )
     if message.get("type") in (*_CALLS, *_RESULTS) and "role" not in message:
         content = _Content()
@@ -173,9 +173,7 @@ def _content(place: str, message: Mapping[str, Any]) -> _Content:
         content.texts += [value] if value.strip() else []
         return content
     if not isinstance(value, list):
-        raise InputError(
-            f"{place}.{key}: is of type {type(value).__name__}; allowed: text or a list of parts"
-        )
+        raise InputError(f"{place}.{key}: is of type {type(value).__name__}; must be text or a list of parts")
     for number, part in enumerate(value):
         _add_part(f"{place}.{key}[{number}]", part, content)
     return content
@@ -217,15 +215,15 @@ def as_said(place: str, value: object) -> str:
 def _call(place: str, value: object) -> Call:
     """A call: OpenAI's, inspect_ai's, Anthropic's or OpenTelemetry's."""
     if not isinstance(value, dict):
-        raise InputError(f"{place}: is of type {type(value).__name__}; allowed: a call with id and name")
+        raise InputError(f"{place}: is of type {type(value).__name__}; must be a call with id and name")
     function = value.get("function")
     inner = function if isinstance(function, dict) else value
     name = inner.get("name") or (function if isinstance(function, str) else None)
     if not isinstance(name, str) or not name:
-        raise InputError(f"{place}: a call without a name; allowed: the name of a tool")
+        raise InputError(f"{place}: a call without a name; must have the name of a tool")
     identity = value.get("call_id") or value.get("id")
     if not isinstance(identity, str) or not identity:
-        raise InputError(f"{place}: call of '{name}' has no id; allowed: a text that its result names")
+        raise InputError(f"{place}: call of '{name}' has no id; must have a text that its result names")
     arguments: object = next((inner[key] for key in ("arguments", "input") if inner.get(key) is not None), {})
     return Call(identity, name, arguments_text(arguments))
 
@@ -243,7 +241,9 @@ def arguments_text(value: object) -> str:
 def _result(place: str, message: Mapping[str, Any], text: str) -> Turn:
     identity = next((message[key] for key in _RESULT_IDS if isinstance(message.get(key), str)), None)
     if identity is None:
-        raise InputError(f"{place}: a result without call; allowed: tool_call_id, the id of a call before it")
+        raise InputError(
+            f"{place}: a result without call; must have tool_call_id, the id of a call before it"
+        )
     error = message.get("error")
     if isinstance(error, dict):
         error_text = str(error.get("message") or error.get("type") or "")
@@ -350,7 +350,7 @@ def of_messages(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Foun
         place = f"{row.place}: {column}"
         messages = _resolved(_value(row, column), row.values.get("attachments"))
         if messages is None:
-            raise InputError(f"{place}: is missing; allowed: a list of messages")
+            raise InputError(f"{place}: is missing; must be a list of messages")
         system = as_said(f"{row.place}: system", row.values.get("system"))
         turns = read_messages(place, messages)
         if system and not any(turn.role == "system" for turn in turns):
@@ -384,7 +384,7 @@ def of_turns(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
         place = f"{row.place}: turns"
         listed_turns = listed(place, _value(row, "turns"))
         if not listed_turns:
-            raise InputError(f"{place}: is empty; allowed: a list of turns with role and content")
+            raise InputError(f"{place}: is empty; must be a list of turns with role and content")
         role = as_said(place, _value(row, "chatbot_role", "chatbotRole"))
         turns = [(place, Turn("system", role))] if role else []
         for number, each in enumerate(listed_turns):
@@ -475,7 +475,7 @@ def of_observations(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[
         observed.sort(key=lambda o: str(_value(o, "startTime", "start_time") or ""))
         generations = [o for o in observed if str(o.values.get("type")).upper() == "GENERATION"]
         if not generations:
-            raise InputError(f"{observed[0].place}: trace '{name}': no GENERATION; allowed: at least one")
+            raise InputError(f"{observed[0].place}: trace '{name}': no GENERATION; must have at least one")
         last = max(generations, key=lambda o: len(_said_before(o)))
         place = f"{last.place}: input"
         messages = [*_said_before(last), *_given(_value(last, "output"))]
@@ -554,7 +554,7 @@ def conversations(asked: Request) -> Dataset | None:
     read = reader(chosen.rows, asked.fields)
     examples = spooled(_example(each, number, part, asked) for number, each in enumerate(read, 1))
     if not examples:
-        raise InputError(f"{rows.name}: no conversation in it; allowed: at least one")
+        raise InputError(f"{rows.name}: no conversation in it; must have at least one")
     task = asked.task if isinstance(asked.task, Task) else read_task(asked.task or TASK)
     suite = own_suite(read_task(TASK), with_llm=False)
     dataset = Dataset(asked.name, examples, task, suite, examples, split=split_example)

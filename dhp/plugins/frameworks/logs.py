@@ -273,7 +273,7 @@ def _epoch(row: Row) -> int:
     try:
         return int(str(epoch))
     except ValueError:
-        raise row.fault(f"epoch '{epoch}'; allowed: a whole number") from None
+        raise row.fault(f"epoch '{epoch}'; must be a whole number") from None
 
 
 def _first(row: Row, name: str, paths: Sequence[str]) -> str | None:

@@ -81,7 +81,7 @@ def read_scores(source: "str | Path | pd.DataFrame", role: str = "ratings") -> "
     if wrong.any():
         row = int(wrong.to_numpy().argmax())
         raise InputError(
-            f"{place}: row {row + 1}: score '{frame['score'].iloc[row]}'; allowed: a number or nothing"
+            f"{place}: row {row + 1}: score '{frame['score'].iloc[row]}'; must be a number or nothing"
         )
     texts = [c for c in frame if c not in ("score", "sample")]
     frame = frame.astype(dict.fromkeys(texts, str)).assign(score=score.astype(float))

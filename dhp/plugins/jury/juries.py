@@ -303,7 +303,7 @@ def _jury(dataset: str, entries: Sequence[RunResult], floor: float) -> Jury:
 
 def _names(dataset: str, entries: Sequence[RunResult]) -> list[str]:
     if not 2 <= len(entries) <= MOST_JUDGES:
-        raise InputError(f"dataset '{dataset}' has {len(entries)} judges; allowed: 2 to {MOST_JUDGES}")
+        raise InputError(f"dataset '{dataset}' has {len(entries)} judges; must be 2 to {MOST_JUDGES}")
     first, *others = entries
     for other in others:
         allow = ("protocol", "metrics")

@@ -112,7 +112,7 @@ def distinct(n: str) -> Score:
     `n` is a whole number from 1, else `InputError`. Not a number for a text of fewer than `n` words.
     """
     if not n.isdecimal() or int(n) < 1:
-        raise InputError(f"metric/distinct: n '{n}'; allowed: a whole number from 1")
+        raise InputError(f"metric/distinct: n '{n}'; must be a whole number from 1")
     size = int(n)
 
     def score(text: str, _: str) -> float:
@@ -135,7 +135,7 @@ def bertscore(path: str, layers: str) -> Score:
     """
     folder = _folder("bertscore", path)
     if not layers.isdigit() or int(layers) < 1:
-        raise InputError(f"metric/bertscore: layers '{layers}'; allowed: a whole number from 1")
+        raise InputError(f"metric/bertscore: layers '{layers}'; must be a whole number from 1")
     require("bert-score", purpose="metric/bertscore")
     scorer = import_module("bert_score").BERTScorer(model_type=folder, num_layers=int(layers))
 
@@ -166,7 +166,7 @@ def likelihood(name: str, path: str) -> Score:
 
 def _folder(name: str, path: str) -> str:
     if not path or not Path(path).is_dir():
-        raise InputError(f"metric/{name}: path '{path}'; allowed: the folder of a model")
+        raise InputError(f"metric/{name}: path '{path}'; must be the folder of a model")
     return path
 
 

@@ -113,7 +113,7 @@ def power_of_detection(
     check_percent("detection", detection)
     _check_metrics(metrics)
     if not 0 <= correlation < 1:
-        raise InputError(f"correlation: {correlation:g}; allowed: 0 or more, less than 1")
+        raise InputError(f"correlation: {correlation:g}; must be 0 or more, less than 1")
     check_percent("tied", tied, 0, 100 * most_tied(detection / 100))
     population = outcomes(detection / 100, metrics, correlation, tied / 100)
     kinds = question.kinds or _KINDS
@@ -176,7 +176,7 @@ def _of_pilot(rated: RunResult, question: Question, progress: Progress | None) -
     name = f"{rated.place}: {result.model} on {result.dataset}"
     n = len(ratings.examples)
     if n < 2:
-        raise InputError(f"{name}: a pilot of one example tells nothing about others; allowed: 2 or more")
+        raise InputError(f"{name}: a pilot of one example tells nothing about others; must be 2 or more")
     variants = [v.variant for v in result.variants]
     table = ratings.difference_table(variants, ratings.metrics)
     kinds = question.kinds or max(1, sum(v.n > 0 for v in result.variants))
@@ -244,4 +244,4 @@ def _metrics(metrics: int) -> str:
 
 def _check_metrics(metrics: int) -> None:
     if not 1 <= metrics <= _MOST_METRICS:
-        raise InputError(f"metrics: {metrics}; allowed: 1 to {_MOST_METRICS}")
+        raise InputError(f"metrics: {metrics}; must be 1 to {_MOST_METRICS}")

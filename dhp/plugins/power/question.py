@@ -34,8 +34,8 @@ class Question:
 
     def __post_init__(self) -> None:
         if not 1 <= self.n <= LIMIT:
-            raise InputError(f"n is {self.n}; allowed: 1 to {LIMIT:,}")
+            raise InputError(f"n is {self.n}; must be 1 to {LIMIT:,}")
         if self.runs < 1:
-            raise InputError(f"`runs`: {self.runs}; allowed: 1 or more")
+            raise InputError(f"`runs`: {self.runs}; must be 1 or more")
         if self.kinds is not None and not 1 <= self.kinds <= _MOST_KINDS:
-            raise InputError(f"kinds: {self.kinds}; allowed: 1 to {_MOST_KINDS:,}")
+            raise InputError(f"kinds: {self.kinds}; must be 1 to {_MOST_KINDS:,}")

@@ -145,9 +145,7 @@ def _pointwise(judges: Sequence[Judge]) -> Sequence[Judge]:
     for judge in judges:
         if judge.pairwise:
             name = protocol_name(judge.protocol)
-            raise InputError(
-                f"`protocol` {name}: compares texts; allowed: a pointwise one, which scores them"
-            )
+            raise InputError(f"`protocol` {name}: compares texts; must be a pointwise one, which scores them")
     return judges
 
 

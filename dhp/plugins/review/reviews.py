@@ -67,7 +67,7 @@ def read_reviewable(folder: Path) -> ReviewableSet:
     parts, set_hash = read_set(folder), read_card(folder).sha256
     pairs = [pair for part in parts.values() for pair in _pairs(part, set_hash)]
     if not pairs:
-        raise InputError(f"{folder}: no text differs from its original; allowed: a set with degraded texts")
+        raise InputError(f"{folder}: no text differs from its original; must be a set with degraded texts")
     order = shuffled(pairs, stream(set_hash, "review"))
     return ReviewableSet(folder, set_hash, parts, {pair.key: pair for pair in order})
 
@@ -145,7 +145,7 @@ class ReviewedText(Spec):
         if (self.decision == "edit") != (self.text is not None):
             raise ValueError(f"decision '{self.decision}' does not go with the text; allowed: edit with one")
         if self.text is not None and not self.text.strip():
-            raise ValueError("the text is empty; allowed: text")
+            raise ValueError("the text is empty; must hold text")
         return self
 
     @property
@@ -182,7 +182,7 @@ def read_reviews(files: Sequence[str], reviewable: ReviewableSet) -> Reviews:
         review_file = _read(Path(file), reviewable)
         if review_file.id in read:
             raise InputError(
-                f"{file}: the same review as {read[review_file.id]}; allowed: each reviewer once"
+                f"{file}: the same review as {read[review_file.id]}; must have each reviewer once"
             )
         read[review_file.id] = file
         name = printable(review_file.reviewer.strip()) or f"reviewer {number}"
@@ -212,9 +212,9 @@ def _by_key(file: str, content: ReviewFile, reviewable: ReviewableSet) -> dict[K
                 f"{place}: the set has no pair of '{text.dataset}', '{text.variant}', '{text.example}'"
             )
         if text.key in texts:
-            raise InputError(f"{place}: a second review of the same text; allowed: one")
+            raise InputError(f"{place}: a second review of the same text; must be one")
         if text.text in (pair.original, pair.degraded.text):
-            raise InputError(f"{place}: the edited text equals one of the pair; allowed: another text")
+            raise InputError(f"{place}: the edited text equals one of the pair; must be another text")
         texts[text.key] = text
     return texts
 

@@ -263,7 +263,7 @@ def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
     chosen = {i: [s.answers[i] for s in sheets] for i in issues}
     votes = {i: {m: chosen[i].count(m) for m in first.metrics} for i in issues}
     if silent := [issue for issue, row in votes.items() if not any(row.values())]:
-        raise InputError(f"answers: nobody voted on '{silent[0]}'; allowed: at least one vote on each")
+        raise InputError(f"answers: nobody voted on '{silent[0]}'; must have at least one vote on each")
     agreed = agreement([s.answers for s in sheets], issues, first.metrics)
     try:
         return Weights(
@@ -285,7 +285,7 @@ def _check_once(sheets: Sequence[Answers]) -> None:
     for sheet in sheets:
         if sheet.id in seen:
             raise InputError(
-                f"{sheet.origin}: the same answers as {seen[sheet.id]}; allowed: each expert once"
+                f"{sheet.origin}: the same answers as {seen[sheet.id]}; must have each expert once"
             )
         seen[sheet.id] = sheet.origin
 

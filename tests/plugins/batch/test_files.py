@@ -396,7 +396,7 @@ def test_an_answer_far_longer_than_was_asked_for_is_not_kept(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        (b'{"custom_id": "a", "url": "/v1/x", "body": {}}\n', "is a request; allowed: the results"),
+        (b'{"custom_id": "a", "url": "/v1/x", "body": {}}\n', "is a request; must be the results"),
         (b'{"custom_id": "a"}\n', "is not a result of a batch"),
         (b"[1]\n", "is not a result of a batch"),
         (b"{\n", "broken JSON"),

@@ -167,7 +167,7 @@ def test_a_direct_run_waits_for_what_is_in_flight(server: Provider, tmp_path: Pa
         run(server, tmp_path, batch_read=())
     (job,) = RemoteBatches(tmp_path / "cache").jobs()
     RemoteBatches(tmp_path / "cache").cancel(job.batch)
-    with pytest.raises(InputError, match="is ended; allowed: a running one"):
+    with pytest.raises(InputError, match="is ended; must be a running one"):
         RemoteBatches(tmp_path / "cache").cancel(job.name)
     assert run(server, tmp_path).ratings["failed"] == 0
     assert (len(server.batches), server.direct) == (1, 20), "a batch that was given up stands in nobody's way"

@@ -66,7 +66,7 @@ def test_inspect_logs(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert "4 entries, left out: 1 of further epochs, 1 without output" in caplog.text
     assert is_inspect_log(tmp_path / "a.json")
     odd = inspect_log(samples=[{"id": 1, "epoch": 1e999, "input": "Who?", "output": {"completion": TEXT}}])
-    with pytest.raises(InputError, match=r"a\.json: .*1: epoch 'inf'; allowed: a whole number"):
+    with pytest.raises(InputError, match=r"a\.json: .*1: epoch 'inf'; must be a whole number"):
         log_dataset(written(tmp_path, "a.json", odd))
 
 

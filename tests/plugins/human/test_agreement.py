@@ -92,9 +92,9 @@ def test_raters_are_averaged() -> None:
             table(HUMAN).assign(source="x" + table(HUMAN)["source"]),
             "the judge rated e.g. 's0', people e.g. 'xs0'",
         ),
-        (table(GOOD).assign(score=float("inf")), table(HUMAN), "score 'inf'; allowed: a number"),
+        (table(GOOD).assign(score=float("inf")), table(HUMAN), "score 'inf'; must be a number"),
         (table(GOOD).drop(columns="system"), table(HUMAN), "column 'system' is missing"),
-        (table(GOOD).assign(score="good"), table(HUMAN), "row 1: score 'good'; allowed: a number or nothing"),
+        (table(GOOD).assign(score="good"), table(HUMAN), "row 1: score 'good'; must be a number or nothing"),
         (pd.concat([table(GOOD)] * 2), table(HUMAN), "row 61: duplicate row of source 's0'"),
         (
             table(GOOD),

@@ -118,11 +118,11 @@ def test_damage_lowers_overlap_with_the_original() -> None:
         ("metric/rogue1", "unknown metric 'rogue1'; did you mean 'rouge1'"),
         ("metric/meteor-exact?part=f", "unknown setting 'part'"),
         ("metric/meteor-exact?references=some", "references 'some'; allowed: mean, max, first"),
-        ("metric/distinct?n=0", "metric/distinct: n '0'; allowed: a whole number from 1"),
+        ("metric/distinct?n=0", "metric/distinct: n '0'; must be a whole number from 1"),
         ("metric/distinct?against=source", "unknown setting 'against'"),
         ("metric/loglikelihood?path=/tmp&references=max", "unknown setting 'references'"),
-        ("metric/perplexity", "path ''; allowed: the folder of a model"),
-        ("metric/bertscore?path=/nowhere", "path '/nowhere'; allowed: the folder"),
+        ("metric/perplexity", "path ''; must be the folder of a model"),
+        ("metric/bertscore?path=/nowhere", "path '/nowhere'; must be the folder"),
     ],
 )
 def test_bad_names_are_one_line(model: str, message: str) -> None:

@@ -77,13 +77,13 @@ def test_a_mock_judge_is_rated_afresh() -> None:
     [
         (lambda: power_of_detection(0.7, FEW), "is in per cent"),
         (lambda: power_of_detection(101, FEW), "allowed"),
-        (lambda: power_of_detection(70, FEW, correlation=1), "correlation: 1; allowed"),
-        (lambda: power_of_detection(70, FEW, metrics=51), "metrics: 51; allowed: 1 to 50"),
+        (lambda: power_of_detection(70, FEW, correlation=1), "correlation: 1; must be"),
+        (lambda: power_of_detection(70, FEW, metrics=51), "metrics: 51; must be 1 to 50"),
         (lambda: power_of_detection(90, FEW, tied=50), "tied"),
         (lambda: power_of_mock("baseline/surface", FEW), "is not a mock judge"),
-        (lambda: Question(n=0), "n is 0; allowed: 1 to 5,000"),
-        (lambda: Question(runs=0), "`runs`: 0; allowed: 1 or more"),
-        (lambda: Question(kinds=0), "kinds: 0; allowed"),
+        (lambda: Question(n=0), "n is 0; must be 1 to 5,000"),
+        (lambda: Question(runs=0), "`runs`: 0; must be 1 or more"),
+        (lambda: Question(kinds=0), "kinds: 0; must be"),
         (lambda: power("nowhere", question=FEW), "holds no run"),
     ],
 )

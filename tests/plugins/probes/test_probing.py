@@ -184,9 +184,9 @@ def test_paraphrases_come_from_the_perturb_model_and_pass_its_checks(dhp: Run) -
         (("--probe", "verbose"), "--probe: unknown probe 'verbose'; did you mean 'verbosity'?"),
         (("--damage", "reordering"), "--damage 'reordering': takes no number of damages"),
         (("--repeats", "1"), "--repeats 1: allowed: 2 or more, at most 100"),
-        (("--protocol", "choose"), "compares texts; allowed: a pointwise one, which scores them"),
-        (("--out", "file"), "--out file: is a file; allowed: a new folder or that of a probe"),
-        (("--out", "full"), "--out full: holds other files and no probe; allowed: a new or empty folder"),
+        (("--protocol", "choose"), "compares texts; must be a pointwise one, which scores them"),
+        (("--out", "file"), "--out file: is a file; must be a new folder or that of a probe"),
+        (("--out", "full"), "--out full: holds other files and no probe; must be a new or empty folder"),
         (
             ("--probe", "verbosity", "--perturb-model", "openai/x"),
             "--perturb-model: is for the paraphrases of the probe invariance; leave it out",

@@ -224,7 +224,7 @@ def test_no_answers_at_all_are_one_line(tmp_path: Path, content: str) -> None:
     ("other", "message"),
     [
         (sheet(2, survey="0" * 12), r"1\.json: survey: '0+' is not that of .*0\.json, '28672bb4793a'"),
-        (sheet(1, date="2026-06-01"), r"1\.json: the same answers as .*0\.json; allowed: each expert once"),
+        (sheet(1, date="2026-06-01"), r"1\.json: the same answers as .*0\.json; must have each expert once"),
         (
             sheet(2, answers={"random_typos": "fluency"}),
             "'fictional_named_entities' is answered in only one of",
