@@ -37,12 +37,11 @@ def recorded_texts(path: Path) -> Dataset:
         Variant(name, parse_variant(name).perturber, level, "given", parse_variant(name).degree)
         for name, level in levels.items()
     )
-    known = {example.id for example in examples}
     made = tuple(
-        PerturbedText(name, variant.name, _text(texts[name, variant.name], "text") or NO_TEXT)
+        PerturbedText(example.id, variant.name, _text(texts[example.id, variant.name], "text") or NO_TEXT)
         for variant in variants
-        for name in known
-        if (name, variant.name) in texts
+        for example in examples
+        if (example.id, variant.name) in texts
     )
     return Dataset(path.stem, examples, function_task(), None, examples, variants, made)
 

@@ -8,6 +8,7 @@ import pytest
 import dhp
 from dhp.core.errors import InputError
 from dhp.core.recorded import as_ratings
+from dhp.loaders.recorded import recorded_texts
 
 
 def rated(frame: pd.DataFrame) -> list[tuple[str, str, float | None, str]]:
@@ -86,6 +87,12 @@ def test_the_n_beside_a_figure_is_what_it_rests_on(graded: Path) -> None:
         "out_of_scale": 0,
         "failed": 0,
     }
+
+
+def test_the_texts_of_a_file_keep_their_order(graded: Path) -> None:
+    texts = recorded_texts(graded)
+    assert [example.id for example in texts.examples] == [f"e{i}" for i in range(10)]
+    assert [text.example for text in texts.pairs] == [f"e{i}" for i in range(6)]
 
 
 def test_texts_without_a_judgement_are_not_asked_about(graded: Path) -> None:
