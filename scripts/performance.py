@@ -100,7 +100,8 @@ def main() -> None:
     options = parser.parse_args()
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}")
 
-    for arguments in (["-m", "dhp", "--help"], ["-m", "dhp.benchmark", "--help"]):
+    for names in (["dhp"], ["dhp", "benchmark"], ["dhp.benchmark"]):
+        arguments = ["-m", *names, "--help"]
         ratio = median_ratio(command(*arguments), command("-c", "pass"), options.repeats)
         print(f"python {' '.join(arguments)}: {ratio:.1f} times python -c pass (bar: 10)")
 

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping
 
 from dhp.core.errors import StoppedEarly
-from dhp.core.text import alike_but_numbers, printable
 
 _MANY, _MOST = 0.1, 0.5
 """Shares of ratings without a score: beyond the first it is said why, beyond the second nothing is well."""
@@ -29,6 +28,8 @@ def on_missing(name: str, counts: Mapping[str, int], failures: Mapping[str, int]
 
 def _causes(counts: Mapping[str, int], failures: Mapping[str, int]) -> list[str]:
     """Causes with their counts, e.g. `136 failed: HTTP 400: no`; reasons that differ in numbers are one."""
+    from dhp.core.text import alike_but_numbers, printable
+
     shown = list(alike_but_numbers(failures).items())[:_SHOWN]
     causes = [f"{count:,} failed: {' '.join(printable(reason).split())}" for reason, count in shown]
     if rest := counts.get("failed", 0) - sum(count for _, count in shown):

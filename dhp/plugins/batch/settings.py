@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError
 from dhp.core.options import near_keywords, option
-from dhp.plugins.batch.providers import check_key, check_provider, takes_many
 
 if TYPE_CHECKING:
     from dhp.llm.fillers import Filler
@@ -48,6 +47,8 @@ class BatchSettings:
             return
         if self.batch_write is not None or self.batch_read:
             raise InputError("`batch`: sends and fetches by itself; leave out `batch_write` and `batch_read`")
+        from dhp.plugins.batch.providers import check_provider
+
         check_provider(self.batch)
 
     @property
@@ -58,7 +59,11 @@ class BatchSettings:
     @property
     def multi_sample(self) -> bool:
         """Whether one request may ask for several samples."""
-        return self.batch is None or takes_many(self.batch)
+        if self.batch is None:
+            return True
+        from dhp.plugins.batch.providers import takes_many
+
+        return takes_many(self.batch)
 
     @property
     def discounted(self) -> bool:
@@ -77,6 +82,8 @@ class BatchSettings:
         from dhp.plugins.batch.jobs import RemoteBatches
 
         if self.batch is not None:
+            from dhp.plugins.batch.providers import check_key
+
             check_key(self.batch)
             batches = RemoteBatches(store.path.parent)
             return ProviderFiller(self.batch, batches, budget, multi_sample=self.multi_sample)
