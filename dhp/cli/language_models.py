@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dhp.llm.settings import ModelSettings
     from dhp.report.printout import Part
 
-_ASK_NO_MODEL = ("mock", "baseline", "column")
+_ASK_NO_MODEL = ("mock", "baseline", "column", "recorded")
 
 
 def check_filler(settings: "ModelSettings", models: Sequence[str | None], *, dry_run: bool = False) -> None:

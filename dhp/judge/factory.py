@@ -115,8 +115,9 @@ def find_judges(
         else:  # asks no model: once for all protocols of a kind
             found = _other_judges(given, seed, judge_settings, context)
             settings_count |= any(isinstance(judge, ObjectJudge) for judge in found)
-            judges += found if pointwise else ()
-            compared = [ComparedRatings(judge) for judge in found] if chosen[-1].pairwise else []
+            judges += [judge for judge in found if pointwise or judge.pairwise]
+            rating = [judge for judge in found if not judge.pairwise]
+            compared = [ComparedRatings(judge) for judge in rating] if chosen[-1].pairwise else []
         judges += [judge.for_benchmark(by_metric=by_metric) for judge in compared]
     if not settings_count:
         raise InputError(
@@ -154,6 +155,10 @@ def find_pairwise_judge(
     """
     if model == AlwaysFirst.model:
         return AlwaysFirst()
+    if model.startswith(RECORDED):
+        raise InputError(
+            f"model '{model}': compares no further texts; its comparisons: dhp battle --recorded"
+        )
     if not _asks_a_model(model):
         (judge,) = _other_judges(model, seed, JudgeSettings(), context)
         return ComparedRatings(judge)
