@@ -3,6 +3,7 @@
 Run it from anywhere: python scripts/early_stopping.py
 """
 
+import argparse
 import logging
 
 import dhp
@@ -30,9 +31,12 @@ def texts(n: int) -> dhp.Dataset:
 
 def main() -> None:
     """Print one line a judge and data set."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", metavar="JUDGE", help="this judge alone")
+    only = parser.parse_args().only
     logging.getLogger("dhp").setLevel(logging.ERROR)
     for data in ("mini/summeval", texts(100)):
-        for model in (*JUDGES, *OTHERS):
+        for model in [only] if only else (*JUDGES, *OTHERS):
             less, full = (
                 way(model, data, controls=False, progress=None)[0] for way in (early_stopping, dhp.run)
             )

@@ -269,12 +269,12 @@ def _check_samples(table: "pd.DataFrame", place: str) -> None:
 def _counts(table: "pd.DataFrame") -> dict[str, int]:
     """Rows, rows by status, and if there are any, rows whose answer was asked for again."""
     by_status = table["status"].value_counts()
-    found: dict[str, int] = {"asked": len(table), **{s: int(by_status.get(s, 0)) for s in RATING_STATUSES}}
+    counts: dict[str, int] = {"asked": len(table), **{s: int(by_status.get(s, 0)) for s in RATING_STATUSES}}
     if "rule" in table:
         rules = table["rule"].astype(str)
         if again := int(((rules == SECOND) | rules.str.startswith(f"{SECOND}:")).sum()):
-            found[ASKED_AGAIN] = again
-    return found
+            counts[ASKED_AGAIN] = again
+    return counts
 
 
 def _clusters(table: "pd.DataFrame", place: str) -> dict[str, str]:

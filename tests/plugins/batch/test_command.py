@@ -83,7 +83,7 @@ def test_wrong_use_is_one_line(dhp: Run, tmp_path: Path) -> None:
 def test_the_dry_run_counts_a_request_a_sample_where_there_is_no_n(
     dhp: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dhp.plugins.batch.settings.check_provider", lambda name: None)
+    monkeypatch.setattr("dhp.plugins.batch.providers.check_provider", lambda name: None)
     way = "benchmark --dataset mini/answer_equivalence --n 2 --model openai/m --dry-run".split()
     assert "together" in dhp(*way, "--batch", "openai").out
     shown = dhp(*way, "--batch", "anthropic").out

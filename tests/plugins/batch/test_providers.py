@@ -244,7 +244,7 @@ def test_a_run_waits_for_its_own_batches_alone(server: Provider, tmp_path: Path)
     (cache.folder / "dhp-other.jsonl").write_bytes((cache.folder / f"{job.name}.jsonl").read_bytes())
     cache._keep(other)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dhp.plugins.batch.settings.check_provider", lambda name: None)
+        patch.setattr("dhp.plugins.batch.providers.check_provider", lambda name: None)
         assert run(server, tmp_path, batch="anthropic").ratings["failed"] == 0
     assert len(server.batches) == 1
     assert {job.name: job.state for job in cache.jobs()} == {job.name: "stored", "dhp-other": "sent"}
