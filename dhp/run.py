@@ -441,7 +441,7 @@ def _judged(
     data, texts = part.dataset, part.candidates()
     asked = judge.asked_about(texts)
     frames = rate_dataset(judge, asked, data.task, data.name, progress=progress, clusters=data.clusters)
-    (ratings,) = merged_ratings(folder.ratings.passing(frames) if folder else frames)
+    (ratings,) = merged_ratings(folder.ratings.tee(frames) if folder else frames)
     if len(asked) < len(texts):
         part = part.rated(ratings.variants)
     ratings = replace(ratings, inapplicable=Counter(t.variant for t in part.texts if t.text is None))

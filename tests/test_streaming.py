@@ -120,7 +120,7 @@ def test_what_breaks_off_leaves_no_file(tmp_path: Path, monkeypatch: pytest.Monk
         raise StoppedEarly("the server gave out")
 
     with pytest.raises(StoppedEarly), ratings_file.RatingsFile(tmp_path / "r.parquet") as file:
-        list(file.passing(frames()))
+        list(file.tee(frames()))
     assert list(tmp_path.iterdir()) == []
 
 

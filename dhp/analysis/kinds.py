@@ -11,7 +11,7 @@ from dhp.analysis.config import ResolvedConfig
 from dhp.analysis.control_state import control_state
 from dhp.analysis.outlook import examples_to_decide
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.results import NOTHING, Cell, Ends, RunDetection, VariantResult
+from dhp.analysis.results import NOTHING, Cell, Interval, RunDetection, VariantResult
 from dhp.analysis.verdict_rule import ALPHA, verdicts
 from dhp.content.catalog import read_probes, variant_name
 from dhp.core.errors import InputError, suggest
@@ -305,7 +305,7 @@ def _kind(detected: Detection, v: int) -> tuple[float, float, float]:
     return float(detected.value[v]), float(detected.low[v]), float(detected.high[v])
 
 
-def _ends(low: float, high: float) -> Ends:
+def _ends(low: float, high: float) -> Interval:
     return None if math.isnan(low) or math.isnan(high) else (float(low), float(high))
 
 

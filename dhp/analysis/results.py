@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SCHEMA = "dhp.results/3"
 
 
-Ends = tuple[float, float] | None
+Interval = tuple[float, float] | None
 """Low and high end of an interval; None if undefined."""
 STRICT: Mapping[str, str | bool] = {"extra": "forbid", "allow_inf_nan": False}
 """How pydantic reads these shapes."""
@@ -68,7 +68,7 @@ class Cell:
     """Share of the pairs in which the score rose."""
     detection: float | None = None
     """P(fell) + P(tied) / 2, in [0, 1]: 0.5 is blind, below it the damage is preferred."""
-    detection_ci: Ends = None
+    detection_ci: Interval = None
     """95 % confidence limits; see `dhp.stats.bounds`. None with fewer than two clusters."""
     auroc: float | None = None
     """Area under the ROC curve of originals against degraded texts, unpaired, in [0, 1]."""
@@ -107,7 +107,7 @@ class VariantResult:
     detection: float | None = None
     """Detection by the metric that sees the damage best, in [0, 1], corrected for the choice of the metric;
     see `dhp.stats.detection`. None without a pair. Of a control or attack that of `best_metric`."""
-    detection_ci: Ends = None
+    detection_ci: Interval = None
     """95 % confidence limits."""
     best_metric: str | None = None
     """The metric with the highest detection; the first by name on a tie. Of a control or attack the metric by
@@ -187,7 +187,7 @@ class RunDetection:
     """The lowest of a kind with five pairs or more; equal to that kind's own figure."""
     min_variant: str | None
     """The kind that has it."""
-    ci: dict[str, Ends]
+    ci: dict[str, Interval]
     """95 % confidence limits of `avg`, and of the kind that has `min`."""
 
 
@@ -373,7 +373,7 @@ class Result:
         return () if self.curves else tuple(sorted(self.variants, key=_badness))
 
     @property
-    def noticed(self) -> str:
+    def noticed_of(self) -> str:
         """How many kinds of damage were noticed, of how many: `10 of 12`."""
         return f"{sum(row.state.is_good for row in self.variants)} of {len(self.variants)}"
 

@@ -110,7 +110,7 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> tuple[Counter[st
         from dhp.runs.reader import RatingsFile
 
         with RatingsFile(target) as file:
-            for frame in file.passing(frames):
+            for frame in file.tee(frames):
                 counted(frame)
             file.finish()
         return counts, failures

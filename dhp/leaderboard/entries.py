@@ -12,7 +12,7 @@ from pathlib import Path
 from dhp.analysis.analyze import analyze_ratings, averages
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.ratings import RatingsArray, ratings_of_file
-from dhp.analysis.results import Ends, Result, Results
+from dhp.analysis.results import Interval, Result, Results
 from dhp.content.catalog import DATASETS, names_of, read_card, read_suite, read_task
 from dhp.core.errors import InputError
 from dhp.core.files import indented_json, reason, write_lines
@@ -124,13 +124,13 @@ def newest(entries: Sequence[Entry]) -> list[Entry]:
     return list(kept.values())
 
 
-def score(result: Result, quantity: str) -> tuple[float | None, Ends]:
+def score(result: Result, quantity: str) -> tuple[float | None, Interval]:
     """`detection` or `lowest_detection` with its interval."""
     name = "avg" if quantity == "detection" else "min"
     return getattr(result.detection, name), result.detection.ci[name]
 
 
-def control_score(result: Result) -> tuple[float | None, Ends]:
+def control_score(result: Result) -> tuple[float | None, Interval]:
     """Detection of the control that the state of harmless edits is of, with its interval."""
     row = next((row for row in result.controls if row.verdict == result.harmless_edits), None)
     return (None, None) if row is None else (row.detection, row.detection_ci)

@@ -323,16 +323,17 @@ def _data(tables: Sequence[Table]) -> dict[str, Any]:
 def _figures(entry: Entry) -> dict[str, Any]:
     r = entry.result
     return {
-        "averages": {name: _with_ends(*score(r, name)) for name in QUANTITIES},
+        "averages": {name: _with_interval(*score(r, name)) for name in QUANTITIES},
         "variants": {
-            variant_name(v.variant): [*_with_ends(v.detection, v.detection_ci), v.verdict] for v in r.variants
+            variant_name(v.variant): [*_with_interval(v.detection, v.detection_ci), v.verdict]
+            for v in r.variants
         },
-        "noticed": r.noticed,
-        "harmless": [*_with_ends(*control_score(r)), r.harmless_edits],
+        "noticed": r.noticed_of,
+        "harmless": [*_with_interval(*control_score(r)), r.harmless_edits],
     }
 
 
-def _with_ends(value: float | None, ends: tuple[float, float] | None) -> list[float | None]:
+def _with_interval(value: float | None, ends: tuple[float, float] | None) -> list[float | None]:
     return [value, *(ends or (None, None))]
 
 

@@ -123,12 +123,12 @@ class CachedModel:
         left_to_engine: list[Request] = []
         taken = 0
         for request in requests:
-            cached, left = self._looked_up(request)
+            cached, left = self._from_store(request)
             if left.samples and filler.take(Pending(self.model, left, self.run)):
                 taken += 1
                 continue
             if left.samples:
-                cached, left = self._looked_up(request)  # as the filler may have stored replies
+                cached, left = self._from_store(request)  # as the filler may have stored replies
             if left.samples:
                 left_to_engine.append(request)
             else:
@@ -168,10 +168,10 @@ class CachedModel:
 
         It will if none of `some` requests is stored, or, without any, no reply of the model.
         """
-        if isinstance(self.model, Client) and self.context.filler is None and not self._knows(some):
+        if isinstance(self.model, Client) and self.context.filler is None and not self._is_stored(some):
             self.model.check()
 
-    def _knows(self, some: Iterable[Request]) -> bool:
+    def _is_stored(self, some: Iterable[Request]) -> bool:
         store, some = self.context.store, list(some)
         if store is None or self.context.refresh:
             return False
@@ -190,7 +190,7 @@ class CachedModel:
             return {}
         return self.context.store.find(wanted, place)
 
-    def _looked_up(self, request: Request) -> tuple[Outcomes, Request]:
+    def _from_store(self, request: Request) -> tuple[Outcomes, Request]:
         """What is known of a request, and the request for the rest."""
         missing = keys(self.model.model, self.model.endpoint, request)
         cached: dict[int, Reply | Failure] = {}
@@ -283,7 +283,7 @@ class CachedModel:
             while block := list(islice(requests, max(1, engine.rate_limits.concurrency // 4))):
                 asked: dict[tuple[bytes, ...], Request] = {}
                 for request in block:
-                    cached, left = self._looked_up(request)
+                    cached, left = self._from_store(request)
                     if cached:
                         engine.answered = engine.answered or request
                         self._lengths.fitting += 1
@@ -327,7 +327,7 @@ class CachedModel:
 
         def missing() -> Iterator[Request]:
             for request in requests:
-                cached, left = self._looked_up(request)
+                cached, left = self._from_store(request)
                 if left.samples and (misfit := model.misfit(request)):
                     self._lengths.count_too_long(misfit)
                     failed = dict.fromkeys(left.samples, Failure(misfit))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from dhp.analysis.passing import PassShare
-from dhp.analysis.results import FEWEST_PAIRS, Cell, Ends, Result, VariantResult
+from dhp.analysis.results import FEWEST_PAIRS, Cell, Interval, Result, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.records import parse_variant
 from dhp.core.verdicts import NOTICED, foremost
@@ -40,7 +40,7 @@ class Column(Generic[Row]):
     """Its meaning, in a sentence without a full stop."""
     words: Callable[[Row], str] | None = None
     """The cell as people read it, if the value does not say all; takes the place of `form`."""
-    ends: Callable[[Row], Ends] | None = None
+    ends: Callable[[Row], Interval] | None = None
     """Confidence limits of a share, which stand beside it."""
     right: bool = True
     """Whether it is aligned right."""
@@ -112,7 +112,7 @@ def _cell_p(cell: Cell) -> float | None:
 
 
 def _noticed(result: Result) -> str | None:
-    return None if result.too_few or result.curves else result.noticed
+    return None if result.too_few or result.curves else result.noticed_of
 
 
 def _all_noticed(results: Sequence[Result]) -> str:

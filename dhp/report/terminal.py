@@ -5,7 +5,7 @@ from itertools import chain
 
 from rich.text import Text
 
-from dhp.analysis.results import DoseResponse, Ends, Result, Results, VariantResult
+from dhp.analysis.results import DoseResponse, Interval, Result, Results, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import diff
 from dhp.core.records import protocol_name
@@ -199,7 +199,7 @@ def _both_ways_table(pointwise: Result, pairwise: Result) -> TextTable:
     return TextTable(title, ("kind", *figures), [*rows, ("all", *chain(*whole))], figures, styles)
 
 
-def _cells(detection: float | None, ends: Ends) -> tuple[str, str]:
+def _cells(detection: float | None, ends: Interval) -> tuple[str, str]:
     return percent(detection), percents(ends)
 
 

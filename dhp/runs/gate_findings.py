@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from dhp.analysis.results import Ends, Result, Results, VariantResult
+from dhp.analysis.results import Interval, Result, Results, VariantResult
 from dhp.content.catalog import named_kinds, variant_name
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL
@@ -29,7 +29,7 @@ def result_name(result: Result) -> str:
     return ", ".join((result.dataset, result.model, *([result.protocol] if result.asked else [])))
 
 
-def figure(value: float | None, ends: Ends) -> str:
+def figure(value: float | None, ends: Interval) -> str:
     """A detection in per cent with its interval."""
     interval = "" if ends is None else f" ({_points(ends[0]):.1f}–{_points(ends[1]):.1f})"
     return "undefined" if value is None else f"{_points(value):.1f} %{interval}"

@@ -185,7 +185,7 @@ class RatingsFile:
             if path.exists() and not path.is_file() and not _are_parts(path):
                 raise InputError(f"{path}: holds something else than ratings; remove it")
 
-    def passing(self, frames: "Iterable[pd.DataFrame]") -> "Iterator[pd.DataFrame]":
+    def tee(self, frames: "Iterable[pd.DataFrame]") -> "Iterator[pd.DataFrame]":
         """Tables of ratings, each taken before it is passed on."""
         for frame in frames:
             self.add(frame)

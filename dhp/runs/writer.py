@@ -111,7 +111,7 @@ class RunFolder:
         if (manifest := self.path / MANIFEST).exists():
             written = {k: v for k, v in self._written(manifest)[0].items() if k in known}
             if self._holds_more():
-                self._check_same(_without_room(written), _without_room(known))
+                self._check_same(_without_max_tokens(written), _without_max_tokens(known))
 
     def claim(self, identity: Mapping[str, object], usage: Mapping[str, Mapping[str, int]]) -> None:
         """Check that the folder is new, empty or that of the same run, and write the manifest.
@@ -283,7 +283,7 @@ def _judges(identity: Mapping[str, Any]) -> list[tuple[tuple[str, str], dict[str
     return judges
 
 
-def _without_room(identity: Mapping[str, object]) -> dict[str, Any]:
+def _without_max_tokens(identity: Mapping[str, object]) -> dict[str, Any]:
     """Parts of an identity without the room for answers, which a run may widen, and the name made of it."""
     plain: dict[str, Any] = json.loads(json.dumps(identity))
     for model in plain.get("models", ()):

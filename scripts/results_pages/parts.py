@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from dhp.analysis.passing import PassShare
-from dhp.analysis.results import Ends, Result, VariantResult
+from dhp.analysis.results import Interval, Result, VariantResult
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.core.records import IDENTITY
@@ -29,7 +29,7 @@ class Cell:
     """Pairs."""
     detection: float | None
     """Of the metric that sees the damage best."""
-    ci: Ends
+    ci: Interval
     metric: str
     """That metric; empty where there is one only."""
     d: float | None
@@ -57,14 +57,14 @@ class Audit:
         return self.result.detection.avg
 
     @property
-    def ci(self) -> Ends:
+    def ci(self) -> Interval:
         """The 95 % interval of the mean."""
         return self.result.detection.ci["avg"]
 
     @property
     def noticed(self) -> str:
         """How many kinds were noticed, of how many."""
-        return self.result.noticed
+        return self.result.noticed_of
 
     @property
     def harmless(self) -> str:

@@ -116,7 +116,7 @@ def test_markdown_begins_with_the_sentence_and_the_verdict_and_has_the_figures()
     assert text.replace("\\", "").startswith(f"**{sentence}**\n\n### baseline/surface on mini/story_cloze: ")
     verdict, _, kinds = text.partition("### mini/story_cloze: baseline/surface")
     averages = [f"{found.d_avg:.2f}", f"{found.d_min:.2f}"]
-    assert rows_of(verdict)[1][:4] == [result.dataset, *averages, found.noticed]
+    assert rows_of(verdict)[1][:4] == [result.dataset, *averages, found.noticed_of]
     heading, *rows = rows_of(kinds)
     assert heading == ["kind", "detection", "verdict", "best metric", "pairs"]
     for row, v in zip(rows, (*found.damage, *found.probes), strict=True):

@@ -120,7 +120,7 @@ def test_a_seventh_word_is_on_every_surface(
     assert f"{SIGN} {WORD}: {MEANING}" in found["page"], "the key"
     assert 'style="color:#abcdef"' in found["notebook"]
     assert results[0].variants[0].state is seventh
-    assert results[0].noticed == "5 of 6", "it is no good word"
+    assert results[0].noticed_of == "5 of 6", "it is no good word"
 
 
 def test_one_more_column_is_on_every_surface(run_with_it: Path, capsys: pytest.CaptureFixture[str]) -> None:

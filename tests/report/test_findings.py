@@ -30,7 +30,7 @@ def test_the_worst_kinds_come_first() -> None:
     ]
     found = result(*rows)
     assert [each.variant for each in found.damage] == list("dgcfebha")
-    assert found.noticed == "1 of 8"
+    assert found.noticed_of == "1 of 8"
     assert found.lowest is not None
     assert found.lowest.variant == "d"
 

@@ -397,7 +397,7 @@ def test_the_table_of_results_has_d_in_front(plain: Run, pages: dict[str, str]) 
     parsed = Parsed(table)
     for result in plain.results:
         shown = next(row for row in parsed.rows if result.dataset in row and result.judge in row)
-        assert shown[2:5] == [two(result.d_avg), two(result.d_min), result.noticed]
+        assert shown[2:5] == [two(result.d_avg), two(result.d_min), result.noticed_of]
 
 
 def test_bars_of_d_have_a_line_at_1_and_name_every_figure(plain: Run, pages: dict[str, str]) -> None:
