@@ -51,7 +51,7 @@ class Grammar:
 
 _RATING_WORDS = (
     "score|rating|grade|marks?|verdict|answer|result|evaluation|assessment|judge?ment|overall|total|final"
-    "|conclusion"
+    "|conclusion|choice"
     "|boxed|rate|decision|label|class|classification|value|outcome"
     "|bewertung|punktzahl|wertung|note|gesamtnote|gesamtbewertung|endnote|ergebnis|urteil"
     "|évaluation|notation|puntuación|calificación|puntaje|valoración|nota|punteggio|voto|valutazione"
@@ -87,10 +87,10 @@ CRITERIA = (
 """Words for the quality of a text that stand before a score where the criterion asked about is not known."""
 _CRITERIA_SIGNS = "连贯性|流畅性|相关性|一致性|准确性|完整性|质量|自然度"
 
-_OPEN = r"[\s\"'(\[{|•·#>✅❌⭐★-]{0,12}"
+_OPEN = r"[\s\"'(\[{|•·#>✅❌⭐★.…-]{0,12}"
 _GROUNDS = (
-    r"(?:(?:based on|considering|given|weighing|after weighing|due to) (?:this|these|those|all|the|both|my)\b"
-    r"[^.;:\n\"“”]{0,120}?, )?"
+    r"(?:(?:(?:based on|considering|given|weighing|due to) (?:this|these|those|all|the|both|my)\b"
+    r"|after (?:weighing|comparing|reviewing|evaluating|analy[sz]ing|considering)\b)[^.;:\n\"“”]{0,120}?, )?"
 )
 LEAD = (
     r"(?:(?:so|therefore|thus|hence|overall|in conclusion|to conclude|finally|in summary|in short|all in all"
@@ -105,9 +105,15 @@ _DET = r"(?:(?:my|the|your|our|its|a|this) )?"
 _ADJECTIVES = (
     rf"(?:(?:{_FINAL_WORDS}|numeric(?:al)?|revised|corrected|updated|adjusted|suggested|assigned|given"
     rf"|appropriate|fair|quality|star|resulting|recommended"
-    rf"|corresponding|integer|single|da|{_TEXTS}|最终|最后|总体|综合|総合|最終|최종|종합) ?){{0,3}}"
+    rf"|corresponding|integer|single|da|{_TEXTS}|翻译|译文|文本|文章|摘要|质量|整体"
+    r"|最终|最后|总体|综合|総合|最終|최종|종합) ?){0,3}"
 )
-_ASIDE = r"(?: ?[(\[][^()\[\]\n]{0,60}[)\]])?"
+_OF_OTHERS = (
+    r"(?:source|reference|original|gold|human|previous|earlier|old|baseline|target|expected"
+    r"|(?:max(?:imum)?|min(?:imum)?)(?=[)\]]))\b"
+)
+_AFTER_NOUN = r"(?: (?:finale?|global|totale?|gen[eé]ral|geral|generale|complessiv[oa]))?"
+_ASIDE = rf"(?: ?[(\[](?!(?:of |for )?(?:the )?{_OF_OTHERS})[^()\[\]\n]{{0,60}}[)\]])?"
 _IT = (
     rf"(?:(?:the|this|that) (?:(?:given|provided|above|whole|entire|generated|candidate|model|coherence"
     rf"|fluency|quality|naturalness"
@@ -147,7 +153,7 @@ def _label(names: tuple[str, ...], signed: bool) -> re.Pattern[str]:
         rf"{_OPEN}{_LEAD}{_DET}【?(?:(?P<for>{_ADJECTIVES})(?:(?P<name>{known})(?P<of> (?:score|rating"
         rf"|grade))?"
         rf"|(?P<key>(?:{_RATING_WORDS})s?\b|(?:{_RATING_SIGNS}){{1,2}}))"
-        rf"|(?P<scale>(?=[(\[]\d)))】?{of_what}{_ASIDE}[\"')\]]{{0,3}}"
+        rf"|(?P<scale>(?=[(\[]\d)))】?{_AFTER_NOUN}{of_what}{_ASIDE}[\"')\]]{{0,3}}"
         rf"(?P<separator>{separator}{gap}|\]? ?\n{{1,3}}[\"'(\[]{{0,3}}|[ \]](?=[\[(\d.+★⭐🌟-])\[{{0,2}}"
         rf"|(?<=[^\x00-\x7f])){_ABOUT}(?:(?:yes|no|somewhat) \()?",
         re.I,
@@ -166,7 +172,7 @@ _SIGNED_BARE = re.compile(
     rf"(?:[\s\"'({{|•·✅❌]|\[(?!\[)){{0,12}}{_LEAD}{_ON_A_SCALE}{_ABOUT}(?P<boxed>\[\[ ?)?",
     re.I,
 )
-_WEAK = re.compile(r"\s*(?:response|assistant|output|perfect|da|(?:yes|no)(?=[.,:]))[.,:]\s*", re.I)
+_WEAK = re.compile(r"\s*(?:response|assistant|output|perfect|da|yes(?=[.,:])|no(?=[,:]))[.,:]\s*", re.I)
 """Words before a value that is all that follows."""
 _WORD_BEFORE = re.compile(
     r"[\s\"'(\[-]{0,6}(?:(?:yes|no|somewhat|very|mostly|fully|not|good|fair|poor|excellent|bad|great"
@@ -186,17 +192,24 @@ _I_SAY = (
     r"(?:(?:i|we)(?:'d| would| will|'ll| am|'m)?(?: (?:therefore|thus|personally|also|hence|ultimately"
     r"|finally|still|have to"
     r"|decided to|choose to))? (?:rate|rated|give|gave|giving|score|scored|assign|assigned|assigning|say"
-    r"|choose|grade|go with|settle (?:on|for|at)"
+    r"|choose|grade|go(?:ing)? with|settle (?:on|for|at)"
     r"|land (?:on|at)|lean towards?|award|mark|put|answer|rating|pick|select)\b(?: that)?(?: (?:it"
     r"|this)(?:'s| is))?|i'd)"
+)
+_FITTING = (
+    r" (?:is|seems|feels|would be) (?:most )?(?:appropriate|warranted|fair|justified|suitable"
+    r"|reasonable|fitting)"
+    r"(?: (?:here|for (?:this|the) [a-z]+))?"
 )
 _STATED = re.compile(
     rf"{_OPEN}{_LEAD}{_ON_A_SCALE}"
     rf"(?:{_I_SAY}(?: {_IT})?(?: (?:for|on|in) (?:its )?[a-z]+)?{_VALUED}"
-    rf"|{_IT}(?:'s| is| results in| leads to| gets| receives| earns| scores| merits| rates)(?: (?:rated"
-    rf"|scored|given))?{_VALUED}"
+    rf"|{_IT}(?:'s| is| results in| leads (?:me )?to| gets| receives| earns| scores| merits| rates)"
+    rf"(?: (?:rated|scored|given))?{_VALUED}"
     rf"|(?:the|this) {_TEXTS} would (?:receive an? (?:score|rating) of|be (?:rated|scored)(?: as)?(?: an?)?) "
     r"(?=[\w/]{1,8}(?: \(\w+\))?(?:\.\s|\.?\s*\Z| because\b))"
+    rf"|(?:i (?:think|believe|feel)(?: that)? )?an? (?:score|rating|grade) of "
+    rf"(?=[\w./]{{1,8}}(?: out of \d+)?{_FITTING}(?:[.!,]|\Z| because\b| since\b| given\b))"
     rf"|(?:je (?:donne|mets|note)|ich (?:gebe|vergebe|bewerte)(?: (?:es|ihn|sie))?(?: mit)?|我(?:给予?|打|评"
     rf"|选择?|认为是)(?:它|出)?|(?:给予|打|评为?|最终|最后)) ?)",
     re.I,
@@ -260,8 +273,9 @@ _PAUSE = re.compile(
 )
 _EQUALS = re.compile(r" = (?=[A-Za-z])")
 _REASON = re.compile(
-    r" (?:because|since|as|due|for|in terms|on (?:a|the)|based|given|which|with|but|although|though|while"
-    r"|overall|out|here"
+    rf"{_FITTING}(?=[.!,]|\Z)| (?:because|since|as|due|for|in terms"
+    rf"|on (?:a|the|its|{'|'.join(CRITERIA)})"
+    r"|based|given|which|with|but|although|though|while|overall|out|here"
     r"|indicating|suggesting|meaning|reflecting|showing|according|considering|rather than|instead of|and"
     r"|when|in)\b|(?:因为|由于|因)",
     re.I,
@@ -274,7 +288,8 @@ _CORRECTED = re.compile(
 )
 _IN_DOUBT = re.compile(
     r"[\s(]*(?:or\b|says?\b|said\b|according to|claims?\b|writes?\b|wrote\b|maybe\b|perhaps\b|possibly\b"
-    r"|if\b|unless\b|rather (?!than)|to\b|(?:but|and) (?:no\b"
+    rf"|if\b|unless\b|rather (?!than)|to\b|part\b(?! (?:because|due|since|as))|the {_OF_OTHERS}"
+    r"|(?:but|and) (?:no\b"
     r"|maybe|perhaps|if|rather|or)|rounded"
     r"|at (?:most|best|least)|not (?:really|quite)|\?)",
     re.I,

@@ -71,7 +71,9 @@ _CHOOSES = (
 )
 _IS = r"(?:'s| is| are| was| seems(?: to be)?| appears to be)"
 
-_LABELLED = re.compile(rf"{_OPEN}{_LEAD}{_KEY}{_SEPARATOR}{_option()}(?:{_IS}{_ADVERBS}{_BETTER})?", re.I)
+_LABELLED = re.compile(
+    rf"{_OPEN}{_LEAD}{_KEY}{_SEPARATOR}{_option()}(?:{_IS}{_ADVERBS}{_BETTER}{_THAN})?", re.I
+)
 _BOXED = re.compile(rf"{_OPEN}{_LEAD}(?:{_KEY}{_SEPARATOR})?\[\[ ?{_option()} ?\]\]", re.I)
 _SENTENCES = (
     ("stated", re.compile(rf"{_OPEN}{_LEAD}{_option()}{_IS}{_ADVERBS}{_BETTER}{_THAN}", re.I)),
