@@ -25,7 +25,7 @@ from dhp.judge.extraction.values import ReadValue, Value
 def _reader(labels: tuple[str, ...]) -> ReadValue:
     longest_first = sorted(range(len(labels)), key=lambda i: -len(labels[i]))
     patterns = [
-        (re.compile(rf"{re.escape(plain(labels[i]))}(?![\w+]|-(?=\w)|'(?=\w)|\.\w)", re.I), i + 1.0)
+        (re.compile(rf"{re.escape(plain(labels[i]))}(?![\w+]|-(?=\w)|'(?=\w)|\.\w|\. \d)", re.I), i + 1.0)
         for i in longest_first
     ]
 

@@ -60,7 +60,7 @@ _RATING_WORDS = (
     "|beoordeling|cijfer|ocena|puan|skor|nilai|điểm"
 )
 _RATING_SIGNS = (
-    "评分|得分|分数|打分|评级|总分|答案|星级|等级|评价|结果|评估|结论|最终|综合|評価|スコア|点数|評点|採点"
+    "评分|得分|分数|打分|评级|总分|答案|星级|等级|评价|结果|评估|结论|判断|判定|最终|综合|評価|スコア|点数|評点|採点"
     "|得点|점수|평점|평가|등급|별점|총점|결과"
 )
 """Of scripts that put no space between words."""
@@ -101,7 +101,10 @@ LEAD = (
 )
 """Words with which a sentence of the judge's own may begin."""
 _LEAD = rf"{LEAD}(?:here(?:'s| is) )?"
-_DET = r"(?:(?:my|the|your|our|its|a|this) )?"
+_DET = (
+    r"(?:(?:my|the|your|our|its|a|this|meine?|die|das|ma|la|le|mi|minha|mia|mio|моя) "
+    r"|(?:(?:因此|所以|综上),?)?我的|(?:因此|所以|综上),?)?"
+)
 _ADJECTIVES = (
     rf"(?:(?:{_FINAL_WORDS}|numeric(?:al)?|revised|corrected|updated|adjusted|suggested|assigned|given"
     rf"|appropriate|fair|quality|star|resulting|recommended"
@@ -132,6 +135,7 @@ _ABOUT = (
 )
 _ON_A_SCALE = r"(?:on (?:a|the) scale (?:of|from) \d+ ?(?:to|-) ?(?P<high>\d+)[:,]? (?:(?:this|it) is )?)?"
 _UNSIGNED_GAP = r"[ \n\"'(\[{:=|>✅❌]{0,12}(?:-+>? )?[ \"'(\[]{0,3}"
+_IS = r"| (?:is|are|ist|lautet|est|es|è|é)(?: ?:)?(?= )|[は为是는은]"
 _SIGNED_GAP = r"[ \n\"'(\[{:=|>✅❌]{0,12}"
 
 
@@ -146,15 +150,14 @@ def _label(names: tuple[str, ...], signed: bool) -> re.Pattern[str]:
         rf"|assign))?(?: {_SCALE_PHRASE})?"
     )
     gap = _SIGNED_GAP if signed else _UNSIGNED_GAP
-    separator = (
-        r"(?: ?[:=|>]| is(?: ?:)?| are)" if signed else r"(?: ?[:=|>]| ?-+>?(?=[ >])| is(?: ?:)?| are)"
-    )
+    separator = rf"(?: ?[:=|>]{_IS})" if signed else rf"(?: ?[:=|>]| ?-+>?(?=[ >]){_IS})"
     return re.compile(
         rf"{_OPEN}{_LEAD}{_DET}【?(?:(?P<for>{_ADJECTIVES})(?:(?P<name>{known})(?P<of> (?:score|rating"
         rf"|grade))?"
         rf"|(?P<key>(?:{_RATING_WORDS})s?\b|(?:{_RATING_SIGNS}){{1,2}}))"
-        rf"|(?P<scale>(?=[(\[]\d)))】?{_AFTER_NOUN}{of_what}{_ASIDE}[\"')\]]{{0,3}}"
-        rf"(?P<separator>{separator}{gap}|\]? ?\n{{1,3}}[\"'(\[]{{0,3}}|[ \]](?=[\[(\d.+★⭐🌟-])\[{{0,2}}"
+        rf"|(?P<scale>(?=[(\[]\d+[^\d()\[\]]{{1,6}}\d)))】?{_AFTER_NOUN}{of_what}{_ASIDE}[\"')\]]{{0,3}}"
+        rf"(?P<separator>{separator}{gap}|\]? ?\n{{1,3}}[\"'(\[]{{0,3}}|\] (?=\S)"
+        rf"|[ \]](?=[\[(\d.+★⭐🌟-])\[{{0,2}}"
         rf"|(?<=[^\x00-\x7f])){_ABOUT}(?:(?:yes|no|somewhat) \()?",
         re.I,
     )
@@ -210,7 +213,11 @@ _STATED = re.compile(
     r"(?=[\w/]{1,8}(?: \(\w+\))?(?:\.\s|\.?\s*\Z| because\b))"
     rf"|(?:i (?:think|believe|feel)(?: that)? )?an? (?:score|rating|grade) of "
     rf"(?=[\w./]{{1,8}}(?: out of \d+)?{_FITTING}(?:[.!,]|\Z| because\b| since\b| given\b))"
-    rf"|(?:je (?:donne|mets|note)|ich (?:gebe|vergebe|bewerte)(?: (?:es|ihn|sie))?(?: mit)?|我(?:给予?|打|评"
+    rf"|(?:je (?:lui )?(?:donne|mets|note|attribue)(?: donc)?(?: (?:la|une) note de)?"
+    r"|(?:insgesamt )?(?:ich (?:gebe|vergebe|bewerte)|(?:gebe|vergebe) ich)(?: (?:de[rmn]|die|das"
+    r"|diese[rnms]?|es|ihn"
+    r"|sie|ihm|ihr)(?: \w+)?)?(?: daher| also)?(?: mit| eine)?|(?:le )?(?:doy|asigno) una?(?: (?:nota"
+    r"|puntuación) de)?|我(?:给予?|打|评"
     rf"|选择?|认为是)(?:它|出)?|(?:给予|打|评为?|最终|最后)) ?)",
     re.I,
 )
@@ -266,40 +273,44 @@ _NOT_OWN = re.compile(
 """Words by which the sentence may speak of another rating, or of none that was given."""
 
 _SPACE_MARK = r"[ ]*[\"'”’»)\]}|。！✅❌👍🌟⭐★]*[ ]*"
-_SOLID_END = re.compile(rf"{_SPACE_MARK}[.!+*]?{_SPACE_MARK}(?:\Z|\n)")
+_SOLID_END = re.compile(rf"(?:です|입니다)?{_SPACE_MARK}[.!+*]?{_SPACE_MARK}(?:\Z|\n)")
 _SENTENCE_END = re.compile(rf"{_SPACE_MARK}(?:[.!]{_SPACE_MARK}(?= )|[。！；])")
 _PAUSE = re.compile(
     r"[ ]*[\"'”’»\])}]{0,3}(?:[,;:](?=[ \u3000-\u9fff\uac00-\ud7af])|、| ?-+ | \||(?= ?[(\[（])|(?<=\)) )"
 )
 _EQUALS = re.compile(r" = (?=[A-Za-z])")
 _REASON = re.compile(
-    rf"{_FITTING}(?=[.!,]|\Z)| (?:because|since|as|due|for|in terms"
+    rf"{_FITTING}(?=[.!,]|\Z)| (?:because|since|as|due to|for|in terms"
     rf"|on (?:a|the|its|{'|'.join(CRITERIA)})"
     r"|based|given|which|with|but|although|though|while|overall|out|here"
-    r"|indicating|suggesting|meaning|reflecting|showing|according|considering|rather than|instead of|and"
+    r"|indicating|suggesting|meaning|reflecting|showing|according|considering|rather than|instead of"
+    r"|and(?! (?:above|up|higher|over|below|lower)\b)"
     r"|when|in)\b|(?:因为|由于|因)",
     re.I,
 )
 _NEW_SENTENCE = re.compile(r" (?=[A-Z][a-z]|I[ '])")
 _CORRECTED = re.compile(
-    r"[\s(]*(?:no[,.;:!]|no wait|wait\b|actually\b|correction\b|scratch that|sorry[,:]|hmm\b"
+    r"[\s(.…]*(?:no[,.;:!]|no wait|wait\b|actually\b|correction\b|scratch that|sorry[,:]|hmm\b"
     r"|on second thought)",
     re.I,
 )
 _IN_DOUBT = re.compile(
     r"[\s(]*(?:or\b|says?\b|said\b|according to|claims?\b|writes?\b|wrote\b|maybe\b|perhaps\b|possibly\b"
     rf"|if\b|unless\b|rather (?!than)|to\b|part\b(?! (?:because|due|since|as))|the {_OF_OTHERS}"
+    r"|(?:this|that|which) is what|(?:as|so) (?:the|this) \w+ (?:demands|asks|says|requests|claims"
+    r"|instructs)\b"
     r"|(?:but|and) (?:no\b"
     r"|maybe|perhaps|if|rather|or)|rounded"
     r"|at (?:most|best|least)|not (?:really|quite)|\?)",
     re.I,
 )
-_BETWEEN = re.compile(r" ?[,;:/(\[|-]?[ -]*(?:and |or |to |but )?(?=\S)")
+_BETWEEN = re.compile(r"[ )\]]{0,4}[,;:/(|-]?[ -]*(?:and |or |to |but )?\[{0,2}(?=\S)")
 _PARENTHESES = re.compile(r" ?[(\[=]? ?")
+_MORE_THAN = re.compile(r"[:=] ?>|[:=] <")
 _SHARE = re.compile(r"[st] for\b")
 """`1 point for the plot`"""
 _SCALE_BESIDE = re.compile(
-    r" ?\(?(?:(?:on|from|in|of|out of) )?(?:(?:an?|the) )?(?:scale (?:of|from) |maximum of "
+    r" ?(?=[(a-z])\(?(?:(?:on|from|in|of|out of) )?(?:(?:an?|the) )?(?:scale (?:of|from) |maximum of "
     r"|max\.? ?)?(?P<low>\d+)(?: ?(?:-|to|~|bis|à|至|到) ?(?P<high>\d+))?"
     r"(?: ?-?(?:point )?scale)?\)?(?= ?(?:[.,;:!)\n-]|\Z| because| since| as))",
     re.I,
@@ -394,6 +405,8 @@ def _of_label(text: str, match: "re.Match[str]", grammar: Grammar) -> Statement 
     if value is None and text.startswith("[[", match.end()):
         value = grammar.read(text, match.end() + 2)
     if value is None:
+        return None
+    if _MORE_THAN.search(match["separator"]):
         return None
     if not match["separator"].strip(" ]") and not _NEEDS_NO_COLON.match(match["key"] or ""):
         return None

@@ -20,11 +20,12 @@ TEN = Scale(min=1.0, max=10.0)
 
 _NOUN = (
     r"(?:outputs?|responses?|assistants?|answers?|repl(?:y|ies)|summar(?:y|ies)|texts?|models?|candidates?"
-    r"|options?|systems?|stor(?:y|ies)|translations?|versions?|choices?|conversations?|passages?)"
+    r"|antwort(?:en)?|réponses?|respuestas?|rispost[ae]|respostas?|options?|systems?|stor(?:y|ies)"
+    r"|translations?|versions?|choices?|conversations?|passages?)"
 )
 _OPTIONS = (
     r"(?P<pair#>[AB12] ?(?:>{1,3}|<{1,3}|=|≈|~) ?[AB12])(?!\w)",
-    rf"(?:the )?{_NOUN} [\"'(\[]{{0,2}}(?P<named#>[ab12])(?![A-Za-z\d])[\"')\]]{{0,2}}",
+    rf"(?:(?:the|la|die) )?{_NOUN} [\"'(\[]{{0,2}}(?P<named#>[ab12])(?![A-Za-z\d])[\"')\]]{{0,2}}",
     rf"(?:the )?(?P<ordinal#>first|second)(?: (?:one|{_NOUN}))?(?![\w-])",
     r"[(\[]{0,2}(?-i:(?P<letter#>[ABab12]))(?![A-Za-z\d'+]|-(?!\s)|\.\w)[)\]]{0,2}",
     r"(?P<tie#>(?:an? )?(?:ties?|tied|draw|toss-up)\b|(?-i:C)(?![\w+'-])|equal(?:ly good)?\b|(?:the )?same\b"
@@ -50,15 +51,18 @@ _KEY = (
     r"(?:(?:(?:my|the|your|our) )?(?:(?:final|overall|clear|my) ){0,2}(?:verdict|answer|choice|winner"
     r"|preference|decision|judge?ment|conclusion|selection|result"
     rf"|(?:better|best|preferred|stronger|superior)(?: (?:one|{_NOUN}|choice|option))?|ranking|final"
-    rf"|overall)|最终答案|答案|选择|结论|更好的(?:是|回答)?|胜者|判断)"
+    rf"|overall)|最终答案|答案|我?选择?|结论|更好的(?:是|回答)?|胜者|判断)"
 )
-_SEPARATOR = r"[\"')\]]{0,2}(?: ?[:=|]| ?->?| (?:is|goes to|would be)(?: ?:)?|是|为)[\s\"'(\[{:]{0,8}"
+_SEPARATOR = (
+    r"[\"')\]]{0,2}(?: ?[:=|]| ?->?| (?:is|goes to|would be)(?: ?:)?|是|为|(?<=[择选]))[\s\"'(\[{:]{0,8}"
+)
 _ADVERBS = (
     r"(?: (?:clearly|slightly|much|far|overall|therefore|thus|indeed|an?|the|marginally|significantly"
     r"|somewhat|generally|definitely|arguably|still|more|narrowly|easily|by far|ultimately)){0,3}"
 )
 _BETTER = (
-    r" (?:better|best|superior|prefer(?:able|red)|stronger|winner|favou?red|chosen|more (?:accurate"
+    r" (?:better|best|besser|meilleure?|mejor|migliore|melhor|superior|prefer(?:able|red)|stronger|winner"
+    r"|favou?red|chosen|more (?:accurate"
     r"|helpful|relevant"
     r"|appropriate|suitable|correct|coherent|fluent|faithful))(?: (?:one|choice|option|" + _NOUN + r"))?"
 )
@@ -69,7 +73,7 @@ _CHOOSES = (
     r"(?:(?:choose|prefer|pick|select|favou?r|(?:would )?go with|vote for|chose|rank|lean towards?)"
     r"|(?:prefer|choos|pick)ing)"
 )
-_IS = r"(?:'s| is| are| was| seems(?: to be)?| appears to be)"
+_IS = r"(?:'s| is| ist| est| es| è| é| are| was| seems(?: to be)?| appears to be)"
 
 _LABELLED = re.compile(
     rf"{_OPEN}{_LEAD}{_KEY}{_SEPARATOR}{_option()}(?:{_IS}{_ADVERBS}{_BETTER}{_THAN})?", re.I
@@ -89,8 +93,8 @@ _SENTENCES = (
     (
         "stated",
         re.compile(
-            rf"{_OPEN}{_LEAD}(?-i:(?P<letter>[AB]))[\"')]? ?(?:的回答|的文本)?(?:明显|略|稍)?(?:更好|更优"
-            rf"|较好|胜出|获胜|更佳)",
+            rf"{_OPEN}{_LEAD}(?:回答|文本|答案|摘要)?(?-i:(?P<letter>[AB]))[\"')]? ?"
+            r"(?:的回答|的文本)?(?:明显|略|稍)?(?:更好|更优|较好|胜出|获胜|更佳)",
             re.I,
         ),
     ),
@@ -388,19 +392,25 @@ def _scores_of_lines(words: str, scale: Scale) -> list[float]:
 
 def _scores_of_line(line: str, scale: Scale) -> list[float]:
     """The one or two scores that a line states; empty where it says anything else before them."""
-    read, values, place = number_reader(scale), list[float](), 0
+    read, values, place, texts = number_reader(scale), list[float](), 0, set[str]()
+    if re.match(r"\W{0,4}\d[.)] \W{0,4}\d", line):  # a mark of a list
+        return []
     while len(values) < 3:
         label = _SCORE_LABEL.match(line, place)
         start = label.end() if label else place + len(line[place:]) - len(line[place:].lstrip(" |\"'(["))
         value: Value | None = read(line, start) or (read(line, place) if label else None)
         if value is None or math.isinf(value.number):
             break
+        if label and label["text"]:
+            if label["text"].lower() in texts:
+                return []
+            texts.add(label["text"].lower())
         if label is None and not values and re.match(r" ?(?:to|or)\b", line[value.end :]):
             return []
         values.append(value.number)
         after = re.match(
             r"[ \"')\]|]*(?:\Z|[.!](?= |\Z)|[,;:/](?! ?\d*[A-Za-z]{3,} ?[a-z]+ ?[a-z]*\Z)|and\b|vs\b|\t"
-            r"|(?=[ -] ?\d)|(?= ?[A-Z|(]))",
+            r"|(?=[ -] ?\d)| -+ (?=[A-Za-z])|(?= ?[A-Z|(]))",
             line[value.end :],
         )
         if after is None:
