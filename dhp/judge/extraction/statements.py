@@ -490,6 +490,8 @@ def _of_words(text: str, start: int, place: int, grammar: Grammar) -> Statement 
 def boxed_at_end(text: str, start: int, grammar: Grammar) -> Statement | None:
     """The value in double brackets that ends the sentence from `start` on, if nobody else speaks there."""
     place = text.rfind("[[", start)
+    if "[[" in text[start : max(place, start)]:
+        return None
     value = grammar.read(text, place + 2 + (text[place + 2 : place + 3] == " ")) if place >= 0 else None
     if value is None or not re.compile(r" ?\]\][ .!)]*\Z").match(text, value.end):
         return None
