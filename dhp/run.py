@@ -200,7 +200,7 @@ def run(spec: RunSpec) -> Results:
     dataset
         Whose texts: a name, a file, a DataFrame, a list of dictionaries, a `Dataset`, or several of them;
         default: the bundled set.
-    data, task, fields, where, n, min_characters, text_language, judge_part
+    data, task, fields, where, strict, n, min_characters, text_language, judge_part
         Which of these texts: fields of `dhp.Choice`.
     suite, perturbers, perturb_model, perturbed, controls, attacks, doses
         How they are degraded: fields of `dhp.Choice`.

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import itertools
 import json
 import logging
 import lzma
@@ -13,7 +14,7 @@ import stat
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedIOBase
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -71,6 +72,17 @@ def read_bytes(path: Path) -> bytes:
         return file.read()
 
 
+def _near(path: Path) -> str:
+    """The name of a file beside it that may be meant, as a question."""
+    from difflib import get_close_matches
+
+    with suppress(OSError):
+        names = [other.name for other in itertools.islice(path.parent.iterdir(), _MOST_NEAR)]
+        if close := get_close_matches(path.name, names, n=1):
+            return f"; did you mean '{close[0]}'?"
+    return ""
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
     """A file to be read; raises `InputError` if it is missing or unreadable."""
@@ -78,7 +90,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         with path.open("rb") as file:
             yield file
     except FileNotFoundError:
-        raise InputError(f"{path}: does not exist") from None
+        raise InputError(f"{path}: does not exist{_near(path)}") from None
     except OSError as e:
         raise InputError(f"{path}: cannot be read ({reason(e)})") from None
 
@@ -105,6 +117,32 @@ def text_lines(name: str, file: BinaryIO) -> Iterator[str]:
         yield text.removesuffix("\n")
     if empty:
         raise InputError(f"{name}: is empty")
+
+
+_MOST_NEAR = 1_000
+"""Files of a folder among which a near name is looked for."""
+_BYTE_ORDER_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_FOREIGN = 0.2
+"""Share of bytes beyond ASCII above which a text is hardly Western."""
+
+
+def decoded_table(name: str, data: bytes) -> str:
+    """As `decoded`, also of UTF-16 and of Windows-1252, as spreadsheets write them; the latter is noted."""
+    encoding = _BYTE_ORDER_MARKS.get(data[:2])
+    beyond = sum(byte > 127 for byte in data[:100_000])
+    with suppress(UnicodeDecodeError):
+        if encoding:
+            return data.decode(encoding)
+        data.decode("utf-8-sig")
+        return decoded(name, data)
+    with suppress(UnicodeDecodeError):
+        if not encoding and beyond <= _FOREIGN * min(len(data), 100_000):
+            text = data.decode("cp1252")
+            logging.getLogger("dhp").warning(
+                "%s: is not UTF-8, read as Windows-1252; if letters look wrong, save it as 'CSV UTF-8'", name
+            )
+            return text
+    raise InputError(f"{name}: not UTF-8 text; save it as UTF-8, in a spreadsheet as 'CSV UTF-8'")
 
 
 def decoded(name: str, data: bytes) -> str:
@@ -143,9 +181,22 @@ def parse_json(place: str, text: str) -> Any:
         raise InputError(f"{place}: broken JSON ({reason(e)})") from None
 
 
-def read_json(path: Path) -> Any:
-    """What a JSON file holds; raises `InputError` if it cannot be read."""
-    return parse_json(str(path), read_text(path))
+_NEEDLESS_COMMA = re.compile(r'"(?:\\.|[^"\\])*"|,(?=\s*[\]}])')
+
+
+def parse_careless_json(place: str, text: str) -> Any:
+    """As `parse_json`, also if there is a comma behind the last entry of a list or an object."""
+    try:
+        return parse_json(place, text)
+    except InputError as e:
+        with suppress(ValueError, RecursionError):
+            return json.loads(_NEEDLESS_COMMA.sub(lambda m: "" if m[0] == "," else m[0], text))
+        raise e from None
+
+
+def read_json(path: Path, *, careless: bool = False) -> Any:
+    """What a JSON file holds; raises `InputError` if it cannot be read. See `parse_careless_json`."""
+    return (parse_careless_json if careless else parse_json)(str(path), read_text(path))
 
 
 def inner_files(path: Path, suffixes: Sequence[str], content: str) -> list[Path]:

@@ -3,23 +3,25 @@
 import csv
 import io
 import itertools
+import json
 import re
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from numbers import Number
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, TypeVar
 
-from dhp.core.errors import InputError, one_of, suggest, unique
+from dhp.core.errors import InputError, one_of, require, suggest, unique
 from dhp.core.files import (
     BROKEN_DATA,
     decoded,
+    decoded_table,
     inner_files,
     opened,
-    parse_json,
+    parse_careless_json,
     read_bytes,
     reason,
     text_lines,
@@ -35,13 +37,20 @@ def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[st
     """The header and the values of each row.
 
     If `tabs` separate and quotation marks do not pair up, these are part of the texts. Otherwise commas
-    separate, or semicolons or tabs if the header has more of those. Raises `InputError` for a row that has
-    more or fewer values than the header, a duplicate column, and broken quotation marks.
+    separate, or semicolons, tabs or vertical bars if the header has more of those, or what a line `sep=;`
+    before the header says. A row of another length than the header is left as it is. Raises `InputError` for
+    a duplicate column and broken quotation marks.
     """
     if not tabs:
-        return _read(name, text, mark_of(text.partition("\n")[0]))
+        first, _, rest = text.partition("\n")
+        if declared := _DECLARED_MARK.fullmatch(first.strip()):
+            return _read(name, rest, declared[1])
+        return _read(name, text, mark_of(first))
     try:
-        return _read(name, text, "\t")
+        header, rows = _read(name, text, "\t")
+        if wrong := _ragged(header, rows):
+            raise InputError(f"{name}: {wrong}")
+        return header, rows
     except InputError as e:
         try:
             return _read(name, text, "\t", csv.QUOTE_NONE)
@@ -49,9 +58,13 @@ def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[st
             raise e from None
 
 
+_DECLARED_MARK = re.compile(r'"?sep=(.)"?', re.I)
+"""The first line by which Excel is told what separates the values."""
+
+
 def mark_of(header: str) -> str:
-    """What separates the values if it may be a comma, a semicolon or a tab."""
-    return max(",;\t", key=header.count)
+    """What separates the values: a comma, a semicolon, a tab or a vertical bar."""
+    return max(",;\t|", key=header.count)
 
 
 def _read(
@@ -62,19 +75,23 @@ def _read(
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, quoting=quoting, strict=True)
         header = next(reader, [])
         rows: list[list[str]] = []
-        for values in filter(None, reader):
-            if len(values) != len(header):
-                raise InputError(
-                    f"{name}: row {len(rows) + 1}: {len(values)} values; must be {len(header)}, as in the "
-                    "header"
-                )
-            rows.append(values)
+        rows += filter(None, reader)
     except csv.Error as e:
         raise InputError(f"{name}: line {reader.line_num}: broken CSV ({e})") from None
     finally:
         csv.field_size_limit(limit)
     unique("column", header, name)
     return header, rows
+
+
+def _ragged(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """What is wrong with the first row of another length than the header; empty if there is none."""
+    numbers = (n for n, values in enumerate(rows, 1) if len(values) != len(header))
+    return next((f"row {n}: {_length_fault(header, rows[n - 1])}" for n in numbers), "")
+
+
+def _length_fault(header: Sequence[str], values: Sequence[str]) -> str:
+    return f"{len(values)} values; must be {len(header)}, as in the header"
 
 
 AT_ONCE = 1_000
@@ -126,7 +143,7 @@ def _sound(rows: Any) -> Any:
     return rows
 
 
-_FORMATS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
+_FORMATS = (".json", ".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 TABLE_SUFFIXES = (*_FORMATS, ".zip")
 """The files that `read_table` takes."""
 LONGEST_TEXT = 1_000_000
@@ -145,6 +162,14 @@ def as_text(value: object) -> str | None:
     return str(value) if is_number else None
 
 
+def _object_in(value: object) -> object:
+    """The JSON object or list that a text holds; anything else as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row of a table."""
@@ -154,6 +179,8 @@ class Row:
     """File and line (JSONL) or row (other formats; 1 is the first after the header)."""
     values: Mapping[str, object]
     """Values of the row: column -> value."""
+    broken: str = ""
+    """Why it cannot be read; it has no values then."""
 
     def fault(self, message: str) -> InputError:
         """An error that names this row."""
@@ -165,6 +192,7 @@ class Row:
             return self.values[column]
         value: object = self.values
         for number, key in _STEP.findall(column):
+            value = _object_in(value)
             if key:
                 value = value.get(key) if isinstance(value, Mapping) else None
             else:
@@ -230,14 +258,21 @@ class Table:
                 )
 
 
-def table(name: str, columns: Iterable[str], rows: Iterable[Row]) -> Table:
-    """A table of `name`; one without rows raises `InputError`.
+def table(name: str, columns: Iterable[str], rows: Iterable[Row], *, broken: bool = False) -> Table:
+    """A table of `name`; one without rows raises `InputError`, and unless `broken` a row that is so, too.
 
     `columns` may be a dictionary that is filled while the rows are read.
     """
-    if not (kept := spooled(rows)):
+    if not (kept := spooled(rows if broken else map(sound, rows))):
         raise InputError(f"{name}: is empty; must have at least one row")
     return Table(name, tuple(columns), kept)
+
+
+def sound(row: Row) -> Row:
+    """The row; raises `InputError` if it is broken."""
+    if row.broken:
+        raise row.fault(row.broken)
+    return row
 
 
 def from_arrow(name: str, parts: Iterable[Any]) -> Table:
@@ -254,18 +289,18 @@ def _arrow_rows(name: str, parts: Iterable[Any], columns: dict[str, None]) -> It
             yield Row(f"{name}: row {next(numbers)}", values)
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path, *, broken: bool = False) -> Table:
     """The rows of a file, by its suffix, or of a folder `NAME.parquet` of parts; see `read_tables` for a
-    `.zip`."""
+    `.zip`. `broken` says whether rows that cannot be read are among them; else they raise `InputError`."""
     if path.is_dir() and path.suffix.lower() == ".parquet":
         columns: dict[str, None] = {}
         return table(str(path), columns, _rows_of_parts(path, columns))
     if path.is_dir():
         raise InputError(f"{path}: is a folder; must be a file ({', '.join(TABLE_SUFFIXES)})")
-    return read_tables(path)
+    return read_tables(path, broken=broken)
 
 
-def read_tables(path: Path, patterns: Sequence[str] = ()) -> Table:
+def read_tables(path: Path, patterns: Sequence[str] = (), *, broken: bool = False) -> Table:
     """The rows of a file, or of all tables in a folder or `.zip`, one after the other.
 
     JSON is a list of objects, or an object of such lists or of columns. `patterns` such as `data/*.json`
@@ -277,18 +312,18 @@ def read_tables(path: Path, patterns: Sequence[str] = ()) -> Table:
         one_of("kind of file", suffix, TABLE_SUFFIXES, str(path))
     if not path.is_dir() and suffix != ".zip":
         with opened(path) as file:
-            return parsed(str(path), suffix, file)
+            return parsed(str(path), suffix, file, broken=broken)
     tables = []
     for inside, data in _zipped(path, patterns) if suffix == ".zip" else _below(path, patterns):
-        one = parsed(f"{path}/{inside}", inside.suffix.lower(), io.BytesIO(data))
+        one = parsed(f"{path}/{inside}", inside.suffix.lower(), io.BytesIO(data), broken=broken)
         where = {FILE: inside.stem, FOLDER: inside.parent.name}
-        rows = tuple(Row(row.place, {**row.values, **where}) for row in one.rows)
+        rows = tuple(replace(row, values={**row.values, **where}) for row in one.rows)
         tables.append(Table(one.name, (*one.columns, *where), rows))
     if not tables:
         wanted = ", ".join(patterns or _FORMATS)
         raise InputError(f"{path}: no table in it; must be a folder or .zip that holds {wanted}")
     columns = dict.fromkeys(c for one in tables for c in one.columns)
-    return table(str(path), columns, (row for one in tables for row in one.rows))
+    return table(str(path), columns, (row for one in tables for row in one.rows), broken=broken)
 
 
 def _rows_of_parts(folder: Path, columns: dict[str, None]) -> Iterator[Row]:
@@ -336,17 +371,20 @@ def _zipped(path: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPath
         raise InputError(f"{path}: broken archive ({reason(e)})") from None
 
 
-def parsed(name: str, suffix: str, file: BinaryIO) -> Table:
+def parsed(name: str, suffix: str, file: BinaryIO, *, broken: bool = False) -> Table:
     """The rows of a file with this suffix; raises `InputError` if it is of another kind."""
     columns: dict[str, None] = {}
-    return table(name, columns, read_rows(name, suffix, file, columns))
+    return table(name, columns, read_rows(name, suffix, file, columns), broken=broken)
 
 
 def read_rows(name: str, suffix: str, file: BinaryIO, columns: dict[str, None]) -> Iterator[Row]:
-    """The rows of `parsed` one by one; Parquet and JSON Lines are never in memory as a whole.
+    """The rows of `parsed` one by one, also broken ones; Parquet and JSON Lines are never in memory as a
+    whole.
 
     `columns` takes the names of the columns as they occur.
     """
+    if suffix == ".jsonl" and _holds_a_list(file):
+        suffix = ".json"
     if suffix == ".parquet":
         yield from _arrow_rows(name, parquet_parts(name, file), columns)
     elif suffix in (".json", ".jsonl"):
@@ -354,22 +392,55 @@ def read_rows(name: str, suffix: str, file: BinaryIO, columns: dict[str, None]) 
         for row in rows:
             columns.update(dict.fromkeys(row.values))
             yield row
+    elif suffix == ".xlsx":
+        yield from _sheet_rows(name, file, columns)
     else:
-        header, cells = separated(name, decoded(name, file.read()), tabs=suffix == ".tsv")
+        header, cells = separated(name, decoded_table(name, file.read()), tabs=suffix == ".tsv")
         columns.update(dict.fromkeys(header))
         for number, values in enumerate(cells, 1):
-            yield Row(f"{name}: row {number}", dict(zip(header, values, strict=True)))
+            place = f"{name}: row {number}"
+            if len(values) == len(header):
+                yield Row(place, dict(zip(header, values, strict=True)))
+            else:
+                yield Row(place, {}, _length_fault(header, values))
+
+
+def _holds_a_list(file: BinaryIO) -> bool:
+    """Whether a file begins with a JSON list, as one of JSON Lines does not."""
+    start = file.read(100).removeprefix(b"\xef\xbb\xbf").lstrip()
+    file.seek(0)
+    return start.startswith(b"[")
+
+
+def _sheet_rows(name: str, file: BinaryIO, columns: dict[str, None]) -> Iterator[Row]:
+    """The rows of the first sheet of a spreadsheet."""
+    require("openpyxl", purpose=name, extra="excel")
+    import pandas as pd
+
+    try:
+        sheet = pd.read_excel(file, dtype=object)
+    except Exception as e:  # noqa: BLE001  whatever another package raises over a file is said in one line
+        raise InputError(f"{name}: not a spreadsheet ({reason(e)})") from None
+    header = [str(column) for column in sheet.columns]
+    columns.update(dict.fromkeys(header))
+    for number, values in enumerate(sheet.where(sheet.notna(), None).itertuples(index=False), 1):
+        yield Row(f"{name}: row {number}", dict(zip(header, values, strict=True)))
 
 
 def json_lines(name: str, lines: Iterable[str]) -> Iterator[Row]:
-    """The rows of JSON Lines, one object per line; blank lines are skipped."""
+    """The rows of JSON Lines, one object per line, also broken ones; blank lines are skipped."""
     for number, line in enumerate(lines, 1):
         if line.strip():
             place = f"{name}: line {number}"
-            value = parse_json(place, line)
-            if not isinstance(value, dict):
-                raise InputError(f"{place}: a {type(value).__name__}; must be one JSON object per line")
-            yield Row(place, value)
+            try:
+                value = parse_careless_json(place, line)
+            except InputError as e:
+                yield Row(place, {}, str(e).removeprefix(f"{place}: "))
+                continue
+            if isinstance(value, dict):
+                yield Row(place, value)
+            else:
+                yield Row(place, {}, f"a {type(value).__name__}; must be one JSON object per line")
 
 
 def _json_rows(name: str, file: BinaryIO) -> Iterator[Row]:
@@ -379,7 +450,7 @@ def _json_rows(name: str, file: BinaryIO) -> Iterator[Row]:
 
 def _objects(name: str, text: str) -> list[dict[str, object]]:
     """The rows of a JSON text: a list of objects, an object with one or more such lists, or with columns."""
-    value = parse_json(name, text)
+    value = parse_careless_json(name, text)
     lists = {key: v for key, v in value.items() if isinstance(v, list)} if isinstance(value, dict) else {}
     if isinstance(value, list):
         lists = {"": value}

@@ -54,6 +54,7 @@ def resolve_datasets(
     only: Mapping[str, Collection[str]] = {},
     text_language: str | None = None,
     judge_part: str | None = None,
+    strict: bool = False,
 ) -> list[Dataset]:
     """The datasets behind `mini`, `mini/NAME`, `all`, NAME, a file, `hf:...` or rows; else as in `dhp.run`.
 
@@ -78,7 +79,7 @@ def resolve_datasets(
             continue
         for each in _expanded(entry) if isinstance(entry, str) else [entry]:
             name = parts_name(each) if isinstance(each, str) else NAME
-            asked = Request(each, name, task, fields or {}, where or {}, language, judge_part, suite)
+            asked = Request(each, name, task, fields or {}, where or {}, language, judge_part, strict, suite)
             if is_own(each):
                 whole = _of_plugin(asked) or _user_data(asked, with_llm)
             else:
@@ -166,7 +167,7 @@ def _of_plugin(asked: Request) -> Dataset | None:
 def _user_data(asked: Request, with_llm: bool) -> Dataset:
     source, task, suite = asked.source, asked.task, asked.suite
     name = source if isinstance(source, str) else NAME
-    table = open_table(source) if isinstance(source, str) else rows_table(source)
+    table = open_table(source, broken=True) if isinstance(source, str) else rows_table(source)
     if task is None and (suite is None or suite.task == ANY_TASK):
         allowed = ", ".join(names_of("task"))
         raise InputError(
@@ -176,7 +177,8 @@ def _user_data(asked: Request, with_llm: bool) -> Dataset:
     known = task if isinstance(task, Task) else read_task(task or (suite.task if suite else ""))
     columns = columns_of(table, asked.fields, known)
     short = name if name.startswith("hf:") or name == NAME else parts_name(name)
-    found = from_table(short, table, known.with_columns(meanings(columns)), columns, asked.where)
+    meant = known.with_columns(meanings(columns))
+    found = from_table(short, table, meant, columns, asked.where, strict=asked.strict)
     own = None if found.pair_variants else suite or own_suite(known, with_llm)
     return replace(found, suite=own).in_languages(None, asked.language or known.output_language)
 

@@ -4,8 +4,8 @@ import io
 import json
 import logging
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -66,11 +66,13 @@ def read_texts(
     return from_table(name or str(path), table, task, columns_of(table, fields, task), where)
 
 
-def open_table(name: str) -> Table:
-    """The rows of what `read_texts` takes."""
+def open_table(name: str, *, broken: bool = False) -> Table:
+    """The rows of what `read_texts` takes; also those that cannot be read, if `broken`."""
     if name.startswith(HUB_PREFIX):
         return hub_table(name.removeprefix(HUB_PREFIX))
-    return parts_table(name) if is_parts(name) and not Path(name).exists() else read_table(Path(name))
+    if is_parts(name) and not Path(name).exists():
+        return parts_table(name, broken=broken)
+    return read_table(Path(name), broken=broken)
 
 
 def is_user_data(name: str) -> bool:
@@ -79,10 +81,22 @@ def is_user_data(name: str) -> bool:
 
 
 def from_table(
-    name: str, table: Table, task: Task, columns: Mapping[str, str], where: Mapping[str, Sequence[str]]
+    name: str,
+    table: Table,
+    task: Task,
+    columns: Mapping[str, str],
+    where: Mapping[str, Sequence[str]],
+    *,
+    strict: bool = False,
 ) -> Dataset:
-    """The texts of a table whose `columns_of` are known; see `read_texts`."""
+    """The texts of a table whose `columns_of` are known; see `read_texts`.
+
+    Rows that cannot be used are left out with a note that counts them by reason, unless they are more than a
+    tenth, or any if `strict`: then they raise `InputError`.
+    """
+    left_out = unusable(table, columns, where, strict=strict)
     if "perturbed" in columns:
+        table = table.with_rows(row for row in table.rows if row.place not in left_out)
         form = PairMap(fields=dict(columns), where={column: list(values) for column, values in where.items()})
         return read_pairs(name, table, form, task)
     if "better" in columns:
@@ -90,8 +104,54 @@ def from_table(
             f"{table.name}: `fields` better= needs two texts; map them by `fields` output=COLUMN and "
             f"`fields` perturbed=COLUMN; columns: {listed(table.columns)}"
         )
-    examples = plain_examples(chosen_rows(table, where), columns)
+    examples = plain_examples(chosen_rows(table, where), columns, left_out)
     return Dataset(name, examples, task, None, examples)
+
+
+_MOST_UNUSABLE = 0.1
+_ROWS_SHOWN = 20
+
+
+def unusable(
+    table: Table, columns: Mapping[str, str], where: Mapping[str, Sequence[str]], *, strict: bool
+) -> frozenset[str]:
+    """Places of the rows without a text where one belongs, or that cannot be read; errors as of
+    `from_table`."""
+    broken = [row for row in table.rows if row.broken]
+    whole = table.with_rows(row for row in table.rows if not row.broken) if broken else table
+    rows = chosen_rows(whole, where).rows
+    reasons: dict[str, list[str]] = {}
+    for row in broken:
+        reasons.setdefault(row.broken, []).append(row.place)
+    needed = () if "perturbed" in columns else ("id", "source", "output")  # pairs are counted by themselves
+    for row in rows:
+        for name in needed:
+            if name in columns and is_blank(row.value(columns[name])):
+                reasons.setdefault(f"column '{columns[name]}' is empty", []).append(row.place)
+                break
+    count, total = sum(map(len, reasons.values())), len(rows) + len(broken)
+    if not count:
+        return frozenset()
+    said = "; ".join(f"{why} ({_places(table, places)})" for why, places in reasons.items())
+    if strict or count > _MOST_UNUSABLE * total or count == total:
+        most = "`strict` allows none" if strict else "allowed: up to a tenth, which are left out"
+        raise InputError(f"{table.name}: {count:,} of {total:,} rows cannot be used: {said}; {most}")
+    logging.getLogger("dhp").warning(
+        "%s: %s of %s rows are left out: %s", table.name, f"{count:,}", f"{total:,}", said
+    )
+    return frozenset(place for places in reasons.values() for place in places)
+
+
+def is_blank(value: object) -> bool:
+    """Whether a value is absent, or a text of spaces alone."""
+    return value is None or (isinstance(value, str) and not value.strip()) or value != value
+
+
+def _places(table: Table, places: Sequence[str]) -> str:
+    """`row 3, row 7`, without the name of the table."""
+    shown = [place.removeprefix(f"{table.name}: ") for place in places[:_ROWS_SHOWN]]
+    more = f" and {len(places) - _ROWS_SHOWN:,} more" if len(places) > _ROWS_SHOWN else ""
+    return ", ".join(shown) + more
 
 
 def columns_of(table: Table, field_map: Mapping[str, str], task: Task) -> dict[str, str]:
@@ -127,13 +187,21 @@ def meanings(columns: Mapping[str, str]) -> dict[str, str]:
     return {**{ours: ours for ours in texts}, **{theirs: ours for ours, theirs in texts.items()}}
 
 
-def plain_examples(table: Table, columns: Mapping[str, str]) -> Sequence[Example]:
-    """The examples of a table, a row each; `columns` has our name -> its column."""
+def plain_examples(
+    table: Table, columns: Mapping[str, str], left_out: Collection[str] = ()
+) -> Sequence[Example]:
+    """The examples of a table, a row each; `columns` has our name -> its column.
+
+    Rows at the places `left_out` are counted for the ids, and passed over.
+    """
+    kept = [place for place, row in enumerate(table.rows) if row.place not in left_out]
+    if left_out:
+        table = table.with_rows(row for row in table.rows if row.place not in left_out)
     numbers: dict[str, int] = {}
 
     def read(row: Row) -> Example:
         number = len(numbers)
-        example = _example(row, number + 1, columns)
+        example = _example(row, kept[number] + 1, columns)
         if (first := numbers.setdefault(example.id, number)) != number:
             place = table.rows[first].place
             raise row.fault(f"duplicate id '{example.id}' (first at {place})")
@@ -151,9 +219,23 @@ def _example(row: Row, number: int, columns: Mapping[str, str]) -> Example:
     return Example(
         id=row.text(columns["id"]) if "id" in columns else str(number),
         source=row.text(columns["source"]) if "source" in columns else "",
-        output=row.text(columns["output"]),
+        output=_no_object(row, columns["output"]),
         fields=fields,
     )
+
+
+def _no_object(row: Row, column: str) -> str:
+    """The text of a column; raises `InputError` if it is a JSON object, of which a part is the text."""
+    text = row.text(column)
+    if text.lstrip().startswith("{"):
+        with suppress(ValueError, RecursionError):
+            keys = [str(key) for key in json.loads(text)]
+            path = f"{column}.{keys[0]}" if keys else f"{column}.KEY"
+            raise row.fault(
+                f"column '{column}' holds a JSON object ({listed(keys)}); say which part is the text, e.g. "
+                f"`fields` output={path}"
+            )
+    return text
 
 
 Rows = Union["pd.DataFrame", Sequence[Mapping[str, object]]]
@@ -176,6 +258,8 @@ class Request:
     """Code of the language of the outputs, where it is declared."""
     judge_part: str | None = None
     """Part of a conversation that is judged."""
+    strict: bool = False
+    """Whether any row that cannot be used is refused."""
     suite: Suite | None = None
     """How the texts are to be degraded, where it is said."""
 
@@ -230,7 +314,7 @@ def parts_name(name: str) -> str:
     return path.name or "parts"
 
 
-def parts_table(name: str) -> Table:
+def parts_table(name: str, *, broken: bool = False) -> Table:
     """The rows of all files that a pattern fits, one file after the other in the order of their names.
 
     The pattern is one of local files, or an address such as `s3://BUCKET/FOLDER/*.parquet` that pyarrow or
@@ -238,7 +322,7 @@ def parts_table(name: str) -> Table:
     nothing fits, or a file or the store cannot be read.
     """
     columns: dict[str, None] = {}
-    return table(name, columns, _rows(name, columns))
+    return table(name, columns, _rows(name, columns), broken=broken)
 
 
 def _rows(name: str, columns: dict[str, None]) -> Iterator[Row]:

@@ -76,6 +76,7 @@ def found_datasets(
         only={name: [e.id for e in part.dataset.examples] for name, part in (given or {}).items()},
         text_language=choice.text_language,
         judge_part=choice.judge_part,
+        strict=choice.strict,
     )
     return sets, given
 
@@ -444,7 +445,7 @@ def perturb_datasets(spec: TextSpec) -> list[PerturbedDataset]:
     dataset, seed, settings, progress
         The texts, the seed of every random choice, how the perturb model is reached, and whether progress is
         shown: the fields of `dhp.perturb.builder.TextSpec`.
-    data, task, fields, where, n, min_characters, text_language, judge_part
+    data, task, fields, where, strict, n, min_characters, text_language, judge_part
         Which of these texts: fields of `dhp.Choice`.
     suite, perturbers, perturb_model, perturbed, controls, attacks, doses
         How they are degraded: fields of `dhp.Choice`.

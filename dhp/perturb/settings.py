@@ -154,6 +154,12 @@ class Choice:
             read=_where,
         ),
     )
+    strict: bool = field(
+        default=False,
+        metadata=option(
+            "Refuse your own file if any row cannot be used; otherwise up to a tenth is left out."
+        ),
+    )
     n: int | None = field(
         default=None,
         metadata=option("Number of examples, chosen by the seed; default: the card's or all.", metavar="N"),

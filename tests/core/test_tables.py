@@ -96,8 +96,10 @@ def test_paths_lead_into_nested_values(tmp_path: Path) -> None:
 def test_faults_are_one_line_with_their_place(tmp_path: Path) -> None:
     assert fault(tmp_path / "x.json") == f"{tmp_path / 'x.json'}: does not exist"
     assert fault(tmp_path / "x.zip") == f"{tmp_path / 'x.zip'}: does not exist"
-    path = written(tmp_path, "x.xlsx", "a")
-    assert "unknown kind of file '.xlsx'; allowed: .csv, .json, .jsonl, .parquet, .tsv, .zip" in fault(path)
+    path = written(tmp_path, "x.ods", "a")
+    assert "unknown kind of file '.ods'; allowed: .csv, .json, .jsonl, .parquet, .tsv, .xlsx, .zip" in fault(
+        path
+    )
     for name, text, said in [
         ("a.json", "[1]", "a.json: no table; must be a list of objects, or an object of lists"),
         ("a.json", '{"a": [1], "b": [1, 2]}', "a.json: no table"),

@@ -56,7 +56,7 @@ def test_summeval_faults_name_file_and_line(tmp_path: Path) -> None:
     path.write_text('{"id": "a"}\n{"id": ,}\n')
     assert f"{path}: line 2: broken JSON at column 8" in message("summeval", path)
     path.write_text("[1]\n")
-    assert "line 1: a list; must be one JSON object per line" in message("summeval", path)
+    assert "no table; must be a list of objects" in message("summeval", path)
     path.write_bytes(b'{"id": "a"}\n{"id": "\xff"}\n')
     assert "line 2: not UTF-8" in message("summeval", path)
     write_jsonl(path, [{**ARTICLE, "id": "b"}, ARTICLE, ARTICLE])

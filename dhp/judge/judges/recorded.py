@@ -16,7 +16,7 @@ from dhp.core.files import inner_files, parse_json, read_text, reason, unpacked
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Scale, Task
-from dhp.core.tables import Row, as_text, json_lines, read_table
+from dhp.core.tables import Row, as_text, json_lines, read_table, sound
 from dhp.judge.api import WIDE, Judge, computed_task, metric_name, split_settings, with_original
 from dhp.judge.extraction.rating import metric_rating, read_answer
 from dhp.llm.store import NOT_STORED
@@ -100,7 +100,7 @@ def _answers(file: Path) -> Iterator[tuple[Row, RecordedAnswer]]:
     if name.endswith(".json"):
         yield from _items(file, name.removesuffix(".json"), text)
         return
-    for row in json_lines(str(file), text.split("\n")):
+    for row in map(sound, json_lines(str(file), text.split("\n"))):
         yield row, _answer(row)
 
 

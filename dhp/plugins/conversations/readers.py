@@ -290,7 +290,7 @@ def open_rows(source: str | Rows, certain: bool) -> Table | None:
     if not path.is_file() or suffix not in (*TABLE_SUFFIXES, LOG_SUFFIX):
         return None
     if suffix in (LOG_SUFFIX, ".json"):
-        data = read_eval_file(path) if suffix == LOG_SUFFIX else read_json(path)
+        data = read_eval_file(path) if suffix == LOG_SUFFIX else read_json(path, careless=True)
         entries = [each for each in _entries(data) if isinstance(each, dict)]
         rows = [Row(f"{path}: entry {i}", each) for i, each in enumerate(entries, 1)]
         return table(str(path), dict.fromkeys(c for row in rows for c in row.values), rows) if rows else None

@@ -175,7 +175,7 @@ def _log_kind(file: Path) -> str:
     """The kind of log; `table` for any other file."""
     if file.suffix == LOG_SUFFIX:
         return "inspect_ai"
-    return _kind(read_json(file)) if file.suffix == ".json" and file.is_file() else "table"
+    return _kind(read_json(file, careless=True)) if file.suffix == ".json" and file.is_file() else "table"
 
 
 def is_log_table(path: str | Path, fields: Mapping[str, str]) -> bool:
@@ -205,7 +205,7 @@ def _read(file: Path) -> tuple[str, Sequence[Row], Paths]:
     if suffix == LOG_SUFFIX:
         data = read_eval_file(file)
     elif suffix == ".json":
-        data = read_json(file)
+        data = read_json(file, careless=True)
     elif suffix in TABLE_SUFFIXES:
         return "log", read_table(file).rows, _PLAIN
     else:
