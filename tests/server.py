@@ -67,7 +67,7 @@ def scripted_server(
     tls: ssl.SSLContext | None = None,
     port: int = 0,
 ) -> Iterator[Scripted]:
-    """Start the server: `says` answers POST and PUT, `get` answers GET, else the pages do.
+    """Start the server: `says` answers POST and PUT, `get` answers GET and HEAD, else the pages do.
 
     With `tls` it speaks https; without a `port` it takes a free one.
     """
@@ -80,10 +80,10 @@ def scripted_server(
             headers = {name.lower(): value for name, value in self.headers.items()}
             call = Call(self.command, self.path, headers, raw)
             running.calls.append(call)
-            answer = (get or _page)(call) if call.method == "GET" else says(call)
+            answer = (get or _page)(call) if call.method in ("GET", "HEAD") else says(call)
             self.close_connection = answer is None or not _send(self, *answer)
 
-        do_GET = do_POST = do_PUT = _serve
+        do_GET = do_HEAD = do_POST = do_PUT = _serve
 
         def log_message(self, format: str, *args: object) -> None:
             return
@@ -118,8 +118,9 @@ def _send(handler: BaseHTTPRequestHandler, status: int, headers: Mapping[str, st
         for name, value in {**length, **headers}.items():
             handler.send_header(name, value)
         handler.end_headers()
-    for piece in pieces:
-        handler.wfile.write(piece)
+    if handler.command != "HEAD":
+        for piece in pieces:
+            handler.wfile.write(piece)
     return bool(status and length) and "Content-Length" not in headers
 
 

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,8 +14,11 @@ from tests.server import Answer, Call, Scripted, reply, scripted_server
 KEY = "sk-secret-0123456789abcdef"
 HEADER = "gateway-secret-0123456789"
 ELSEWHERE = "provider-secret-0123456789"
-SECRETS = (KEY, HEADER, ELSEWHERE)
+HUB = "hf_secret0123456789abcdef"
+SECRETS = (KEY, HEADER, ELSEWHERE, HUB)
 OWN, OTHER = "judge.example", "other.example"
+PUBLISHED = "raw.githubusercontent.com"
+"""Where the dataset bump is."""
 USER = "someone:word"
 CLIENTS = {
     "fast": ("openai/stub",),
@@ -29,7 +32,7 @@ PACKAGES = {"litellm": "litellm", "litellm anthropic": "litellm", "ray": "ray"}
 
 @pytest.fixture(scope="module")
 def trusted(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
-    return certificate(tmp_path_factory.mktemp("tls"), OWN, OTHER)
+    return certificate(tmp_path_factory.mktemp("tls"), OWN, OTHER, PUBLISHED)
 
 
 def rates(call: Call) -> Answer:
@@ -43,7 +46,7 @@ def rates(call: Call) -> Answer:
 
 def environment(trusted: Certificate, proxy: dict[str, str]) -> dict[str, str]:
     named = {"OPENAI_API_KEY": KEY, "OPENAI_CUSTOM_HEADERS": f"x-gateway: {HEADER}"}
-    named |= {"ANTHROPIC_API_KEY": ELSEWHERE, "SSL_CERT_FILE": str(trusted.file)}
+    named |= {"ANTHROPIC_API_KEY": ELSEWHERE, "HF_TOKEN": HUB, "SSL_CERT_FILE": str(trusted.file)}
     return {**os.environ, **named, **proxy}
 
 
@@ -107,6 +110,79 @@ def test_behind_a_proxy(client: str, scheme: str, user: str, trusted: Certificat
     assert not any(secret in shown for secret in SECRETS)
     if scheme == "http":
         assert f"the proxy {proxy.url()} reads it" in shown
+
+
+def asked_by(command: Sequence[str], folder: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """What a command without calls to a model prints."""
+    start = [sys.executable, "-m", "dhp"]
+    return subprocess.run(
+        [*start, *command], cwd=folder, env=env, capture_output=True, text=True, timeout=170
+    )
+
+
+OTHERS = {
+    "doctor": (KEY, "doctor", "--base-url", f"SCHEME://{OWN}/v1"),
+    "batch": (
+        *(KEY, "benchmark", "--dataset", "mini/summeval", "--n", "2", "--model", "openai/stub"),
+        *("--batch", "openai", "--base-url", f"SCHEME://{OWN}/v1"),
+    ),
+    "hub": (HUB, "benchmark", "--dataset", "mini/summeval", "--n", "2", "--model", "hf/someone/model"),
+}
+"""Commands that ask `OWN` for something else than answers of a model, after the secret that they bring."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("user", ["", USER])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_commands_behind_a_proxy(
+    name: str, scheme: str, user: str, trusted: Certificate, tmp_path: Path
+) -> None:
+    """Each is sent on to another host, which must not see the secret."""
+    if name == "hub":
+        pytest.importorskip("transformers")
+    secret, *command = OTHERS[name]
+    tls = trusted.context if scheme == "https" else None
+
+    def elsewhere(call: Call) -> Answer:
+        return 307, {"Location": f"{scheme}://{OTHER}{call.path}"}, b""
+
+    with (
+        scripted_server(rates, get=rates, tls=tls) as other,
+        scripted_server(elsewhere, get=elsewhere, tls=tls) as own,
+        recording_proxy({OWN: own.url, OTHER: other.url}, user) as proxy,
+    ):
+        env = environment(trusted, proxy.environment(user))
+        env |= {"HF_ENDPOINT": f"{scheme}://{OWN}", "OPENAI_BASE_URL": f"{scheme}://{OWN}/v1"}
+        env["HF_HOME"] = str(tmp_path / "hub")
+        done = asked_by([part.replace("SCHEME", scheme) for part in command], tmp_path, env)
+    assert own.calls, done.stderr
+    assert any(secret in str(call.headers) for call in own.calls), "with the secret"
+    assert not any(s in str(call.headers) for call in own.calls for s in SECRETS if s not in (secret, HEADER))
+    assert not any(s in f"{call.headers} {call.raw!r}" for call in other.calls for s in SECRETS)
+    assert not leaks(proxy)
+    assert "Traceback" not in done.stderr
+    assert not any(s in done.stdout + done.stderr for s in SECRETS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("user", ["", USER])
+def test_downloads_of_data_carry_no_secret(user: str, trusted: Certificate, tmp_path: Path) -> None:
+    def elsewhere(call: Call) -> Answer:
+        return 302, {"Location": f"https://{OTHER}{call.path}"}, b""
+
+    with (
+        scripted_server(get=lambda _: (200, {}, b"[]"), tls=trusted.context) as other,
+        scripted_server(get=elsewhere, tls=trusted.context) as own,
+        recording_proxy({PUBLISHED: own.url, OTHER: other.url}, user) as proxy,
+    ):
+        env = environment(trusted, proxy.environment(user)) | {"XDG_CACHE_HOME": str(tmp_path)}
+        done = asked_by(["data", "prepare", "bump"], tmp_path, env)
+    assert own.calls, done.stderr
+    assert other.calls, "owners of data send to where it lies now"
+    assert not any(s in str(call.headers) for call in own.calls + other.calls for s in SECRETS)
+    assert not leaks(proxy)
+    assert "Traceback" not in done.stderr
 
 
 @pytest.fixture
