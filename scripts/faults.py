@@ -29,6 +29,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from scripts.servers_of_today import SERVERS
+from tests.plugins.batch.provider_server import Provider, provider_server
+from tests.processes import descendants, helper_of
 from tests.proxy import certificate, recording_proxy
 from tests.server import Answer, Scripted, refusal, reply, scripted_server
 
@@ -355,6 +357,57 @@ def killed(signals: list[int], folder: Path) -> Outcome:
     return found
 
 
+def _slower(number: int) -> Answer:
+    time.sleep(0.8)
+    return reply(str(1 + number % 5))
+
+
+def interrupted(folder: Path) -> Outcome:
+    """A run that is interrupted once: what arrives within two seconds is kept."""
+    with serving(_slower) as server:
+        process = started(command(server.url, folder))
+        while len(prompts(server)) < 8 and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        found = judged(process, folder, time.monotonic())
+        again = ran(command(server.url, folder), folder)
+        if (found.code, again.code) != (3, 0):
+            found.faults.append(f"exit {found.code}, then {again.code}")
+        if twice := paid_twice(server):
+            found.faults.append(f"{twice} calls paid twice")
+    return found
+
+
+def lost_node(folder: Path) -> Outcome:
+    """A run on workers whose node on this machine is killed."""
+    global client
+    before, client = client, "ray"
+    with serving(_slower) as server:
+        process = started(command(server.url, folder, "--n", "10"))
+        while len(prompts(server)) < 8 and process.poll() is None:
+            time.sleep(0.01)
+        helpers = [*descendants(process.pid)]
+        os.kill(helper_of(process.pid, "raylet/raylet"), signal.SIGKILL)
+        found = judged(process, folder, time.monotonic())
+    client = before
+    if found.code != 3 or "the Ray node of this machine has ended" not in found.said:
+        found.faults.append(f"exit {found.code}: {found.said}")
+    time.sleep(3)
+    if left := [pid for pid in helpers if Path(f"/proc/{pid}/cmdline").exists()]:
+        found.faults.append(f"{len(left)} processes are left")
+    return found
+
+
+def cut_batch(folder: Path) -> Outcome:
+    """A run whose batch is answered in full, in a file that first comes without its second half."""
+    with provider_server(Provider(cuts=1)) as provider:
+        found = ran(command(provider.url, folder, "--batch", "openai"), folder)
+    if found.code != 0 or len(provider.batches) != 1 or provider.direct:
+        batches = len(provider.batches)
+        found.faults.append(f"exit {found.code}, {batches} batches, {provider.direct} calls")
+    return found
+
+
 def full_disk(kilobytes: int, folder: Path) -> Outcome:
     """A run that may write no file beyond a size, and the same one when it may."""
 
@@ -667,6 +720,9 @@ def cases() -> dict[str, Callable[[Path], Outcome]]:
     kills = {"SIGKILL": [signal.SIGKILL], "SIGTERM": [signal.SIGTERM], "Ctrl-C twice": [signal.SIGINT] * 2}
     for name, signals in kills.items():
         found[f"killed: {name}"] = lambda folder, signals=signals: killed(signals, folder)  # type: ignore[misc]
+    found["killed: Ctrl-C once"] = interrupted
+    found["killed: the node of Ray"] = lost_node
+    found["batch: a cut file of results"] = cut_batch
     for size in (1, 20, 60):
         found[f"disk: {size} kB a file"] = lambda folder, size=size: full_disk(size, folder)  # type: ignore[misc]
     for name in STORES:

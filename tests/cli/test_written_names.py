@@ -38,6 +38,8 @@ COMMANDS = {
     "questions": "evaluate --save-questions questions.json",
     "evaluate": "evaluate --answers m=answers.json --model openai/stub --base-url URL --out out "
     "--cache cache",
+    "init": "init --dataset texts.jsonl --output output --source source --metric tone --scale 1..5 "
+    "--base-url URL --model openai/stub --prompt-file own.txt --out dhp.out.yaml",
     "review": "review degraded --page review.html",
 }
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT

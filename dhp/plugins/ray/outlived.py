@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 _COMMANDS = ("dhp", "dhp-benchmark")
@@ -12,6 +13,8 @@ _LOST = 1
 """Exit code with which Ray ends the process; no command that takes `executor` ends with it."""
 _PARENT_DIES = 1
 """Option of Linux' `prctl`: the signal for a process whose parent has died."""
+_ADOPTS = 36
+"""Option of Linux' `prctl`: the process becomes the parent of descendants whose parent has died."""
 
 
 def outlive() -> None:
@@ -41,12 +44,15 @@ def _is_command() -> bool:
 
 
 def _end_as(child: int) -> None:
-    """Wait for the child, and end as it did."""
+    """Wait for the child, and end as it did, with all that it has left if it was ended."""
+    ctypes.CDLL(None).prctl(_ADOPTS, 1)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda received, _: os.kill(child, received))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to both
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
+    if code == _LOST or code < 0:
+        _kill_left()
     if code == _LOST:
         code = 3
         print(
@@ -59,3 +65,12 @@ def _end_as(child: int) -> None:
         signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     os._exit(code)
+
+
+def _kill_left() -> None:
+    """Kill the helpers of a node that has ended, some of which go on for minutes."""
+    with suppress(OSError):  # no child is left
+        while True:
+            for child in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
+                os.kill(int(child), signal.SIGKILL)  # its children are the next
+            os.waitpid(-1, 0)

@@ -5,12 +5,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.llm.stub import stats, stub_server
+from tests.processes import descendants, helper_of
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
 
@@ -25,18 +26,10 @@ def started(url: str, folder: Path, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
 
 
-def descendants(pid: int) -> Iterator[int]:
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        yield int(child)
-        yield from descendants(int(child))
-
-
-def node_of(pid: int) -> int:
-    """The process of the Ray node that a command has started."""
-    for each in descendants(pid):
-        if "raylet/raylet" in Path(f"/proc/{each}/cmdline").read_text():
-            return each
-    raise AssertionError("no node was started")
+def left_of(processes: Sequence[int]) -> list[int]:
+    """Those that have not ended within three seconds."""
+    time.sleep(3)
+    return [pid for pid in processes if Path(f"/proc/{pid}/cmdline").exists()]
 
 
 def asked(url: str, least: int) -> None:
@@ -48,16 +41,19 @@ def asked(url: str, least: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the parent process is made on Linux")
-def test_a_lost_node_is_one_line_and_nothing_is_paid_twice(tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", ["raylet/raylet", "gcs/gcs_server"])
+def test_a_lost_node_is_one_line_and_nothing_is_paid_twice(program: str, tmp_path: Path) -> None:
     with stub_server("--latency", "0.3") as url:
         run = started(url, tmp_path)
         asked(url, 20)
-        os.kill(node_of(run.pid), signal.SIGKILL)
+        children = [*descendants(run.pid)]
+        os.kill(helper_of(run.pid, program), signal.SIGKILL)
         _, said = run.communicate(timeout=120)
         assert run.returncode == 3, said
         last = said.strip().splitlines()[-1]
         assert last.startswith("dhp: --executor ray: the Ray node of this machine has ended; "), said
         assert "Traceback" not in said
+        assert not left_of(children), "processes are left"
         calls = stats(url)["calls"]
         run = started(url, tmp_path, "--concurrency", "256")
         _, said = run.communicate(timeout=120)
@@ -77,5 +73,4 @@ def test_a_termination_is_one_line(tmp_path: Path) -> None:
         _, said = run.communicate(timeout=60)
         assert run.returncode == 3, said
         assert said.strip().splitlines()[-1] == "dhp: stopped; repeat the command to resume"
-    time.sleep(3)
-    assert not [pid for pid in children if Path(f"/proc/{pid}/cmdline").exists()], "processes are left"
+    assert not left_of(children), "processes are left"
