@@ -99,7 +99,7 @@ class _Check:
                 yield Rating(*key, 0, None, "failed", "the judge gave no rating")
 
 
-FIRST = 50
+FIRST = 40
 """Answers after which they are checked."""
 NO_ANSWER = "(reasoning, and no text that answers)"
 TOOL_CALL = "(a tool call, and no text that answers)"

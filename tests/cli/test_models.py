@@ -55,16 +55,16 @@ def test_prompts_that_are_all_too_long_end_the_run_with_the_remedy(dhp: Run) -> 
 @pytest.mark.parametrize(
     ("mode", "why"),
     [
-        ("tool-call", r"50 unparsed; one of them is \"\(a tool call.*the model calls tools"),
-        ("content-filter", r"50 refused; .*the model refuses"),
+        ("tool-call", r"40 unparsed; one of them is \"\(a tool call.*the model calls tools"),
+        ("content-filter", r"40 refused; .*the model refuses"),
     ],
 )
 def test_answers_without_a_text_stop_a_run_as_unread_ones_do(mode: str, why: str, dhp: Run) -> None:
     with stub_server("--mode", mode) as url:
         done = dhp(*benchmark(url), "--concurrency", "4", "--samples", "3")
-        assert stats(url)["calls"] <= 50 + 3 * 12
+        assert stats(url)["calls"] <= 40 + 3 * 12
     assert done.code == 3
-    assert re.search(rf"none of the first 50 answers can be read: {why}", done.err), done.err
+    assert re.search(rf"none of the first 40 answers can be read: {why}", done.err), done.err
 
 
 def refusing(share: int) -> Iterator[Scripted]:

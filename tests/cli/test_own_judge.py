@@ -160,7 +160,7 @@ def test_what_cannot_be_read_is_not_paid_for(dhp: Run, says: str, remedy: str) -
         done = ask(dhp, url, *low)
         paid = stats(url)["statuses"]["200"]
         assert (done.code, done.out) == (3, "")
-        assert "stopped, as none of the first 50 answers can be read: 50 " in done.err
+        assert "stopped, as none of the first 40 answers can be read: 40 " in done.err
         assert remedy in done.err
         assert paid <= 2 * 52, "each is asked for once more"
         going = ask(dhp, url, *low, "--keep-going")

@@ -237,6 +237,16 @@ def test_the_command_line_counts_it_prices_it_and_turns_it_off(dhp: Run, tmp_pat
     assert "contradicts --preset paper" in dhp(*paper, "--ask-again").err
 
 
+@pytest.mark.slow
+def test_a_run_of_which_nothing_can_be_read_pays_at_most_100_calls_of_one_sample(dhp: Run) -> None:
+    way = ("benchmark", "--model", "openai/stub", "--dataset", "mini/summeval", "--metric", "fluency")
+    way = (*way, "--samples", "1", "--concurrency", "4")
+    with scripted_server(lambda call: reply("Well.")) as server:
+        done = dhp(*way, "--base-url", f"{server.url}/v1", "--cache", "cache", "--out", "out")
+        assert (done.code, "none of the first 40" in done.err) == (3, True), done.err
+        assert sum(call.method == "POST" for call in server.calls) <= 100
+
+
 def test_with_batch_files_it_is_a_second_round(dhp: Run, tmp_path: Path) -> None:
     way = ("benchmark", "--dataset", "mini/summeval", "--n", "5", "--metric", "fluency", "--samples", "1")
     way = (*way, "--model", "openai/judge", "--cache", "cache", "--out", "out")
