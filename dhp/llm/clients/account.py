@@ -49,6 +49,28 @@ _LIMIT = r"limit|quota|allowance|allocation|exceed|exhaust|maximum|too many"
 _DAY = "每日|每天|当日|當日|今日|今天|当天|當天|日流控|日限额|日配额|本月|每月|当月|包月"
 _QUOTA = "额度|額度|配额|配額|限额|限額|资源包|資源包|免费|点数|點數|积分|次数|用量|调用量|限制|上限|流控"
 _USED_UP = "不足|用尽|用盡|用完|耗尽|耗盡|已尽|超限|超出|超过|超過|达到|達到|已达|为0|为零|過低|过低"
+_IN_GERMAN_OR_FRENCH = {
+    "money": _near(
+        r"\bguthaben|\bkontostand|\bcrédits?\b|\bsolde\b",
+        r"aufgebraucht|verbraucht|reicht nicht|ausreichend|erschöpft|\bleer\b|niedrig|gering|\bkein|"
+        r"insuffisant|épuisé|trop (?:bas|faible)|\bplus de\b|\bnul\b|\brecharge",
+        60,
+    )
+    + r"|zahlungsrückstand|unbezahlt|offene rechnung|zahlung erforderlich|impayé|paiement (?:requis|refusé)",
+    "limit": r"ausgabenlimit|budget (?:ist )?(?:überschritten|aufgebraucht|dépassé|épuisé)|"
+    r"(?:limite|plafond) de dépenses?",
+    "account": _near(
+        r"konto\b|\bcompte\b|\borganisation\b",
+        r"gesperrt|deaktiviert|eingefroren|\bsuspendu|désactivé|\bbloqué|\bgelé\b",
+        60,
+    ),
+    "day": _near(
+        r"pro tag\b|täglich|\btages|pro monat\b|monatlich|\bmonats|"
+        r"par jour|quotidien|journali|par mois|mensuel",
+        r"limit|kontingent|quota|plafond|überschritten|erreicht|erschöpft|dépassé|atteint|épuisé",
+        80,
+    ),
+}
 
 SHORTAGES = (
     Shortage(
@@ -60,14 +82,16 @@ SHORTAGES = (
         r"\btop.?up\b|\brecharge\b|"
         rf"{_near(_MONEY, _LACKING, 60)}|"
         "欠费|欠費|余额|餘額|充值|储值|儲值|账单|帳單|逾期|停机|购买|購買|"
-        f"(?:额度|額度|配额|配額|资源包|資源包|点数|點數|积分)[^。，,]{{0,8}}(?:{_USED_UP})",
+        f"(?:额度|額度|配额|配額|资源包|資源包|点数|點數|积分)[^。，,]{{0,8}}(?:{_USED_UP})|"
+        f"{_IN_GERMAN_OR_FRENCH['money']}",
     ),
     Shortage(
         "raise the limit of the key, or of what may be spent",
         r"budgetexceeded|exceededbudget|spendlimit|keylimit|usagelimit|setlimitexceeded|hardlimit",
         r"(?<!thinking )(?<!thinking_)\bbudget (?:has been |is |was )?exceeded|exceeded ?budget|over budget|"
         r"max(?:imum)? budget|\busage limits?\b|\bcredit limit|\bhard limit\b|"
-        rf"{_near('api.key|this key|key.s', 'limit |limit$|quota', 30)}|key limit",
+        rf"{_near('api.key|this key|key.s', 'limit |limit$|quota', 30)}|key limit|"
+        f"{_IN_GERMAN_OR_FRENCH['limit']}",
     ),
     Shortage(
         "have the account unlocked by the provider",
@@ -75,7 +99,8 @@ SHORTAGES = (
         r"accountdisabled|accountlocked|accountfrozen|inactivesubscription",
         rf"{_near(_HOLDER, _STOPPED, 60)}|"
         "(?:账户|账号|帳戶|帳號|用户|服务|服務|应用|令牌|密钥)[^。，,]{0,12}"
-        "(?:冻结|凍結|锁定|鎖定|停用|封禁|禁用|暂停|暫停|停服|关停|已关闭|非活动)",
+        "(?:冻结|凍結|锁定|鎖定|停用|封禁|禁用|暂停|暫停|停服|关停|已关闭|非活动)|"
+        f"{_IN_GERMAN_OR_FRENCH['account']}",
     ),
 )
 """In the order in which they are looked for."""
@@ -83,7 +108,8 @@ OF_A_DAY = Shortage(
     "wait until the quota is renewed, or raise it",
     r"perday|daily|quotafortheday",
     rf"{_near(_OF_A_DAY, _LIMIT, 80)}|"
-    f"(?:{_DAY})[^。]{{0,12}}(?:{_QUOTA})|(?:{_USED_UP})[^。]{{0,12}}(?:{_DAY})",
+    f"(?:{_DAY})[^。]{{0,12}}(?:{_QUOTA})|(?:{_USED_UP})[^。]{{0,12}}(?:{_DAY})|"
+    f"{_IN_GERMAN_OR_FRENCH['day']}",
 )
 """A quota of a day or longer that is used up."""
 _A_QUOTA = Shortage(
@@ -93,12 +119,15 @@ _A_QUOTA = Shortage(
 )
 """Any quota; with status 429 it may be one of a minute."""
 _RATE = re.compile(
-    r"per.?(?:minute|min|second|sec|hour)\b|\b[rtqi]p[ms]\b|rate.?limit|too many requests|concurren|throttl|"
+    r"p(?:er|ro|ar).?(?:minute|min|second|sec|sekunde|seconde|hour|stunde|heure)\b|"
+    r"zu viele anfragen|trop de requêtes|\b[rtqi]p[ms]\b|rate.?limit|too many requests|concurren|throttl|"
     r"速率|频率|頻率|并发|並發|每分|每秒|秒级|过快|頻繁|频繁",
     re.I,
 )
 """Words of a limit that passes within minutes; what looks like want of money beside them is advertising."""
-_OF_A_MINUTE = re.compile(r"per.?(?:minute|min|second|sec)\b|\b[rt]p[ms]\b|每分|每秒|秒级", re.I)
+_OF_A_MINUTE = re.compile(
+    r"p(?:er|ro|ar).?(?:minute|min|second|sec|sekunde|seconde)\b|\b[rt]p[ms]\b|每分|每秒|秒级", re.I
+)
 _SHORT_WAIT = 60.0
 _ADDRESS = re.compile(r"https?://\S+")
 _LONGEST = 2000

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 _UNITS = {
     r"ms|msecs?|milliseconds?|毫秒": 0.001,
-    r"s|secs?|seconds?|秒鐘|秒钟|秒": 1.0,
-    r"m|mins?|minutes?|分鐘|分钟|分": 60.0,
-    r"h|hrs?|hours?|小時|小时": 3600.0,
-    r"d|days?|天": 86400.0,
+    r"s|secs?|seconds?|secondes?|sekunden?|秒鐘|秒钟|秒": 1.0,
+    r"m|mins?|minutes?|minuten|分鐘|分钟|分": 60.0,
+    r"h|hrs?|hours?|heures?|stunden?|小時|小时": 3600.0,
+    r"d|days?|jours?|tage?n?|天": 86400.0,
 }
 _UNIT = "|".join(_UNITS)
 _STEP = rf"\d+(?:\.\d+)?\s*(?:{_UNIT})(?![a-z])|\d+(?:\.\d+)?(?:{_UNIT})(?=\d)"
-_DURATION = rf"(?:{_STEP})(?:(?:\s*,)?(?:\s+and)?\s*(?:{_STEP}))*"
+_DURATION = rf"(?:{_STEP})(?:(?:\s*,)?(?:\s+(?:and|und|et))?\s*(?:{_STEP}))*"
 _CLOCK = r"(?:\d+[. ])?\d{1,3}:\d\d:\d\d"
 """As Azure writes a time span: days, hours, minutes, seconds."""
 _MOMENT = r"\d{4}-\d\d-\d\d(?:(?:T| at | )\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?\s*(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?"
@@ -24,7 +24,7 @@ _TIME = rf"(?P<time>{_MOMENT}|{_CLOCK}|{_DURATION})"
 _IN_WORDS = (
     re.compile(
         r"(?:again|retry(?:ing|delay)?|wait|resets?|replenish(?:ed)?|refill(?:s|ed)?|renew(?:s|ed)?|regain|"
-        rf"available|until|重试|重試|等待)[^\d。]{{0,40}}?{_TIME}",
+        rf"available|until|versuchen|warten|r[ée]essay\w*|attendez|重试|重試|等待)[^\d。]{{0,40}}?{_TIME}",
         re.I,
     ),
     re.compile(rf"{_TIME}\s*(?:之后|之後|以后|以後|后|後)", re.I),
@@ -78,7 +78,7 @@ def seconds(text: str, now: float) -> float | None:
             number -= now
         return max(0.0, number)
     if re.fullmatch(_DURATION, text, re.I):
-        return sum(_step(step) for step in re.findall(rf"\d+(?:\.\d+)?\s*(?:{_UNIT})", text, re.I))
+        return sum(_step(step) for step in re.findall(_STEP, text, re.I))
     if re.fullmatch(_CLOCK, text):
         days, hours, minutes, rest = (float(part) for part in ["0", *re.split(r"[.: ]", text)][-4:])
         return ((days * 24 + hours) * 60 + minutes) * 60 + rest
