@@ -33,6 +33,7 @@ from dhp.core.tables import (
     table,
 )
 from dhp.loaders.dataset import Dataset
+from dhp.loaders.left_out import leave_out
 from dhp.loaders.pairs import PAIR_FIELDS, chosen_rows, read_pairs
 
 if TYPE_CHECKING:
@@ -108,10 +109,6 @@ def from_table(
     return Dataset(name, examples, task, None, examples)
 
 
-_MOST_UNUSABLE = 0.1
-_ROWS_SHOWN = 20
-
-
 def unusable(
     table: Table, columns: Mapping[str, str], where: Mapping[str, Sequence[str]], *, strict: bool
 ) -> frozenset[str]:
@@ -129,29 +126,13 @@ def unusable(
             if name in columns and is_blank(row.value(columns[name])):
                 reasons.setdefault(f"column '{columns[name]}' is empty", []).append(row.place)
                 break
-    count, total = sum(map(len, reasons.values())), len(rows) + len(broken)
-    if not count:
-        return frozenset()
-    said = "; ".join(f"{why} ({_places(table, places)})" for why, places in reasons.items())
-    if strict or count > _MOST_UNUSABLE * total or count == total:
-        most = "`strict` allows none" if strict else "allowed: up to a tenth, which are left out"
-        raise InputError(f"{table.name}: {count:,} of {total:,} rows cannot be used: {said}; {most}")
-    logging.getLogger("dhp").warning(
-        "%s: %s of %s rows are left out: %s", table.name, f"{count:,}", f"{total:,}", said
-    )
+    leave_out(table.name, reasons, len(rows) + len(broken), strict=strict)
     return frozenset(place for places in reasons.values() for place in places)
 
 
 def is_blank(value: object) -> bool:
     """Whether a value is absent, or a text of spaces alone."""
     return value is None or (isinstance(value, str) and not value.strip()) or value != value
-
-
-def _places(table: Table, places: Sequence[str]) -> str:
-    """`row 3, row 7`, without the name of the table."""
-    shown = [place.removeprefix(f"{table.name}: ") for place in places[:_ROWS_SHOWN]]
-    more = f" and {len(places) - _ROWS_SHOWN:,} more" if len(places) > _ROWS_SHOWN else ""
-    return ", ".join(shown) + more
 
 
 def columns_of(table: Table, field_map: Mapping[str, str], task: Task) -> dict[str, str]:

@@ -126,6 +126,23 @@ def test_a_cell_that_holds_json_needs_a_path_to_its_text(tmp_path: Path) -> None
         read(tmp_path / "x.csv", fields={"output": "outputs"})
 
 
+def test_a_chat_without_an_answer_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def chat(source: str, output: str, place: int) -> str:
+        messages = [{"role": "user", "content": source}, {"role": "assistant", "content": output}]
+        return json.dumps({"messages": messages[:1] if place == 4 else messages})
+
+    path = tmp_path / "chats.jsonl"
+    path.write_text("\n".join(chat(*row, place) for place, row in enumerate(ROWS)))
+    (found,) = resolve_datasets([str(path)])
+    assert len(found.examples) == 19
+    (said,) = caplog.messages
+    assert said.startswith(f"{path}: 1 of 20 rows are left out: ")
+    assert "the assistant says nothing" in said
+    assert said.endswith("(line 5)")
+    with pytest.raises(InputError, match="`strict` allows none"):
+        resolve_datasets([str(path)], strict=True)
+
+
 def test_a_missing_file_names_a_near_one(tmp_path: Path) -> None:
     (tmp_path / "answers.csv").write_text(lines(","))
     with pytest.raises(InputError, match=r"answer.csv: does not exist; did you mean 'answers.csv'\?"):

@@ -4,7 +4,7 @@ Their messages differ in names alone.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ from dhp.core.files import opened, parse_json, read_json
 from dhp.core.records import Example
 from dhp.core.specs import Task
 from dhp.core.spool import spooled
-from dhp.core.tables import TABLE_SUFFIXES, Row, Table, as_text, read_table, table
+from dhp.core.tables import TABLE_SUFFIXES, Row, Table, as_text, read_table, sound, table
 from dhp.loaders.dataset import Dataset
+from dhp.loaders.left_out import leave_out
 from dhp.loaders.pairs import chosen_rows
 from dhp.loaders.user import LOG_SUFFIX, Request, Rows, read_eval_file, rows_table
 from dhp.plugins.conversations.conversation import (
@@ -294,7 +295,9 @@ def open_rows(source: str | Rows, certain: bool) -> Table | None:
         entries = [each for each in _entries(data) if isinstance(each, dict)]
         rows = [Row(f"{path}: entry {i}", each) for i, each in enumerate(entries, 1)]
         return table(str(path), dict.fromkeys(c for row in rows for c in row.values), rows) if rows else None
-    return read_table(path) if certain or (suffix == ".jsonl" and _begins_so(path)) else None
+    if not certain and (suffix != ".jsonl" or not _begins_so(path)):
+        return None
+    return read_table(path, broken=True)
 
 
 def _begins_so(path: Path) -> bool:
@@ -512,7 +515,7 @@ def _given(output: Any) -> list[Any]:
 
 def reader_of(rows: Table, fields: Mapping[str, str]) -> Reader | None:
     """What reads these rows as conversations; None if they are none."""
-    first = rows.rows[0]
+    first = next((row for row in rows.rows if not row.broken), rows.rows[0])
     if rows.has(fields.get("messages", "messages")):
         return of_messages
     if rows.has("turns"):
@@ -551,7 +554,10 @@ def conversations(asked: Request) -> Dataset | None:
     for name in asked.fields:
         one_of("field", name, _FIELDS, "`fields`")
     chosen = chosen_rows(rows, asked.where) if asked.where else rows
-    read = reader(chosen.rows, asked.fields)
+    if reader in (of_messages, of_turns):
+        read: Iterable[Found] = _each_row(chosen, reader, asked)
+    else:
+        read = reader([sound(row) for row in chosen.rows], asked.fields)
     examples = spooled(_example(each, number, part, asked) for number, each in enumerate(read, 1))
     if not examples:
         raise InputError(f"{rows.name}: no conversation in it; must have at least one")
@@ -559,6 +565,21 @@ def conversations(asked: Request) -> Dataset | None:
     suite = own_suite(read_task(TASK), with_llm=False)
     dataset = Dataset(asked.name, examples, task, suite, examples, split=split_example)
     return dataset.in_languages(None, asked.language or task.output_language)
+
+
+def _each_row(rows: Table, reader: Reader, asked: Request) -> list[Found]:
+    """A conversation of each row; rows that hold none are left out, see `leave_out`."""
+    kept: list[Found] = []
+    reasons: dict[str, list[str]] = {}
+    for row in rows.rows:
+        try:
+            kept += reader([sound(row)], asked.fields)
+        except InputError as e:
+            reasons.setdefault(str(e).removeprefix(f"{row.place}: "), []).append(row.place)
+    if len(reasons) == 1 == len(rows.rows):
+        raise InputError(f"{rows.rows[0].place}: {next(iter(reasons))}")
+    leave_out(rows.name, reasons, len(rows.rows), strict=asked.strict)
+    return kept
 
 
 def _part(name: str | None) -> Part:
