@@ -94,7 +94,7 @@ def test_rows_are_rated_without_being_degraded() -> None:
 
 def test_missing_values_of_a_frame_are_no_text() -> None:
     frame = pd.DataFrame([{**ROWS[0], "summary": None}, *ROWS[1:]])
-    with pytest.raises(InputError, match="table: row 1: column 'summary' is empty; must hold text"):
+    with pytest.raises(InputError, match="table: 1 of 8 rows cannot be used: column 'summary' is empty"):
         texts(frame, task="summarization", fields=FIELDS)
 
 

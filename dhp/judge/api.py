@@ -19,6 +19,10 @@ WIDE = 1e9
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
+FIRST = 40
+"""Answers that are asked for before all others: so many tell whether they can be read."""
+
+
 class Judge:
     """A model under a protocol, or what else rates texts. Subclasses override `rate` and what else they need.
 

@@ -16,7 +16,7 @@ from dhp.core.progress import Progress
 from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, grouped, protocol_name
 from dhp.core.specs import Task
 from dhp.core.text import printable
-from dhp.judge.api import Judge
+from dhp.judge.api import FIRST, Judge
 from dhp.judge.extraction.probabilities import IMPOSSIBLE
 from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.records import Request
@@ -99,8 +99,6 @@ class _Check:
                 yield Rating(*key, 0, None, "failed", "the judge gave no rating")
 
 
-FIRST = 40
-"""Answers after which they are checked."""
 NO_ANSWER = "(reasoning, and no text that answers)"
 TOOL_CALL = "(a tool call, and no text that answers)"
 """`Rating.raw` of such an answer."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from dhp.core.records import SECOND, Rating
+from dhp.judge.api import FIRST
 from dhp.judge.pairs import PairVerdict
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Failure, Reply, Request
@@ -36,31 +37,43 @@ def answers_read(
 
     Each goes with the answer that says it.
 
-    `short` is the second request, empty where none is made. Second requests pass between the others, so that
-    a run in which nothing can be read shows that early. Where the second call fails, the first answer counts.
+    `short` is the second request, empty where none is made. The first requests go alone, and second ones pass
+    between the others, so that a run in which nothing can be read shows that early. Where the second call
+    fails, the first answer counts.
     """
     waiting: deque[Request] = deque()
-    first = iter(requests)
+    rest = iter(requests)
+    # A filler collects all requests before it answers any.
+    parts = [rest] if model.context.filler is not None else [_first(rest), rest]
 
-    def asked() -> Iterator[Request]:
-        for request in first:
+    def asked(part: Iterable[Request]) -> Iterator[Request]:
+        for request in part:
             yield from _taken(waiting)
             yield request
         yield from _taken(waiting)
 
-    begun = False
-    while waiting or not begun:
-        begun = True
-        for request, outcomes in model.ask(asked()):
-            for sample, outcome in outcomes.items():
-                if isinstance(request.tag, Unread):
-                    yield from _second(request.tag, sample, outcome, read_second)
-                    continue
-                found = read(request, sample, outcome)
-                if _is_unread(found, outcome) and (prompt := short(request)):
-                    waiting.append(second_request(request, sample, outcome, found, prompt))
-                else:
-                    yield from ((each, outcome) for each in found)
+    for part in parts:
+        begun = False
+        while waiting or not begun:
+            begun = True
+            for request, outcomes in model.ask(asked(part)):
+                for sample, outcome in outcomes.items():
+                    if isinstance(request.tag, Unread):
+                        yield from _second(request.tag, sample, outcome, read_second)
+                        continue
+                    found = read(request, sample, outcome)
+                    if _is_unread(found, outcome) and (prompt := short(request)):
+                        waiting.append(second_request(request, sample, outcome, found, prompt))
+                    else:
+                        yield from ((each, outcome) for each in found)
+
+
+def _first(requests: Iterator[Request]) -> Iterator[Request]:
+    """The requests for the first answers, which are asked before all others."""
+    answers = 0
+    while answers < FIRST and (request := next(requests, None)) is not None:
+        answers += len(request.samples)
+        yield request
 
 
 def _taken(waiting: "deque[Request]") -> Iterator[Request]:

@@ -238,13 +238,18 @@ def test_the_command_line_counts_it_prices_it_and_turns_it_off(dhp: Run, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_run_of_which_nothing_can_be_read_pays_at_most_100_calls_of_one_sample(dhp: Run) -> None:
-    way = ("benchmark", "--model", "openai/stub", "--dataset", "mini/summeval", "--metric", "fluency")
-    way = (*way, "--samples", "1", "--concurrency", "4")
+@pytest.mark.parametrize(("samples", "most"), [("1", 100), ("5", 140)])
+@pytest.mark.parametrize("concurrency", ["4", "64"])
+def test_a_run_of_which_nothing_can_be_read_pays_for_few_calls(
+    dhp: Run, samples: str, most: int, concurrency: str
+) -> None:
+    """Also if the server answers samples one by one: the first answers go alone."""
+    way = ("benchmark", "--model", "openai/stub", "--dataset", "mini/summeval", "--samples", samples)
     with scripted_server(lambda call: reply("Well.")) as server:
-        done = dhp(*way, "--base-url", f"{server.url}/v1", "--cache", "cache", "--out", "out")
+        where = ("--base-url", f"{server.url}/v1", "--cache", "cache", "--out", "out")
+        done = dhp(*way, *where, "--concurrency", concurrency)
         assert (done.code, "none of the first 40" in done.err) == (3, True), done.err
-        assert sum(call.method == "POST" for call in server.calls) <= 100
+        assert sum(call.method == "POST" for call in server.calls) <= most
 
 
 def test_with_batch_files_it_is_a_second_round(dhp: Run, tmp_path: Path) -> None:
