@@ -2,7 +2,8 @@
 
 A simulated judge rates originals and copies whose quality falls with the dose; examples differ in quality and
 in how much a dose hurts them. The grid asks about every dose of 100 examples; the staircase about as many
-pairs as a third of these calls allow, calls for originals included, in batches.
+pairs as a third of these calls allow, calls for originals included, in batches. For one metric the interval
+of a bootstrap over the same answers is measured, too.
 
 Run it from anywhere: python scripts/staircase.py
 """
@@ -13,7 +14,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.psychometric import fit
+from dhp.stats.psychometric import fit, psychometric
 from dhp.stats.staircase import staircase
 
 Floats = npt.NDArray[np.float64]
@@ -63,18 +64,27 @@ def by_grid(drop: float, form: tuple[int, int], rng: np.random.Generator) -> flo
 
 def by_staircase(
     drop: float, form: tuple[int, int], calls: int, batch: int, rng: np.random.Generator
-) -> tuple[float, float, float]:
-    """Log of T75 and its limits from a staircase over the examples in turn, within a number of calls."""
+) -> tuple[float, ...]:
+    """Log of T75 and its limits from a staircase over the examples in turn, within a number of calls.
+
+    Then the limits of a bootstrap over these examples; NaN for several metrics.
+    """
     answers = scores(EXAMPLES, drop, form, CANDIDATES, rng)
     state, copies = staircase(CANDIDATES), 0
+    differences = np.full((EXAMPLES, CANDIDATES.size, 1), np.nan)
     while (left := calls - copies - min(copies, EXAMPLES)) > 1:
         for dose in state.next_doses(min(batch, left)):
             if copies + 1 + min(copies + 1, EXAMPLES) <= calls:
                 at = int(np.flatnonzero(dose == CANDIDATES)[0])
-                state = state.updated(dose, float(answers[copies % EXAMPLES, at]))
+                score = float(answers[copies % EXAMPLES, at])
+                state = state.updated(dose, score)
+                differences[copies % EXAMPLES, at] = 2 * score - 1
                 copies += 1
     value, low, high = state.t75()
-    return math.log(min(max(value, GRID[0] / 2), GRID[-1] * 2)), low, high
+    limits = (math.nan, math.nan)
+    if form == (1, 1):
+        limits = psychometric(CANDIDATES, differences, rng, resamples=300).fitted[1:]
+    return math.log(min(max(value, GRID[0] / 2), GRID[-1] * 2)), low, high, *limits
 
 
 def main() -> None:
@@ -98,11 +108,13 @@ def main() -> None:
                 [by_staircase(drop, form, args.calls, args.batch, rng) for _ in range(args.runs)]
             )
             held = ((found[:, 1] <= truth) & (truth <= found[:, 2])).mean()
+            by_bootstrap = ((found[:, 3] <= truth) & (truth <= found[:, 4])).mean()
+            beside = f", that of a bootstrap {by_bootstrap:.1%}" if form == (1, 1) else ""
             errors = [math.sqrt(float((e**2).mean())) for e in (grid, found[:, 0] - math.log(truth))]
             ratios.append(errors[1] / errors[0])
             print(
                 f"{strength:9} {name:28} T75 {truth:5.2f}  grid {errors[0]:.3f}  staircase {errors[1]:.3f}"
-                f"  ratio {ratios[-1]:.2f}  its 95 % interval holds {held:.1%}",
+                f"  ratio {ratios[-1]:.2f}  its 95 % interval holds {held:.1%}{beside}",
                 flush=True,
             )
     print(f"mean ratio {np.mean(ratios):.2f}")

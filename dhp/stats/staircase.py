@@ -155,7 +155,7 @@ def searched(
     """What is known if each example has few of the doses, as `dhp.stats.psychometric.psychometric` says it.
 
     `fitted` is T75 of the posterior; power and lapse rate are the most probable ones. Parameters and errors
-    as there. A bootstrap over such examples would be too narrow: 87 to 91 % of its 95 % intervals held the
+    as there. A bootstrap over such examples would be too narrow: 90 to 93 % of its 95 % intervals held the
     true T75, 97 to 99 % of these (`scripts/staircase.py`).
     """
     scores = outcomes_by_best(differences, clusters)

@@ -80,48 +80,49 @@ def signed_rank(
     if d.ndim != 1 or d.size == 0 or not np.isfinite(d).all():
         raise ValueError(f"differences must have shape (n,) with n >= 1 and be finite, not {d.shape}")
     nonzero = d[d != 0]
-    n, m = d.size, nonzero.size
-    if m == 0:
+    if nonzero.size == 0:
         return 0.0
+    if method == "scipy":
+        return _scipy_log_p(d, alternative)
     doubled = 2 * (nonzero if method == "sign-flip" else signed_ranks(nonzero))
     signed = np.rint(doubled).astype(np.int64)
     if not np.array_equal(signed, doubled):
         raise ValueError("differences must be multiples of 1/2")
-    clustered = clusters is not None and method != "scipy"
-    if clustered:
-        index = cluster_index(cluster_index(clusters, n)[d != 0], m)
+    if clusters is not None:
+        index = cluster_index(cluster_index(clusters, d.size)[d != 0], nonzero.size)
         signed = cluster_sums(signed.astype(np.float64), index).astype(np.int64)
     ranks, sizes = np.unique(np.abs(signed[signed != 0]), return_counts=True)
     w = int(signed[signed > 0].sum())
     if alternative == "two-sided":  # the null distribution is symmetric
         w = max(w, int(ranks @ sizes) - w)
-    log_p = flip_log_tail(ranks, sizes, w) if clustered else _log_tail(ranks, sizes, w, n, method)
+    log_p = _log_tail(ranks, sizes, w) if clusters is None else flip_log_tail(ranks, sizes, w)
     return min(log_p + math.log(2) * (alternative == "two-sided"), 0.0)
 
 
-def _log_tail(ranks: Ints, sizes: Ints, w: int, n: int, method: Method) -> float:
-    """log P(W >= w); `n` counts zeros."""
-    m = int(sizes.sum())
-    if method == "scipy" and _scipy_approximates(n, m, sizes):
-        return _normal_log_tail(w / 2, m, sizes)
-    return (exact_log_tail if m <= EXACT_UP_TO else tilted_log_tail)(ranks, sizes, w)
+def _log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
+    """log P(W >= w)."""
+    return (exact_log_tail if sizes.sum() <= EXACT_UP_TO else tilted_log_tail)(ranks, sizes, w)
 
 
-def _scipy_approximates(n: int, nonzero: int, sizes: Ints) -> bool:
-    """The choice of scipy's `method="auto"`, whose n counts zeros."""
-    if n > 50:
-        return True
-    ties_or_zeros = nonzero < n or bool((sizes > 1).any())
-    return ties_or_zeros and n > 13
-
-
-def _normal_log_tail(statistic: float, n: int, sizes: Ints) -> float:
-    """log P(Z >= z) for the tie-corrected z of W+, without continuity correction."""
+def _scipy_log_p(differences: Floats, alternative: Alternative) -> float:
+    """The log of the p-value of `scipy.stats.wilcoxon`; where that is too small for a float, of the normal
+    approximation that it uses then.
+    """
     from scipy.special import log_ndtr
+    from scipy.stats import wilcoxon
 
+    p = float(wilcoxon(differences, alternative=alternative).pvalue)
+    if p > 0:
+        return min(math.log(p), 0.0)
+    ranks = signed_ranks(differences[differences != 0])
+    n = ranks.size
+    _, sizes = np.unique(np.abs(ranks), return_counts=True)
     ties = float((sizes.astype(np.float64) ** 3 - sizes).sum())
-    variance = (n * (n + 1) * (2 * n + 1) - ties / 2) / 24
-    return float(log_ndtr((n * (n + 1) / 4 - statistic) / math.sqrt(variance)))
+    spread = math.sqrt((n * (n + 1) * (2 * n + 1) - ties / 2) / 24)
+    distance = float(ranks[ranks > 0].sum()) - n * (n + 1) / 4
+    if alternative == "two-sided":
+        return float(log_ndtr(-abs(distance) / spread)) + math.log(2)
+    return float(log_ndtr(-distance / spread))
 
 
 _NEGLIGIBLE = 37.0  # -log of a relative mass that no longer matters (8.5e-17)
