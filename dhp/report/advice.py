@@ -126,7 +126,8 @@ def _about_controls(results: Sequence[Result]) -> Iterable[Advice]:
     if unknown := [each for each in results if each.control is None and each.statistics != "paper"]:
         text = f"Harmless edits were not judged{on(unknown, results)}: false alarms stay unseen."
         yield Advice(text, warns=True)
-    if alike := _kinds(row for each in results for row in each.damage if _alike(row)):
+    compared = [each for each in results if each.control is not None]
+    if alike := _kinds(row for each in compared for row in each.damage if _alike(row)):
         text = f"{_shortened(alike)} cannot be told from harmless edits yet"
         yield Advice(f"Rate more texts: {text}.", warns=True)
     untested = [each for each in results if _untested(each)]

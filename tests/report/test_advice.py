@@ -72,6 +72,9 @@ def test_damage_that_is_undecided_beside_a_high_figure_says_why() -> None:
     said = texts(result(alike, controls=(control("not decided", 0.5),)))
     assert said == ["Rate more texts: typos cannot be told from harmless edits yet."]
     assert not texts(result(row(TYPOS, "undecided", 0.9, detection_ci=(0.4, 1.0), n=30)))
+    for statistics in ("default", "paper"):
+        unjudged = result(alike, controls=(), statistics=statistics)
+        assert not [text for text in texts(unjudged) if "told from harmless edits" in text]
 
 
 def test_a_judge_that_notices_nothing_is_to_be_replaced() -> None:
