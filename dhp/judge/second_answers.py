@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from dhp.core.records import SECOND, Rating
 from dhp.judge.api import FIRST
 from dhp.judge.pairs import PairVerdict
+from dhp.llm.api import Client
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Failure, Reply, Request
 
@@ -43,8 +44,9 @@ def answers_read(
     """
     waiting: deque[Request] = deque()
     rest = iter(requests)
-    # A filler collects all requests before it answers any.
-    parts = [rest] if model.context.filler is not None else [_first(rest), rest]
+    # A filler collects all requests before it answers any, and a model in this process costs no money.
+    paid = model.context.filler is None and isinstance(model.model, Client)
+    parts = [_first(rest), rest] if paid else [rest]
 
     def asked(part: Iterable[Request]) -> Iterator[Request]:
         for request in part:
