@@ -121,22 +121,29 @@ def text_lines(name: str, file: BinaryIO) -> Iterator[str]:
 
 _MOST_NEAR = 1_000
 """Files of a folder among which a near name is looked for."""
-_BYTE_ORDER_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _FOREIGN = 0.2
 """Share of bytes beyond ASCII above which a text is hardly Western."""
 
 
+def is_utf8(data: bytes) -> bool:
+    """Whether the bytes are a text in UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def decoded_table(name: str, data: bytes) -> str:
     """As `decoded`, also of UTF-16 and of Windows-1252, as spreadsheets write them; the latter is noted."""
-    encoding = _BYTE_ORDER_MARKS.get(data[:2])
-    beyond = sum(byte > 127 for byte in data[:100_000])
-    with suppress(UnicodeDecodeError):
-        if encoding:
-            return data.decode(encoding)
-        data.decode("utf-8-sig")
+    if is_utf8(data):
         return decoded(name, data)
+    head = data[:100_000]
     with suppress(UnicodeDecodeError):
-        if not encoding and beyond <= _FOREIGN * min(len(data), 100_000):
+        if data.startswith(_UTF_16_MARKS):
+            return data.decode("utf-16")
+        if sum(byte > 127 for byte in head) <= _FOREIGN * len(head):
             text = data.decode("cp1252")
             logging.getLogger("dhp").warning(
                 "%s: is not UTF-8, read as Windows-1252; if letters look wrong, save it as 'CSV UTF-8'", name

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL
-from dhp.core.tables import read_table
+from dhp.core.tables import is_blank, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ def is_pairwise(columns: Collection[str]) -> bool:
 
 def preferred(cell: object) -> int | None:
     """1 if a cell prefers the original, -1 the degraded text, 0 neither; None if it could not be read."""
-    return None if _is_empty(cell) else _PREFERRED.get(str(cell).strip().lower())
+    return None if is_blank(cell) else _PREFERRED.get(str(cell).strip().lower())
 
 
 def verdict_rule(first: int, second: int) -> str:
@@ -63,7 +63,7 @@ def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     made = _compared(made, place) if is_pairwise(frame.columns) else _accepted(made, place)
     statuses = made["status"] if "status" in made else [None] * len(made)
     made["status"] = [
-        status if not _is_empty(status) else "unparsed" if score != score else "scored"
+        status if not is_blank(status) else "unparsed" if score != score else "scored"
         for status, score in zip(statuses, made["score"], strict=True)
     ]
     made.attrs = dict(frame.attrs)
@@ -122,13 +122,9 @@ def _cells(frame: "pd.DataFrame", column: str, place: str) -> list[tuple[str | N
     """The text of each cell, None for an empty one; and what to say of it in a message."""
     cells: list[tuple[str | None, str]] = []
     for number, value in enumerate(frame[column], 1):
-        text = None if _is_empty(value) else str(value).strip()
+        text = None if is_blank(value) else str(value).strip()
         cells.append((text, f"{place}: row {number}: {column} is {text!r}"))
     return cells
-
-
-def _is_empty(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
 def _one_of(known: dict[str, int] | dict[str, bool], text: str | None, what: str) -> Any:

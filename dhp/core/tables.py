@@ -14,7 +14,7 @@ from numbers import Number
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, TypeVar
 
-from dhp.core.errors import InputError, one_of, require, suggest, unique
+from dhp.core.errors import InputError, listed, one_of, require, suggest, unique
 from dhp.core.files import (
     BROKEN_DATA,
     decoded,
@@ -162,6 +162,11 @@ def as_text(value: object) -> str | None:
     return str(value) if is_number else None
 
 
+def is_blank(value: object) -> bool:
+    """Whether a value is absent, or a text of spaces alone."""
+    return value is None or (isinstance(value, str) and not value.strip()) or value != value
+
+
 def _object_in(value: object) -> object:
     """The JSON object or list that a text holds; anything else as it is."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
@@ -212,6 +217,16 @@ class Row:
         if text is None or not text.strip():
             raise self.fault(f"column '{column}' is empty; must hold text")
         return self.encodable(column, text)
+
+    def check_no_object(self, column: str) -> None:
+        """Raise `InputError` if the text in `column` is a JSON object, of which a part is the text."""
+        if not isinstance(keys := _object_in(self.value(column)), Mapping):
+            return
+        path = f"{column}.{next(iter(keys), 'KEY')}"
+        raise self.fault(
+            f"column '{column}' holds a JSON object ({listed([str(key) for key in keys])}); say which "
+            f"part is the text, e.g. `fields` output={path}"
+        )
 
     def encodable(self, column: str, text: str) -> str:
         r"""`text` itself; one too long, or a lone surrogate (JSON's `\ud800` alone), raises `InputError`."""

@@ -46,28 +46,39 @@ def answers_read(
     rest = iter(requests)
     # A filler collects all requests before it answers any, and a model in this process costs no money.
     paid = model.context.filler is None and isinstance(model.model, Client)
-    parts = [_first(rest), rest] if paid else [rest]
+    for part in (_first(rest), rest) if paid else (rest,):
+        yield from _answered(model, part, waiting, read, read_second, short)
+        while waiting:
+            yield from _answered(model, (), waiting, read, read_second, short)
 
-    def asked(part: Iterable[Request]) -> Iterator[Request]:
-        for request in part:
-            yield from _taken(waiting)
-            yield request
+
+def _answered(
+    model: CachedModel,
+    part: Iterable[Request],
+    waiting: "deque[Request]",
+    read: "Read[R]",
+    read_second: "Read[R]",
+    short: Callable[[Request], str],
+) -> Iterator[tuple[R, Reply | Failure]]:
+    """What the answers to a part of the requests say; `waiting` takes second requests and gives them away."""
+    for request, outcomes in model.ask(_with_waiting(part, waiting)):
+        for sample, outcome in outcomes.items():
+            if isinstance(request.tag, Unread):
+                yield from _second(request.tag, sample, outcome, read_second)
+                continue
+            found = read(request, sample, outcome)
+            if _is_unread(found, outcome) and (prompt := short(request)):
+                waiting.append(second_request(request, sample, outcome, found, prompt))
+            else:
+                yield from ((each, outcome) for each in found)
+
+
+def _with_waiting(part: Iterable[Request], waiting: "deque[Request]") -> Iterator[Request]:
+    """The requests of a part, and between them those that wait."""
+    for request in part:
         yield from _taken(waiting)
-
-    for part in parts:
-        begun = False
-        while waiting or not begun:
-            begun = True
-            for request, outcomes in model.ask(asked(part)):
-                for sample, outcome in outcomes.items():
-                    if isinstance(request.tag, Unread):
-                        yield from _second(request.tag, sample, outcome, read_second)
-                        continue
-                    found = read(request, sample, outcome)
-                    if _is_unread(found, outcome) and (prompt := short(request)):
-                        waiting.append(second_request(request, sample, outcome, found, prompt))
-                    else:
-                        yield from ((each, outcome) for each in found)
+        yield request
+    yield from _taken(waiting)
 
 
 def _first(requests: Iterator[Request]) -> Iterator[Request]:

@@ -12,7 +12,7 @@ from dhp.core.diff import audit
 from dhp.core.errors import InputError, listed, suggest
 from dhp.core.records import ORIGINAL, Example, PerturbedText, Variant
 from dhp.core.specs import PairColumns, PairMap, Task
-from dhp.core.tables import Row, Table, as_text
+from dhp.core.tables import Row, Table, as_text, is_blank
 from dhp.loaders.dataset import Dataset
 
 PAIR_FIELDS = ("perturbed", "kind", "degree", "level", "control", "better")
@@ -95,9 +95,7 @@ def _is_number(text: str) -> bool:
 
 def _text(row: Row, column: str) -> str | None:
     """The text in a column; None for a blank or absent one."""
-    value = row.value(column)
-    absent = value is None or value != value or (isinstance(value, str) and not value.strip())
-    return None if absent else row.text(column)
+    return None if is_blank(row.value(column)) else row.text(column)
 
 
 def _field(row: Row, name: str, columns: Mapping[str, str], values: Mapping[str, str]) -> str | None:

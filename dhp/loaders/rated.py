@@ -182,6 +182,7 @@ def _of_row(columns: Sequence[str], row: Row) -> RatedText:
             except ValueError:
                 raise row.fault(f"column '{column}': '{row.text(column)}'; allowed: a number") from None
     source = row.text("source")
+    row.check_no_object("output")
     text = Candidate(
         row.text("id") if row.has("id") else text_hash(source),
         row.text("system") if row.has("system") else "system",

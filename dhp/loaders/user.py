@@ -5,7 +5,7 @@ import json
 import logging
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -28,6 +28,7 @@ from dhp.core.tables import (
     Table,
     as_text,
     from_arrow,
+    is_blank,
     read_rows,
     read_table,
     table,
@@ -122,17 +123,15 @@ def unusable(
         reasons.setdefault(row.broken, []).append(row.place)
     needed = () if "perturbed" in columns else ("id", "source", "output")  # pairs are counted by themselves
     for row in rows:
+        for name in ("output", "perturbed"):
+            if name in columns:
+                row.check_no_object(columns[name])
         for name in needed:
             if name in columns and is_blank(row.value(columns[name])):
                 reasons.setdefault(f"column '{columns[name]}' is empty", []).append(row.place)
                 break
     leave_out(table.name, reasons, len(rows) + len(broken), strict=strict)
     return frozenset(place for places in reasons.values() for place in places)
-
-
-def is_blank(value: object) -> bool:
-    """Whether a value is absent, or a text of spaces alone."""
-    return value is None or (isinstance(value, str) and not value.strip()) or value != value
 
 
 def columns_of(table: Table, field_map: Mapping[str, str], task: Task) -> dict[str, str]:
@@ -200,23 +199,9 @@ def _example(row: Row, number: int, columns: Mapping[str, str]) -> Example:
     return Example(
         id=row.text(columns["id"]) if "id" in columns else str(number),
         source=row.text(columns["source"]) if "source" in columns else "",
-        output=_no_object(row, columns["output"]),
+        output=row.text(columns["output"]),
         fields=fields,
     )
-
-
-def _no_object(row: Row, column: str) -> str:
-    """The text of a column; raises `InputError` if it is a JSON object, of which a part is the text."""
-    text = row.text(column)
-    if text.lstrip().startswith("{"):
-        with suppress(ValueError, RecursionError):
-            keys = [str(key) for key in json.loads(text)]
-            path = f"{column}.{keys[0]}" if keys else f"{column}.KEY"
-            raise row.fault(
-                f"column '{column}' holds a JSON object ({listed(keys)}); say which part is the text, e.g. "
-                f"`fields` output={path}"
-            )
-    return text
 
 
 Rows = Union["pd.DataFrame", Sequence[Mapping[str, object]]]

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import dhp
 from dhp.core.errors import InputError
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.resolve import resolve_datasets
@@ -124,6 +125,16 @@ def test_a_cell_that_holds_json_needs_a_path_to_its_text(tmp_path: Path) -> None
     assert [output for _, output in deeper] == [source for source, _ in ROWS]
     with pytest.raises(InputError, match=r"holds a JSON object \(answer, parts\).* output=outputs.answer"):
         read(tmp_path / "x.csv", fields={"output": "outputs"})
+
+
+def test_a_json_object_is_refused_among_pairs_and_by_dhp_judge(tmp_path: Path) -> None:
+    cells = [json.dumps({"answer": output}) for _, output in ROWS]
+    plain = pd.DataFrame({"source": [source for source, _ in ROWS], "output": cells})
+    plain.assign(perturbed="Worse.").to_csv(tmp_path / "pairs.csv", index=False)
+    with pytest.raises(InputError, match=r"'output' holds a JSON object \(answer\)"):
+        read(tmp_path / "pairs.csv")
+    with pytest.raises(InputError, match=r"'output' holds a JSON object \(answer\)"):
+        dhp.judge("mock/noisy", plain)
 
 
 def test_a_chat_without_an_answer_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

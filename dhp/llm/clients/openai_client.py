@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly, one_of, require
+from dhp.core.files import is_utf8
 from dhp.llm.api import Filtered, Garbled, Refused, Rejected, Retry, TooLong, Unreachable
 from dhp.llm.clients.connection import (
     Connection,
@@ -22,7 +23,6 @@ from dhp.llm.clients.connection import (
 from dhp.llm.clients.responses import (
     NoChoices,
     Problem,
-    is_utf8,
     longest_body,
     overlong,
     problem_inside,

@@ -207,15 +207,6 @@ def _parsed(body: bytes) -> Any:
     return joined_chunks(text) if is_stream(text) else json.loads(text)
 
 
-def is_utf8(body: bytes) -> bool:
-    """Whether a body is text in UTF-8."""
-    try:
-        body.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def read_problem(status: int, body: bytes) -> Problem:
     """What an answer with an error status says."""
     try:

@@ -42,6 +42,10 @@ class Remembered(Judge):
         """The task of the judge."""
         return self._judge.own_task(task, candidates)
 
+    def asked_about(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Those of the candidates that the judge is asked about."""
+        return self._judge.asked_about(candidates)
+
     def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
         """Prepare the judge."""
         first = candidates[0]

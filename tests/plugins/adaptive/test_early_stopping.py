@@ -19,23 +19,9 @@ from dhp.report.advice import notes, warnings
 from dhp.runs.compare import compare
 from tests.judges import ByRule
 from tests.llm.stub import stats, stub_server
+from tests.scripts import loaded
 
-
-def texts(n: int) -> dhp.Dataset:
-    """Examples of which each perturber for summaries can spoil each one."""
-    names = ["Ada Brook", "Ben Carver", "Cora Dell", "Dan Ellis", "Eve Finch"]
-    examples = [
-        dhp.Example(
-            f"{i}",
-            f"{names[i % 5]} opened a bakery in Northwick in {1900 + i}. It sold {i + 2} kinds of bread.",
-            f"{names[i % 5]} has run a bakery since {1900 + i}. The shop in Northwick sells bread. "
-            f"It offers {i + 2} different kinds. Many people buy some every morning.",
-        )
-        for i in range(n)
-    ]
-    return dhp.Dataset.of(examples, name="bakeries", task="summarization", suite="summeval")
-
-
+texts = loaded("early_stopping").texts
 SEEN = ("random_typos", "random_deletions", "reordering")
 
 
@@ -104,6 +90,17 @@ def test_if_all_is_decided_nothing_more_is_asked_not_even_originals() -> None:
     (result,) = early_stopping(judge, texts(60), controls=False)
     assert len(judge.turns) == 1
     assert (result.n, result.ratings["asked"]) == (15, 15 * 7 * 4)
+
+
+def test_a_recording_of_some_kinds_has_no_failures_of_the_others(tmp_path: Path) -> None:
+    (whole,) = dhp.run(judge_of(*SEEN), texts(60), controls=False, out=tmp_path / "whole")
+    ratings = pd.read_parquet(tmp_path / "whole" / "ratings.parquet")
+    recorded = ratings[~ratings["variant"].str.startswith("reordering")]
+    recorded[["example", "variant", "metric", "score"]].to_csv(tmp_path / "recorded.csv", index=False)
+    (result,) = early_stopping(f"recorded/{tmp_path / 'recorded.csv'}", texts(60), controls=False)
+    kinds = {row.variant for row in whole.variants if not row.variant.startswith("reordering")}
+    assert {row.variant for row in result.variants if row.n} == kinds
+    assert result.ratings["failed"] == 0
 
 
 def test_the_table_tells_it_all_with_the_number_of_looks(watched: tuple[dhp.Result, Path]) -> None:
