@@ -41,6 +41,8 @@ COMMANDS = {
     "init": "init --dataset texts.jsonl --output output --source source --metric tone --scale 1..5 "
     "--base-url URL --model openai/stub --prompt-file own.txt --out dhp.out.yaml",
     "review": "review degraded --page review.html",
+    "improve": "improve --dataset many.jsonl --prompt-file own.txt --metric tone --scale 1..5 --samples 1 "
+    "--model openai/stub --base-url URL --out out --cache cache",
 }
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _RANDOM = re.compile(r"\.[a-z0-9_]{8}$")
@@ -92,8 +94,11 @@ def prepared(dhp: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with what the commands are given: texts, two finished runs, a set, answers to questions."""
     folder.mkdir()
     monkeypatch.chdir(folder)
-    lines = [f'{{"id": "{i}", "source": "Ann has {i} cats.", "output": "She has {i}."}}\n' for i in range(4)]
+    many = [f'{{"id": "{i}", "source": "Ann has {i} cats.", "output": "She has {i}."}}\n' for i in range(20)]
+    Path("many.jsonl").write_text("".join(many))
+    lines = many[:4]
     Path("texts.jsonl").write_text("".join(lines))
+    Path("own.txt").write_text("Rate the tone of this text from 1 to 5: {{output}}")
     for name, model in (("run", "mock/noisy"), ("other", "mock/blind")):
         done = dhp(f"{RUN} --model {model} --out {name}")
         assert done.code == 0, done.err

@@ -14,8 +14,9 @@ from tests.server import Answer, Call, Scripted, reply, scripted_server
 KEY = "sk-secret-0123456789abcdef"
 HEADER = "gateway-secret-0123456789"
 ELSEWHERE = "provider-secret-0123456789"
+GEMINI = "AIza-secret-0123456789"
 HUB = "hf_secret0123456789abcdef"
-SECRETS = (KEY, HEADER, ELSEWHERE, HUB)
+SECRETS = (KEY, HEADER, ELSEWHERE, GEMINI, HUB)
 OWN, OTHER = "judge.example", "other.example"
 PUBLISHED = "raw.githubusercontent.com"
 """Where the dataset bump is."""
@@ -46,7 +47,8 @@ def rates(call: Call) -> Answer:
 
 def environment(trusted: Certificate, proxy: dict[str, str]) -> dict[str, str]:
     named = {"OPENAI_API_KEY": KEY, "OPENAI_CUSTOM_HEADERS": f"x-gateway: {HEADER}"}
-    named |= {"ANTHROPIC_API_KEY": ELSEWHERE, "HF_TOKEN": HUB, "SSL_CERT_FILE": str(trusted.file)}
+    named |= {"ANTHROPIC_API_KEY": ELSEWHERE, "GEMINI_API_KEY": GEMINI, "HF_TOKEN": HUB}
+    named |= {"SSL_CERT_FILE": str(trusted.file)}
     return {**os.environ, **named, **proxy}
 
 
@@ -70,7 +72,7 @@ def leaks(proxy: Proxy) -> list[str]:
     for passed in proxy.passed:
         raw = bytes(passed.raw)
         if passed.method != CONNECT and passed.host == OWN:
-            for name in ("authorization", "x-gateway", "x-api-key"):
+            for name in ("authorization", "x-gateway", "x-api-key", "x-goog-api-key"):
                 raw = raw.replace(passed.headers.get(name, "").encode() or b"\0", b"")
         found += [f"{passed.method} {passed.host}: {s}" for s in SECRETS if s.encode() in raw]
     return found
@@ -126,9 +128,18 @@ OTHERS = {
         *(KEY, "benchmark", "--dataset", "mini/summeval", "--n", "2", "--model", "openai/stub"),
         *("--batch", "openai", "--base-url", f"SCHEME://{OWN}/v1"),
     ),
+    "batch, anthropic": (
+        *(ELSEWHERE, "benchmark", "--dataset", "mini/summeval", "--n", "2", "--model", "openai/stub"),
+        *("--batch", "anthropic", "--base-url", f"SCHEME://{OWN}/v1"),
+    ),
+    "batch, gemini": (
+        *(GEMINI, "benchmark", "--dataset", "mini/summeval", "--n", "2", "--model", "openai/stub"),
+        *("--batch", "gemini", "--base-url", f"SCHEME://{OWN}/v1"),
+    ),
     "hub": (HUB, "benchmark", "--dataset", "mini/summeval", "--n", "2", "--model", "hf/someone/model"),
 }
 """Commands that ask `OWN` for something else than answers of a model, after the secret that they bring."""
+NEEDED = {"batch, anthropic": "anthropic", "batch, gemini": "google.genai", "hub": "transformers"}
 
 
 @pytest.mark.slow
@@ -139,8 +150,8 @@ def test_other_commands_behind_a_proxy(
     name: str, scheme: str, user: str, trusted: Certificate, tmp_path: Path
 ) -> None:
     """Each is sent on to another host, which must not see the secret."""
-    if name == "hub":
-        pytest.importorskip("transformers")
+    if name in NEEDED:
+        pytest.importorskip(NEEDED[name])
     secret, *command = OTHERS[name]
     tls = trusted.context if scheme == "https" else None
 
@@ -154,6 +165,7 @@ def test_other_commands_behind_a_proxy(
     ):
         env = environment(trusted, proxy.environment(user))
         env |= {"HF_ENDPOINT": f"{scheme}://{OWN}", "OPENAI_BASE_URL": f"{scheme}://{OWN}/v1"}
+        env |= dict.fromkeys(("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"), f"{scheme}://{OWN}")
         env["HF_HOME"] = str(tmp_path / "hub")
         done = asked_by([part.replace("SCHEME", scheme) for part in command], tmp_path, env)
     assert own.calls, done.stderr

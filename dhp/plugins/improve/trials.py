@@ -172,7 +172,10 @@ class Trials:
         sizes = [round(share * len(self.halves[0])) for share in LOOKS]
         self.looks = [size for size in sizes[:-1] if size >= _LOOK] + sizes[-1:]
         changed, self._unusable = asked.ready()
-        self._prompts = {ORIGINAL: asked.original, **changed}
+        self._prompts: dict[str, JudgePrompt] = {}
+        self._keywords: dict[str, dict[str, Any]] = {}
+        for name, prompt in {ORIGINAL: asked.original, **changed}.items():
+            self._add(name, prompt)
         self._done: dict[tuple[str, int], RunResult] = {}
 
     def outcome(self) -> Outcome:
@@ -206,7 +209,7 @@ class Trials:
         if second in self._unusable:
             raise Unusable(self._unusable[second])
         if second not in self._prompts:
-            self._prompts[second] = self._by_model(second)
+            self._add(second, self._by_model(second))
         old = self._judged(first, look)
         try:
             new = self._judged(second, look)
@@ -217,6 +220,11 @@ class Trials:
         if "prob" in self._prompts[second].protocol.extraction and not new.result.rules.get("prob"):
             raise Unusable("the server gives no log-probabilities")
         return gain(old, new)
+
+    def _add(self, name: str, prompt: JudgePrompt) -> None:
+        """Take a prompt into the trials; a file that cannot be written ends them all."""
+        self._prompts[name] = prompt
+        self._keywords[name] = self.asked.keywords(name, prompt)
 
     def _by_model(self, name: str) -> JudgePrompt:
         """The prompt with a sentence that the model wrote, which is shown before it is used."""
@@ -237,8 +245,7 @@ class Trials:
 
     def _run(self, name: str, ids: Sequence[str], out: Path | None = None) -> RunResult:
         asked = self.asked
-        keywords = asked.keywords(name, self._prompts[name])
-        results = run(asked.model, asked.part(ids), out=out, progress=self._progress, **keywords)
+        results = run(asked.model, asked.part(ids), out=out, progress=self._progress, **self._keywords[name])
         return open_run(results, name).rated[0]
 
     def _confirmed(self, best: str) -> tuple[Gain, tuple[str, ...]]:
