@@ -31,9 +31,9 @@ from dhp.llm.cached_model import RequestContext, latency, taken
 from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
+from dhp.loaders.memory import Rows
 from dhp.loaders.rated import given_texts, rated_task
 from dhp.loaders.recorded import recorded_texts
-from dhp.loaders.user import Rows
 from dhp.perturb.builder import Data, build_texts, with_own_task
 from dhp.perturb.llm.model import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of

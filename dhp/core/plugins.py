@@ -41,7 +41,7 @@ class Plugin:
     forms: Mapping[str, str] = field(default_factory=dict)
     """Form of the name of a model or judge, such as `openai/NAME` -> what it is, for `dhp list judges`."""
     datasets: Mapping[str, str] = field(default_factory=dict)
-    """Kind of data that are no table of texts -> target, called with a `dhp.loaders.user.Request`. It
+    """Kind of data that are no table of texts -> target, called with a `dhp.loaders.request.Request`. It
     returns a `Dataset`, or None for data of another kind."""
     perturbers: Mapping[str, str] = field(default_factory=dict)
     """Name of a perturber -> target, a `dhp.perturb.api.Perturber`."""

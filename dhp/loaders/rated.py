@@ -14,7 +14,8 @@ from dhp.core.records import Candidate
 from dhp.core.seeding import key_digest, text_hash
 from dhp.core.specs import Task
 from dhp.core.tables import Row, Table
-from dhp.loaders.user import Rows, are_rows, open_table, rows_table
+from dhp.loaders.memory import Rows, are_rows, rows_table
+from dhp.loaders.user import open_table
 
 if TYPE_CHECKING:
     import pandas as pd

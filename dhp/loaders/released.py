@@ -24,7 +24,8 @@ from dhp.core.tables import (
     read_tables,
 )
 from dhp.loaders.dataset import Dataset
-from dhp.loaders.user import HUB_PREFIX, hub_folder, plain_examples
+from dhp.loaders.hub import HUB_PREFIX, hub_folder
+from dhp.loaders.user import plain_examples
 
 NO_TEXT = "no such text in the set"
 EQUAL = "equals the original"

@@ -22,21 +22,11 @@ from dhp.core.specs import ANY_TASK, Card, Suite, Task
 from dhp.core.tables import TABLE_SUFFIXES
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.fetch import is_prepared, load_prepared, unprepared
+from dhp.loaders.memory import NAME, Rows, are_rows, rows_table
+from dhp.loaders.parts import parts_name
 from dhp.loaders.published import read_set
-from dhp.loaders.user import (
-    NAME,
-    Request,
-    Rows,
-    are_rows,
-    columns_of,
-    from_table,
-    is_user_data,
-    meanings,
-    open_table,
-    parts_name,
-    read_texts,
-    rows_table,
-)
+from dhp.loaders.request import Request
+from dhp.loaders.user import columns_of, from_table, is_user_data, meanings, open_table, read_texts
 
 
 def resolve_datasets(

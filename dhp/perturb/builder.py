@@ -27,9 +27,10 @@ from dhp.llm.engine import Executor
 from dhp.llm.limits import Usage
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
+from dhp.loaders.memory import Rows, entries
 from dhp.loaders.released import is_released, read_released, released_datasets
 from dhp.loaders.resolve import is_own, resolve_datasets
-from dhp.loaders.user import Rows, entries, is_user_data
+from dhp.loaders.user import is_user_data
 from dhp.perturb.api import Perturber
 from dhp.perturb.apply import Others, RulesApplied, authored_origin, authored_perturbers, authored_texts
 from dhp.perturb.llm.functions import FunctionTexts, function_texts

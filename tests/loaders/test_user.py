@@ -13,8 +13,9 @@ import pytest
 from dhp.core.errors import InputError
 from dhp.core.records import Example
 from dhp.loaders.dataset import Dataset
+from dhp.loaders.parts import parts_name
 from dhp.loaders.resolve import resolve_datasets
-from dhp.loaders.user import parts_name, read_texts
+from dhp.loaders.user import read_texts
 
 from .conftest import ROOT, TASK, write_csv, write_jsonl, write_parquet
 

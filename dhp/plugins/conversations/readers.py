@@ -17,9 +17,11 @@ from dhp.core.specs import Task
 from dhp.core.spool import spooled
 from dhp.core.tables import TABLE_SUFFIXES, Row, Table, as_text, read_table, sound, table
 from dhp.loaders.dataset import Dataset
+from dhp.loaders.inspect_log import LOG_SUFFIX, read_eval_file
 from dhp.loaders.left_out import leave_out
+from dhp.loaders.memory import Rows, rows_table
 from dhp.loaders.pairs import chosen_rows
-from dhp.loaders.user import LOG_SUFFIX, Request, Rows, read_eval_file, rows_table
+from dhp.loaders.request import Request
 from dhp.plugins.conversations.conversation import (
     CONVERSATION,
     PART,

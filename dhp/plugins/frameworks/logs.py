@@ -15,7 +15,8 @@ from dhp.core.records import Example
 from dhp.core.specs import ANY_TASK, Task
 from dhp.core.tables import TABLE_SUFFIXES, Row, read_table
 from dhp.loaders.dataset import Dataset
-from dhp.loaders.user import LOG_SUFFIX, Request, read_eval_file
+from dhp.loaders.inspect_log import LOG_SUFFIX, read_eval_file
+from dhp.loaders.request import Request
 
 PRODUCTION = (
     "the originals are production texts, not references: this tests if the judge notices that they got "

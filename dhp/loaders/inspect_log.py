@@ -1,0 +1,48 @@
+"""Logs of inspect_ai: packed JSON."""
+
+import json
+import zipfile
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dhp.core.errors import InputError, require
+from dhp.core.files import BROKEN_DATA, parse_json, unpacked
+
+if TYPE_CHECKING:
+    pass
+
+
+LOG_SUFFIX = ".eval"
+
+
+_ZSTANDARD = 93
+
+
+def read_eval_file(file: Path) -> Any:
+    """The samples of an `.eval` file; where Python cannot unpack it, inspect_ai reads it."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = [i.filename for i in archive.infolist()]
+            if all(i.compress_type != _ZSTANDARD for i in archive.infolist()):
+                samples = sorted(n for n in names if n.startswith("samples/") and n.endswith(".json"))
+                header = "header.json" if "header.json" in names else "_journal/start.json"
+                size, read = 0, []
+                for name in (header, *samples):
+                    with archive.open(name) as member:
+                        data = unpacked(str(file), member, size)
+                    size += len(data)
+                    read.append(parse_json(f"{file}: {name}", data.decode()))
+                return {"eval": {}, "version": read[0].get("version"), "samples": read[1:]}
+    except FileNotFoundError:
+        raise InputError(f"{file}: no such file") from None
+    except (OSError, KeyError, UnicodeDecodeError, RuntimeError, zipfile.BadZipFile, *BROKEN_DATA) as e:
+        raise InputError(f"{file}: not an inspect_ai log ({type(e).__name__}: {e})") from None
+    require("inspect-ai", purpose=f"{file}, which is packed with Zstandard,")
+    try:
+        log = import_module("inspect_ai.log").read_eval_log(str(file))
+    except Exception as e:  # noqa: BLE001  whatever another package raises over a file is said in one line
+        raise InputError(
+            f"{file}: inspect_ai cannot read it ({type(e).__name__}: {e})".splitlines()[0]
+        ) from None
+    return json.loads(log.model_dump_json(exclude={"samples": {"__all__": {"events"}}}))

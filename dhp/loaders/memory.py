@@ -1,0 +1,51 @@
+"""Tables in memory: data frames and lists of rows."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeGuard, Union
+
+from dhp.core.options import as_list
+from dhp.core.tables import (
+    Row,
+    Table,
+    table,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+Rows = Union["pd.DataFrame", Sequence[Mapping[str, object]]]
+
+
+NAME = "table"
+"""What such a table is called, in results too."""
+
+
+def are_rows(value: object) -> TypeGuard[Rows]:
+    """Whether it is a table in memory."""
+    listed = isinstance(value, list | tuple) and bool(value) and all(isinstance(e, Mapping) for e in value)
+    return listed or (hasattr(value, "columns") and hasattr(value, "to_dict"))
+
+
+def rows_table(given: Rows) -> Table:
+    """The table; raises `InputError` for one without rows."""
+    rows: Any = given
+    if not isinstance(given, list | tuple):
+        frame: Any = given
+        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    columns: dict[str, None] = {}
+
+    def read() -> Any:
+        for number, values in enumerate(rows, 1):
+            named = {str(column): value for column, value in values.items()}
+            columns.update(dict.fromkeys(named))
+            yield Row(f"{NAME}: row {number}", named)
+
+    return table(NAME, columns, read())
+
+
+def entries(value: object) -> list[Any]:
+    """One or several datasets as a list, in which a table in memory is one; empty for None."""
+    if value is None:
+        return []
+    return [value] if are_rows(value) else as_list(value)

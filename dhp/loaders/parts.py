@@ -1,0 +1,113 @@
+"""Tables of many files, here or in a store such as s3://."""
+
+import io
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from dhp.core.errors import InputError, require
+from dhp.core.files import opened, reason
+from dhp.core.tables import (
+    Row,
+    Table,
+    read_rows,
+    table,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+_WILD = "*?["
+
+
+def is_parts(name: str) -> bool:
+    """Whether a name is a pattern of files, or the address of a store."""
+    return "://" in name or any(sign in name for sign in _WILD)
+
+
+def parts_name(name: str) -> str:
+    """What data are called: by the file, or by the folder that holds the parts."""
+    if Path(name).exists():
+        return Path(name).name
+    path = PurePosixPath(name.partition("://")[2] or name)
+    while any(sign in path.name for sign in _WILD):
+        path = path.parent
+    return path.name or "parts"
+
+
+def parts_table(name: str, *, broken: bool = False) -> Table:
+    """The rows of all files that a pattern fits, one file after the other in the order of their names.
+
+    The pattern is one of local files, or an address such as `s3://BUCKET/FOLDER/*.parquet` that pyarrow or
+    fsspec can reach; keys are taken from where these packages look for them. Raises `InputError` where
+    nothing fits, or a file or the store cannot be read.
+    """
+    columns: dict[str, None] = {}
+    return table(name, columns, _rows(name, columns), broken=broken)
+
+
+def _rows(name: str, columns: dict[str, None]) -> Iterator[Row]:
+    none = True
+    for path, file in _files(name):
+        none = False
+        yield from read_rows(path, PurePosixPath(path).suffix.lower(), file, columns)
+    if none:
+        raise InputError(f"{name}: no file fits; allowed: a pattern of files, e.g. FOLDER/*.parquet")
+
+
+def _files(name: str) -> Iterator[tuple[str, Any]]:
+    """Names and open files, one at a time."""
+    if "://" not in name:
+        below = Path(Path(name).anchor or ".")
+        for path in sorted(below.glob(str(Path(name).relative_to(Path(name).anchor)))):
+            if path.is_file():
+                with opened(path) as file:
+                    yield str(path), file
+        return
+    scheme = name.partition("://")[0]
+    try:
+        store, inside = _store(name)
+        for each in _fitting(store, inside):
+            with store.open_input_file(each) as file:
+                whole = not each.lower().endswith(".parquet")  # which alone is read here and there
+                yield f"{scheme}://{each}", io.BytesIO(file.read()) if whole else file
+    except (OSError, ValueError, ImportError) as e:
+        raise InputError(f"{name}: cannot be read ({reason(e)})") from None
+
+
+def _store(address: str) -> tuple[Any, str]:
+    """The file system of an address, and the path in it; of pyarrow, else of fsspec."""
+    from pyarrow import fs
+
+    base = address
+    while any(sign in base for sign in _WILD):
+        base = base.rpartition("/")[0]
+    try:
+        store, path = fs.FileSystem.from_uri(base)
+    except ValueError:  # a kind of store that pyarrow does not know
+        require("fsspec", purpose=f"dataset '{address}'")
+        from fsspec.core import url_to_fs
+
+        of_fsspec, path = url_to_fs(base)
+        store = fs.PyFileSystem(fs.FSSpecHandler(of_fsspec))
+    return store, path + address[len(base) :]
+
+
+def _fitting(store: Any, path: str) -> list[str]:
+    """The files of a store that a path with wild cards fits, in order; each folder has one part of it."""
+    from pyarrow import fs
+
+    if not any(sign in path for sign in _WILD):
+        return [path]
+    wanted = PurePosixPath(path).parts
+    fixed = next(index for index, part in enumerate(wanted) if any(sign in part for sign in _WILD))
+    below = fs.FileSelector(str(PurePosixPath(*wanted[:fixed])), recursive=fixed < len(wanted) - 1)
+    files = [info.path for info in store.get_file_info(below) if info.type == fs.FileType.File]
+
+    def fits(file: str) -> bool:
+        parts = PurePosixPath(file).parts
+        return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))
+
+    return sorted(filter(fits, files))
