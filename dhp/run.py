@@ -19,7 +19,8 @@ from dhp.core.options import as_list, check_whole, keywords_of
 from dhp.core.presets import PRESETS, paper_settings
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.protocol_spec import Protocol, Protocols
-from dhp.core.records import PROBES, Candidate, Variant, protocol_name
+from dhp.core.records import PROBES, Candidate, Variant
+from dhp.core.signature import protocol_name
 from dhp.core.specs import Task
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge

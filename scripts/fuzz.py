@@ -48,7 +48,7 @@ from dhp.llm.clients.responses import read_replies
 from dhp.loaders.fetch import unpack
 from dhp.loaders.resolve import resolve_datasets
 from dhp.loaders.user import read_texts
-from dhp.plugins.batch.files import BatchResults
+from dhp.plugins.batch.results import BatchResults
 from dhp.plugins.human.scores import read_scores
 from dhp.runs.reader import read_results
 

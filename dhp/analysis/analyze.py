@@ -28,15 +28,18 @@ from dhp.content.catalog import read_suite, read_task
 from dhp.core.errors import InputError
 from dhp.core.options import near_keywords
 from dhp.core.recorded import FLIP, is_pairwise
-from dhp.core.records import IDENTITY, ORIGINAL, PROBES, Signature, Variant, methods, parse_variant
+from dhp.core.records import IDENTITY, ORIGINAL, PROBES, Variant, methods, parse_variant
 from dhp.core.seeding import key_digest, text_hash
+from dhp.core.signature import Signature
 from dhp.core.specs import ANY_TASK, Scale, Suite
 from dhp.core.text import alike_but_numbers
 from dhp.stats.arrays import Floats
 from dhp.stats.detection import FEWEST_PAIRS
 from dhp.stats.discernment import level_average, minimum
-from dhp.stats.judge_habits import correlations, sample_consistency, spread, style_names
+from dhp.stats.metric_relations import correlations
 from dhp.stats.psychometric import curve, psychometric
+from dhp.stats.repeated_answers import sample_consistency
+from dhp.stats.spread import spread, style_names
 from dhp.stats.staircase import searched
 
 if TYPE_CHECKING:

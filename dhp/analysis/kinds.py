@@ -28,7 +28,8 @@ from dhp.stats.influences import (
     effective_size,
     standardised_drop_influences,
 )
-from dhp.stats.judge_habits import confusion, failure_p
+from dhp.stats.metric_relations import confusion
+from dhp.stats.missing import failure_p
 from dhp.stats.wilcoxon import Alternative
 
 _ONE_LEVEL = "all"

@@ -13,13 +13,14 @@ from dhp.analysis.percent import whole_percent
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.core.plugins import load_target
-from dhp.core.records import IDENTITY, PROBES, Signature, protocol_name
+from dhp.core.records import IDENTITY, PROBES
+from dhp.core.signature import Signature, protocol_name
 from dhp.core.text import printable
 from dhp.core.verdicts import FALSE_ALARM, NOT_DECIDED, NOTICED, UNDECIDED, Verdict
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import FEWEST_PAIRS as FEWEST_PAIRS
 from dhp.stats.discernment import Combination
-from dhp.stats.judge_habits import Spread
+from dhp.stats.spread import Spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -206,7 +207,7 @@ class ResponseStyle:
     degraded: Spread
     """Scores of the degraded texts."""
     words: tuple[str, ...] | None
-    """`lenient`, `harsh`, `compressed`; None if the scale is unknown. See `dhp.stats.judge_habits`."""
+    """`lenient`, `harsh`, `compressed`; None if the scale is unknown. See `dhp.stats.metric_relations`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +308,7 @@ class Result:
     """`original` or variant -> share of its texts and metrics that have no score, in [0, 1]."""
     repeats: dict[str, dict[str, float | None]]
     """Metric -> variance within and between texts, consistency and spread of its single scores; see
-    `dhp.stats.judge_habits`. A metric without a score is not there."""
+    `dhp.stats.metric_relations`. A metric without a score is not there."""
     scales: dict[str, tuple[float, float]]
     """Metric -> the ends of its scale; empty if they are unknown."""
     styles: dict[str, ResponseStyle]

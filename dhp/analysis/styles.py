@@ -11,7 +11,7 @@ import numpy as np
 from dhp.analysis.ratings import RatingsArray
 from dhp.core.records import ORIGINAL
 from dhp.stats.arrays import Floats, Ints
-from dhp.stats.judge_habits import correlations
+from dhp.stats.metric_relations import correlations
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -107,7 +107,7 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> tuple[Counter[st
         failures.update(frame.loc[frame["status"] == "failed", "raw"].dropna())
 
     if target.suffix == ".parquet":
-        from dhp.runs.reader import RatingsFile
+        from dhp.runs.ratings_file import RatingsFile
 
         with RatingsFile(target) as file:
             for frame in file.tee(frames):

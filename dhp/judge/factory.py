@@ -26,10 +26,11 @@ from dhp.judge.adapters.adapter import PREFIX, instance, load_object
 from dhp.judge.adapters.scorer import ObjectJudge, object_judge
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge, as_judge, is_judge
+from dhp.judge.judges.column import column_judge
 from dhp.judge.judges.judgements import RECORDED, recorded_judges
 from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
 from dhp.judge.judges.mock import ConstantJudge, RandomJudge, mock_judge
-from dhp.judge.judges.recorded import RecordedJudge, column_judge
+from dhp.judge.judges.recorded import RecordedJudge
 from dhp.judge.judges.surface import SurfaceJudge
 from dhp.judge.pairs import AlwaysFirst, ComparedRatings, PairwiseJudge
 from dhp.judge.prompt_files import PairPromptFile, PromptFiles, prompt_versions, read_files

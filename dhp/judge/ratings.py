@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError, Unreadable, Waiting, one_of, unquoted
 from dhp.core.progress import Progress
-from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, grouped, protocol_name
+from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, grouped
+from dhp.core.signature import protocol_name
 from dhp.core.specs import Task
 from dhp.core.text import printable
 from dhp.judge.api import FIRST, Judge

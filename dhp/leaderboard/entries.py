@@ -17,8 +17,9 @@ from dhp.content.catalog import DATASETS, names_of, read_card, read_suite, read_
 from dhp.core.errors import InputError
 from dhp.core.files import indented_json, reason, write_lines
 from dhp.core.progress import Progress, counted
-from dhp.core.records import PROBES, Variant, parse_variant, protocol_name
+from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.seeding import text_hash
+from dhp.core.signature import protocol_name
 from dhp.core.specs import Scale, Weights
 from dhp.report.advice import notes
 from dhp.runs.reader import MANIFEST, RATINGS, RESULTS, Run, read_results, read_run

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from dhp.analysis.results import Result
-from dhp.core.records import protocol_name
+from dhp.core.signature import protocol_name
 from dhp.core.verdicts import FALSE_ALARM
 from dhp.leaderboard.tables import Table, judges_of
 from dhp.report.columns import D_AVG, D_MIN, DETECTION, PARTIAL, legend

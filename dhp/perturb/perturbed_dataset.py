@@ -10,8 +10,9 @@ from typing import overload
 
 from dhp.content.catalog import Metrics, with_metrics
 from dhp.core.errors import one_of
-from dhp.core.records import ORIGINAL, PROBES, Candidate, Example, PerturbedText, Signature, Variant, methods
+from dhp.core.records import ORIGINAL, PROBES, Candidate, Example, PerturbedText, Variant, methods
 from dhp.core.seeding import list_hash, text_hash
+from dhp.core.signature import Signature
 from dhp.core.specs import Task
 from dhp.loaders.dataset import Dataset
 

@@ -20,7 +20,8 @@ from dhp.core.errors import InputError
 from dhp.core.files import write_lines
 from dhp.core.options import near_keywords
 from dhp.core.progress import Progress, numbered, progress_of, stage
-from dhp.core.records import ORIGINAL, parse_variant, protocol_name
+from dhp.core.records import ORIGINAL, parse_variant
+from dhp.core.signature import protocol_name
 from dhp.core.text import printable
 from dhp.core.verdicts import verdicts_about
 from dhp.report.advice import advice, notes

@@ -8,7 +8,7 @@ from rich.text import Text
 from dhp.analysis.results import DoseResponse, Interval, Result, Results, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import diff
-from dhp.core.records import protocol_name
+from dhp.core.signature import protocol_name
 from dhp.core.text import printable
 from dhp.report.advice import notes, warnings
 from dhp.report.columns import KIND, PAPER, RUNS, Column, filled, kind_columns, legend, weighed

@@ -30,8 +30,8 @@ from dhp.core.options import as_list, near_keywords
 from dhp.core.plugins import load_target
 from dhp.core.progress import Progress, counted, numbered, progress_of
 from dhp.core.recorded import as_ratings
-from dhp.core.records import protocol_name
 from dhp.core.seeding import key_digest, text_hash
+from dhp.core.signature import protocol_name
 from dhp.runs.reader import Run, RunResult, RunSource, open_run, read_run
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.compare import (

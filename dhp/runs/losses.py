@@ -11,8 +11,8 @@ import numpy as np
 
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
-from dhp.core.records import protocol_name
 from dhp.core.seeding import key_digest
+from dhp.core.signature import protocol_name
 from dhp.runs.compare import allowing, check_alike, differences, judge_scores, same_judge
 from dhp.runs.gate_findings import Finding, result_name, would_decide
 from dhp.runs.reader import Run, RunResult

@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING
 
 from dhp.core.errors import Waiting
 from dhp.core.progress import Progress
-from dhp.core.records import (
-    Candidate,
-    Rating,
-    protocol_name,
-)
+from dhp.core.records import Candidate, Rating
+from dhp.core.signature import protocol_name
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.ratings import checked_ratings, in_order, readable, texts_at_a_time

@@ -23,9 +23,11 @@ from dhp.core.files import (
     json_line,
     write_lines,
 )
-from dhp.core.records import Example, PerturbedText, Variant, protocol_name
+from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
-from dhp.runs.reader import MANIFEST, RATINGS, RatingsFile
+from dhp.core.signature import protocol_name
+from dhp.runs.ratings_file import RatingsFile
+from dhp.runs.reader import MANIFEST, RATINGS
 
 _RUNS = Path("runs")
 _FILES = (

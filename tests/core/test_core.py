@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import parse_json
 from dhp.core.markdown import masked
-from dhp.core.records import MUST_AGREE, Signature, parse_variant
+from dhp.core.records import parse_variant
 from dhp.core.seeding import key_digest, stream
+from dhp.core.signature import MUST_AGREE, Signature
 from dhp.core.text import (
     fill,
     holds_refusal,

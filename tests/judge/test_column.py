@@ -10,7 +10,7 @@ from scipy import stats
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.judge.judges.recorded import column_judge
+from dhp.judge.judges.column import column_judge
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from dhp.analysis.results import Result
 from dhp.report.advice import advice, warnings
-from dhp.stats.judge_habits import spread
+from dhp.stats.spread import spread
 from tests.report.made import control, result, row
 
 TYPOS = "random_typos.minor"

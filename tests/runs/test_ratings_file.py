@@ -11,9 +11,10 @@ from dhp.analysis.ratings_table import read_ratings
 from dhp.core.errors import InputError
 from dhp.leaderboard.entries import read_entries
 from dhp.report.page import html_report
-from dhp.runs.reader import RatingsFile, read_run
+from dhp.runs.ratings_file import RatingsFile
+from dhp.runs.reader import read_run
 
-ROWS = "dhp.runs.reader.PART_ROWS"
+ROWS = "dhp.runs.ratings_file.PART_ROWS"
 
 
 def frames(count: int = 3, examples: int = 20) -> list[pd.DataFrame]:

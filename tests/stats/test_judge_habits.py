@@ -8,16 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dhp.stats.judge_habits import (
-    confusion,
-    correlations,
-    error_rates,
-    failure_p,
-    flip_rate,
-    sample_consistency,
-    spread,
-    style_names,
-)
+from dhp.stats.error_rates import error_rates
+from dhp.stats.metric_relations import confusion, correlations
+from dhp.stats.missing import failure_p
+from dhp.stats.repeated_answers import flip_rate, sample_consistency
+from dhp.stats.spread import spread, style_names
 
 # Confusion -------------------------------------------------------------------------------------------------
 

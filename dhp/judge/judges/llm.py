@@ -9,7 +9,8 @@ from functools import partial
 from dhp.content.catalog import override
 from dhp.core.answer_forms import AnswerForm, answer_scale, form_again
 from dhp.core.errors import InputError
-from dhp.core.records import Candidate, Rating, protocol_name
+from dhp.core.records import Candidate, Rating
+from dhp.core.signature import protocol_name
 from dhp.core.specs import Metric, Task
 from dhp.core.text import holds_refusal
 from dhp.judge.api import Judge

@@ -15,8 +15,9 @@ from dhp.cli.protocol_options import DRY_RUN, SEED, ProtocolChanges, model_optio
 from dhp.core.errors import InputError, Waiting, one_of
 from dhp.core.files import Lock, check_free_folder, indented_json, inner_folder, json_line, write_lines
 from dhp.core.progress import progress_shown
-from dhp.core.records import Example, Rating, protocol_name
+from dhp.core.records import Example, Rating
 from dhp.core.seeding import text_hash
+from dhp.core.signature import protocol_name
 from dhp.judge.factory import find_judge
 from dhp.judge.ratings import checked_ratings, in_order, readable
 from dhp.llm.cached_model import RequestContext, taken

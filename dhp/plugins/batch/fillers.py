@@ -13,9 +13,10 @@ from dhp.llm.fillers import Pending
 from dhp.llm.limits import Budget
 from dhp.llm.records import Failure, Reply
 from dhp.llm.store import Store, rows
-from dhp.plugins.batch.files import BatchResults, BatchWriter, Part
 from dhp.plugins.batch.jobs import RemoteBatches
 from dhp.plugins.batch.providers import check_address
+from dhp.plugins.batch.request_files import BatchWriter, Part
+from dhp.plugins.batch.results import BatchResults
 
 _WRITABLE = ("openai/", "litellm/", *(f"{name}/" for name in SERVERS))
 

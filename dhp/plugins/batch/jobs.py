@@ -28,8 +28,9 @@ from dhp.core.files import (
 )
 from dhp.llm.records import Failure, Reply
 from dhp.llm.store import FILE, Store, rows
-from dhp.plugins.batch.files import BatchResults, Part, keys_file, read_result_line
 from dhp.plugins.batch.providers import PROVIDERS, Provider, State, open_provider
+from dhp.plugins.batch.request_files import Part, keys_file
+from dhp.plugins.batch.results import BatchResults, read_result_line
 
 T = TypeVar("T")
 _FIRST_WAIT = 1.0

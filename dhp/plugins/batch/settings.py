@@ -77,9 +77,10 @@ class BatchSettings:
 
     def open(self, store: "Store", budget: "Budget") -> "Filler":
         """What answers the requests of a command; batches of a provider are kept beside the store."""
-        from dhp.plugins.batch.files import BatchResults, BatchWriter, result_files
         from dhp.plugins.batch.fillers import FileFiller, ProviderFiller
         from dhp.plugins.batch.jobs import RemoteBatches
+        from dhp.plugins.batch.request_files import BatchWriter
+        from dhp.plugins.batch.results import BatchResults, result_files
 
         if self.batch is not None:
             from dhp.plugins.batch.providers import check_key

@@ -9,7 +9,7 @@ from dhp._version import __version__
 from dhp.analysis.results import Results
 from dhp.content.catalog import mini_names, names_of, read_card, read_protocol
 from dhp.core.errors import InputError, suggest
-from dhp.core.records import protocol_name
+from dhp.core.signature import protocol_name
 from dhp.core.specs import Card
 from dhp.plugins.cite.works import BENCHMARK, PROTOCOLS, SOFTWARE, Work
 from dhp.report.printout import latex_text

@@ -14,7 +14,8 @@ from dhp.plugins.human.scores import human_scores, mean_over, scores_by_judge, s
 from dhp.report.printout import Part, Printout, TextTable
 from dhp.runs.reader import Run, RunResult
 from dhp.stats.arrays import Bools, Floats
-from dhp.stats.judge_habits import ErrorRates, FlipRate, error_rates, flip_rate
+from dhp.stats.error_rates import ErrorRates, error_rates
+from dhp.stats.repeated_answers import FlipRate, flip_rate
 
 if TYPE_CHECKING:
     from pathlib import Path

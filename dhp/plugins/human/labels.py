@@ -24,7 +24,7 @@ from dhp.report.printout import Part, Printout, TextTable
 from dhp.stats.arrays import Bools, Floats, Ints, cluster_sums
 from dhp.stats.detection import examples_to_separate
 from dhp.stats.influences import mean_influences, wilson_interval
-from dhp.stats.judge_habits import FlipRate, flip_rate
+from dhp.stats.repeated_answers import FlipRate, flip_rate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from dhp.core.errors import InputError, suggest
 from dhp.core.tables import read_table
 from dhp.plugins.human.correlation import Coefficient, Level, correlations
 from dhp.stats.arrays import Floats
-from dhp.stats.judge_habits import krippendorff_alpha
+from dhp.stats.krippendorff import krippendorff_alpha
 
 if TYPE_CHECKING:
     import pandas as pd

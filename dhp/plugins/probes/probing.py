@@ -11,8 +11,9 @@ import numpy as np
 
 from dhp.core.errors import InputError, Waiting
 from dhp.core.progress import Progress, progress_of
-from dhp.core.records import ORIGINAL, Candidate, protocol_name
+from dhp.core.records import ORIGINAL, Candidate
 from dhp.core.seeding import text_hash
+from dhp.core.signature import protocol_name
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.ratings import checked_ratings, judge_estimates, readable

@@ -26,7 +26,7 @@ from dhp.perturb.settings import Choice
 from dhp.report.web import page
 from dhp.stats.arrays import Floats
 from dhp.stats.influences import mean_influences, wilson_interval
-from dhp.stats.judge_habits import krippendorff_alpha
+from dhp.stats.krippendorff import krippendorff_alpha
 
 Key = tuple[str, str, str]
 """Dataset, variant, example."""

@@ -15,7 +15,8 @@ from dhp.core.records import Candidate
 from dhp.judge import ratings as judge_ratings
 from dhp.llm.records import Failure, Reply
 from dhp.plugins.batch import files
-from dhp.plugins.batch.files import BatchResults, BatchWriter, read_result_line, same_model
+from dhp.plugins.batch.request_files import BatchWriter
+from dhp.plugins.batch.results import BatchResults, read_result_line, same_model
 from dhp.plugins.batch.settings import BatchSettings
 from tests.plugins.batch.answers import answer, expired, read, refused, score, write, write_answers
 from tests.server import Call, reply, scripted_server
@@ -312,7 +313,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch:
     def full(path: object, flags: int) -> int:
         return os.open("/dev/full", flags)
 
-    monkeypatch.setattr("dhp.plugins.batch.files.open_regular", full)
+    monkeypatch.setattr("dhp.plugins.batch.results.open_regular", full)
     monkeypatch.setattr(os, "ftruncate", lambda descriptor, length: None)  # a device has no length
     writer = BatchWriter(tmp_path / "r.jsonl")
     monkeypatch.setattr(Path, "unlink", lambda self, missing_ok: None)

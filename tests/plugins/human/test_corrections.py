@@ -10,7 +10,7 @@ import pytest
 
 from dhp.core.errors import InputError
 from dhp.plugins.human.corrected import corrected_means, corrected_shares, prediction_powered_mean
-from dhp.stats.judge_habits import ErrorRates
+from dhp.stats.error_rates import ErrorRates
 from tests.cli.conftest import Run
 
 RNG = np.random.default_rng(5)

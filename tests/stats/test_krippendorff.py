@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dhp.stats.judge_habits import krippendorff_alpha
+from dhp.stats.krippendorff import krippendorff_alpha
 
 NAN = np.nan
 # Krippendorff (2011), "Computing Krippendorff's alpha-reliability", table C: four observers, twelve units.

@@ -1,0 +1,152 @@
+"""Files of requests that a provider answers later."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from dhp.core.errors import InputError
+from dhp.core.files import check_writable, open_regular, unwritable
+
+_URL = "/v1/chat/completions"
+
+
+_MOST_REQUESTS = 50_000
+
+
+_MOST_BYTES = 200_000_000
+"""In one file of requests."""
+
+
+@dataclass(slots=True)
+class Part:
+    """One file of requests to one model."""
+
+    path: Path
+    model: str
+    endpoint: str
+    requests: int = 0
+    size: int = 0
+    """Size of the file in bytes."""
+
+
+class BatchWriter:
+    """Files of requests: `FILE.jsonl`, `FILE-2.jsonl` and so on, each to one model.
+
+    Beside each file that is `keyed` one of the keys under which its replies are stored. Raises `InputError`
+    if the first of them, `path`, is there already, so that none is sent twice by mistake, or if it cannot be
+    written.
+    """
+
+    def __init__(self, path: Path, *, keyed: bool = False) -> None:
+        _check_free(path)
+        check_writable(path)
+        self._parts: list[Part] = []
+        self._open: dict[tuple[str, str], tuple[Part, list[BinaryIO]]] = {}
+        self._made: list[Path] = []
+        self._path = path
+        self._keyed = keyed
+
+    def add(
+        self,
+        model: str,
+        endpoint: str,
+        body: Mapping[str, object],
+        keys: Mapping[int, bytes],
+        run: str = "",
+    ) -> None:
+        """Write one request; raises `InputError` if that fails, and leaves nothing behind.
+
+        `keys` are the store's, of the samples that it asks for. That of the first one, in hexadecimal digits,
+        is its custom_id. `run` is the run that pays for it.
+        """
+        custom_id = next(iter(keys.values())).hex()
+        request = {"custom_id": custom_id, "method": "POST", "url": _URL, "body": body}
+        line = json.dumps(request, ensure_ascii=False).encode() + b"\n"
+        with self._or_nothing():
+            part, files = self._open.get((model, endpoint)) or self._next(model, endpoint)
+            full = part.requests >= _MOST_REQUESTS or part.size + len(line) > _MOST_BYTES
+            if full and part.requests:
+                _close(files)
+                part, files = self._next(model, endpoint)
+            files[0].write(line)
+            if self._keyed:
+                keyed = {"run": run, "keys": {str(sample): key.hex() for sample, key in keys.items()}}
+                files[1].write(json.dumps(keyed).encode() + b"\n")
+        part.requests += 1
+        part.size += len(line)
+
+    def close(self) -> list[Part]:
+        """Give the files their names; returns what was written. `InputError` as from `add`."""
+        with self._or_nothing():
+            for _, files in self._open.values():
+                _close(files)
+            for part in self._parts:
+                _check_free(part.path)
+        for path in self._paths():
+            _unfinished(path).replace(path)
+        return self._parts
+
+    def discard(self) -> None:
+        """Remove what was written so far."""
+        for _, files in self._open.values():
+            with suppress(OSError):  # what a full disk did not take is tried again
+                _close(files)
+        for path in self._made:  # not what could not be opened, which is somebody else's
+            path.unlink(missing_ok=True)
+
+    def _paths(self) -> list[Path]:
+        paths = [part.path for part in self._parts]
+        return [*map(keys_file, paths), *paths] if self._keyed else paths
+
+    def _next(self, model: str, endpoint: str) -> tuple[Part, list[BinaryIO]]:
+        number = len(self._parts) + 1
+        path = self._path if number == 1 else self._path.with_stem(f"{self._path.stem}-{number}")
+        _check_free(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._parts.append(part := Part(path, model, endpoint))
+        files: list[BinaryIO] = []
+        self._open[model, endpoint] = part, files
+        for each in [path, keys_file(path)] if self._keyed else [path]:
+            files.append(_emptied(_unfinished(each)))
+            self._made.append(_unfinished(each))
+        return self._open[model, endpoint]
+
+    @contextmanager
+    def _or_nothing(self) -> Iterator[None]:
+        try:
+            yield
+        except InputError:
+            self.discard()
+            raise
+        except OSError as e:
+            self.discard()
+            raise unwritable(f"`batch_write` {self._path}", e) from None
+
+
+def _check_free(path: Path) -> None:
+    if path.exists():
+        raise InputError(f"`batch_write` {path}: is there already; choose a name for the next file")
+
+
+def keys_file(path: Path) -> Path:
+    """The file of keys beside a file of requests: a line each, `{"run": ..., "keys": {sample: key}}`."""
+    return path.with_suffix(".keys.jsonl")
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_name(f"{path.name}.part")
+
+
+def _emptied(path: Path) -> BinaryIO:
+    descriptor = open_regular(path, os.O_WRONLY)
+    os.ftruncate(descriptor, 0)  # of a run that was killed
+    return os.fdopen(descriptor, "wb")
+
+
+def _close(files: Iterable[BinaryIO]) -> None:
+    for file in files:
+        file.close()
