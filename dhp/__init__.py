@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dhp.analysis.analyze import analyze
     from dhp.analysis.config import AnalysisConfig
     from dhp.analysis.results import Result, Results
-    from dhp.content.catalog import own_metric, own_task
+    from dhp.content.own_task import own_metric, own_task
     from dhp.core.errors import DhpError, InputError, NotApplicable, StoppedEarly
     from dhp.core.protocol_spec import Protocol
     from dhp.core.records import Candidate, Example, Rating, Variant
@@ -84,7 +84,7 @@ _MODULES = {
     "analysis.analyze": "analyze",
     "analysis.config": "AnalysisConfig",
     "analysis.results": "Result Results",
-    "content.catalog": "own_metric own_task",
+    "content.own_task": "own_metric own_task",
     "core.errors": "DhpError InputError NotApplicable StoppedEarly",
     "core.protocol_spec": "Protocol",
     "core.records": "Candidate Example Rating Variant",

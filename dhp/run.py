@@ -13,7 +13,8 @@ from dhp.analysis.analyze import analyze_ratings, of_comparisons
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.ratings import RatingsArray, merged_ratings
 from dhp.analysis.results import Result, Results
-from dhp.content.catalog import Metrics, function_task, override, read_protocol, with_metrics
+from dhp.content.catalog import Metrics, override, read_protocol, with_metrics
+from dhp.content.own_task import function_task
 from dhp.core.errors import InputError, Waiting, one_of
 from dhp.core.options import as_list, check_whole, keywords_of
 from dhp.core.presets import PRESETS, paper_settings

@@ -61,7 +61,8 @@ from dhp.stats.influences import (
 )
 from dhp.stats.psychometric import TARGET, psychometric
 from dhp.stats.staircase import searched, staircase
-from dhp.stats.swap import detection_pairs, noninferiority, swap
+from dhp.stats.swap import noninferiority, swap
+from dhp.stats.swap_detection import detection_pairs
 
 Floats = npt.NDArray[np.float64]
 Judges = tuple[JudgeScores, JudgeScores]

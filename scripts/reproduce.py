@@ -36,8 +36,8 @@ from dhp.loaders.dataset import measure
 from dhp.loaders.rated import RatedText, human_scores, read_rated
 from dhp.loaders.resolve import published as published_set
 from dhp.plugins.human.agreement import Agreement, correlate
-from dhp.plugins.human.comparison import Williams, williams
 from dhp.plugins.human.correlation import Coefficient, Level, correlations
+from dhp.plugins.human.williams import Williams, williams
 from dhp.run import judge_texts
 from dhp.stats.arrays import Floats
 

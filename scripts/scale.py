@@ -29,10 +29,10 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from dhp.content.catalog import content_folder
+from dhp.content.yaml_files import content_folder
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
-from dhp.llm.engine import open_executor
+from dhp.llm.executor import open_executor
 from dhp.llm.records import Params, Reply, Request
 from dhp.llm.settings import ModelSettings
 from dhp.llm.store import Store, rows

@@ -30,4 +30,4 @@ def undrawn_charts() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls that failed are made again almost at once."""
-    monkeypatch.setattr("dhp.llm.engine._FIRST_WAIT", 0.02)
+    monkeypatch.setattr("dhp.llm.concurrency._FIRST_WAIT", 0.02)

@@ -19,7 +19,7 @@ from dhp.perturb import builder
 from dhp.perturb.builder import perturb_datasets
 from dhp.perturb.perturbed_dataset import Candidates
 from dhp.run import run
-from dhp.runs import reader as ratings_file
+from dhp.runs import ratings_file
 
 WAYS: dict[str, dict[str, Any]] = {
     "controls": {"dataset": "mini/summeval", "n": 7},

@@ -12,8 +12,9 @@ import numpy as np
 
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.kinds import failure_warnings, judged_kinds, judged_probes, rated_variants
+from dhp.analysis.mark_sweep import MarkSweep, mark_sweep
 from dhp.analysis.marks import marks_in_words
-from dhp.analysis.passing import AtMark, MarkSweep, mark_sweep, pass_shares
+from dhp.analysis.passing import AtMark, pass_shares
 from dhp.analysis.ratings import RatingsArray, ratings_of_file, split_ratings, without_score
 from dhp.analysis.results import (
     DoseResponse,

@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
-from dhp.analysis.passing import AtMark, MarkSweep, PassShare
+from dhp.analysis.mark_sweep import MarkSweep
+from dhp.analysis.passing import AtMark, PassShare
 from dhp.analysis.percent import whole_percent
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError

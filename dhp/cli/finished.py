@@ -150,8 +150,10 @@ def compare(
     Example: dhp compare runs/one runs/two
     """
     from dhp.report.compared import compared_page
-    from dhp.runs.compare import compare_rated, rated_by_dataset, results_of_tables
+    from dhp.runs.alike import rated_by_dataset
+    from dhp.runs.compare import compare_rated
     from dhp.runs.reader import Run, read_run
+    from dhp.runs.recorded import results_of_tables
     from dhp.stats.compare import QUANTITIES
 
     quantities, runs = QUANTITIES if json else ("detection",), list[Run]()

@@ -61,7 +61,7 @@ class _Init:
         self._metric(self.answers["metric"], answer)
 
     def _metric(self, name: str, scale: str) -> "Metric":
-        from dhp.content.catalog import own_metric
+        from dhp.content.own_task import own_metric
 
         return own_metric(name.lower().replace("-", "_"), scale)
 
@@ -86,7 +86,7 @@ class _Init:
 
     def prompt_file(self, answer: str) -> None:
         """A file whose slots can be filled; one that does not exist is written."""
-        from dhp.content.catalog import own_task
+        from dhp.content.own_task import own_task
         from dhp.judge.factory import protocol, request_builder
         from dhp.loaders.resolve import resolve_datasets
         from dhp.perturb.perturbed_dataset import original_of
@@ -187,7 +187,7 @@ def _ask(state: _Init, name: str, text: str) -> str:
 
 def _read(path: Path) -> dict[str, str]:
     """The answers in a file; none is an answer, too, where a later one is there."""
-    from dhp.content.catalog import load_yaml
+    from dhp.content.yaml_files import load_yaml
 
     if not path.exists():
         return {}

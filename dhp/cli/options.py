@@ -279,7 +279,7 @@ def config_option(command: click.decorators.FC) -> click.decorators.FC:
 def _read(context: click.Context, _: click.Parameter, path: str | None) -> None:
     if path is None:
         return
-    from dhp.content.catalog import load_yaml
+    from dhp.content.yaml_files import load_yaml
 
     found = load_yaml(Path(path))
     if not isinstance(found, dict):

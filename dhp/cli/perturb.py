@@ -99,7 +99,7 @@ def perturb(
         _audit(output.audit)
         return
     output.check(dataset, choice, dry_run=dry_run)
-    from dhp.content.catalog import function_task
+    from dhp.content.own_task import function_task
     from dhp.perturb.builder import build_texts, with_own_task
     from dhp.perturb.llm.model import perturbing_estimates
 

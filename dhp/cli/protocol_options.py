@@ -168,7 +168,7 @@ class Criteria:
         scale = None if _own_functions(models) else self.scale
         if scale is None and self.labels is None:
             return list(self.metrics)
-        from dhp.content.catalog import own_metric
+        from dhp.content.own_task import own_metric
 
         if not self.metrics:
             raise InputError(

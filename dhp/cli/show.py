@@ -364,7 +364,7 @@ def _find(name: str) -> tuple[str, str]:
     Damage may be named in words, e.g. missing letters.
     """
     if Path(name).suffix in (".yaml", ".yml"):
-        from dhp.content.catalog import load_yaml
+        from dhp.content.yaml_files import load_yaml
 
         found = load_yaml(Path(name))
         return name, "weights" if isinstance(found, dict) and "weights" in found else "protocols"

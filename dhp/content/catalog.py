@@ -1,20 +1,17 @@
-"""Content by name, strictly read: cards, tasks, suites, weights, protocols, and tasks of the user."""
+"""Content by name: cards, tasks, suites, weights, protocols."""
 
-import copy
 import functools
-import re
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
-import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
+from dhp.content.yaml_files import content_folder, describe, load_spec, load_yaml
 from dhp.core.answer_forms import PAIRWISE_FORMS, POINTWISE_FORMS
 from dhp.core.errors import InputError, one_of, suggest
-from dhp.core.files import read_text, reason
-from dhp.core.options import as_list, near_keywords, scale_ends
+from dhp.core.files import read_text
+from dhp.core.options import as_list
 from dhp.core.protocol_spec import Protocol, Wording, slot_fault
 from dhp.core.records import parse_variant
 from dhp.core.specs import (
@@ -31,128 +28,6 @@ from dhp.core.specs import (
     Weights,
 )
 from dhp.core.text import printable
-
-_PACKAGE = Path(__file__).resolve().parent.parent
-
-
-def content_folder(name: str) -> Path:
-    """The folder `name` as shipped in the wheel, or in the checkout this package runs from."""
-    for candidate in (_PACKAGE / "_content" / name, _PACKAGE.parent / name):
-        if candidate.is_dir():
-            return candidate
-    raise InputError(f"content folder '{name}' is missing from this installation; install dhp again")
-
-
-_SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C it is eight times faster
-
-
-_PLAIN_TAGS = tuple(f"tag:yaml.org,2002:{name}" for name in ("bool", "int", "float"))
-_PLAIN = re.compile(
-    r"(?i)true|false|[-+]?(?:0|[1-9]\d*)(?:\.\d*)?(?:e[-+]?\d+)?|[-+]?\.\d+(?:e[-+]?\d+)?"
-    r"|[-+]?\.inf|\.nan"
-)
-"""Truth values and numbers that every version of YAML, and every reader, takes for the same."""
-
-
-class _StrictLoader(_SafeLoader):  # type: ignore[misc]
-    """Safe YAML whose keys are texts or numbers, each only once in a mapping, and plain values one thing.
-
-    YAML 1.1 takes yes, no, on and off for truth values, 010 for 8, 1:30 for 90 and 1_0 for 10: whoever writes
-    them may have meant something else.
-    """
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[object] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, Hashable):
-                problem = f"a {type(key).__name__} as a key; must be a text or a number"
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key_node.start_mark)
-            if key in seen:
-                raise yaml.MarkedYAMLError(problem=f"duplicate key '{key}'", problem_mark=key_node.start_mark)
-            seen.add(key)
-        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
-        return mapping
-
-    def construct_scalar(self, node: yaml.ScalarNode) -> str:
-        text: str = super().construct_scalar(node)
-        if not node.style and node.tag in _PLAIN_TAGS and not _PLAIN.fullmatch(text):
-            problem = (
-                f"'{text}' may mean several things; allowed: true, false, a decimal number, "
-                f"or '{text}' in quotation marks"
-            )
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
-        return text
-
-
-@functools.lru_cache(maxsize=128)
-def _parsed(text: str) -> object:
-    """A run reads some files for each dataset again."""
-    return yaml.load(text, Loader=_StrictLoader)  # noqa: S506
-
-
-def load_yaml(path: Path) -> object:
-    """One YAML document, safe-loaded; unreadable or broken files raise `InputError` with the line."""
-    try:
-        return copy.deepcopy(_parsed(read_text(path)))
-    except yaml.MarkedYAMLError as e:
-        line = e.problem_mark.line + 1 if e.problem_mark else "?"
-        raise InputError(f"{path}: line {line}: {e.problem}") from None
-    except yaml.YAMLError as e:
-        raise InputError(f"{path}: not YAML ({e})".replace("\n", " ")) from None
-    except (ValueError, RecursionError) as e:  # a date or number that Python cannot hold, or too deep a nest
-        raise InputError(f"{path}: not YAML ({reason(e)})") from None
-
-
-def load_spec(path: Path, spec: type[S]) -> S:
-    """Read a content file; a violation raises `InputError`: file, place, what is wrong, what is allowed."""
-    data = load_yaml(path)
-    if not isinstance(data, dict):
-        raise InputError(f"{path}: must be a mapping with keys {', '.join(spec.model_fields)}")
-    try:
-        read = spec.model_validate(data)
-    except ValidationError as e:
-        raise InputError(f"{path}: {describe(e, spec)}") from None
-    read._origin = str(path)
-    return read
-
-
-def describe(error: ValidationError, spec: type[BaseModel]) -> str:
-    # An unknown key is usually a typing error for a missing one, so it is the better thing to name first.
-    first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
-    *parents, last = first["loc"] or ("",)
-    place = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        return f"{place}: unknown key; {suggest(str(last), _fields_at(spec, parents))}"
-    if first["type"] == "missing":
-        return f"{place}: missing"
-    if first["type"] == "string_pattern_mismatch":
-        return f"{place}: '{first['input']}' is not a name; must be of lower-case letters, digits and '_'"
-    message = first["msg"].removeprefix("Value error, ").replace("Input should", "should")
-    value = first["input"]
-    shown = f" (found {value!r})" if isinstance(value, str | int | float | bool | None) else ""
-    return f"{place}: {message}{shown}" if place else message
-
-
-def _fields_at(spec: type[BaseModel], parents: list[int | str]) -> list[str]:
-    """The allowed keys of the model that the path `parents` leads to."""
-    model: Any = spec
-    for part in parents:
-        if part in model.model_fields:  # else it is a position in a list or a key of a mapping of models
-            inner = _innermost(model.model_fields[part].annotation)
-            if hasattr(inner, "model_fields"):  # else the key is only called like a field
-                model = inner
-    return list(model.model_fields)
-
-
-def _innermost(annotation: Any) -> Any:
-    """The spec inside `list[Spec]`, `dict[Name, Spec]` or `Spec | None`; else the annotation itself."""
-    for argument in getattr(annotation, "__args__", ()):
-        inner = _innermost(argument)
-        if hasattr(inner, "model_fields"):
-            return inner
-    return annotation
-
 
 DATASETS = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen")
 """The six datasets of the DHP benchmark, in the paper's order."""
@@ -376,67 +251,6 @@ def named_kinds(names: str, variants: Sequence[str]) -> list[str]:
 def _names(variant: str) -> tuple[str, ...]:
     names = variant, variant_name(variant), parse_variant(variant).perturber, kind_name(variant)
     return tuple(name.casefold() for name in names)
-
-
-OWN_TASK = "own"
-
-
-@near_keywords
-def own_metric(
-    name: str, scale: str | tuple[float, float] | None = None, labels: Sequence[str] = ()
-) -> Metric:
-    """A metric that a prompt of the user's own explains.
-
-    Parameters
-    ----------
-    name
-        Of the metric; letters, digits and `_`.
-    scale
-        The ends of its scale: `1..10`, or (1, 10). `10..1` says that lower is better; such ratings are turned
-        round when they are read. Default: 1 to 5.
-    labels
-        Words for an answer in place of numbers, the worst first, e.g. fail and pass.
-
-    Raises
-    ------
-    InputError
-        For an empty name, ends that are equal, fewer than two labels, or both scale and labels.
-    """
-    if labels and scale is not None:
-        raise InputError("`labels`: contradict `scale`; give one of them")
-    ends: str | tuple[float, float] = (1.0, len(labels)) if labels else "1..5"
-    first, last = scale_ends(ends if scale is None else scale, "`scale`")
-    words = [label.strip() for label in labels]
-    if labels and (len({word.lower() for word in words}) < max(2, len(words)) or not all(words)):
-        raise InputError(f"`labels` {','.join(labels)}: allowed: two or more words that differ, worst first")
-    if first == last:
-        raise InputError(f"`scale` {scale}: its ends are equal; must be two numbers that differ, e.g. 1..10")
-    spoken = name.replace("_", " ")
-    texts = {
-        "name": name,
-        "scale": {"min": min(first, last), "max": max(first, last)},
-        "lower_is_better": last < first,
-        "labels": words,
-        "definition": "",
-        "steps": [f"Rate {spoken}."],
-        "question": f"How good is the text in {spoken}?",
-        "antonym": f"no {spoken}",
-    }
-    try:
-        return Metric.model_validate(texts)
-    except ValidationError as e:
-        raise InputError(f"`metrics` {name}: {describe(e, Metric)}") from None
-
-
-def own_task(metrics: Sequence[Metric]) -> Task:
-    """A task of any texts, with or without a source, judged by these metrics."""
-    return Task(task=OWN_TASK, instruction="Write the text.", output_label="Text", metrics=list(metrics))
-
-
-@functools.cache
-def function_task() -> Task:
-    """The task of plain tables that only functions judge, which bring their metrics."""
-    return own_task([own_metric("score")])
 
 
 Metrics = str | Metric | Sequence[str | Metric]

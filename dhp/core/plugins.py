@@ -34,7 +34,7 @@ class Plugin:
     record, whose fields are options of all commands with language models."""
     executors: Mapping[str, str] = field(default_factory=dict)
     """Name of an executor (`--executor`) -> target, called with the address, which may be empty; it returns a
-    `dhp.llm.engine.Executor`."""
+    `dhp.llm.executor.Executor`."""
     judges: Mapping[str, str] = field(default_factory=dict)
     """Provider, the part of a model's name before the slash -> target. It is called with the name and the
     seed, and returns a judge that asks no language model."""

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 from dhp.content.catalog import (
-    content_folder,
     names_of,
     override,
     read_persona,
@@ -15,6 +14,7 @@ from dhp.content.catalog import (
     read_task,
     read_wording,
 )
+from dhp.content.yaml_files import content_folder
 from dhp.core.answer_forms import FILE_FORMS, FORMS
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.options import as_list, near_keywords
@@ -38,9 +38,10 @@ from dhp.judge.requests import RequestBuilder
 from dhp.llm.api import Client, providers
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.servers import OTHER_PROVIDERS
-from dhp.llm.engine import LOCAL, Executor
+from dhp.llm.executor import LOCAL, Executor
 from dhp.llm.settings import ModelSettings
-from dhp.llm.store import open_store, stored_model
+from dhp.llm.store import open_store
+from dhp.llm.stored_model import stored_model
 
 _REPLAY = "replay/"
 _RECORDED = ("column/", _REPLAY, RECORDED)

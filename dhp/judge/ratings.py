@@ -1,9 +1,7 @@
-"""Ratings of a judge: checked, stopped where they cannot be read, and as a table."""
+"""Ratings of a judge: checked, and as a table."""
 
 import contextlib
 import math
-import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,14 +9,12 @@ from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
-from dhp.core.errors import InputError, Unreadable, Waiting, one_of, unquoted
+from dhp.core.errors import InputError, Waiting, one_of, unquoted
 from dhp.core.progress import Progress
-from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, grouped
-from dhp.core.signature import protocol_name
+from dhp.core.records import RATING_STATUSES, Candidate, Rating, grouped
 from dhp.core.specs import Task
-from dhp.core.text import printable
-from dhp.judge.api import FIRST, Judge
-from dhp.judge.extraction.probabilities import IMPOSSIBLE
+from dhp.judge.api import Judge
+from dhp.judge.unreadable import readable
 from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.records import Request
 
@@ -98,145 +94,6 @@ class _Check:
         for key, samples in self._samples.items():
             if not samples:
                 yield Rating(*key, 0, None, "failed", "the judge gave no rating")
-
-
-NO_ANSWER = "(reasoning, and no text that answers)"
-TOOL_CALL = "(a tool call, and no text that answers)"
-"""`Rating.raw` of such an answer."""
-_LONGEST = 160
-_TOKENS = (500, 4000)
-"""Tokens of an answer: for reasons, and for a model that thinks before it answers."""
-_PAIRS = (
-    *("fail pass", "no yes", "false true", "incorrect correct", "bad good", "reject accept", "unsafe safe"),
-    *("否 是", "错误 正确"),
-)
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-
-
-def readable(ratings: Iterable[Rating], judge: Judge, task: Task, where: str) -> Iterator[Rating]:
-    """The ratings, as long as answers can be read: the first ones are checked once they are there.
-
-    Raises `Unreadable` where fewer than half of a paid model's first answers have a score.
-    """
-    first: list[Rating] = []
-    for rating in ratings:
-        yield rating
-        asked = not (judge.pairwise and rating.variant == ORIGINAL)  # which has its score without an answer
-        if asked and len(first) < FIRST:
-            first.append(rating)
-            if len(first) == FIRST:
-                _check_readable(judge, first, task, where)
-    if len(first) < FIRST:
-        _check_readable(judge, first, task, where)
-
-
-def _check_readable(judge: Judge, ratings: Sequence[Rating], task: Task, where: str) -> None:
-    """Raise `Unreadable` where fewer than half of the answers can be read; failed calls are no answers."""
-    if judge.cached_model is None or judge.cached_model.context.keep_going:
-        return
-    answers = [r for r in ratings if r.status != "failed"]
-    read = sum(r.status == "scored" for r in answers)
-    if 2 * read >= len(answers):
-        return
-    name = f"{judge.model} ({protocol_name(judge.protocol)})"
-    raise Unreadable(
-        f"{name} on {where}: stopped, as {read or 'none'} of the first {len(answers)} answers can be read: "
-        f"{judge.remedy(answers, task)}; `keep_going` asks for the rest anyway"
-    )
-
-
-def is_unreadable(rating: Rating) -> bool:
-    """Whether there was an answer, and no score in it."""
-    return rating.status in ("unparsed", "refused", "out_of_scale")
-
-
-def reasons(ratings: Sequence[Rating], cut_off: int) -> str:
-    """The counts of answers without a score by status, e.g. `40 unparsed, 38 of them cut off`."""
-    counts = Counter(r.status.replace("_", " ") for r in ratings if is_unreadable(r))
-    said = ", ".join(f"{n} {status}" for status, n in counts.most_common())
-    return f"{said}, {cut_off} of the answers cut off at the limit" if cut_off else said
-
-
-def sample_answer(ratings: Sequence[Rating]) -> str:
-    """One answer that cannot be read, in quotation marks, shortened in its middle."""
-    raw = next((r.raw for r in ratings if is_unreadable(r) and r.raw), "(an empty answer)")
-    text = " ".join(printable(raw).split())
-    if len(text) > _LONGEST:
-        text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
-    return f'"{text}"'
-
-
-def remedy(ratings: Sequence[Rating], task: Task, *, tokens: int, cut_off: int, prompt_files: bool) -> str:
-    """What most likely makes such answers readable; parameters are named as the library has them.
-
-    `cut_off` is how many answers without a score ended at `tokens`, the most that an answer may have;
-    `prompt_files` whether the prompt is the user's own.
-    """
-    unread = [r for r in ratings if is_unreadable(r)]
-    answers = [r.raw or "" for r in unread]
-    if 2 * cut_off >= len(unread):
-        why = "the model thinks before it answers" if _thinks(answers) else "they need more room"
-        return f"cut at {tokens} tokens, {why}: `max_tokens` {enough_tokens(ratings, tokens)}"
-    if 2 * answers.count(NO_ANSWER) >= len(unread):
-        return (
-            'the whole answer comes as reasoning: `body` chat_template_kwargs={"enable_thinking":false} '
-            "turns thinking off, or serve the model with its own reasoning parser, or without one"
-        )
-    if 2 * answers.count(TOOL_CALL) >= len(unread):
-        return "the model calls tools: `body` tool_choice=none forbids it, or serve it without tools"
-    impossible = [r.rule for r in unread if r.rule and r.rule.startswith(IMPOSSIBLE)]
-    if 2 * len(impossible) >= len(unread):
-        return f"the server gives {impossible[0]}: `extraction` parse reads the text"
-    off = [r for r in unread if r.status == "out_of_scale"]
-    if 2 * len(off) >= len(unread) and (said := _off_the_scale(off, task, prompt_files)):
-        return said
-    if words := _words(answers):
-        how = f"`labels` {words}" if prompt_files else f"a prompt of your own with `labels` {words}"
-        return f"the answers are words: {how}"
-    if sum(r.status == "refused" for r in unread) * 2 >= len(unread):
-        return "the model refuses: another prompt or `persona`, or another model"
-    if prompt_files and sum("{" in a and '":' in a for a in answers) * 2 >= len(unread):
-        keys = ", ".join(task.metric_names)
-        return f"the answers are JSON: `answer` json, with the metrics as keys ({keys})"
-    if prompt_files:
-        return 'let the prompt ask for a last line such as "Rating: N", or for the number alone'
-    return "a protocol whose answer the model can keep to, e.g. `protocol` rate-explain, or `max_tokens` 500"
-
-
-def enough_tokens(ratings: Sequence[Rating], tokens: int) -> int:
-    """The tokens that answers like these most likely need, of which `tokens` were not enough."""
-    thinking = _thinks([r.raw or "" for r in ratings if is_unreadable(r)])
-    return next((k for k in _TOKENS[thinking:] if k > tokens), 4 * tokens)
-
-
-def _thinks(answers: Sequence[str]) -> bool:
-    return any(not a or a.startswith("(no text") or "<think" in a for a in answers)
-
-
-def _off_the_scale(off: Sequence[Rating], task: Task, prompt_files: bool) -> str:
-    scales = {m.name: m.scale for m in task.metrics}
-    scale = scales[off[0].metric]
-    numbers = [float(n[0]) for r in off if (n := _NUMBER.search(r.raw or ""))]
-    outside = sorted({n for n in numbers if not scale.min <= n <= scale.max})
-    if not outside:
-        return ""
-    shown = " and ".join(f"{n:g}" for n in outside[:2])
-    high = next((top for top in (1, 5, 7, 10, 100) if top >= max(*outside, scale.max)), max(outside))
-    low = min(scale.min, *outside)
-    wider = f"`scale` {low:g}..{high:g}"
-    if not prompt_files:
-        wider = f"a prompt of your own with {wider}, or `answer` da, which asks for 0 to 100"
-    return f"{shown} lie outside {scale.min:g}-{scale.max:g}: {wider}"
-
-
-def _words(answers: Sequence[str]) -> str:
-    """The labels, worst first, that most answers hold; empty where they are none that are known."""
-    for pair in _PAIRS:
-        words = "|".join(map(re.escape, pair.split()))
-        bounded = rf"(?<![a-z])(?:{words})(?![a-z])"
-        if 2 * sum(bool(re.search(bounded, a[-200:], re.I)) for a in answers) >= len(answers) > 0:
-            return pair.replace(" ", ",")
-    return ""
 
 
 COLUMNS = ["source", "system", "metric", "sample", "score", "status", "raw", "model", "protocol"]

@@ -17,7 +17,8 @@ from dhp.leaderboard.entries import Entry, judge_names, score
 from dhp.report.columns import Column, legend, run_columns
 from dhp.report.labels import group_letters
 from dhp.report.printout import markdown_cell, markdown_table
-from dhp.runs.compare import DatasetComparison, check_allowed, compare_results, unpaired
+from dhp.runs.alike import check_allowed
+from dhp.runs.compare import DatasetComparison, compare_results, unpaired
 from dhp.runs.reader import RunResult
 
 Rule = Literal["paired", "intervals", "figures"]

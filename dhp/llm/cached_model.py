@@ -12,13 +12,15 @@ from statistics import median
 from dhp.core.errors import InputError, StoppedEarly, Waiting, quoted
 from dhp.core.text import numbered_steps
 from dhp.llm.api import Client, LocalModel
+from dhp.llm.claims import Claims
 from dhp.llm.clients.responses import shortened
-from dhp.llm.engine import LOCAL, Calls, Engine, Executor
+from dhp.llm.engine import Engine
+from dhp.llm.executor import LOCAL, Calls, Executor
 from dhp.llm.fillers import Filler, Pending
 from dhp.llm.limits import Budget, Prices, PromptLengths, RateLimits, Usage
 from dhp.llm.list_prices import listed_prices
 from dhp.llm.records import FINISHES, Answer, Failure, Outcomes, Reply, Request
-from dhp.llm.store import Claims, Store, keys, rows
+from dhp.llm.store import Store, keys, rows
 
 
 @dataclass(frozen=True, slots=True)

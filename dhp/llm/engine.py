@@ -1,20 +1,17 @@
-"""The engine: many concurrent calls in an event loop of its own thread, from ordinary code; and executors."""
+"""The engine: many concurrent calls in an event loop of its own thread, from ordinary code."""
 
 import asyncio
 import contextlib
 import queue
-import random
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Protocol, TypeVar
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly
-from dhp.core.plugins import load_target, offered
 from dhp.llm.api import Client, Filtered, Garbled, Refused, Rejected, Retry, TooLong, Unreachable
+from dhp.llm.concurrency import AdaptiveConcurrency, RateLimit, backoff
 from dhp.llm.cut_prompts import CutPrompts
 from dhp.llm.limits import Budget, PromptLengths, RateLimits
 from dhp.llm.records import Answer, Failure, Outcomes, Reply, Request
@@ -58,88 +55,6 @@ class Engine:
     def rows(self, request: Request, outcomes: Outcomes) -> list[tuple[object, ...]]:
         """The replies among what came of a request, as the store takes them."""
         return rows(request.keys, self.client.model, self.client.endpoint, outcomes, self.run)
-
-
-_FIRST_WAIT = 0.5
-_LONGEST_WAIT = 60.0
-
-
-class AdaptiveConcurrency:
-    """A limit on calls in flight that adapts to the load that a server can take.
-
-    It starts at half of `most`, grows by one with each success until the first trouble, after that by one
-    a round; trouble halves it, once for the calls that were in flight with it.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._limit = max(1.0, most / 2)
-        self._in_flight = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._round = 0
-        self._troubled = False
-
-    async def start(self) -> int:
-        """Wait for a place; returns the round, to be given back at the end."""
-        while self._in_flight >= int(self._limit):
-            turn = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
-            try:
-                await turn
-            except asyncio.CancelledError:
-                self._wake()
-                raise
-        self._in_flight += 1
-        return self._round
-
-    def end(self, started: int, *, good: bool, overload: bool = False) -> None:
-        """Give the place back and learn from how it went."""
-        self._in_flight -= 1
-        if overload:
-            if started == self._round:
-                self._round += 1
-                self._troubled = True
-                self._limit = max(1.0, self._limit / 2)
-        elif good:
-            step = 1 / self._limit if self._troubled else 1.0
-            self._limit = min(self._limit + step, self._most)
-        self._wake()
-
-    def _wake(self) -> None:
-        free = int(self._limit) - self._in_flight
-        while self._waiting and free > 0:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_result(None)
-                free -= 1
-
-
-class RateLimit:
-    """Spreads calls evenly so that a number of units a minute is not passed."""
-
-    def __init__(self, per_minute: float | None) -> None:
-        self._seconds = 60 / per_minute if per_minute else 0.0
-        self._next = 0.0
-
-    async def take(self, units: float = 1) -> None:
-        """Wait for one's turn and use `units`."""
-        if not self._seconds:
-            return
-        now = time.monotonic()
-        turn = max(self._next, now)
-        self._next = turn + units * self._seconds
-        if turn > now:
-            await asyncio.sleep(turn - now)
-
-
-def backoff(attempt: int, after: float | None) -> float:
-    """Seconds before the next try: exponential with full jitter, and no less than the server asks for."""
-    wait = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**attempt) * _jitter.random()
-    asked = (after or 0.0) * (1 + 0.1 * _jitter.random())
-    return max(wait, asked)
-
-
-_jitter = random.Random()  # its numbers never reach a result
 
 
 _TRIES_UNPROVEN = 3
@@ -537,105 +452,3 @@ class EngineThread:
             await asyncio.gather(*tasks, stopping, return_exceptions=True)
             self._pass_on()
             await engine.client.close()
-
-
-T = TypeVar("T")
-R = TypeVar("R")
-Work = Callable[[Iterable[T]], Iterable[tuple[T, R]]]
-"""Yields each item that it is given with what came of it, in any order."""
-
-
-class Calls(Protocol):
-    """Calls to a server that are being made; a context manager."""
-
-    pending: int
-    """Pending requests."""
-
-    @property
-    def full(self) -> bool:
-        """Whether enough requests wait for now."""
-
-    def __enter__(self) -> "Calls": ...
-
-    def __exit__(self, *error: object) -> None: ...
-
-    def submit(self, request: Request) -> None:
-        """Hand a request over."""
-
-    def ready(self) -> Iterator[Answer]:
-        """What is there already."""
-        ...
-
-    def wait(self) -> Answer:
-        """The next that comes; its replies are stored."""
-        ...
-
-
-class Executor(Protocol):
-    """Does the work of a run; the process of the run alone reads and writes the store."""
-
-    @property
-    def workers(self) -> int:
-        """Processes that work at the same time."""
-        ...
-
-    def calls(self, engine: Engine, on_wait: Callable[[], None]) -> Calls:
-        """Calls to a server, under the rate limits of `engine` as a whole."""
-        ...
-
-    def each(
-        self,
-        work: Work[T, R],
-        items: Iterable[T],
-        *,
-        on_wait: Callable[[], None] = lambda: None,
-        by_model: bool = False,
-    ) -> Iterator[tuple[T, R]]:
-        """Each item with what came of it, in any order.
-
-        The work is done on any parts of the items, which are taken as they are needed, so it must depend on
-        nothing but the item. `on_wait` is called periodically while waiting. Work that holds a language
-        model goes `by_model`: then each GPU, or each machine without one, has one worker.
-        """
-        ...
-
-
-class LocalExecutor:
-    """Does all work in this process."""
-
-    workers = 1
-
-    def calls(self, engine: Engine, on_wait: Callable[[], None]) -> Calls:
-        """See `Executor`."""
-        return EngineThread(engine, on_wait)
-
-    def each(
-        self,
-        work: Work[T, R],
-        items: Iterable[T],
-        *,
-        on_wait: Callable[[], None] = lambda: None,
-        by_model: bool = False,
-    ) -> Iterator[tuple[T, R]]:
-        """See `Executor`."""
-        return iter(work(items))
-
-
-LOCAL = LocalExecutor()
-
-
-@cache
-def open_executor(name: str) -> Executor:
-    """The executor called `local`, or `NAME` or `NAME:ADDRESS` of a plug-in; one per process.
-
-    Raises `InputError` for another name, or if the executor lacks a package.
-    """
-    if name == "local":
-        return LOCAL
-    added = offered("executors")
-    kind, colon, address = name.partition(":")
-    if kind not in added or (colon and not address):
-        known = ", ".join(["local", *(form for each in added for form in (each, f"{each}:HOST:PORT"))])
-        raise InputError(f"`executor` '{name}': is unknown; allowed: {known}")
-    executor: Executor = load_target(added[kind])(address)
-    return executor

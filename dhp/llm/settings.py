@@ -166,7 +166,7 @@ class ModelSettings:
         """A context with nothing spent; the store is opened when it is first used."""
         from dhp.core.files import cache_folder
         from dhp.llm.cached_model import RequestContext
-        from dhp.llm.engine import open_executor
+        from dhp.llm.executor import open_executor
         from dhp.llm.limits import Budget
         from dhp.llm.store import FILE, Store
 

@@ -1,6 +1,5 @@
-"""The store: cached replies in SQLite, claims of calls, and models that have no other replies."""
+"""The store: cached replies in SQLite."""
 
-import contextlib
 import functools
 import hashlib
 import json
@@ -9,15 +8,15 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dhp.core.errors import DhpError, DiskFull, InputError, StoppedEarly, suggest
-from dhp.core.files import MAKE_ROOM, check_no_link, has_locks, is_full, reason, this_process
-from dhp.llm.records import Answer, Failure, Outcomes, Params, Position, Reply, Request
+from dhp.core.errors import DiskFull, InputError
+from dhp.core.files import MAKE_ROOM, check_no_link, has_locks, is_full, reason
+from dhp.llm.records import Outcomes, Params, Position, Reply, Request
 
 FILE = "replies.sqlite"
 NOT_STORED = "not in the recording"
@@ -353,200 +352,8 @@ def _tokens(position: Position) -> list[object]:
     return [position.chosen, *(token for token, _ in position.alternatives)]
 
 
-class StoredModel:
-    """A model that is not asked: it has no replies but those in the store."""
-
-    def __init__(self, model: str, endpoint: str) -> None:
-        self.model, self.endpoint = model, endpoint
-
-    def count_tokens(self, prompt: str) -> int:
-        """Zero, as no request is ever sent."""
-        return 0
-
-    def misfit(self, request: Request) -> None:
-        """Everything fits."""
-
-    def answer(self, requests: Iterable[Request]) -> Iterator[Answer]:
-        """What was not found in the store stays without a reply."""
-        missing = Failure(NOT_STORED, passing=True)
-        for request in requests:
-            yield request, dict.fromkeys(request.samples, missing)
-
-
-def stored_model(store: Store, model: str | None = None) -> StoredModel:
-    """The model of an earlier run, whose replies are in the store.
-
-    It may be left out if the store knows only one. Raises `InputError` if the store has no replies, or of
-    several models, or not of this one.
-    """
-    models = store.models()
-    names = [f"{name} at {endpoint}" if name == model else name for name, endpoint in models]
-    if not models:
-        raise InputError(f"{store.path}: holds no replies")
-    fitting = [pair for pair in models if model in (None, pair[0], f"{pair[0]} at {pair[1]}")]
-    if model is not None and not fitting:
-        raise InputError(f"{store.path}: no replies of '{model}'; {suggest(model, names)}")
-    if len(fitting) > 1:
-        raise InputError(f"{store.path}: several models; choose one by ?model=: {', '.join(sorted(names))}")
-    return StoredModel(*fitting[0])
-
-
 def open_store(path: Path) -> Store:
     """An existing store; raises `InputError` if there is none."""
     if not path.is_file():
         raise InputError(f"{path}: does not exist")
     return Store(path, read_only=True)
-
-
-LEASE = 15.0
-"""Seconds for which a claim holds. It is renewed while its process works; one that was killed is waited for
-no longer than this."""
-_LONGEST_LEASE = 4 * LEASE
-"""Clocks differ; one that was set back, or a damaged claim, must stop nobody for good."""
-_LONGEST_PAUSE = 600.0
-"""Seconds after which a process that takes no answer any more is waited for no longer."""
-_SECONDS_BETWEEN_LOOKS = 0.5
-
-
-class Claims:
-    """The claims of one asking; a context manager, at whose end they are given up.
-
-    No store, or one that is only read, makes every call one's own; with `refresh` calls are made though their
-    replies are stored.
-    """
-
-    def __init__(self, store: Store | None, *, refresh: bool = False) -> None:
-        self._store = None if store is None or store.read_only else store
-        self._refresh = refresh
-        self._keys: set[bytes] = set()
-        self._lapse = threading.Lock()
-        self._until = 0.0
-        self._lapsed: set[bytes] = set()
-        self._active = time.monotonic()
-        self._ended = threading.Event()
-        self._renewing: threading.Thread | None = None
-        self._holder = ""
-        self._held = ""
-        self._said = False
-
-    def __enter__(self) -> "Claims":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._ended.set()
-        if self._renewing:
-            self._renewing.join()
-        with contextlib.suppress(DhpError):  # those that stay lapse
-            self.end([*self._keys], stored=False)
-
-    def take(self, calls: Sequence[Collection[bytes]]) -> list[bool]:
-        """Claim the calls that will bring replies for these keys; returns which of them are now one's own.
-
-        A call is another command's as long as that has claimed any of its keys, or when a reply to one has
-        come since they were looked up, or while a key is held. A claim that would hold for longer than any
-        is made for is none.
-        """
-        self._active = time.monotonic()
-        if self._store is None or not calls:
-            return [True] * len(calls)
-        taken = "SELECT holder, advice FROM held WHERE key = ?1 UNION ALL "
-        taken += "SELECT owner, '' FROM claims WHERE key = ?1 AND owner <> ?2 AND expires BETWEEN ?3 AND ?4"
-        if not self._refresh:
-            taken += " UNION ALL SELECT '', '' FROM replies WHERE key = ?1"
-        ours, claimed, now, owner = [], [], time.time(), _owner()
-        with self._store.transaction() as connection:
-            for keys in calls:
-                wanted = ((key, owner, now, now + _LONGEST_LEASE) for key in keys)
-                rows = (row for one in wanted for row in connection.execute(taken, one))
-                holder = next(rows, None)
-                ours.append(holder is None)
-                if holder is None:
-                    claimed += [(key, owner, now + LEASE) for key in keys]
-                else:
-                    if holder[1]:
-                        self._held = self._held or "; ".join(holder)
-                    else:
-                        self._holder = holder[0] or self._holder
-            connection.executemany("REPLACE INTO claims VALUES (?, ?, ?)", claimed)
-        with self._lapse:
-            if not self._keys:
-                self._until = now + LEASE
-            self._keys.update(key for key, _, _ in claimed)
-        if self._keys and self._renewing is None:
-            self._renewing = threading.Thread(target=self._renew, name="dhp-claims", daemon=True)
-            self._renewing.start()
-        return ours
-
-    def holds(self, keys: Collection[bytes]) -> bool:
-        """Whether a call that was claimed is still one's own, asked just before it is sent.
-
-        A process may stand still for longer than its lease, and others pay meanwhile: claims that have lapsed
-        since they were made are looked up, and made again if nobody has taken them.
-        """
-        if self._store is None:
-            return True
-        self._note_lapse(time.time())
-        with self._lapse:
-            if self._lapsed.isdisjoint(keys):
-                return True
-            self._lapsed.difference_update(keys)
-        return self.take([keys])[0]
-
-    def _note_lapse(self, now: float) -> None:
-        """Note which claims may be another's by now."""
-        if now < self._until:
-            return
-        with self._lapse:
-            if now >= self._until:
-                self._lapsed |= self._keys
-                self._until = now + LEASE
-
-    def end(self, keys: Collection[bytes], *, stored: bool) -> None:
-        """End the claims on a call; if its replies are stored they have ended with that."""
-        self._active = time.monotonic()
-        with self._lapse:
-            self._keys.difference_update(keys)
-            self._lapsed.difference_update(keys)
-        if keys and self._store and not stored:
-            ended = [(key, _owner()) for key in keys]
-            with self._store.transaction() as connection:
-                connection.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", ended)
-
-    def wait(self, calls: int, on_wait: Callable[[], None]) -> None:
-        """Wait a moment for the replies to the calls of others; the first time it is said whose they are.
-
-        Raises `StoppedEarly` if some are held, as waiting may take a day.
-        """
-        if self._held:
-            raise StoppedEarly(f"requests wait in {self._held}")
-        if self._holder and not self._said:
-            self._said = True
-            holder = self._holder.partition(" (")[0]
-            logging.getLogger("dhp").warning(
-                "%s makes %d of the same calls; its replies are waited for", holder, calls
-            )
-        on_wait()
-        time.sleep(_SECONDS_BETWEEN_LOOKS)
-
-    def _renew(self) -> None:
-        """Keep the claims of this process alive."""
-        assert self._store is not None
-        while not self._ended.wait(LEASE / 3):
-            if time.monotonic() - self._active > _LONGEST_PAUSE:
-                continue
-            now = time.time()
-            self._note_lapse(now)
-            with contextlib.suppress(DhpError):
-                with self._store.transaction() as connection:
-                    renewed = (now + LEASE, _owner())
-                    connection.execute("UPDATE claims SET expires = ? WHERE owner = ?", renewed)
-                self._until = now + LEASE
-        self._store.release()
-
-
-def _owner() -> str:
-    """This process, whichever of its runs: it never waits for itself."""
-    return f"{this_process()} ({_BORN:x})"
-
-
-_BORN = time.time_ns()  # two processes in turn may have the same number

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from dhp.content.catalog import function_task
+from dhp.content.own_task import function_task
 from dhp.core.errors import InputError
 from dhp.core.recorded import read_judgements
 from dhp.core.records import ORIGINAL, Example, PerturbedText, Variant, parse_variant

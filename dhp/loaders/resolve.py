@@ -7,7 +7,6 @@ from pathlib import Path
 
 from dhp.content.catalog import (
     DATASETS,
-    function_task,
     mini_examples_file,
     names_of,
     own_suite,
@@ -15,6 +14,7 @@ from dhp.content.catalog import (
     read_suite,
     read_task,
 )
+from dhp.content.own_task import function_task
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.language import NAMES, declared_language
 from dhp.core.plugins import load_target, offered

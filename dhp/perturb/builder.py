@@ -6,16 +6,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from itertools import chain, groupby
 from pathlib import Path
 
-from dhp.content.catalog import (
-    DATASETS,
-    OWN_TASK,
-    Metrics,
-    function_task,
-    metric_list,
-    own_task,
-    read_authored,
-    read_suite,
-)
+from dhp.content.catalog import DATASETS, Metrics, metric_list, read_authored, read_suite
+from dhp.content.own_task import OWN_TASK, function_task, own_task
 from dhp.core.errors import InputError, Waiting, suggest, unique
 from dhp.core.options import as_list, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
@@ -23,7 +15,7 @@ from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_var
 from dhp.core.specs import ANY_TASK, Metric, PerturberUse, Suite, Task
 from dhp.core.spool import Spool, spooled
 from dhp.llm.cached_model import RequestContext
-from dhp.llm.engine import Executor
+from dhp.llm.executor import Executor
 from dhp.llm.limits import Usage
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset

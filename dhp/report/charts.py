@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dhp.analysis.analyze import fitted_detection
-from dhp.analysis.passing import MarkSweep
+from dhp.analysis.mark_sweep import MarkSweep
 from dhp.analysis.results import DoseResponse, Result
 from dhp.content.catalog import kind_name, variant_name
 from dhp.report.columns import AVERAGES, PAPER, RUNS, weighed

@@ -12,11 +12,12 @@ from dhp.core.diff import Operation, diff, snippet
 from dhp.core.text import printable
 from dhp.core.verdicts import AS_HARMLESS_EDITS, Verdict, verdicts_about
 from dhp.report.columns import run_columns
-from dhp.report.findings import Matrix, matrix_of
 from dhp.report.labels import listed, percent, percents
+from dhp.report.matrix import Matrix, matrix_of
 from dhp.report.shared_styles import HEADINGS, by_chance, style_rows
 from dhp.report.web import page
-from dhp.runs.compare import ChangedKind, ChangedPair, DatasetComparison, changed_kinds
+from dhp.runs.changed_pairs import ChangedKind, ChangedPair, changed_kinds
+from dhp.runs.compare import DatasetComparison
 from dhp.runs.reader import Run, RunResult
 
 Seen = Mapping[str, Sequence[VariantResult]]

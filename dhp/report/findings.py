@@ -1,20 +1,13 @@
-"""Findings of results, shared by page, terminal, Markdown and card, and the clearest misses."""
+"""Findings of results, shared by page, terminal and Markdown."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any
 
-import numpy as np
-
-from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import FEWEST_PAIRS, DoseThreshold, Result, VariantResult
 from dhp.content.catalog import kind_name, variant_name
-from dhp.core.diff import Operation, diff, snippet
 from dhp.core.records import parse_variant
 from dhp.core.verdicts import (
-    AS_HARMLESS_EDITS,
     BLIND,
     FAINT,
     MISSED,
@@ -29,8 +22,7 @@ from dhp.core.verdicts import (
     foremost,
     in_sentence,
 )
-from dhp.report.labels import dose_interval, listed, percent, shared_folder, shortened
-from dhp.runs.reader import RunResult
+from dhp.report.labels import dose_interval, listed, percent, shortened
 
 _NAMED = 6
 """The most kinds of damage that a part of a sentence names."""
@@ -64,30 +56,6 @@ class Sentence:
         return f"{self.about}: {self.said}"
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixRow:
-    """One kind of damage, control or attack, in all columns of a matrix."""
-
-    variant: str
-    level: str
-    cells: tuple[VariantResult | None, ...]
-    """A cell is None where the column has no such kind."""
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """Kinds of damage against datasets, or against the judges on one dataset."""
-
-    title: str
-    """Judge or dataset that all columns have in common."""
-    heads: tuple[str, ...]
-    columns: tuple[Result, ...]
-    rows: tuple[MatrixRow, ...]
-    """Kinds of damage, level by level, the degrees of a kind together."""
-    probes: tuple[MatrixRow, ...]
-    """Rows of controls, then of attacks."""
-
-
 def sentences(results: Iterable[Result]) -> list[Sentence]:
     """One sentence per judge over all its datasets; for doses one per judge and dataset."""
     found = list(results)
@@ -104,30 +72,6 @@ def by_judge(results: Iterable[Result]) -> dict[str, list[Result]]:
     for each in results:
         found.setdefault(each.judge, []).append(each)
     return found
-
-
-def matrices(results: Sequence[Result]) -> list[Matrix]:
-    """One matrix of kinds and datasets for a single judge; for several judges one per dataset."""
-    plain = [each for each in results if not each.curves]
-    judges = list(dict.fromkeys(each.judge for each in plain))
-    if len(judges) == 1:
-        shared = shared_folder([each.dataset for each in plain])
-        return [matrix_of(judges[0], [each.dataset.removeprefix(shared) for each in plain], plain)]
-    datasets: dict[str, list[Result]] = {}
-    for each in plain:
-        datasets.setdefault(each.dataset, []).append(each)
-    return [matrix_of(name, [each.judge for each in of], of) for name, of in datasets.items()]
-
-
-def matrix_of(title: str, heads: Sequence[str], columns: Sequence[Result]) -> Matrix:
-    """The matrix of some results, a column for each."""
-    return Matrix(
-        title,
-        tuple(heads),
-        tuple(columns),
-        _rows([each.variants for each in columns]),
-        _rows([each.probes for each in columns]),
-    )
 
 
 def control_words(row: VariantResult | None) -> str:
@@ -291,92 +235,3 @@ def _seen(kind: str, doses: Sequence[int], t75: DoseThreshold) -> str:
 
 def _interval(t75: DoseThreshold, doses: Sequence[int]) -> str:
     return dose_interval(t75, doses, lambda dose: str(math.ceil(dose)))
-
-
-def _rows(columns: Sequence[Sequence[VariantResult]]) -> tuple[MatrixRow, ...]:
-    """A row for each variant, level by level and kind by kind in order of appearance."""
-    cells = [{row.variant: row for row in column} for column in columns]
-    known = {row.variant: row.level for column in columns for row in column}
-    levels = list(dict.fromkeys(known.values()))
-    kinds = list(dict.fromkeys(kind_name(name) for name in known))
-    ordered = sorted(known, key=lambda name: (levels.index(known[name]), kinds.index(kind_name(name))))
-    return tuple(
-        MatrixRow(name, known[name], tuple(column.get(name) for column in cells)) for name in ordered
-    )
-
-
-Texts = Mapping[tuple[str, str], Mapping[str, Any]]
-"""(example, variant) -> its row of `Run.pairs`."""
-_KINDS = 3
-_PAIRS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A pair of texts of which the score did not fall."""
-
-    place: int
-    """Number of the result, from 0 on."""
-    row: Mapping[str, Any]
-    """Of the `Texts`."""
-    drop: float
-    """Mean over the metrics, at most 0."""
-    original: float
-    """Mean score over the metrics."""
-    degraded: float
-
-    @property
-    def change(self) -> Sequence[tuple[Operation, str]]:
-        """The first change, in one line."""
-        return snippet(diff(self.row["before"], self.row["text"], self.row["level"]))
-
-
-@dataclass(frozen=True, slots=True)
-class Miss:
-    """A kind of damage that was not noticed somewhere."""
-
-    kind: str
-    pairs: Sequence[Pair]
-    """The largest rise of the score first, of equal ones the largest change."""
-
-
-def misses(rated: Sequence[RunResult], texts: Mapping[str, Texts]) -> list[Miss]:
-    """The three kinds of damage that fared worst, with three pairs each; without those noticed.
-
-    `texts` are by dataset.
-    """
-    rows = [(row, place) for place, each in enumerate(rated) for row in each.result.damage]
-    rows = [
-        (row, place)
-        for row, place in rows
-        if row.state not in (NOTICED, AS_HARMLESS_EDITS) and row.detection is not None
-    ]
-    rows.sort(key=lambda pair: pair[0].detection or 0.0)
-    kinds: dict[str, list[tuple[str, int]]] = {}
-    for row, place in rows:
-        kinds.setdefault(kind_name(row.variant), []).append((row.variant, place))
-
-    def clearest(where: Sequence[tuple[str, int]]) -> list[Pair]:
-        of = ((name, place, rated[place]) for name, place in where)
-        pairs = [p for name, place, r in of for p in _pairs(name, place, r.ratings, texts[r.result.dataset])]
-        return sorted(pairs, key=lambda p: (p.drop, -_distance(p.row), p.row["example"]))[:_PAIRS]
-
-    found = (Miss(kind, clearest(where)) for kind, where in kinds.items())
-    return list(islice((miss for miss in found if miss.pairs), _KINDS))
-
-
-def _distance(row: Mapping[str, Any]) -> float:
-    return (row.get("audit") or {}).get("distance") or 0
-
-
-def _pairs(variant: str, place: int, ratings: RatingsArray, texts: Texts) -> list[Pair]:
-    """The pairs whose mean score did not fall."""
-    original, degraded = ratings.score_tables([variant])
-    drops = ratings.difference_table([variant], ratings.metrics)[:, 0]
-    names = sorted(ratings.examples)
-    found = []
-    for e in np.flatnonzero(~np.isnan(drops).any(axis=1)):
-        row, drop = texts.get((names[e], variant)), float(drops[e].mean())
-        if row is not None and row["text"] is not None and drop <= 0:
-            found.append(Pair(place, row, drop, float(original[e].mean()), float(degraded[e, 0].mean())))
-    return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from dhp.analysis.passing import MarkSweep
+from dhp.analysis.mark_sweep import MarkSweep
 from dhp.analysis.percent import whole_percent
 from dhp.analysis.results import DoseResponse, DoseThreshold, Result
 from dhp.core.verdicts import Verdict

@@ -39,15 +39,10 @@ from dhp.report.columns import (
     weighed,
 )
 from dhp.report.compared import compared_page
-from dhp.report.findings import (
-    Sentence,
-    Texts,
-    by_judge,
-    matrices,
-    misses,
-    sentences,
-)
+from dhp.report.findings import Sentence, by_judge, sentences
 from dhp.report.labels import best_mark, percent, percents, sets
+from dhp.report.matrix import matrices
+from dhp.report.misses import Texts, misses
 from dhp.report.web import page
 from dhp.runs.compare import Comparisons
 from dhp.runs.reader import MANIFEST, RESULTS, Run, RunResult, RunSource, open_run, read_run

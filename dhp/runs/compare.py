@@ -1,39 +1,29 @@
-"""Which results are comparable, for `compare`, `gate` and `leaderboard`; comparison of judges on the same
-examples, and the pairs of texts in which they differ.
+"""Comparison of judges on the same examples.
 
-A judge is a model under a protocol. Results compare if their signatures agree in data, number of
-examples, suite, method, metrics, weights and statistics; seed and version may differ. A protocol is known by
-its name, or by that of the prompt file: `compare` and `gate` take it across edits, and another one if both
-have names of the user's own (`v1`, `v2`) or `protocol` is allowed. If protocols differ, `compare` and
-`leaderboard` say so in the names of judges. Differences are those of the second run less the first.
+If protocols differ, the names of judges say so. Differences are those of the second run less the first.
 """
 
 import logging
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import count, tee
 from operator import attrgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from dhp.analysis.analyze import analyze
-from dhp.analysis.ratings import UNKNOWN, split_ratings
-from dhp.analysis.ratings_table import GROUPING, place_of, read_ratings
 from dhp.analysis.results import Result, VariantResult
 from dhp.analysis.styles import SharedStyles, shared_styles
-from dhp.content.catalog import names_of
 from dhp.core.errors import InputError, unique
 from dhp.core.options import as_list, near_keywords
 from dhp.core.plugins import load_target
 from dhp.core.progress import Progress, counted, numbered, progress_of
-from dhp.core.recorded import as_ratings
-from dhp.core.seeding import key_digest, text_hash
+from dhp.core.seeding import key_digest
 from dhp.core.signature import protocol_name
-from dhp.runs.reader import Run, RunResult, RunSource, open_run, read_run
-from dhp.stats.arrays import Floats, Ints
+from dhp.runs.alike import check_alike, check_allowed, differ_in_size_alone, differences, rated_by_dataset
+from dhp.runs.reader import Run, RunResult, RunSource, open_run
+from dhp.stats.arrays import Ints
 from dhp.stats.compare import (
     QUANTITIES,
     SWAPS_PER_PAIR,
@@ -45,121 +35,10 @@ from dhp.stats.compare import (
 )
 from dhp.stats.compare import compare as compare_scores
 from dhp.stats.defaults import RESAMPLES
-from dhp.stats.swap import detection_pairs
+from dhp.stats.swap_detection import detection_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
-
-ALLOWABLE: Mapping[str, str] = {
-    "protocol": "to compare protocols on purpose",
-    "metrics": "if metrics of the same names have other scales or definitions",
-}
-"""Parts of the signature that may be allowed to differ, each with what that is for."""
-_OF_TEXTS = frozenset(("dataset", "n", "suite"))
-"""Parts of a signature that follow from the examples: how many there are, and hashes of their texts."""
-
-
-def check_allowed(allow: Collection[str]) -> None:
-    """Raise `InputError` for a part that may never differ."""
-    if refused := [name for name in allow if name not in ALLOWABLE]:
-        raise InputError(
-            f"`allow` '{refused[0]}': would compare what cannot be; allowed: {', '.join(ALLOWABLE)}"
-        )
-
-
-def differences(one: Result, other: Result, allow: Collection[str] = ()) -> dict[str, tuple[str, str]]:
-    """Part of the signature -> its text in both results, for the parts that forbid a comparison.
-
-    A protocol, or a prompt, that was edited is the same one while its name is; two that bear names of the
-    user's own are versions. Names of metrics must agree even if `metrics` is allowed to differ.
-    """
-    differing = one.signed.differences(other.signed, allow)
-    if protocol_name(one.protocol) == protocol_name(other.protocol) or both_own(one, other):
-        differing.pop("protocol", None)
-    names = [", ".join(sorted({m for v in r.variants for m in v.metrics})) for r in (one, other)]
-    if "metrics" in allow and names[0] != names[1]:
-        differing["metrics"] = (names[0], names[1])
-    return differing
-
-
-def both_own(one: Result, other: Result) -> bool:
-    """Whether the protocols of both bear names that the user gave, as by `--name v1` and `--name v2`."""
-    bundled = {*names_of("protocol"), *names_of("pairwise protocol")}
-    return all("@" in p and protocol_name(p) not in bundled for p in (one.protocol, other.protocol))
-
-
-def allowing(part: str, allow: Collection[str] = ()) -> str:
-    """The end of a message about a part that differs: how to allow it, if that is possible."""
-    return f", or `allow` {part} {ALLOWABLE[part]}" if part in ALLOWABLE and part not in allow else ""
-
-
-def rated_by_dataset(runs: Iterable[Run]) -> dict[str, list[RunResult]]:
-    """Dataset -> its results in runs, in their order."""
-    by_dataset: dict[str, list[RunResult]] = {}
-    for run in runs:
-        for entry in run.rated:
-            by_dataset.setdefault(entry.result.dataset, []).append(entry)
-    return by_dataset
-
-
-def check_alike(
-    first: RunResult, other: RunResult, parts: Mapping[str, tuple[str, str]], allow: Collection[str] = ()
-) -> None:
-    """Raise `InputError` for the first of the `differences` found between two results of one dataset."""
-    for part, (ours, theirs) in parts.items():
-        raise InputError(
-            f"dataset '{first.result.dataset}': {part} differs, '{ours}' in {first.place} and '{theirs}' in "
-            f"{other.place}; must agree in it{allowing(part, allow)}"
-        )
-
-
-def same_judge(
-    one: Result, other: Result, *, models: bool, versions: bool = False, allow: Collection[str] = ()
-) -> bool:
-    """Whether two results are of one judge by name, whatever was edited in its prompts.
-
-    `models` says whether the model counts: not if each run has a single one, as it may then be exchanged.
-    `versions` says that each run has a single protocol: then two names of the user's own are versions of one.
-    With `protocol` in `allow` the name of the protocol does not count at all.
-    """
-    same_name = protocol_name(one.protocol) == protocol_name(other.protocol)
-    same_protocol = "protocol" in allow or same_name or (versions and both_own(one, other))
-    return same_protocol and (not models or one.model == other.model)
-
-
-def differ_in_size_alone(one: RunResult, other: RunResult, parts: Collection[str]) -> bool:
-    """Whether results whose signatures differ in these parts are of the same texts, but for how many.
-
-    The examples of the smaller run are all in the larger one, originals and copies letter by letter: then
-    they are a subset without replacement, as runs of one seed choose them. Data, suite and variants must bear
-    the same names, and both runs must have rated all texts and hold them in their folders.
-    """
-    if not all(Path(entry.place).is_dir() for entry in (one, other)):
-        return False
-    names = [entry.result.signed.names for entry in (one, other)]
-    if not _OF_TEXTS.issuperset(parts) or any(
-        names[0][part] != names[1][part] for part in ("dataset", "suite")
-    ):
-        return False
-    small, large = sorted((one, other), key=lambda entry: len(entry.ratings.examples))
-    if _variants(small) != _variants(large):
-        return False
-    return _texts(small).items() <= _texts(large).items()
-
-
-def _variants(entry: RunResult) -> set[str]:
-    """The variants that are compared: controls and attacks may differ."""
-    return {row.variant for row in entry.result.variants}
-
-
-def _texts(entry: RunResult) -> dict[tuple[str, str], tuple[str, str | None]]:
-    """Example and variant -> original and copy."""
-    compared, dataset = _variants(entry), entry.result.dataset
-    return {
-        (row["example"], row["variant"]): (row["before"], row["text"])
-        for row in read_run(entry.place).pairs()
-        if row["dataset"] == dataset and row["variant"] in compared
-    }
 
 
 _SHOWN = 10  # judges in a `repr`
@@ -518,132 +397,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float | np.floating):
         return float(value) if math.isfinite(value) else None
     return value.item() if isinstance(value, np.generic) else value
-
-
-_DIGITS = 9  # of a mean difference, beyond which floating point alone tells scores apart
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedPair:
-    """A text and its degraded copy, as two judges scored them."""
-
-    example: str
-    first: tuple[float, float]
-    """Mean score over the metrics of the original and of the copy, by the first judge."""
-    second: tuple[float, float]
-
-    @property
-    def newly(self) -> bool:
-        """Whether the score fell by the second judge, and not by the first."""
-        return self.second[0] > self.second[1]
-
-    @property
-    def apart(self) -> float:
-        """How far the drops of the two judges lie apart."""
-        return abs((self.first[0] - self.first[1]) - (self.second[0] - self.second[1]))
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedKind:
-    """A variant in whose pairs two judges differ."""
-
-    variant: str
-    n: int
-    """Pairs that both judges scored."""
-    pairs: Sequence[ChangedPair]
-    """Those newly noticed first; of each the clearest first."""
-
-    @property
-    def newly(self) -> int:
-        """Pairs whose score fell by the second judge only."""
-        return sum(pair.newly for pair in self.pairs)
-
-    @property
-    def no_longer(self) -> int:
-        """Pairs whose score fell by the first judge only."""
-        return len(self.pairs) - self.newly
-
-
-def changed_kinds(first: RunResult, second: RunResult) -> dict[str, ChangedKind]:
-    """Variant -> the pairs whose score fell by one of two judges only, for all variants that both rated.
-
-    A score fell if the mean over the metrics that both texts have is lower for the degraded one. Controls
-    and attacks are among the variants.
-    """
-    common = sorted({*first.ratings.examples} & {*second.ratings.examples})
-    names = [
-        row.variant
-        for row in (*first.result.variants, *first.result.probes)
-        if row.variant in first.ratings.variants and row.variant in second.ratings.variants
-    ]
-    one, other = (_scores(each, names, common) for each in (first, second))
-    return {name: _changed(name, common, one[:, v], other[:, v]) for v, name in enumerate(names)}
-
-
-def _scores(rated: RunResult, variants: Sequence[str], examples: Sequence[str]) -> Floats:
-    """Mean score of originals and copies over the metrics of both, shape (examples, variants, 2)."""
-    rows = np.isin(rated.ratings.examples, examples)
-    drops = rated.ratings.difference_table(variants, rated.ratings.metrics)[rows]
-    originals = np.broadcast_to(rated.ratings.score_tables(variants)[0][rows][:, None], drops.shape)
-    known = ~np.isnan(drops)
-    count = np.where(known.any(axis=2), known.sum(axis=2), np.nan)
-    original, drop = (np.where(known, part, 0).sum(axis=2) / count for part in (originals, drops))
-    return np.stack([original, original - np.round(drop, _DIGITS)], axis=2)
-
-
-def _changed(variant: str, examples: Sequence[str], one: Floats, other: Floats) -> ChangedKind:
-    fell = [each[:, 0] - each[:, 1] for each in (one, other)]
-    known = ~np.isnan(fell).any(axis=0)
-    differ = known & ((fell[0] > 0) != (fell[1] > 0))
-    pairs = [
-        ChangedPair(examples[e], (one[e, 0], one[e, 1]), (other[e, 0], other[e, 1]))
-        for e in np.flatnonzero(differ).tolist()
-    ]
-    pairs.sort(key=lambda pair: (not pair.newly, -pair.apart))
-    return ChangedKind(variant, int(known.sum()), pairs)
-
-
-def results_of_tables(*paths: Path) -> dict[str, list[RunResult]]:
-    """`recorded_results` of the tables of ratings in some files, each with one judge or several."""
-    import pandas as pd
-
-    frames = [as_ratings(read_ratings(path), str(path)) for path in paths]
-    frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
-    return recorded_results(frame)
-
-
-def recorded_results(frame: "pd.DataFrame") -> dict[str, list[RunResult]]:
-    """Dataset -> the results of its judges, by the examples that all of them rated.
-
-    The frame has the columns of a table of ratings. What an example and a variant are called says which text
-    was rated, as no texts are there. Raises `InputError` for judges without an example in common, and a
-    table that `analyze` refuses.
-    """
-    by_dataset = {}
-    frame = as_ratings(frame, place_of(frame))
-    frame = frame.assign(**{name: UNKNOWN for name in GROUPING if name not in frame})
-    for dataset, part in frame.groupby("dataset", sort=False):
-        rated = [set(ratings["example"]) for _, ratings in part.groupby(["model", "protocol"], sort=False)]
-        common, every = set.intersection(*rated), set.union(*rated)
-        if not common:
-            raise InputError(f"dataset '{dataset}': no example was rated by all judges; must be one or more")
-        if len(common) < len(every):
-            logging.getLogger("dhp").warning(
-                "dataset '%s': compared by the %d of %d examples that all judges rated",
-                dataset,
-                len(common),
-                len(every),
-            )
-        ratings = part[part["example"].isin(common)]
-        by_dataset[str(dataset)] = [
-            _result(each) for _, each in ratings.groupby(["model", "protocol"], sort=False)
-        ]
-    return by_dataset
-
-
-def _result(frame: "pd.DataFrame") -> RunResult:
-    """The result of one judge, signed by what was rated and not by what came out."""
-    (ratings,), (result,) = split_ratings(frame), analyze(frame)
-    texts = sorted(set(zip(frame["example"], frame["variant"], strict=True)))
-    signed = replace(result.signed, dataset=f"{ratings.dataset}@texts.{text_hash(repr(texts))}")
-    return RunResult(ratings.dataset, replace(result, signature=str(signed)), ratings)

@@ -98,7 +98,7 @@ class Gate:
     ignore_controls: bool = field(default=False, metadata=option("Let a judge with a false alarm pass."))
 
     def __post_init__(self) -> None:
-        from dhp.runs.compare import check_allowed
+        from dhp.runs.alike import check_allowed
 
         check_allowed(as_list(self.allow))
         check_numbers(self)

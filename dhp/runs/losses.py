@@ -13,13 +13,15 @@ from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.core.seeding import key_digest
 from dhp.core.signature import protocol_name
-from dhp.runs.compare import allowing, check_alike, differences, judge_scores, same_judge
+from dhp.runs.alike import allowing, check_alike, differences, same_judge
+from dhp.runs.compare import judge_scores
 from dhp.runs.gate_findings import Finding, result_name, would_decide
 from dhp.runs.reader import Run, RunResult
 from dhp.stats.compare import in_common
 from dhp.stats.detection import examples_to_separate
 from dhp.stats.discernment import holm
-from dhp.stats.swap import NonInferiority, detection_pairs, noninferiority
+from dhp.stats.swap import NonInferiority, noninferiority
+from dhp.stats.swap_detection import detection_pairs
 
 _ALPHA = 0.05
 _DEVIATE = 1.6448536269514722  # of a one-sided test at 0.05

@@ -12,7 +12,8 @@ from dhp.core.records import Candidate, Rating
 from dhp.core.signature import protocol_name
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
-from dhp.judge.ratings import checked_ratings, in_order, readable, texts_at_a_time
+from dhp.judge.ratings import checked_ratings, in_order, texts_at_a_time
+from dhp.judge.unreadable import readable
 
 if TYPE_CHECKING:
     import pandas as pd

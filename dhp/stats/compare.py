@@ -20,7 +20,8 @@ from dhp.stats.influences import (
     weighted,
     wilson_interval,
 )
-from dhp.stats.swap import ALPHA, Swapped, detection_pairs, swap, swap_together
+from dhp.stats.swap import ALPHA, Swapped, swap, swap_together
+from dhp.stats.swap_detection import detection_pairs
 from dhp.stats.wilcoxon import average_ranks
 
 T = TypeVar("T")

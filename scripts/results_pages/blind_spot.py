@@ -8,7 +8,8 @@ import pandas as pd
 from results_pages.parts import Grid, SetFigures, Table, audit_of, share_text
 
 import dhp
-from dhp.analysis.passing import MarkSweep, PassShare
+from dhp.analysis.mark_sweep import MarkSweep
+from dhp.analysis.passing import PassShare
 from dhp.analysis.results import Result
 from dhp.core.records import ORIGINAL
 from dhp.core.tables import Row, read_table

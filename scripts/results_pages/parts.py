@@ -15,7 +15,8 @@ from dhp.core.records import IDENTITY
 from dhp.core.verdicts import Verdict
 from dhp.report.findings import control_words, sentences
 from dhp.report.labels import percent, percents
-from dhp.runs.compare import compare_rated, recorded_results
+from dhp.runs.compare import compare_rated
+from dhp.runs.recorded import recorded_results
 from dhp.stats.compare import Pair
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from dhp.analysis.marks import read_marks, resolved_marks
-from dhp.content.catalog import own_metric
+from dhp.content.own_task import own_metric
 from dhp.core.errors import InputError
 from dhp.stats.pass_mark import passes
 

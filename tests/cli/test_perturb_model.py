@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dhp as dhp_api
-from dhp.content.catalog import content_folder
+from dhp.content.yaml_files import content_folder
 from dhp.loaders.resolve import resolve_datasets
 from tests.llm.stub import reset, stats, stub_server
 

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from dhp.content.catalog import (
-    content_folder,
-    load_spec,
     names_of,
     override,
     read_persona,
@@ -18,6 +16,7 @@ from dhp.content.catalog import (
     read_wording,
 )
 from dhp.content.check import check
+from dhp.content.yaml_files import content_folder, load_spec
 from dhp.core.answer_forms import POINTWISE_FORMS
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol, Wording

@@ -5,17 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content.catalog import (
-    DATASETS,
-    content_folder,
-    load_spec,
-    names_of,
-    read_card,
-    read_suite,
-    read_task,
-    read_weights,
-)
+from dhp.content.catalog import DATASETS, names_of, read_card, read_suite, read_task, read_weights
 from dhp.content.check import check
+from dhp.content.yaml_files import content_folder, load_spec
 from dhp.core.errors import InputError
 from dhp.core.specs import ANY_TASK, Card, Weights
 from dhp.perturb.registry import check_suite, find_perturbers

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 import dhp
-from dhp.content.catalog import own_metric, own_task
+from dhp.content.own_task import own_metric, own_task
 from dhp.core.errors import InputError
 from dhp.core.records import Rating, RatingStatus
 from dhp.core.specs import Task
-from dhp.judge.ratings import reasons, remedy, sample_answer
+from dhp.judge.unreadable import reasons, remedy, sample_answer
 
 Twist = Callable[[dhp.Rating], dhp.Rating | None]
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 import dhp
-from dhp.content.catalog import own_metric, own_task, read_task
+from dhp.content.catalog import read_task
+from dhp.content.own_task import own_metric, own_task
 from dhp.core import files
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating

@@ -14,7 +14,8 @@ from dhp.core.specs import Scale
 from dhp.judge.factory import protocol, request_builder
 from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
 from dhp.judge.pairs import Pair
-from dhp.judge.ratings import checked_ratings, judge_estimates, readable
+from dhp.judge.ratings import checked_ratings, judge_estimates
+from dhp.judge.unreadable import readable
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.limits import Prices
 from dhp.llm.records import Failure, Reply, Request

@@ -14,10 +14,11 @@ import pytest
 
 from dhp.core import files as locks
 from dhp.core.errors import InputError, StoppedEarly
-from dhp.llm import store as module
+from dhp.llm import claims as module
+from dhp.llm.claims import LEASE, Claims
 from dhp.llm.limits import Limits
 from dhp.llm.records import Reply, Request
-from dhp.llm.store import LEASE, Claims, Store, keys, rows
+from dhp.llm.store import Store, keys, rows
 from tests.llm.helpers import QUICK, answered, cached_model, requests
 from tests.llm.stub import stats, stub_process, stub_server
 from tests.server import Call, refusal, reply, scripted_server

@@ -13,7 +13,8 @@ from dhp.llm.cached_model import CachedModel, RequestContext, latency
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.limits import Budget, Limits, RateLimits
 from dhp.llm.records import Position, Reply, Request
-from dhp.llm.store import Store, open_store, stored_model
+from dhp.llm.store import Store, open_store
+from dhp.llm.stored_model import stored_model
 from tests.llm.helpers import QUICK, answered, cached_model, requests
 from tests.llm.stub import kill, reset, stats, stub_process, stub_server
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from dhp.llm.clients.responses import Problem
-from dhp.llm.engine import AdaptiveConcurrency, backoff
+from dhp.llm.concurrency import AdaptiveConcurrency, backoff
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.content.catalog import content_folder, load_spec, names_of, read_suite
+from dhp.content.catalog import names_of, read_suite
+from dhp.content.yaml_files import content_folder, load_spec
 from dhp.core.errors import InputError
 from dhp.core.records import Example
 from dhp.core.text import between_tags, free_tag, numbered_steps

@@ -21,7 +21,7 @@ from dhp.core.options import option
 from dhp.core.plugins import Plugin
 from dhp.core.records import Rating
 from dhp.judge.adapters.adapter import Adapter
-from dhp.llm.engine import LocalExecutor
+from dhp.llm.executor import LocalExecutor
 from dhp.llm.records import Reply
 from dhp.llm.store import rows
 

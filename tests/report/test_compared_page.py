@@ -11,7 +11,9 @@ import pytest
 from dhp import run
 from dhp.content.catalog import variant_name
 from dhp.report.compared import compared_page
-from dhp.runs.compare import changed_kinds, compare_rated, rated_by_dataset
+from dhp.runs.alike import rated_by_dataset
+from dhp.runs.changed_pairs import changed_kinds
+from dhp.runs.compare import compare_rated
 from dhp.runs.reader import read_run
 from tests.browser import Page, in_browser, needs_chromium
 from tests.cli.conftest import Run, dhp

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from dhp.analysis.results import DoseResponse, Result
-from dhp.report.findings import control_words, matrices, sentences
+from dhp.report.findings import control_words, sentences
 from dhp.report.labels import percent, percents
+from dhp.report.matrix import matrices
 from tests.report.made import control, dose_response, result, row
 
 TYPOS, NAMES = "random_typos.minor", "fictional_named_entities.minor"

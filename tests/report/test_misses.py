@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.report.findings import Miss, misses
+from dhp.report.misses import Miss, misses
 from dhp.runs.reader import Run, read_run
 from tests.quick import undrawn_charts
 

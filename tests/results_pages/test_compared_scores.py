@@ -9,7 +9,8 @@ import pytest
 from results_pages.recorded_scores import read_recorded_scores
 
 from dhp.core.errors import InputError
-from dhp.runs.compare import DatasetComparison, compare_rated, recorded_results
+from dhp.runs.compare import DatasetComparison, compare_rated
+from dhp.runs.recorded import recorded_results
 
 
 def ratings(

@@ -9,7 +9,7 @@ from dhp.analysis.results import Result
 from dhp.core.errors import InputError
 from dhp.leaderboard.entries import Entry
 from dhp.leaderboard.tables import make_tables
-from dhp.runs.compare import ALLOWABLE, differences, same_judge
+from dhp.runs.alike import ALLOWABLE, differences, same_judge
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,8 @@ from scipy import stats
 from dhp.stats.arrays import cluster_sums
 from dhp.stats.detection import averaged_kinds, detection, detection_influences
 from dhp.stats.influences import Influences, difference
-from dhp.stats.swap import _swapped, detection_pairs, noninferiority, swap
+from dhp.stats.swap import noninferiority, swap
+from dhp.stats.swap_detection import _swapped, detection_pairs
 
 Floats = npt.NDArray[np.float64]
 LEVELS = ["a", "b", "b"]

@@ -21,10 +21,11 @@ from dhp.judge.adapters.adapter import Adapter, absolute, adapt, fields_of, load
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge, metric_name
 from dhp.llm.cached_model import RequestContext
+from dhp.llm.claims import Claims
 from dhp.llm.clients.responses import shortened
-from dhp.llm.engine import LOCAL, Work
+from dhp.llm.executor import LOCAL, Work
 from dhp.llm.records import Reply
-from dhp.llm.store import Claims, rows
+from dhp.llm.store import rows
 
 _VERDICTS = {
     **dict.fromkeys(("yes", "true", "pass", "passed", "correct"), True),

@@ -21,9 +21,9 @@ from dhp.judge.extraction.probabilities import IMPOSSIBLE, expected_score
 from dhp.judge.extraction.rating import metric_rating, read_answer, read_object
 from dhp.judge.extraction.verdict import read_letter, read_verdict
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
-from dhp.judge.ratings import NO_ANSWER, TOOL_CALL, enough_tokens, reasons, remedy, sample_answer
 from dhp.judge.requests import RequestBuilder, TaskSteps
 from dhp.judge.second_answers import R, Read, answers_read, is_second
+from dhp.judge.unreadable import NO_ANSWER, TOOL_CALL, enough_tokens, reasons, remedy, sample_answer
 from dhp.llm.api import Client
 from dhp.llm.cached_model import CachedModel, asked_steps
 from dhp.llm.records import ONLY_REASONING, Failure, Position, Reply, Request

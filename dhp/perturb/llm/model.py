@@ -16,7 +16,7 @@ from dhp.llm.cached_model import CachedModel, RequestContext, asked_steps, with_
 from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.records import FINISHES, Answer, Failure, Params, Reply, Request, estimated_tokens
 from dhp.llm.settings import ModelSettings
-from dhp.llm.store import StoredModel
+from dhp.llm.stored_model import StoredModel
 from dhp.perturb.api import asked_count
 from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.llm.functions import FunctionTexts, function_texts

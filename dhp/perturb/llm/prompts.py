@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from dhp.content.catalog import content_folder, load_spec, load_yaml
+from dhp.content.yaml_files import content_folder, load_spec, load_yaml
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text
 from dhp.core.reasoning import without_reasoning

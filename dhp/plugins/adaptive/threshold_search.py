@@ -18,7 +18,8 @@ from dhp.core.progress import Progress, numbered, progress_of
 from dhp.core.records import IDENTITY, ORIGINAL, Candidate, Rating, parse_variant
 from dhp.core.seeding import shuffled, stream
 from dhp.judge.api import Judge
-from dhp.judge.ratings import checked_ratings, readable
+from dhp.judge.ratings import checked_ratings
+from dhp.judge.unreadable import readable
 from dhp.llm.cached_model import RequestContext
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.plugins.adaptive.loop import Pair, prepared, restricted

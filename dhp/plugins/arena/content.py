@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import Field, model_validator
 
-from dhp.content.catalog import load_spec
+from dhp.content.yaml_files import load_spec
 from dhp.core.protocol_spec import Protocol
 from dhp.core.specs import Language, MetricTexts, Spec
 from dhp.core.text import slots_fault

@@ -19,7 +19,8 @@ from dhp.core.records import Example, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.signature import protocol_name
 from dhp.judge.factory import find_judge
-from dhp.judge.ratings import checked_ratings, in_order, readable
+from dhp.judge.ratings import checked_ratings, in_order
+from dhp.judge.unreadable import readable
 from dhp.llm.cached_model import RequestContext, taken
 from dhp.llm.settings import ModelSettings
 from dhp.plugins.arena.battle import Battle, battle_parts, write_battle

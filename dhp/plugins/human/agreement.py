@@ -9,15 +9,6 @@ import numpy as np
 
 from dhp.core.errors import one_of
 from dhp.core.options import near_keywords
-from dhp.plugins.human.comparison import (
-    PairAccuracy,
-    Swap,
-    Williams,
-    pair_accuracy,
-    soft_pair_accuracy,
-    swap_test,
-    williams,
-)
 from dhp.plugins.human.correlation import (
     COEFFICIENTS,
     LEVELS,
@@ -27,6 +18,7 @@ from dhp.plugins.human.correlation import (
     Level,
     correlations,
 )
+from dhp.plugins.human.pair_accuracy import PairAccuracy, pair_accuracy, soft_pair_accuracy
 from dhp.plugins.human.scores import (
     RaterAgreement,
     Scores,
@@ -38,6 +30,8 @@ from dhp.plugins.human.scores import (
     shared_items,
     shared_metrics,
 )
+from dhp.plugins.human.swap_test import Swap, swap_test
+from dhp.plugins.human.williams import Williams, williams
 from dhp.stats.arrays import Floats
 
 if TYPE_CHECKING:

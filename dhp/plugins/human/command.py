@@ -14,13 +14,9 @@ from dhp.core.errors import InputError
 from dhp.core.options import option
 from dhp.plugins.human.agreement import Agreement, JudgeAgreement
 from dhp.plugins.human.agreement import correlate as correlated
-from dhp.plugins.human.comparison import (
-    PartialCorrelation,
-    SelfPreference,
-    partial_correlations,
-    self_preference,
-)
 from dhp.plugins.human.correlation import LEVELS, RESAMPLES, Coefficient, Correlation, Level
+from dhp.plugins.human.partial_correlation import PartialCorrelation, partial_correlations
+from dhp.plugins.human.self_preference import SelfPreference, self_preference
 from dhp.report.labels import figure
 from dhp.report.printout import Part, Printout, TextTable
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.tables import read_table
@@ -16,7 +17,6 @@ from dhp.stats.krippendorff import krippendorff_alpha
 
 if TYPE_CHECKING:
     import pandas as pd
-
 
 COLUMNS = ("source", "system", "metric", "score")
 """What every table of scores has."""
@@ -203,3 +203,18 @@ def by_samples(human: Floats, samples: Floats, level: Level, coefficient: Coeffi
         (one,) = correlations(human, mean, coefficients=[coefficient], levels=[level], resamples=0)
         values.append(one.value)
     return values
+
+
+def scores_by(metrics: dict[str, Scores], metric: str) -> Scores | None:
+    """The scores by a metric; those of a judge with an only metric go with any."""
+    return metrics.get(metric) or (next(iter(metrics.values())) if len(metrics) == 1 else None)
+
+
+def items_of_all(
+    human: Scores, first: Scores, second: Scores
+) -> tuple[Floats, Floats, Floats, npt.NDArray[np.intp], Sequence[str]]:
+    """Mean scores of the items that all three have, the number of each item's source, and its system."""
+    h, a, b = (mean_over(s.at(human.sources, human.systems)) for s in (human, first, second))
+    defined = ~(np.isnan(h) | np.isnan(a) | np.isnan(b))
+    row, column = np.nonzero(defined)
+    return h[defined], a[defined], b[defined], row, [human.systems[k] for k in column]

@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import Field
 
-from dhp.content.catalog import load_spec, override
+from dhp.content.catalog import override
+from dhp.content.yaml_files import load_spec
 from dhp.core.errors import InputError
 from dhp.core.files import check_no_link, write_lines
 from dhp.core.protocol_spec import Protocol

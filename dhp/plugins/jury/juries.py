@@ -16,7 +16,7 @@ from dhp.core.options import check_percent
 from dhp.core.records import IDENTITY
 from dhp.core.seeding import key_digest
 from dhp.core.verdicts import FALSE_ALARM, MISSED, NOTICED, Verdict
-from dhp.runs.compare import check_alike, differences, rated_by_dataset
+from dhp.runs.alike import check_alike, differences, rated_by_dataset
 from dhp.runs.reader import RunResult, read_run
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.controls import below_edits, movements

@@ -16,7 +16,8 @@ from dhp.core.seeding import text_hash
 from dhp.core.signature import protocol_name
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
-from dhp.judge.ratings import checked_ratings, judge_estimates, readable
+from dhp.judge.ratings import checked_ratings, judge_estimates
+from dhp.judge.unreadable import readable
 from dhp.llm.cached_model import RequestContext, taken
 from dhp.llm.estimate import Estimate
 from dhp.llm.limits import Usage

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 from dhp.core.errors import InputError, require
 from dhp.core.files import reason
-from dhp.llm.engine import Engine, Work
+from dhp.llm.engine import Engine
+from dhp.llm.executor import Work
 from dhp.plugins.ray.calls import RayCalls
 from dhp.plugins.ray.outlived import outlive
 from dhp.plugins.ray.pool import SECONDS, SECONDS_BY_MODEL, Pool, Worker, WorkerGroup, first_line

@@ -12,15 +12,8 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import Field, ValidationError
 
-from dhp.content.catalog import (
-    DATASETS,
-    describe,
-    descriptions,
-    misspelt_task,
-    read_card,
-    read_suite,
-    read_task,
-)
+from dhp.content.catalog import DATASETS, descriptions, misspelt_task, read_card, read_suite, read_task
+from dhp.content.yaml_files import describe
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text, write_lines
 from dhp.core.records import Example

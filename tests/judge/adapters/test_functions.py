@@ -23,7 +23,7 @@ from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import metric_name
 from dhp.judge.factory import find_judges
 from dhp.judge.ratings import checked_ratings
-from dhp.llm import store
+from dhp.llm import claims
 from dhp.llm.settings import ModelSettings
 from tests.judge.adapters.planted import check_planted, planted
 
@@ -309,8 +309,8 @@ def test_what_another_command_is_calling_for_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each of two threads is a process to the other; the first call of one ends after both have begun."""
-    monkeypatch.setattr(store, "_owner", lambda: threading.current_thread().name)
-    monkeypatch.setattr(store, "_SECONDS_BETWEEN_LOOKS", 0.02)
+    monkeypatch.setattr(claims, "_owner", lambda: threading.current_thread().name)
+    monkeypatch.setattr(claims, "_SECONDS_BETWEEN_LOOKS", 0.02)
     both, lock, called = threading.Barrier(2), threading.Lock(), []
     models, settings = ModelSettings(cache=tmp_path), JudgeSettings(scale=(0, 1), version="1")
 

@@ -14,7 +14,7 @@ from dhp.core.errors import DiskFull, InputError, StoppedEarly
 from dhp.core.records import Candidate
 from dhp.judge import ratings as judge_ratings
 from dhp.llm.records import Failure, Reply
-from dhp.plugins.batch import files
+from dhp.plugins.batch import request_files
 from dhp.plugins.batch.request_files import BatchWriter
 from dhp.plugins.batch.results import BatchResults, read_result_line, same_model
 from dhp.plugins.batch.settings import BatchSettings
@@ -313,7 +313,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch:
     def full(path: object, flags: int) -> int:
         return os.open("/dev/full", flags)
 
-    monkeypatch.setattr("dhp.plugins.batch.results.open_regular", full)
+    monkeypatch.setattr("dhp.plugins.batch.request_files.open_regular", full)
     monkeypatch.setattr(os, "ftruncate", lambda descriptor, length: None)  # a device has no length
     writer = BatchWriter(tmp_path / "r.jsonl")
     monkeypatch.setattr(Path, "unlink", lambda self, missing_ok: None)
@@ -345,7 +345,7 @@ def test_two_models_have_a_file_each_and_files_are_split(
     with pytest.raises(StoppedEarly, match=r"r\.jsonl \(30 .* openai/a\), .*r-2\.jsonl \(30 .* openai/b\)"):
         run(tmp_path, model=["openai/a", "openai/b"], write="r.jsonl")
     body = {"model": "m", "messages": []}
-    monkeypatch.setattr(files, "_MOST_REQUESTS", 2)
+    monkeypatch.setattr(request_files, "_MOST_REQUESTS", 2)
     writer = BatchWriter(tmp_path / "s.jsonl")
     for number in range(5):
         writer.add("openai/m", "here", body, {0: b"%d" % number})
@@ -353,7 +353,7 @@ def test_two_models_have_a_file_each_and_files_are_split(
     assert [part.requests for part in writer.close()] == [2, 2, 1]
     line = len((tmp_path / "s-3.jsonl").read_bytes())
     monkeypatch.undo()
-    monkeypatch.setattr(files, "_MOST_BYTES", 2 * line)
+    monkeypatch.setattr(request_files, "_MOST_BYTES", 2 * line)
     by_size = BatchWriter(tmp_path / "t.jsonl")
     for number in range(3):
         by_size.add("openai/m", "here", body, {0: b"%d" % number})

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import dhp as library
-from dhp.content.catalog import content_folder, read_task
+from dhp.content.catalog import read_task
+from dhp.content.yaml_files import content_folder
 from dhp.loaders.resolve import resolve_datasets
 from tests.cli.conftest import Run
 

@@ -8,17 +8,14 @@ import pytest
 from scipy import stats
 
 from dhp.core.errors import InputError
-from dhp.plugins.human import comparison
-from dhp.plugins.human.comparison import (
-    pair_accuracy,
-    partial_correlations,
-    self_preference,
-    soft_pair_accuracy,
-    swap_test,
-    williams,
-)
+from dhp.plugins.human import swap_test as swapping
 from dhp.plugins.human.corrected import misclassification_corrected_share, prediction_powered_mean
+from dhp.plugins.human.pair_accuracy import pair_accuracy, soft_pair_accuracy
+from dhp.plugins.human.partial_correlation import partial_correlations
 from dhp.plugins.human.scores import by_samples, rater_agreement
+from dhp.plugins.human.self_preference import self_preference
+from dhp.plugins.human.swap_test import swap_test
+from dhp.plugins.human.williams import williams
 
 
 def test_williams_by_hand() -> None:
@@ -53,7 +50,7 @@ def test_a_swap_is_the_difference_of_the_swapped_judges(monkeypatch: pytest.Monk
     rng = np.random.default_rng(7)
     human, a, b = rng.normal(size=(3, 20, 3))
     a += human
-    coins = comparison._coins(60, 60, 0)
+    coins = swapping._coins(60, 60, 0)
     za, zb = ((v - v.mean()) / v.std() for v in (a, b))
     drawn = []
     for coin in coins.reshape(60, 20, 3) > 0:
@@ -67,7 +64,7 @@ def test_a_swap_is_the_difference_of_the_swapped_judges(monkeypatch: pytest.Monk
     )
     assert found.p_greater == (sum(d >= found.difference for d in drawn) + 1) / 61
     # A threshold that the draws straddle tells more than one that none reaches.
-    monkeypatch.setattr(comparison, "_coins", lambda *_: np.ones((1, 60)))
+    monkeypatch.setattr(swapping, "_coins", lambda *_: np.ones((1, 60)))
     unswapped = swap_test(human, a, b, resamples=1)
     assert unswapped.p_greater == 1.0
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content.catalog import override, own_metric, read_protocol
+from dhp.content.catalog import override, read_protocol
+from dhp.content.own_task import own_metric
 from dhp.core.specs import Metric
 from dhp.judge.prompt_files import PromptFile
 from dhp.plugins.improve.changes import JudgePrompt, known_changes, usable_sentence

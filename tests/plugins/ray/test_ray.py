@@ -20,7 +20,7 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError, StoppedEarly
-from dhp.llm.engine import open_executor
+from dhp.llm.executor import open_executor
 from dhp.plugins.ray.cluster import RayExecutor
 from dhp.plugins.ray.pool import Pool, Worker, WorkerGroup, packed
 from tests.llm.stub import stats, stub_server

@@ -1,0 +1,74 @@
+"""Tasks and metrics of the user's own."""
+
+import functools
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from dhp.content.yaml_files import describe
+from dhp.core.errors import InputError
+from dhp.core.options import near_keywords, scale_ends
+from dhp.core.specs import (
+    Metric,
+    Task,
+)
+
+OWN_TASK = "own"
+
+
+@near_keywords
+def own_metric(
+    name: str, scale: str | tuple[float, float] | None = None, labels: Sequence[str] = ()
+) -> Metric:
+    """A metric that a prompt of the user's own explains.
+
+    Parameters
+    ----------
+    name
+        Of the metric; letters, digits and `_`.
+    scale
+        The ends of its scale: `1..10`, or (1, 10). `10..1` says that lower is better; such ratings are turned
+        round when they are read. Default: 1 to 5.
+    labels
+        Words for an answer in place of numbers, the worst first, e.g. fail and pass.
+
+    Raises
+    ------
+    InputError
+        For an empty name, ends that are equal, fewer than two labels, or both scale and labels.
+    """
+    if labels and scale is not None:
+        raise InputError("`labels`: contradict `scale`; give one of them")
+    ends: str | tuple[float, float] = (1.0, len(labels)) if labels else "1..5"
+    first, last = scale_ends(ends if scale is None else scale, "`scale`")
+    words = [label.strip() for label in labels]
+    if labels and (len({word.lower() for word in words}) < max(2, len(words)) or not all(words)):
+        raise InputError(f"`labels` {','.join(labels)}: allowed: two or more words that differ, worst first")
+    if first == last:
+        raise InputError(f"`scale` {scale}: its ends are equal; must be two numbers that differ, e.g. 1..10")
+    spoken = name.replace("_", " ")
+    texts = {
+        "name": name,
+        "scale": {"min": min(first, last), "max": max(first, last)},
+        "lower_is_better": last < first,
+        "labels": words,
+        "definition": "",
+        "steps": [f"Rate {spoken}."],
+        "question": f"How good is the text in {spoken}?",
+        "antonym": f"no {spoken}",
+    }
+    try:
+        return Metric.model_validate(texts)
+    except ValidationError as e:
+        raise InputError(f"`metrics` {name}: {describe(e, Metric)}") from None
+
+
+def own_task(metrics: Sequence[Metric]) -> Task:
+    """A task of any texts, with or without a source, judged by these metrics."""
+    return Task(task=OWN_TASK, instruction="Write the text.", output_label="Text", metrics=list(metrics))
+
+
+@functools.cache
+def function_task() -> Task:
+    """The task of plain tables that only functions judge, which bring their metrics."""
+    return own_task([own_metric("score")])

@@ -1,0 +1,89 @@
+"""Permutation test of two judges against human scores."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dhp.plugins.human.correlation import FEWEST, RESAMPLES
+from dhp.stats.arrays import Floats
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Permutation test that swaps two judges item by item."""
+
+    difference: float
+    """Correlation of the first judge less that of the second."""
+    p_greater: float
+    """One-sided p-value, (c + 1) / (R + 1)."""
+    p_two_sided: float
+    """Against either being better."""
+    n: int
+    """Number of items."""
+
+
+def swap_test(
+    human: Floats, first: Floats, second: Floats, *, resamples: int = RESAMPLES, seed: int = 0
+) -> Swap | None:
+    """PERM-BOTH (Deutsch, Dror and Roth 2021): standardised scores swapped by fair coins, correlated again.
+
+    Of Pearson's correlation over all items. The same coins are thrown for all judges of as many items. Arrays
+    are of one shape, NaN if an item is not scored; only items that all three score count. None if a
+    correlation is undefined: fewer than three items, or constant scores.
+    """
+    defined = ~(np.isnan(human) | np.isnan(first) | np.isnan(second))
+    n = int(defined.sum())
+    sides = [_standardised(v[defined]) for v in (human, first, second)] if n >= FEWEST else [None]
+    if any(v is None for v in sides):
+        return None
+    h, *judges = (v.tobytes() for v in sides if v is not None)
+    one, other = (_along_coins(h, judge, resamples, seed) for judge in judges)
+    # Swapped, the judges are middle + coin * half and middle - coin * half, where middle is half of their sum
+    # and half is half of their difference: all is linear in their scores, squares and products with h.
+    along, shift = (one.products - other.products) / 2, (one.scores - other.scores) / 2
+    mixed, mean = (one.squares - other.squares) / 4, (one.correlation + other.correlation) / 2
+    drawn = (mean + along) / np.sqrt(1 + 2 * mixed - shift**2)
+    drawn -= (mean - along) / np.sqrt(1 - 2 * mixed - shift**2)
+    observed = one.correlation - other.correlation
+    beyond = 1e-9
+    greater = int((drawn >= observed - beyond).sum())
+    further = int((np.abs(drawn) >= abs(observed) - beyond).sum())
+    return Swap(observed, (greater + 1) / (resamples + 1), (further + 1) / (resamples + 1), n)
+
+
+@dataclass(frozen=True, slots=True)
+class _AlongCoins:
+    """A standardised judge under each draw of coins, as means over items."""
+
+    correlation: float
+    """Correlation with human scores, without coins."""
+    products: Floats
+    """Products of coin, human and judge, shape (resamples,)."""
+    scores: Floats
+    squares: Floats
+
+
+@lru_cache(maxsize=256)
+def _along_coins(human: bytes, judge: bytes, resamples: int, seed: int) -> _AlongCoins:
+    """The draws of one judge, computed once; the arrays are given as their bytes."""
+    h, z = (np.frombuffer(side) for side in (human, judge))
+    table = _coins(resamples, len(h), seed) @ np.column_stack([h * z, z, z * z]) / len(h)
+    return _AlongCoins(float((h * z).mean()), *(np.ascontiguousarray(column) for column in table.T))
+
+
+@lru_cache(maxsize=4)
+def _coins(resamples: int, n: int, seed: int) -> Floats:
+    """1 or -1, shape (resamples, n)."""
+    coins = np.random.default_rng(seed).integers(0, 2, (resamples, n), dtype=np.int8)
+    return 2.0 * coins.astype(np.float64) - 1.0
+
+
+def _standardised(v: Floats) -> Floats | None:
+    deviation = v.std()
+    centred: Floats = v - v.mean()
+    return centred / deviation if deviation > 1e-7 * np.abs(v).max(initial=0.0) else None

@@ -1,0 +1,68 @@
+"""Matrices of kinds and judges, or of kinds and metrics."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dhp.analysis.results import Result, VariantResult
+from dhp.content.catalog import kind_name
+from dhp.report.labels import shared_folder
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """One kind of damage, control or attack, in all columns of a matrix."""
+
+    variant: str
+    level: str
+    cells: tuple[VariantResult | None, ...]
+    """A cell is None where the column has no such kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Kinds of damage against datasets, or against the judges on one dataset."""
+
+    title: str
+    """Judge or dataset that all columns have in common."""
+    heads: tuple[str, ...]
+    columns: tuple[Result, ...]
+    rows: tuple[MatrixRow, ...]
+    """Kinds of damage, level by level, the degrees of a kind together."""
+    probes: tuple[MatrixRow, ...]
+    """Rows of controls, then of attacks."""
+
+
+def matrices(results: Sequence[Result]) -> list[Matrix]:
+    """One matrix of kinds and datasets for a single judge; for several judges one per dataset."""
+    plain = [each for each in results if not each.curves]
+    judges = list(dict.fromkeys(each.judge for each in plain))
+    if len(judges) == 1:
+        shared = shared_folder([each.dataset for each in plain])
+        return [matrix_of(judges[0], [each.dataset.removeprefix(shared) for each in plain], plain)]
+    datasets: dict[str, list[Result]] = {}
+    for each in plain:
+        datasets.setdefault(each.dataset, []).append(each)
+    return [matrix_of(name, [each.judge for each in of], of) for name, of in datasets.items()]
+
+
+def matrix_of(title: str, heads: Sequence[str], columns: Sequence[Result]) -> Matrix:
+    """The matrix of some results, a column for each."""
+    return Matrix(
+        title,
+        tuple(heads),
+        tuple(columns),
+        _rows([each.variants for each in columns]),
+        _rows([each.probes for each in columns]),
+    )
+
+
+def _rows(columns: Sequence[Sequence[VariantResult]]) -> tuple[MatrixRow, ...]:
+    """A row for each variant, level by level and kind by kind in order of appearance."""
+    cells = [{row.variant: row for row in column} for column in columns]
+    known = {row.variant: row.level for column in columns for row in column}
+    levels = list(dict.fromkeys(known.values()))
+    kinds = list(dict.fromkeys(kind_name(name) for name in known))
+    ordered = sorted(known, key=lambda name: (levels.index(known[name]), kinds.index(kind_name(name))))
+    return tuple(
+        MatrixRow(name, known[name], tuple(column.get(name) for column in cells)) for name in ordered
+    )

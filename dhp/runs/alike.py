@@ -1,0 +1,134 @@
+"""What two results must have in common to be compared.
+
+A judge is a model under a protocol. Results compare if their signatures agree in data, number of
+examples, suite, method, metrics, weights and statistics; seed and version may differ. A protocol is known by
+its name, or by that of the prompt file: `compare` and `gate` take it across edits, and another one if both
+have names of the user's own (`v1`, `v2`) or `protocol` is allowed.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dhp.analysis.results import Result
+from dhp.content.catalog import names_of
+from dhp.core.errors import InputError
+from dhp.core.signature import protocol_name
+from dhp.runs.reader import Run, RunResult, read_run
+
+if TYPE_CHECKING:
+    pass
+
+
+ALLOWABLE: Mapping[str, str] = {
+    "protocol": "to compare protocols on purpose",
+    "metrics": "if metrics of the same names have other scales or definitions",
+}
+"""Parts of the signature that may be allowed to differ, each with what that is for."""
+
+
+_OF_TEXTS = frozenset(("dataset", "n", "suite"))
+"""Parts of a signature that follow from the examples: how many there are, and hashes of their texts."""
+
+
+def check_allowed(allow: Collection[str]) -> None:
+    """Raise `InputError` for a part that may never differ."""
+    if refused := [name for name in allow if name not in ALLOWABLE]:
+        raise InputError(
+            f"`allow` '{refused[0]}': would compare what cannot be; allowed: {', '.join(ALLOWABLE)}"
+        )
+
+
+def differences(one: Result, other: Result, allow: Collection[str] = ()) -> dict[str, tuple[str, str]]:
+    """Part of the signature -> its text in both results, for the parts that forbid a comparison.
+
+    A protocol, or a prompt, that was edited is the same one while its name is; two that bear names of the
+    user's own are versions. Names of metrics must agree even if `metrics` is allowed to differ.
+    """
+    differing = one.signed.differences(other.signed, allow)
+    if protocol_name(one.protocol) == protocol_name(other.protocol) or both_own(one, other):
+        differing.pop("protocol", None)
+    names = [", ".join(sorted({m for v in r.variants for m in v.metrics})) for r in (one, other)]
+    if "metrics" in allow and names[0] != names[1]:
+        differing["metrics"] = (names[0], names[1])
+    return differing
+
+
+def both_own(one: Result, other: Result) -> bool:
+    """Whether the protocols of both bear names that the user gave, as by `--name v1` and `--name v2`."""
+    bundled = {*names_of("protocol"), *names_of("pairwise protocol")}
+    return all("@" in p and protocol_name(p) not in bundled for p in (one.protocol, other.protocol))
+
+
+def allowing(part: str, allow: Collection[str] = ()) -> str:
+    """The end of a message about a part that differs: how to allow it, if that is possible."""
+    return f", or `allow` {part} {ALLOWABLE[part]}" if part in ALLOWABLE and part not in allow else ""
+
+
+def rated_by_dataset(runs: Iterable[Run]) -> dict[str, list[RunResult]]:
+    """Dataset -> its results in runs, in their order."""
+    by_dataset: dict[str, list[RunResult]] = {}
+    for run in runs:
+        for entry in run.rated:
+            by_dataset.setdefault(entry.result.dataset, []).append(entry)
+    return by_dataset
+
+
+def check_alike(
+    first: RunResult, other: RunResult, parts: Mapping[str, tuple[str, str]], allow: Collection[str] = ()
+) -> None:
+    """Raise `InputError` for the first of the `differences` found between two results of one dataset."""
+    for part, (ours, theirs) in parts.items():
+        raise InputError(
+            f"dataset '{first.result.dataset}': {part} differs, '{ours}' in {first.place} and '{theirs}' in "
+            f"{other.place}; must agree in it{allowing(part, allow)}"
+        )
+
+
+def same_judge(
+    one: Result, other: Result, *, models: bool, versions: bool = False, allow: Collection[str] = ()
+) -> bool:
+    """Whether two results are of one judge by name, whatever was edited in its prompts.
+
+    `models` says whether the model counts: not if each run has a single one, as it may then be exchanged.
+    `versions` says that each run has a single protocol: then two names of the user's own are versions of one.
+    With `protocol` in `allow` the name of the protocol does not count at all.
+    """
+    same_name = protocol_name(one.protocol) == protocol_name(other.protocol)
+    same_protocol = "protocol" in allow or same_name or (versions and both_own(one, other))
+    return same_protocol and (not models or one.model == other.model)
+
+
+def differ_in_size_alone(one: RunResult, other: RunResult, parts: Collection[str]) -> bool:
+    """Whether results whose signatures differ in these parts are of the same texts, but for how many.
+
+    The examples of the smaller run are all in the larger one, originals and copies letter by letter: then
+    they are a subset without replacement, as runs of one seed choose them. Data, suite and variants must bear
+    the same names, and both runs must have rated all texts and hold them in their folders.
+    """
+    if not all(Path(entry.place).is_dir() for entry in (one, other)):
+        return False
+    names = [entry.result.signed.names for entry in (one, other)]
+    if not _OF_TEXTS.issuperset(parts) or any(
+        names[0][part] != names[1][part] for part in ("dataset", "suite")
+    ):
+        return False
+    small, large = sorted((one, other), key=lambda entry: len(entry.ratings.examples))
+    if _variants(small) != _variants(large):
+        return False
+    return _texts(small).items() <= _texts(large).items()
+
+
+def _variants(entry: RunResult) -> set[str]:
+    """The variants that are compared: controls and attacks may differ."""
+    return {row.variant for row in entry.result.variants}
+
+
+def _texts(entry: RunResult) -> dict[tuple[str, str], tuple[str, str | None]]:
+    """Example and variant -> original and copy."""
+    compared, dataset = _variants(entry), entry.result.dataset
+    return {
+        (row["example"], row["variant"]): (row["before"], row["text"])
+        for row in read_run(entry.place).pairs()
+        if row["dataset"] == dataset and row["variant"] in compared
+    }

@@ -1,0 +1,63 @@
+"""Results of judgements that were recorded elsewhere."""
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dhp.analysis.analyze import analyze
+from dhp.analysis.ratings import UNKNOWN, split_ratings
+from dhp.analysis.ratings_table import GROUPING, place_of, read_ratings
+from dhp.core.errors import InputError
+from dhp.core.recorded import as_ratings
+from dhp.core.seeding import text_hash
+from dhp.runs.reader import RunResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def results_of_tables(*paths: Path) -> dict[str, list[RunResult]]:
+    """`recorded_results` of the tables of ratings in some files, each with one judge or several."""
+    import pandas as pd
+
+    frames = [as_ratings(read_ratings(path), str(path)) for path in paths]
+    frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+    return recorded_results(frame)
+
+
+def recorded_results(frame: "pd.DataFrame") -> dict[str, list[RunResult]]:
+    """Dataset -> the results of its judges, by the examples that all of them rated.
+
+    The frame has the columns of a table of ratings. What an example and a variant are called says which text
+    was rated, as no texts are there. Raises `InputError` for judges without an example in common, and a
+    table that `analyze` refuses.
+    """
+    by_dataset = {}
+    frame = as_ratings(frame, place_of(frame))
+    frame = frame.assign(**{name: UNKNOWN for name in GROUPING if name not in frame})
+    for dataset, part in frame.groupby("dataset", sort=False):
+        rated = [set(ratings["example"]) for _, ratings in part.groupby(["model", "protocol"], sort=False)]
+        common, every = set.intersection(*rated), set.union(*rated)
+        if not common:
+            raise InputError(f"dataset '{dataset}': no example was rated by all judges; must be one or more")
+        if len(common) < len(every):
+            logging.getLogger("dhp").warning(
+                "dataset '%s': compared by the %d of %d examples that all judges rated",
+                dataset,
+                len(common),
+                len(every),
+            )
+        ratings = part[part["example"].isin(common)]
+        by_dataset[str(dataset)] = [
+            _result(each) for _, each in ratings.groupby(["model", "protocol"], sort=False)
+        ]
+    return by_dataset
+
+
+def _result(frame: "pd.DataFrame") -> RunResult:
+    """The result of one judge, signed by what was rated and not by what came out."""
+    (ratings,), (result,) = split_ratings(frame), analyze(frame)
+    texts = sorted(set(zip(frame["example"], frame["variant"], strict=True)))
+    signed = replace(result.signed, dataset=f"{ratings.dataset}@texts.{text_hash(repr(texts))}")
+    return RunResult(ratings.dataset, replace(result, signature=str(signed)), ratings)
