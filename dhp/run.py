@@ -42,7 +42,7 @@ from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.perturb.settings import Choice, PerturbModel
 from dhp.report.page import html_report
 from dhp.runs.rating import rate_dataset
-from dhp.runs.reader import read_run
+from dhp.runs.reader import open_run
 from dhp.runs.writer import RunFolder, run_name
 
 if TYPE_CHECKING:
@@ -320,7 +320,7 @@ def _carry_out(
             folder.write_steps(
                 "perturbations", {p.dataset.task.task: p.auto_steps for p in perturbed if p.auto_steps}
             )
-            folder.write_report(html_report(read_run(folder.path), progress))
+            folder.write_report(html_report(open_run(results, str(folder.path)), progress))
     return results
 
 

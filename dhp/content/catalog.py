@@ -57,9 +57,14 @@ def folder_of(kind: str) -> Path:
     return content_folder(base) / below
 
 
-def names_of(kind: str) -> list[str]:
-    """What there is of a kind of content."""
-    return sorted(path.stem for path in folder_of(kind).glob("*.yaml"))
+def names_of(kind: str) -> tuple[str, ...]:
+    """What there is of a kind of content, sorted."""
+    return _names_in(folder_of(kind))
+
+
+@functools.cache
+def _names_in(folder: Path) -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in folder.glob("*.yaml")))
 
 
 def file_of(kind: str, name: str) -> Path:

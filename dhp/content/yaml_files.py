@@ -1,24 +1,22 @@
 """YAML files of content, checked against their records."""
 
-import copy
 import functools
 import re
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import read_text, reason
-from dhp.core.specs import (
-    S,
-)
+from dhp.core.specs import S, Spec
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
+@functools.cache
 def content_folder(name: str) -> Path:
     """The folder `name` as shipped in the wheel, or in the checkout this package runs from."""
     for candidate in (_PACKAGE / "_content" / name, _PACKAGE.parent / name):
@@ -71,16 +69,14 @@ class _StrictLoader(_SafeLoader):  # type: ignore[misc]
         return text
 
 
-@functools.lru_cache(maxsize=128)
-def _parsed(text: str) -> object:
-    """A run reads some files for each dataset again."""
-    return yaml.load(text, Loader=_StrictLoader)  # noqa: S506
-
-
 def load_yaml(path: Path) -> object:
     """One YAML document, safe-loaded; unreadable or broken files raise `InputError` with the line."""
+    return _parsed(path, read_text(path))
+
+
+def _parsed(path: Path, text: str) -> object:
     try:
-        return copy.deepcopy(_parsed(read_text(path)))
+        return yaml.load(text, Loader=_StrictLoader)  # noqa: S506
     except yaml.MarkedYAMLError as e:
         line = e.problem_mark.line + 1 if e.problem_mark else "?"
         raise InputError(f"{path}: line {line}: {e.problem}") from None
@@ -91,8 +87,16 @@ def load_yaml(path: Path) -> object:
 
 
 def load_spec(path: Path, spec: type[S]) -> S:
-    """Read a content file; a violation raises `InputError`: file, place, what is wrong, what is allowed."""
-    data = load_yaml(path)
+    """Read a content file; a violation raises `InputError`: file, place, what is wrong, what is allowed.
+
+    A file is parsed once a process, unless its text changes.
+    """
+    return cast(S, _spec_of(path, read_text(path), spec))
+
+
+@functools.lru_cache(maxsize=256)
+def _spec_of(path: Path, text: str, spec: type[Spec]) -> Spec:
+    data = _parsed(path, text)
     if not isinstance(data, dict):
         raise InputError(f"{path}: must be a mapping with keys {', '.join(spec.model_fields)}")
     try:

@@ -53,7 +53,8 @@ def find_perturbers(
     for perturber in given:
         _add(found, perturber.name, perturber)
     wanted = {name for suite in suites for name in suite.perturbers} - set(found)
-    for name in sorted(wanted & set(installed_perturbers())):
+    installed = set(installed_perturbers()) if wanted else set()  # packages are looked through only if needed
+    for name in sorted(wanted & installed):
         _add(found, name, load_installed(name))
     for suite in suites:
         for name, use in suite.perturbers.items():

@@ -7,7 +7,7 @@ import os
 import platform
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,13 @@ _FILES = (
     "report.html",
 )
 _LIBRARIES = ("lemminflect", "nltk", "numpy", "pandas", "rapidfuzz", "scipy", "typo", "wordfreq")
+
+
+@cache
+def _versions() -> Mapping[str, str]:
+    """Library -> its installed version."""
+    return {name: importlib.metadata.version(name) for name in _LIBRARIES}
+
 
 PerturbedSet = tuple[str, Sequence[Variant], Sequence[PerturbedText]]
 
@@ -227,7 +234,7 @@ class RunFolder:
             "created": self._created,
             "dhp": __version__,
             "python": platform.python_version(),
-            "libraries": {name: importlib.metadata.version(name) for name in _LIBRARIES},
+            "libraries": _versions(),
             "answered_by": {model: dict(names) for model, names in self._answered_by.items()},
             "usage_of_perturb_model": {name: dict(usage) for name, usage in self._usage.items()},
             "identity": dict(self._identity),

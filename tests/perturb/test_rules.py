@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from itertools import groupby, pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
 from dhp.core.errors import InputError, NotApplicable
+from dhp.core.markdown import masked
 from dhp.core.records import Example
 from dhp.core.text import sentences
 from dhp.perturb.api import Edited
@@ -208,6 +209,7 @@ def test_swaps_exchange_neighbours_and_nest(seed: int, count: int) -> None:
 
 @given(any_text | st.text("0123456789.,٣५ a", max_size=30), st.integers(0, 5))
 def test_changed_numbers_have_other_values_and_nest(text: str, seed: int) -> None:
+    assume(masked(text).text == text)  # the numbers of a list in Markdown stay as they are
     numbers = re.findall(r"\d+(?:[.,]\d+)*", text)
     if not numbers:
         with pytest.raises(NotApplicable, match="no digit"):
