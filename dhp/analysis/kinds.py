@@ -196,6 +196,7 @@ def _rows(
                 variant=variant.name,
                 level=variant.level,
                 method=variant.method or None,
+                stand_in=variant.stand_in or None,
                 degree=variant.degree,
                 metrics=cells[v],
                 p=None if d is None else _plain_p(d * LOG_ALPHA),

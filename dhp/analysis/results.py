@@ -123,6 +123,8 @@ class VariantResult:
     as a share of the mean drop under `beside`; at least 0, None without such damage."""
     beside: str | None = None
     """The mildest damage that this metric notices, or if there is none, the damage that costs it most."""
+    stand_in: str | None = None
+    """The rule that made the texts for want of a language model; None for none."""
     passes: PassShare | None = None
     """Texts of this variant that pass at the user's mark; None without a mark."""
     n_to_decide: tuple[int, int] | None = None

@@ -78,7 +78,14 @@ class Variant:
     degree: str | None
     """`minor`, `major`, `k<dose>` or another; None if there is only one."""
     params: Mapping[str, object] = field(default_factory=dict)
-    """Parameters of the perturber."""
+    """Parameters of what makes it."""
+    stand_in: str = ""
+    """The rule that makes it if no language model is there to do so; empty for none."""
+
+    @property
+    def made_by(self) -> str:
+        """The perturber that is applied."""
+        return self.stand_in or self.perturber
 
     @classmethod
     def of(

@@ -342,6 +342,8 @@ class PerturberUse(Spec):
     """Parameters of the only degree."""
     own_choice: list[Name] = Field(default_factory=list)
     """Degrees whose number is not said in the source of the suite: chosen for this project."""
+    stand_ins: list[Name] = Field(default_factory=list)
+    """Rules that make the texts of method `llm` without a language model: the first that lacks nothing."""
 
     @model_validator(mode="after")
     def _one_form(self) -> "PerturberUse":
@@ -350,6 +352,8 @@ class PerturberUse(Spec):
             raise ValueError(f"own_choice: '{unknown[0]}' is not a degree; allowed: {allowed}")
         if self.degrees is not None and self.params is not None:
             raise ValueError("give degrees or params, not both")
+        if self.stand_ins and self.method != "llm":
+            raise ValueError("stand_ins: are for method llm")
         return self
 
     def variants(self, name: str) -> tuple[Variant, ...]:

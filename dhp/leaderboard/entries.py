@@ -289,6 +289,7 @@ def _computed(entry: Entry, weights: str | None, *, quick: bool) -> Result:
             "all" if source == "none" and v.level not in PROBES else levels.get(v.variant, v.level),
             v.method or "",
             v.degree,
+            stand_in=v.stand_in or "",
         )
         for v in rated
     ]

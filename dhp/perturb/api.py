@@ -4,7 +4,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol
 
 from dhp.core.errors import InputError, one_of
@@ -123,6 +123,8 @@ class Perturber:
     """Languages of the texts that it can degrade."""
     origin: Callable[[Mapping[str, object]], str] | None = None
     """Called with its parameters: the versions of the packages that its texts depend on."""
+    lacks: Callable[[Mapping[str, object]], str | None] | None = None
+    """Called with its parameters: what it needs and is not installed; None if all is there."""
     asks: bool = False
     """Whether the function asks the perturb model."""
 
@@ -140,11 +142,13 @@ class Perturber:
         name = getattr(self.function, "__name__", "")
         if module != "__main__" and getattr(sys.modules.get(module), name, None) is self:
             return _named, (module, name)
-        known = (self.name, self.level, self.degrees, self.function, self.languages, self.origin, self.asks)
-        return Perturber, known
+        return Perturber, tuple(getattr(self, each.name) for each in fields(self))
 
-    def language_fault(self, language: str | None) -> str | None:
-        """Why it cannot degrade a text in this language (None: not known); None if it can."""
+    def language_fault(self, language: str | None, *, by_suite: bool = True) -> str | None:
+        """Why it cannot degrade a text in this language (None: not known); None if it can.
+
+        `by_suite`: a suite names it, and with its parser the language of the texts; a stand-in is not named.
+        """
         if self.languages == "any":
             return None
         if self.languages == "words":
@@ -152,9 +156,8 @@ class Perturber:
             return f"{language_name(language)} text cannot be split into words" if lacking else None
         allowed = ", ".join(map(language_name, self.languages))
         if language is None:
-            # The suite that names a parser says with it which language the texts are in.
             undeclared = f"the language of the text is not declared; allowed: {allowed}"
-            return None if "pipeline" in self.parameters else undeclared
+            return None if by_suite and "pipeline" in self.parameters else undeclared
         if language in self.languages:
             return None
         return f"{IN_ANOTHER} {language_name(language)}; allowed: {allowed}"

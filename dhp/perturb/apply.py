@@ -103,7 +103,7 @@ class RulesApplied:
         """
         milder: dict[tuple[str, str], Audit] = {}
         for variant in self.variants:
-            perturber = self.perturbers[variant.perturber]
+            perturber = self.perturbers[variant.made_by]
             wanted = perturber.wanted
             for example in examples:
                 try:
@@ -132,7 +132,7 @@ class RulesApplied:
         `wanted` is what the function takes; `model` is for one of method `llm`. Raises `NotApplicable`, and
         `InputError` as `texts` does.
         """
-        if (fault := perturber.language_fault(example.language)) is not None:
+        if (fault := perturber.language_fault(example.language, by_suite=not variant.stand_in)) is not None:
             raise NotApplicable(fault)
         place = f"perturber '{perturber.name}', example '{example.id}'"
         if (function := perturber.function) is None:

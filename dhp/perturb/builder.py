@@ -30,7 +30,7 @@ from dhp.perturb.llm.model import LlmPerturber, open_perturb_model
 from dhp.perturb.llm.prompts import prompt_name
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.probes import chosen_probes
-from dhp.perturb.registry import Doses, check_suite, dosed, find_perturbers, language_note
+from dhp.perturb.registry import Doses, check_suite, dosed, find_perturbers, language_note, stood_in
 from dhp.perturb.sets import first_names, read_set, source_hash
 from dhp.perturb.settings import Choice
 
@@ -233,7 +233,8 @@ class Builder:
     def chosen(self, dataset: Dataset, suite: Suite) -> tuple[str, list[Variant], list[str]]:
         """The name of the suite, its variants as they will be made, and the names of those left out.
 
-        Without a perturb model its perturbers of method `llm` are authored, where that was done.
+        Without a perturb model its perturbers of method `llm` are authored, if that was done, or rules stand
+        in for them, if the suite names any.
         """
         check_suite(suite, self.registry)
         if self.doses:
@@ -246,6 +247,9 @@ class Builder:
             raise InputError(f"perturber '{asking[0]}': asks a language model; give one by `perturb_model`")
         written = authored_perturbers(read_authored(dataset.name))
         made = [replace(v, method="authored") if v.perturber in written else v for v in variants]
+        for i, v in enumerate(made):
+            if v.method == "llm" and (use := suite.perturbers.get(v.perturber)):
+                made[i] = stood_in(v, use, self.registry, suite.perturbers)
         left_out = [v.name for v in made if v.method == "llm"]
         if len(left_out) == len(made):
             raise InputError(
@@ -299,7 +303,7 @@ class Builder:
         before = replace(self.model.cached_model.usage) if self.model else Usage()
         made = Made()
         # What a function of the user's calls is not known: in a dry run none is called.
-        uncalled = {v.name for v in every if self.dry and self.registry[v.perturber].is_own}
+        uncalled = {v.name for v in every if self.dry and self.registry[v.made_by].is_own}
         by_rule = [v for v in every if v.method == "rule"]
         self._by_rule(dataset, [v for v in by_rule if v.name not in uncalled], made)
         for v in by_rule:
@@ -330,8 +334,11 @@ class Builder:
                 found[name] = authored_origin(authored)
             elif own[0].method == "llm" and self.model:
                 found[name] = self._origin_by_model(self.model, dataset.task.task, own)
-            elif origin := self.registry[name].origin:
-                found[name] = origin(own[0].params)
+            else:
+                origin = self.registry[own[0].made_by].origin
+                versions = [origin(own[0].params)] if origin else []
+                if said := ", ".join([*filter(None, [own[0].stand_in]), *versions]):
+                    found[name] = said
         return found
 
     def _origin_by_model(self, model: LlmPerturber, task: str, variants: Sequence[Variant]) -> str:
@@ -366,7 +373,7 @@ class Builder:
         """Put the texts of these variants there; the examples are shared out among workers."""
         if not variants:
             return
-        drawn = any(self.registry[v.perturber].wants("others") for v in variants)
+        drawn = any(self.registry[v.made_by].wants("others") for v in variants)
         others = Others(dataset.changeable_pool if drawn else (), self.seed, dataset.name)
         work = RulesApplied(
             *(tuple(variants), self.registry, dataset.name, self.seed, others), split=dataset.split

@@ -2,7 +2,8 @@
 
 import importlib.metadata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from dhp.core.errors import InputError, imported, imported_module, suggest
@@ -12,14 +13,18 @@ from dhp.core.plugins import load_target, offered
 from dhp.core.records import Variant
 from dhp.core.specs import PerturberUse, Spec, Suite
 from dhp.loaders.dataset import Dataset
-from dhp.perturb import probes, rules
+from dhp.perturb import english, probes, rules
 from dhp.perturb.api import DOSES, Perturber
+from dhp.perturb.english import EnglishErrors
 from dhp.perturb.harmless_edits import HarmlessLists
 
 ENTRY_POINT_GROUP = "dhp.perturbers"
 
 _RULES = tuple(
-    found for module in (rules, probes) for found in vars(module).values() if isinstance(found, Perturber)
+    found
+    for module in (rules, english, probes)
+    for found in vars(module).values()
+    if isinstance(found, Perturber)
 )
 _LLM = {"fictional_named_entities": "word", "grammatical_errors": "word", "rewriting_insertion": "sentence"}
 
@@ -34,7 +39,7 @@ def builtin_perturbers() -> dict[str, Perturber]:
     return {p.name: p for p in (*_RULES, *declared, *of_plugins)}
 
 
-LISTS: Mapping[str, type[Spec]] = {"harmless": HarmlessLists}
+LISTS: Mapping[str, type[Spec]] = {"harmless": HarmlessLists, "english_errors": EnglishErrors}
 """The word lists that perturbers read, and what they must hold."""
 
 
@@ -47,19 +52,18 @@ def find_perturbers(
     of method `llm` is a perturber by what its suite says: it needs no more than a prompt. Raises `InputError`
     for a name of the user's own that is taken, and for what is no perturber or cannot be imported.
     """
-    suites = list(suites)
     given = [_checked(p, f"perturber {p!r}") for p in perturbers]
     found = builtin_perturbers()
     for perturber in given:
         _add(found, perturber.name, perturber)
-    wanted = {name for suite in suites for name in suite.perturbers} - set(found)
+    uses = [use for suite in suites for use in suite.perturbers.items()]
+    wanted = {name for used, use in uses for name in (used, *use.stand_ins)} - set(found)
     installed = set(installed_perturbers()) if wanted else set()  # packages are looked through only if needed
     for name in sorted(wanted & installed):
         _add(found, name, load_installed(name))
-    for suite in suites:
-        for name, use in suite.perturbers.items():
-            if use.method == "llm" and name not in found:
-                found[name] = Perturber(name, use.level, {None: {}}, function=None)
+    for name, use in uses:
+        if use.method == "llm" and name not in found:
+            found[name] = Perturber(name, use.level, {None: {}}, function=None)
     return found
 
 
@@ -122,10 +126,42 @@ def check_suite(suite: Suite, perturbers: Mapping[str, Perturber]) -> None:
             raise InputError(f"{place}: level is '{known.level}', not '{use.level}'")
         if use.method != known.method:
             raise InputError(f"{place}: method is '{known.method}', not '{use.method}'")
+        for rule in use.stand_ins:
+            _check_stand_in(rule, use, perturbers, f"{place}.stand_ins")
         for variant in use.variants(name):
             known.check_params(
                 variant.params, place if variant.degree is None else f"{place}.{variant.degree}"
             )
+
+
+def _check_stand_in(name: str, use: PerturberUse, perturbers: Mapping[str, Perturber], place: str) -> None:
+    """Raise `InputError` unless this is a rule of the same level that takes a dose."""
+    if name not in perturbers:
+        raise InputError(f"{place}: unknown perturber '{name}'; {suggest(name, perturbers)}")
+    rule = perturbers[name]
+    if (rule.method, rule.level) != ("rule", use.level) or not {"k", "share"} <= set(rule.parameters):
+        raise InputError(f"{place}: '{name}': must be a rule of level '{use.level}' that takes k or share")
+
+
+def stood_in(
+    variant: Variant, use: PerturberUse, perturbers: Mapping[str, Perturber], others: Collection[str]
+) -> Variant:
+    """The variant as the first of its stand-ins makes it that lacks nothing; itself if there is none.
+
+    A rule that is among `others`, the perturbers of the suite, is none: its texts would count twice.
+    """
+    count = variant.params.get("count")
+    dose: Mapping[str, object] = {"share": 1.0} if count == "all" else {"k": count}
+    for name in use.stand_ins:
+        rule = perturbers[name]
+        params = {**_without_dose(next(iter(rule.degrees.values()))), **dose}
+        if name not in others and (rule.lacks is None or rule.lacks(params) is None):
+            return replace(variant, method="rule", stand_in=name, params=params)
+    return variant
+
+
+def _without_dose(params: Mapping[str, object]) -> dict[str, object]:
+    return {parameter: value for parameter, value in params.items() if parameter not in DOSES}
 
 
 Doses = Sequence[int] | Mapping[str, Sequence[int]]
@@ -153,8 +189,7 @@ def dosed(suite: Suite, doses: Doses, perturbers: Mapping[str, Perturber]) -> Su
             shown = ",".join(map(str, amounts))
             raise InputError(f"doses '{shown}': allowed: two or more rising whole numbers from 1 on")
         use = suite.perturbers[name]
-        first = use.variants(name)[0].params
-        others = {parameter: value for parameter, value in first.items() if parameter not in DOSES}
+        others = _without_dose(use.variants(name)[0].params)
         by_dose = {f"k{k}": {**others, "k": k} for k in amounts}
         uses[name] = use.model_copy(update={"degrees": by_dose, "params": None})
     return suite.with_perturbers(uses).model_copy(update={"suite": f"{suite.suite}_doses"})
@@ -172,14 +207,15 @@ def language_note(
     lost: dict[str, int] = {}
     for variant in variants:
         if variant.method == "rule":
-            able = perturbers[variant.perturber]
-            lost[variant.name] = sum(n for code, n in spoken.items() if able.language_fault(code) is not None)
+            able = perturbers[variant.made_by]
+            faults = {c: able.language_fault(c, by_suite=not variant.stand_in) for c in spoken}
+            lost[variant.name] = sum(n for code, n in spoken.items() if faults[code] is not None)
     if not any(lost.values()):
         return None
     named = [f"{language_name(code)} {n}" for code, n in spoken.most_common() if code is not None]
     if spoken[None]:
         named.append(f"not declared {spoken[None]}")
-    faults = dict.fromkeys(
+    gone = dict.fromkeys(
         v.perturber if lost[v.name] == total else f"{v.perturber} ({lost[v.name]} of {total} texts)"
         for v in variants
         if lost.get(v.name)
@@ -187,6 +223,6 @@ def language_note(
     left = sum(lost.get(v.name, 0) < total for v in variants)
     say = "; set `text_language`, a column `language`, or output_language in the task" if spoken[None] else ""
     return (
-        f"{dataset.name}: language of the texts: {', '.join(named)}: not applicable: {', '.join(faults)}; "
+        f"{dataset.name}: language of the texts: {', '.join(named)}: not applicable: {', '.join(gone)}; "
         f"left: {left} of {len(variants)} variants{say}"
     )

@@ -192,7 +192,7 @@ class Choice:
     )
     perturb_model: str | PerturbModel | None = field(default=None, metadata={"record": PerturbModel})
     """Carries out the suite's perturbers of method `llm`; without one the bundled data are degraded by edits
-    that people wrote, and for other data these perturbers are left out."""
+    that people wrote; for other data the suite's stand-ins make these kinds, or they are left out."""
     perturbed: "str | Path | Sequence[PerturbedDataset] | None" = field(
         default=None,
         metadata=option(

@@ -17,6 +17,7 @@ from dhp.core.records import parse_variant
 from dhp.core.verdicts import NOTICED, foremost
 from dhp.report.findings import control_words
 from dhp.report.labels import figure, p_value, percent, percents
+from dhp.report.matrix import MatrixRow
 
 Row = TypeVar("Row")
 _UNDEFINED = "–"
@@ -287,8 +288,15 @@ def run_columns(results: Iterable[Result]) -> list[Column[Result]]:
 
 
 def legend(results: Sequence[Result]) -> list[str]:
-    """What stands below a table of results: the meaning of the paper's columns, and of the mark."""
-    return [*([_of_paper(results)] if weighed(results) else []), *_partial(results)]
+    """What stands below a table of results: the meaning of the paper's columns, and of the marks."""
+    return [*([_of_paper(results)] if weighed(results) else []), *_partial(results), *_stand_ins(results)]
+
+
+def _stand_ins(results: Sequence[Result]) -> list[str]:
+    """Which rules make what a language model would, if any do."""
+    rows = [row for result in results for row in result.variants if row.stand_in]
+    pairs = dict.fromkeys(f"{row.stand_in} for {kind_name(row.variant)}" for row in rows)
+    return [f"{BY_RULE}: without a perturb model rules stand in: {', '.join(pairs)}"] if pairs else []
 
 
 def _partial(results: Sequence[Result]) -> list[str]:
@@ -308,8 +316,22 @@ def _of_paper(results: Sequence[Result]) -> str:
     return LEGEND.format(" and ".join(names), ours)
 
 
+BY_RULE = "(rule)"
+"""Marks a kind of damage that a rule makes for want of a language model."""
+
+
+def row_name(row: VariantResult | MatrixRow) -> str:
+    """The kind of damage as tables name it, with the mark of a rule that stands in."""
+    return f"{variant_name(row.variant)} {BY_RULE}" if row.stand_in else variant_name(row.variant)
+
+
 KIND = Column[VariantResult](
-    "kind", lambda r: variant_name(r.variant), str, "kind of damage, control or attack", right=False
+    "kind",
+    lambda r: variant_name(r.variant),
+    str,
+    "kind of damage, control or attack",
+    words=row_name,
+    right=False,
 )
 _METRIC = Column[VariantResult](
     "best metric", lambda r: r.best_metric, _text, "the metric that sees the damage best", right=False
@@ -375,6 +397,15 @@ KINDS: list[Column[VariantResult]] = [
     Column("p", _p, p_value, "p-value that some metric fell", details=2),
     Column("not applicable", lambda r: r.not_applicable, _count, "examples without such a text", details=2),
     Column("method", lambda r: r.method, _text, "how the texts were made", right=False, details=2),
+    Column(
+        "stand-in",
+        lambda r: r.stand_in,
+        _text,
+        "the rule that made the texts for want of a language model",
+        right=False,
+        optional=True,
+        details=2,
+    ),
     Column("name in files", lambda r: r.variant, str, "name of the variant", right=False, details=2),
 ]
 """Columns of a table of kinds of damage, controls and attacks, after their names."""

@@ -17,6 +17,11 @@ class MatrixRow:
     cells: tuple[VariantResult | None, ...]
     """A cell is None where the column has no such kind."""
 
+    @property
+    def stand_in(self) -> str | None:
+        """The rule that made the texts of a column for want of a language model."""
+        return next((cell.stand_in for cell in self.cells if cell and cell.stand_in), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Matrix:

@@ -11,7 +11,7 @@ from dhp.core.diff import diff
 from dhp.core.signature import protocol_name
 from dhp.core.text import printable
 from dhp.report.advice import notes, warnings
-from dhp.report.columns import KIND, PAPER, RUNS, Column, filled, kind_columns, legend, weighed
+from dhp.report.columns import KIND, PAPER, RUNS, Column, filled, kind_columns, legend, row_name, weighed
 from dhp.report.findings import sentences
 from dhp.report.labels import (
     best_mark,
@@ -146,9 +146,9 @@ def kinds_table(result: Result, *, details: bool = False) -> TextTable:
 
 
 def _folded(rows: Sequence[VariantResult]) -> str:
-    names = listed([variant_name(row.variant).replace(", ", " ") for row in rows])
+    names = listed([row_name(row).replace(", ", " ") for row in rows])
     if len(rows) == 1:
-        names = variant_name(rows[0].variant)
+        names = row_name(rows[0])
     said = names if len(rows) <= _FOLDED else f"{len(rows)} kinds"
     still = all(cell.tied == 1 for row in rows for cell in row.metrics.values())
     return f"{said}: no score moved" if still and rows[0].level not in ("control", "attack") else said

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.text import visible
 from dhp.core.verdicts import NOT_TESTED, VERDICTS
+from dhp.report.columns import row_name
 from dhp.report.findings import control_words
 from dhp.report.labels import between, figure, in_key, p_value, percent, percents, t75
 
@@ -121,6 +122,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "kind_name": kind_name,
     "p_value": p_value,
     "percents": percents,
+    "row_name": row_name,
     "share": percent,
     "t75": t75,
     "variant_name": variant_name,

@@ -1,5 +1,7 @@
 """Edits that people wrote for the bundled examples: they fit, do what they should, and minor begins major."""
 
+from pathlib import Path
+
 import pytest
 
 import dhp
@@ -107,14 +109,21 @@ def test_examples_of_ones_own_under_a_bundled_name_are_not_applicable() -> None:
     assert reasons == {"no edits were written for this text"}
 
 
-def test_other_data_say_once_what_is_left_out_and_how_it_is_made(caplog: pytest.LogCaptureFixture) -> None:
+def test_other_data_say_once_what_is_left_out_and_how_it_is_made(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     examples = [Example(str(i), "A start.", f"Bob won {i} cups. He was glad.") for i in range(3)]
-    mine = dhp.Dataset.of(examples, name="mine", task="story_completion", suite="story_cloze")
-    yours = dhp.Dataset.of(examples, name="yours", task="summarization", suite="summeval")
-    made = dhp.perturb_datasets([mine, yours])
+    sets = []
+    for name in ("one", "two"):
+        file = tmp_path / f"{name}.yaml"
+        file.write_text(
+            f"suite: {name}\nsource: own\nperturbers:\n  random_typos: {{level: character, method: rule, "
+            f"params: {{k: 1}}}}\n  hedging_{name}: {{level: word, method: llm, params: {{count: 1}}}}\n"
+        )
+        sets.append(dhp.Dataset.of(examples, name=name, task="summarization", suite=str(file)))
+    made = dhp.perturb_datasets(sets)
     assert [record.getMessage() for record in caplog.records] == [
-        "left out, as a language model makes them: fictional_named_entities, grammatical_errors, "
-        "rewriting_insertion; give one by `perturb_model`"
+        "left out, as a language model makes them: hedging_one, hedging_two; give one by `perturb_model`"
     ]
-    assert made[0].left_out == ("fictional_named_entities", "grammatical_errors")
+    assert made[0].left_out == ("hedging_one",)
     assert {v.method for part in made for v in part.variants} == {"rule"}

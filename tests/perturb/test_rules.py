@@ -5,7 +5,6 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
 from itertools import groupby, pairwise
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
+from dhp.content.catalog import read_list
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.markdown import masked
 from dhp.core.records import Example
@@ -40,9 +40,9 @@ sentences_of_words = st.lists(
 
 def apply(name: str, text: str, seed: int = 0, others: tuple[str, ...] = (), **params: object) -> Edited:
     perturber = RULES[name]
-    extra: Mapping[str, object] = {}
+    extra: dict[str, object] = {"lists": read_list} if perturber.wants("lists") else {}
     if perturber.wants("others"):
-        extra = {"others": [Example(str(i), "", other) for i, other in enumerate(others)]}
+        extra["others"] = [Example(str(i), "", other) for i, other in enumerate(others)]
     result = perturber.function(text, random.Random(seed), **extra, **params)
     return result if isinstance(result, Edited) else Edited(result, 1, 1)
 

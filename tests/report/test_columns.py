@@ -19,6 +19,7 @@ from dhp.cli.main import main
 from dhp.content.catalog import kind_name
 from dhp.core import verdicts
 from dhp.core.files import indented_json
+from dhp.core.records import Example
 from dhp.core.verdicts import NOTICED, STILL, VERDICTS, Verdict, foremost, in_sentence, verdict_of
 from dhp.report.columns import AVERAGES, KINDS, RUNS, Column, legend
 from dhp.report.compared import compared_page
@@ -236,3 +237,28 @@ def test_an_average_without_some_kinds_of_the_suite_is_marked_and_says_which() -
         f"† over {count} of {count + 2} kinds of damage, without grammatical errors (minor), "
         f"{kind_name('rewriting_insertion.minor')} (minor)"
     )
+
+
+def test_rules_that_stand_in_for_a_model_are_marked_on_every_surface(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    examples = [Example(str(i), "A start.", f"Bob won {i} cups. He was glad.") for i in range(6)]
+    settings = {"task": "story_completion", "suite": "story_cloze", "language": "en"}
+    mine = dhp.Dataset.of(examples, name="mine", **settings)
+    folder = tmp_path / "run"
+    results = dhp.run("mock/noisy", mine, out=folder, progress=False)
+    said = "(rule): without a perturb model rules stand in: "
+    named = ("wrong names (rule)", "grammatical errors (rule)")
+    page = (folder / "report.html").read_text()
+    for shown in (str(results), table_of(folder, capsys, "--details"), page):
+        assert said in shown
+        assert all(name in shown for name in named)
+        assert "typos (rule)" not in shown
+    rows = csv.DictReader(io.StringIO(table_of(folder, capsys, "--details", "--csv")))
+    in_table = {row["name_in_files"]: row["stand_in"] for row in rows if row["level"] != "control"}
+    stored = json.loads((folder / "results.json").read_text())["variants"]
+    in_json = {row["variant"]: row["stand_in"] or "" for row in stored}
+    assert in_table == in_json
+    assert in_json["grammatical_errors"] in ("grammar_slips", "inflection_errors")
+    assert in_json["random_typos"] == ""
+    assert {row["method"] for row in stored} == {"rule"}

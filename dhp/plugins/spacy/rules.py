@@ -60,6 +60,15 @@ def _origin(params: Mapping[str, object]) -> str:
     return ", ".join(versions)
 
 
+def _lacks(params: Mapping[str, object], annotation: str) -> str | None:
+    """Why there are no parsed texts with this annotation; None if there are."""
+    try:
+        _parsed("Texts are parsed.", str(params["pipeline"]), annotation)
+    except NotApplicable as reason:
+        return str(reason)
+    return None
+
+
 # Entities -----------------------------------------------------------------------------------------------
 
 _KINDS = {
@@ -118,7 +127,15 @@ def entity_swaps(
     return Edited(text, asked, len(new))
 
 
-entity_swaps = replace(entity_swaps, origin=_origin)
+def _entities_lack(params: Mapping[str, object]) -> str | None:
+    try:
+        _faker()
+    except NotApplicable as reason:
+        return str(reason)
+    return _lacks(params, "ENT_IOB")
+
+
+entity_swaps = replace(entity_swaps, origin=_origin, lacks=_entities_lack)
 
 
 def _mentions(parsed: Any) -> Iterator[tuple[int, str, str]]:
@@ -184,7 +201,9 @@ def inflection_errors(
     return Edited(text, asked, min(asked, len(positions)))
 
 
-inflection_errors = replace(inflection_errors, origin=_origin)
+inflection_errors = replace(
+    inflection_errors, origin=_origin, lacks=functools.partial(_lacks, annotation="TAG")
+)
 
 
 def _errors(parsed: Any) -> Iterator[tuple[int, str, str]]:

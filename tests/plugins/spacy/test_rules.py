@@ -1,6 +1,7 @@
 """Rules on texts parsed by spaCy: names swapped, inflections made wrong, and languages left alone."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
 from dhp.perturb.api import Edited
 from dhp.perturb.registry import builtin_perturbers
+from dhp.plugins.spacy import rules
 
 spacy: Any = pytest.importorskip("spacy", reason="needs the extra spacy")
 
@@ -124,3 +126,30 @@ def test_a_suite_names_the_pipeline_and_the_set_its_version(pipeline: str, tmp_p
     suite.write_text(suite.read_text().replace(f", pipeline: {pipeline}", ""))
     with pytest.raises(dhp.InputError, match="parameter 'pipeline' is missing"):
         dhp.perturb_datasets(dhp.Dataset.of(mine.examples, name="m", task="summarization", suite=str(suite)))
+
+
+def test_they_stand_in_for_a_language_model_if_their_pipeline_is_installed(
+    pipeline: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"name": "mine", "task": "summarization", "suite": "summeval"}
+    mine = dhp.Dataset.of([Example("1", "s", TEXT)], language="en", **settings)
+    undeclared = dhp.Dataset.of([Example("1", "s", TEXT)], **settings)
+    load = spacy.load
+    monkeypatch.setattr(spacy, "load", lambda name: load(pipeline if name == "en_core_web_sm" else name))
+    rules._pipeline.cache_clear()
+    try:
+        part, other = dhp.perturb_datasets([mine, replace(undeclared, name="other")], controls=False)
+    finally:
+        rules._pipeline.cache_clear()
+    by_rule = {v.name: (v.method, v.stand_in) for v in part.variants if v.stand_in}
+    assert by_rule == {
+        **{f"fictional_named_entities.{d}": ("rule", "entity_swaps") for d in ("minor", "major")},
+        **{f"grammatical_errors.{d}": ("rule", "inflection_errors") for d in ("minor", "major")},
+        **{f"rewriting_insertion.{d}": ("rule", "sentence_repetition") for d in ("minor", "major")},
+    }
+    doses = {t.variant: t.audit.asked for t in part.texts if t.variant in by_rule and t.audit}
+    assert doses["fictional_named_entities.minor"] == 1
+    assert doses["grammatical_errors.major"] == 5
+    assert "spacy 3." in part.origins["grammatical_errors"]
+    (none,) = other.by_variant["grammatical_errors.minor"]
+    assert none.reason == "the language of the text is not declared; allowed: English", "no suite says it"
