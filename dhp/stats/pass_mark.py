@@ -159,7 +159,8 @@ def _elsewhere(ones: Floats, sizes: Floats, rng: np.random.Generator) -> tuple[f
     halves = np.zeros((_HALVES, groups))
     for half in halves:
         half[rng.permutation(groups)[: groups // 2]] = 1
-    passed, present = (np.tensordot(halves, each, (1, 1)) for each in (ones, sizes))  # (halves, T, 1 + V)
+    # One small product for each mark: faster than one large product of reordered counts.
+    passed, present = (np.moveaxis(halves @ each, 0, 1) for each in (ones, sizes))  # (halves, T, 1 + V)
     chosen = _best(_ratio(passed, present))
     passed, present = ones.sum(axis=1) - passed, sizes.sum(axis=1) - present
     drawn = np.arange(_HALVES)
