@@ -8,7 +8,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.analysis.results import results_schema
+from dhp.analysis.results import Interval, results_schema
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.core.files import indented_json, replacing, unwritable
@@ -19,26 +19,22 @@ from dhp.core.verdicts import verdicts_about
 from dhp.leaderboard import FOLDER
 from dhp.leaderboard.entries import Entry, control_score, judge_names, read_entries, safe_name, score
 from dhp.leaderboard.paper import as_latex
+from dhp.leaderboard.rows import COST, MODEL, PROTOCOL, RANK, SCORED, SECONDS, Row, shown_cost, shown_size
 from dhp.leaderboard.tables import (
     QUANTITIES,
     RULES,
     SCHEMA,
-    Row,
     Table,
     as_csv,
     as_json,
     as_markdown,
     judges_of,
     make_tables,
-    shown_cost,
-    shown_latency,
-    shown_rank,
-    shown_size,
 )
 from dhp.report.advice import notes
 from dhp.report.charts import Point, discernment_charts, drawn, line_with_intervals, mark_blind
 from dhp.report.columns import kind_columns, legend, run_columns
-from dhp.report.labels import figure, shared_folder
+from dhp.report.labels import figure, percent, percents, shared_folder
 from dhp.report.shared_styles import HEADINGS, by_chance, style_rows
 from dhp.report.web import page
 
@@ -255,7 +251,7 @@ def _page(
     """A page of the site; `root` leads from its folder to that of the site."""
     helpers = (
         *(control_score, dataset_file, model_file, score),
-        *(shown_cost, shown_latency, shown_rank, shown_size, size_class, kind_columns, legend),
+        *(shown_size, size_class, kind_columns, legend),
     )
     made = page(
         template,
@@ -266,6 +262,12 @@ def _page(
         rules=RULES,
         verdicts=[word for about in ("damage", "probe") for word in verdicts_about(about) if word.sign],
         **{helper.__name__: helper for helper in helpers},
+        RANK=RANK,
+        MODEL=MODEL,
+        PROTOCOL=PROTOCOL,
+        COST=COST,
+        SECONDS=SECONDS,
+        SCORED=SCORED,
         **values,
     )
     return _CONTROLS.sub(lambda found: printable(found[0]), made)
@@ -323,18 +325,19 @@ def _data(tables: Sequence[Table]) -> dict[str, Any]:
 def _figures(entry: Entry) -> dict[str, Any]:
     r = entry.result
     return {
-        "averages": {name: _with_interval(*score(r, name)) for name in QUANTITIES},
+        "averages": {name: _share(*score(r, name)) for name in QUANTITIES},
         "variants": {
-            variant_name(v.variant): [*_with_interval(v.detection, v.detection_ci), v.verdict]
-            for v in r.variants
+            variant_name(v.variant): _share(v.detection, v.detection_ci, v.verdict) for v in r.variants
         },
         "noticed": r.noticed_of,
-        "harmless": [*_with_interval(*control_score(r)), r.harmless_edits],
+        "harmless": _share(*control_score(r), r.harmless_edits),
     }
 
 
-def _with_interval(value: float | None, ends: tuple[float, float] | None) -> list[float | None]:
-    return [value, *(ends or (None, None))]
+def _share(value: float | None, ends: Interval, verdict: str | None = None) -> dict[str, Any]:
+    """A share to be drawn, and as all tables write it."""
+    shown = {"text": percent(value), "limits": percents(ends) if ends else "", "verdict": verdict}
+    return {"value": value, "ends": ends, **shown}
 
 
 def _pairs(table: Table, at: Callable[[Entry], int]) -> list[list[float | None]]:

@@ -14,7 +14,8 @@ from dhp.core.files import indented_json
 from dhp.core.progress import Progress, counted
 from dhp.core.text import spreadsheet_safe
 from dhp.leaderboard.entries import Entry, judge_names, score
-from dhp.report.columns import Column, legend, run_columns
+from dhp.leaderboard.rows import BESIDE, COST, MODEL, PROTOCOL, RANK, Row
+from dhp.report.columns import Column, filled, legend, run_columns
 from dhp.report.labels import group_letters
 from dhp.report.printout import markdown_cell, markdown_table
 from dhp.runs.alike import check_allowed
@@ -37,18 +38,6 @@ RULES: dict[Rule, str] = {
 """How ranks were found, for readers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One result in its table."""
-
-    entry: Entry
-    rank: int | None
-    """Rank from 1 on; equal ranks are ties. None where detection is undefined or there is no other judge."""
-    tied: bool
-    groups: str = ""
-    """Letters of the groups it belongs to; empty without a paired comparison."""
-
-
 @dataclass(frozen=True)
 class Table:
     """Results of the same data, texts, method, weights and statistics; protocols may differ."""
@@ -64,26 +53,6 @@ class Table:
     compared: tuple[Entry, ...]
 
     @cached_property
-    def priced(self) -> bool:
-        """Whether the cost of any is known."""
-        return any(entry.cost is not None for entry in self.entries)
-
-    @cached_property
-    def timed(self) -> bool:
-        """Whether calls of any were timed."""
-        return any(entry.result.latency for entry in self.entries)
-
-    @cached_property
-    def prompted(self) -> bool:
-        """Whether any judge was asked under a protocol."""
-        return any(entry.result.asked for entry in self.entries)
-
-    @cached_property
-    def sized(self) -> bool:
-        """Whether the name of any says its size."""
-        return any(entry.size is not None for entry in self.entries)
-
-    @cached_property
     def entries(self) -> list[Entry]:
         """The entries of the rows."""
         return [row.entry for row in self.rows]
@@ -97,6 +66,11 @@ class Table:
     def columns(self) -> list[Column[Result]]:
         """The figures of a row."""
         return run_columns(self.results)
+
+    @cached_property
+    def beside(self) -> list[Column[Row]]:
+        """What else is known of a row: its groups, cost, time, size and protocol."""
+        return filled(BESIDE, self.rows)
 
     @cached_property
     def names(self) -> dict[tuple[str, str], str]:
@@ -209,8 +183,6 @@ def judges_of(tables: Sequence[Table]) -> list[tuple[Entry, list[Row | None]]]:
 
 SCHEMA = "dhp.leaderboard/2"
 QUANTITIES = {"detection": "detection", "lowest_detection": "lowest detection"}
-_SHORT = ["rank", "model", "protocol"]
-_COST = "cost / 1,000"
 _DETAILS = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
 
 
@@ -249,36 +221,19 @@ def as_markdown(tables: Sequence[Table]) -> str:
     parts = ["# Leaderboard"]
     for table in tables:
         shared = ", ".join(f"{name} {value}" for name, value in table.parts.items())
-        head = [*_SHORT, *(column.heading for column in table.columns), _COST]
-        right = {_COST, *(column.heading for column in table.columns if column.right)}
+        columns: list[Column[Any]] = [RANK, MODEL, PROTOCOL, *table.columns, COST]
         rows = [list(map(markdown_cell, _cells(table, row))) for row in table.rows]
         parts += [
             f"## {markdown_cell(table.dataset)}",
             f"{markdown_cell(shared)}. {RULES[table.rule]}",
-            markdown_table(head, rows, right=[place for place, name in enumerate(head) if name in right]),
+            markdown_table(
+                [column.heading for column in columns],
+                rows,
+                right=[place for place, column in enumerate(columns) if column.right],
+            ),
         ]
         parts += map(markdown_cell, legend(table.results))
     return "\n\n".join(parts) + "\n"
-
-
-def shown_rank(row: Row) -> str:
-    """A rank, with `=` where others have it too."""
-    return "–" if row.rank is None else f"{row.rank}{'=' * row.tied}"
-
-
-def shown_cost(cost: float | None) -> str:
-    """Two significant digits, or a dash for unknown."""
-    return "–" if cost is None else f"{cost:.2g}" if cost < 100 else f"{cost:,.0f}"
-
-
-def shown_latency(latency: tuple[float, float] | None) -> str:
-    """Two significant digits each, or a dash for unknown."""
-    return "–" if latency is None else " / ".join(f"{seconds:.2g}" for seconds in latency)
-
-
-def shown_size(billions: float | None) -> str:
-    """Parameters in billions, or a dash for unknown."""
-    return "–" if billions is None else f"{billions:g}B"
 
 
 def _record(row: Row) -> dict[str, Any]:
@@ -313,7 +268,7 @@ def _cells(table: Table, row: Row) -> list[str]:
     """The short row of a table to be printed."""
     r = row.entry.result
     return [
-        *(shown_rank(row), r.model, r.protocol),
+        *(RANK.shown(row), MODEL.shown(row), r.protocol),  # with its hash: prompts of one name may differ
         *(column.shown(r) for column in table.columns),
-        shown_cost(row.entry.cost),
+        COST.shown(row),
     ]

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dhp.analysis.percent import whole_percent
 from dhp.analysis.results import results_schema
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
@@ -183,7 +184,7 @@ def test_printed_tables_escape_what_they_must(edited: Callable[..., Path]) -> No
     tables = make_tables(read_entries([edited("some.json", lambda r: r.update(model=EVIL))]))
     markdown, latex = as_markdown(tables), as_latex(tables)
     assert not re.search(r"(?<!\\)[<>&$]", markdown)
-    (row,) = [line for line in markdown.splitlines() if line.startswith("| –")]
+    (row,) = [line for line in markdown.splitlines() if line.lstrip("| ").startswith("–")]
     assert r"\|\&\_\$%\\x{} 7B" in row
     assert len(re.findall(r"(?<!\\)\|", row)) == 11, "as many cells as columns"
     assert r"|\&\_\$\%\textbackslash{}x\{\} 7B & " in latex
@@ -235,7 +236,9 @@ def test_a_false_alarm_stands_in_every_table_and_export(edited: Callable[..., Pa
     for folder in ("models", "datasets"):
         (file,) = (tmp_path / "site" / folder).iterdir()
         assert re.search(r"false-alarm\">! false alarm \d+%<", file.read_text()), folder
-    assert re.search(r'"harmless":\[[^]]*,"false alarm"\]', (tmp_path / "site" / "compare.html").read_text())
+    assert re.search(
+        r'"harmless":\{[^}]*"verdict":"false alarm"\}', (tmp_path / "site" / "compare.html").read_text()
+    )
 
 
 def test_sizes_are_lines_within_a_family(edited: Callable[..., Path]) -> None:
@@ -393,9 +396,9 @@ def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path
             for cell, variant in ((row[2], one), (row[3], two)):
                 found = re.fullmatch(r"(\d+)% (\d+)–(\d+) (.+)", cell)
                 assert found is not None
-                shown = [float(x) for x in found.groups()[:3]]
-                expected = [100 * x for x in (variant["detection"], *variant["detection_ci"])]
-                assert shown == pytest.approx(expected, abs=0.51)
+                assert list(found.groups()[:3]) == [
+                    whole_percent(x) for x in (variant["detection"], *variant["detection_ci"])
+                ]
                 assert found[4] == variant["verdict"]
             apart = 100 * (two["detection"] - one["detection"])
             assert float(row[4].replace("−", "-")) == pytest.approx(apart, abs=0.51)

@@ -12,22 +12,21 @@ const made = (tag, text, attributes = {}) => {
   return element;
 };
 const points = (value) => (100 * value).toFixed(0);
-const cell = ([value, low, high, verdict]) => {
-  const found = made("td", share(value), { class: "number" });
-  if (low !== null && low !== undefined) found.append(" ", made("small", `${points(low)}–${points(high)}`));
+const nothing = { value: null, ends: null, text: "–", limits: "", verdict: null };
+const cell = ({ text, limits, verdict }) => {
+  const found = made("td", text, { class: "number" });
+  if (limits) found.append(" ", made("small", limits));
   if (verdict) found.append(" ", made("small", verdict, { class: verdict.replaceAll(" ", "-") }));
   return found;
 };
-const share = (value) => (value === null || value === undefined ? "–" : `${points(value)}%`);
 const drawn = (both) => {
   const found = made("td", undefined, { class: "drawn" });
-  both.forEach(([value, low, high], i) => {
-    if (value === null || value === undefined) return;
+  both.forEach(({ value, ends }, i) => {
+    if (value === null) return;
     const span = made("span", undefined, { class: i ? "span ew" : "span", "aria-hidden": "true" });
-    const known = low !== null && low !== undefined;
-    for (const [name, number] of Object.entries({ v: value, ...(known && { l: low, h: high }) }))
+    for (const [name, number] of Object.entries({ v: value, ...(ends && { l: ends[0], h: ends[1] }) }))
       span.style.setProperty(`--${name}`, number);
-    if (known) span.append(made("i"));
+    if (ends) span.append(made("i"));
     span.append(made("b"));
     found.append(span);
   });
@@ -35,7 +34,7 @@ const drawn = (both) => {
 };
 const line = (name, both) => {
   const row = made("tr");
-  const [first, second] = both.map(([value]) => value ?? null);
+  const [first, second] = both.map(({ value }) => value);
   const apart = first === null || second === null ? null : second - first;
   row.append(made("th", name, { scope: "row", class: "model" }), drawn(both), ...both.map(cell));
   row.append(made("td", signed(apart), { class: "number" }));
@@ -44,8 +43,8 @@ const line = (name, both) => {
 const signed = (value) => (value === null ? "–" : `${value > 0 ? "+" : ""}${points(value)}`.replace("-", "−"));
 
 const verdict = (table, [first, second], [a, b]) => {
-  const apart = a.averages.detection[0] === null || b.averages.detection[0] === null
-    ? null : b.averages.detection[0] - a.averages.detection[0];
+  const [old, other] = [a, b].map(({ averages }) => averages.detection.value);
+  const apart = old === null || other === null ? null : other - old;
   const pair = (table.pairs ?? []).find(([i, j]) => (i === first && j === second) || (i === second && j === first));
   const said = made("p", undefined, { class: "verdict" });
   said.append("Difference of detection: ");
@@ -84,11 +83,11 @@ const section = (table, chosen) => {
   grid.append(made("thead"), made("tbody"), made("tfoot"));
   grid.tHead.append(head);
   for (const variant of table.kinds)
-    grid.tBodies[0].append(line(variant, found.map((result) => result.variants[variant] ?? [null, null, null, null])));
+    grid.tBodies[0].append(line(variant, found.map((result) => result.variants[variant] ?? nothing)));
   for (const name of Object.keys(data.quantities))
     grid.tFoot.append(line(data.quantities[name], found.map((result) => result.averages[name])));
   grid.tFoot.append(line("harmless edits", found.map(({ harmless }) => harmless)));
-  const counts = line("noticed", [[null], [null]]);
+  const counts = line("noticed", [nothing, nothing]);
   [...counts.querySelectorAll(".number")].slice(0, 2).forEach((place, i) => (place.textContent = found[i].noticed));
   grid.tFoot.append(counts);
   const wide = made("div", undefined, { class: "wide", tabindex: "0", role: "region", "aria-label": table.dataset });
