@@ -1,5 +1,6 @@
 """Shared by all tests: hypothesis without deadlines (timings are measured by scripts), a private cache."""
 
+import gc
 import itertools
 import os
 import signal
@@ -13,8 +14,14 @@ from hypothesis import settings
 sys.dont_write_bytecode = False  # else every worker of every run compiles all tests and all of dhp anew
 
 settings.register_profile("thorough", deadline=None, max_examples=200)  # .ci/run
-settings.register_profile("dhp", deadline=None, max_examples=20)
+settings.register_profile("dhp", deadline=None, max_examples=10, derandomize=True)
 settings.load_profile("dhp")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: the garbage collector need not look at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_configure() -> None:

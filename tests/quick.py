@@ -9,13 +9,17 @@ import pytest
 
 @contextmanager
 def undrawn() -> Iterator[None]:
-    """Charts are laid out by our own code, but matplotlib writes empty pictures."""
+    """The charts of a run are not drawn at all; of others matplotlib writes empty pictures."""
+    from markupsafe import Markup
     from matplotlib.figure import Figure
+
+    from dhp.report.charts import Drawing
 
     def save(_: Figure, buffer: TextIO, **__: object) -> None:
         buffer.write('<svg viewBox="0 0 1 1"></svg>')
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Drawing, "on_page", lambda _: Markup('<svg viewBox="0 0 1 1"></svg>'))
         patch.setattr(Figure, "savefig", save)
         yield
 

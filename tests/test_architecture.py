@@ -67,10 +67,17 @@ def trees() -> dict[str, ast.Module]:
     return {module: ast.parse(source) for module, source in sources().items()}
 
 
+@cache
+def walked(tree: ast.AST) -> list[ast.AST]:
+    """All nodes of a tree, kept: several tests look at them."""
+    return [*ast.walk(tree)]
+
+
+@cache
 def imported(tree: ast.AST) -> set[str]:
     """The modules of the package that code imports, at whatever depth; a name of a package is the package."""
     found = set()
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -114,14 +121,14 @@ def test_plugins_stand_apart() -> None:
 def test_no_name_hides_a_module() -> None:
     """`import dhp.stats.discernment as c` is the module, as no package has a function of that name."""
     for module, tree in trees().items():
-        names = {a.asname or a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names}
+        names = {a.asname or a.name for n in walked(tree) if isinstance(n, ast.ImportFrom) for a in n.names}
         hidden = {name for name in names if f"{module}.{name}" in trees()}
         assert module == "dhp" or not hidden, f"{module}: {hidden}"
 
 
 def test_functions_are_small() -> None:
     for module, tree in trees().items():
-        for node in ast.walk(tree):
+        for node in walked(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 assert (node.end_lineno or 0) - node.lineno < 60, f"{module}: {node.name} is too long"
 
@@ -197,7 +204,7 @@ def head(tree: ast.Module) -> int:
 def records_alike(modules: set[str]) -> int:
     """Pairs of records that share 60 % of the fields of the larger one, three at least."""
     records = []
-    for node in (node for module in modules for node in ast.walk(trees()[module])):
+    for node in (node for module in modules for node in walked(trees()[module])):
         if isinstance(node, ast.ClassDef):
             fields = (n.target for n in node.body if isinstance(n, ast.AnnAssign))
             names = {field.id for field in fields if isinstance(field, ast.Name)}
@@ -242,8 +249,14 @@ MAKE_NAMES = {"dhp.cli.init", "dhp.cli.main", "dhp.cli.options"}
 
 
 def makes_names(module: str, tree: ast.Module) -> bool:
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    of_click = [call for call in calls if ast.unparse(call.func) in ("click.option", "click.Option")]
+    calls = [node for node in walked(tree) if isinstance(node, ast.Call)]
+    of_click = [
+        call
+        for call in calls
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr in ("option", "Option")
+        and ast.unparse(call.func.value) == "click"
+    ]
     return any(not [*declared_by_call(module, call)] for call in of_click)
 
 
@@ -261,7 +274,7 @@ def declared_by_field(module: str, field: ast.AnnAssign) -> Iterator[Declared]:
 def declared_options(modules: Mapping[str, ast.Module]) -> list[Declared]:
     options: list[Declared] = []
     for module, tree in modules.items():
-        for node in ast.walk(tree):
+        for node in walked(tree):
             if isinstance(node, ast.Call):
                 options += declared_by_call(module, node)
             elif isinstance(node, ast.AnnAssign):
@@ -291,7 +304,7 @@ def declared_again(options: Sequence[Declared]) -> int:
 def defaults_again(options: Sequence[Declared], modules: Mapping[str, ast.Module]) -> int:
     """Options whose default, a number or a word, is also that of a parameter of this name, or a field."""
     stands = Counter((each.parameter, literal(each.default)) for each in options)
-    for node in (node for tree in modules.values() for node in ast.walk(tree)):
+    for node in (node for tree in modules.values() for node in walked(tree)):
         if isinstance(node, ast.arguments):
             positional = [*node.posonlyargs, *node.args]
             without = len(positional) - len(node.defaults)
@@ -445,7 +458,7 @@ def unread(shape: type) -> list[str]:
         node.attr
         for module, tree in trees().items()
         if not module.startswith(("dhp.analysis", "dhp.stats"))
-        for node in ast.walk(tree)
+        for node in walked(tree)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
     }
     for template in PACKAGE.rglob("*.html"):

@@ -5,6 +5,7 @@ therefore averaged over what they leave possible: the posterior of the share of 
 share of these that fall (Spiegelhalter, Freedman and Blackburn 1986, "predictive power").
 """
 
+import functools
 import math
 
 import numpy as np
@@ -21,6 +22,7 @@ _STEP = 1.25  # ratio of the numbers that are tried
 _DRAWS = 250
 
 
+@functools.lru_cache(maxsize=4096)
 def examples_to_decide(
     n: int, size: float, value: float, variance: float, *, floor: float, kinds: int, limit: int = LIMIT
 ) -> tuple[int, int] | None:
