@@ -42,7 +42,7 @@ class Check:
     state: State
     says: str
     """Finding in words, on one line."""
-    found: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
     """Finding as values: versions, sizes, names."""
 
 
@@ -52,7 +52,7 @@ class _Package:
     least: str
     """Lowest version allowed; may be empty."""
     version: str | None
-    """Installed; None where it is not."""
+    """Installed; None if it is not."""
 
     @property
     def problem(self) -> str | None:
@@ -87,42 +87,46 @@ def _own_judge(name: str, fields: Mapping[str, str]) -> Check:
     from dhp.judge.api import is_judge
 
     try:
-        found = instance(load_object(name), f"model '{name}'")
-        if is_judge(found):
+        judge = instance(load_object(name), f"model '{name}'")
+        if is_judge(judge):
             return Check(f"judge {name}", "ok", "a dhp.Judge")
-        adapter = adapt(found, f"model '{name}'")
+        adapter = adapt(judge, f"model '{name}'")
     except InputError as e:
         return Check(f"judge {name}", "failed", str(e))
-    given = {**adapter.fields, **{p: (field,) for p, field in fields.items()}}
-    mapping = ", ".join(f"{p} <- {' or '.join(names) or 'nothing'}" for p, names in given.items())
+    fields_by_parameter = {**adapter.fields, **{p: (field,) for p, field in fields.items()}}
+    mapping = ", ".join(
+        f"{p} <- {' or '.join(names) or 'nothing'}" for p, names in fields_by_parameter.items()
+    )
     scale = f"scale {adapter.scale[0]:g}..{adapter.scale[1]:g}" if adapter.scale else "scale not known"
     way = "asynchronous" if adapter.is_async else "synchronous"
     says = f"{adapter.shape}, metric '{adapter.name}', {way}, {scale}; {mapping}"
-    return Check(f"judge {name}", "ok", says, {"shape": adapter.shape, "fields": given})
+    return Check(f"judge {name}", "ok", says, {"shape": adapter.shape, "fields": fields_by_parameter})
 
 
 def _versions() -> Check:
     system = platform.platform(terse=True)
-    found = {"dhp": __version__, "python": platform.python_version(), "system": system}
-    return Check("versions", "ok", ", ".join(f"{name} {value}" for name, value in found.items()), found)
+    installation = {"dhp": __version__, "python": platform.python_version(), "system": system}
+    return Check(
+        "versions", "ok", ", ".join(f"{name} {value}" for name, value in installation.items()), installation
+    )
 
 
 def _packages() -> dict[str, list[_Package]]:
     """Extra -> its packages; those of the core by the empty name. Empty where dhp is not installed itself."""
-    found: dict[str, list[_Package]] = {}
+    packages: dict[str, list[_Package]] = {}
     for line in _requirements():
         if match := _REQUIREMENT.match(line):
             name, least, extra = (group or "" for group in match.groups())
-            found.setdefault(extra, []).append(_Package(name, least, _version(name)))
-    return found
+            packages.setdefault(extra, []).append(_Package(name, least, _version(name)))
+    return packages
 
 
 def _requirements() -> list[str]:
     """The requirements of a checkout, which may be newer than the installed ones, or of a package."""
-    if said := _checkout():
-        extras = said.get("optional-dependencies", {}).items()
+    if checkout := _checkout():
+        extras = checkout.get("optional-dependencies", {}).items()
         return [
-            *said.get("dependencies", []),
+            *checkout.get("dependencies", []),
             *(f"{line}; extra == '{extra}'" for extra, ls in extras for line in ls),
         ]
     try:
@@ -135,10 +139,10 @@ def _checkout() -> dict[str, Any] | None:
     """What `pyproject.toml` says of dhp; None for a package, beside which another project's may lie."""
     file = Path(__file__).parent.parent / "pyproject.toml"
     try:
-        said = tomllib.loads(file.read_text(encoding="utf-8")).get("project")
+        project = tomllib.loads(file.read_text(encoding="utf-8")).get("project")
     except (OSError, ValueError):  # none there, or one of another project that cannot be read
         return None
-    return said if isinstance(said, dict) and said.get("name") == _DISTRIBUTION else None
+    return project if isinstance(project, dict) and project.get("name") == _DISTRIBUTION else None
 
 
 def _version(name: str) -> str | None:
@@ -155,17 +159,17 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def _core(packages: dict[str, list[_Package]]) -> Check:
     core = packages.get("", [])
-    found = {p.name: p.version for p in core}
+    versions = {p.name: p.version for p in core}
     if not core:
         return Check("core", "failed", "nothing is known about what dhp needs; install it again")
     if problems := [p.problem for p in core if p.problem]:
-        return Check("core", "failed", f"missing: {', '.join(problems)}; install dhp again", found)
+        return Check("core", "failed", f"missing: {', '.join(problems)}; install dhp again", versions)
     try:
         for name in _LOADED:
             importlib.import_module(name)
     except (ImportError, OSError) as e:
-        return Check("core", "failed", f"cannot be imported ({reason(e)}); install dhp again", found)
-    return Check("core", "ok", ", ".join(f"{name} {version}" for name, version in found.items()), found)
+        return Check("core", "failed", f"cannot be imported ({reason(e)}); install dhp again", versions)
+    return Check("core", "ok", ", ".join(f"{name} {version}" for name, version in versions.items()), versions)
 
 
 def _extras(packages: Mapping[str, list[_Package]]) -> list[Check]:
@@ -176,25 +180,25 @@ def _extras(packages: Mapping[str, list[_Package]]) -> list[Check]:
 
 
 def _extra(name: str, use: str, packages: list[_Package]) -> Check:
-    found: dict[str, Any] = {p.name: p.version for p in packages}
+    versions: dict[str, Any] = {p.name: p.version for p in packages}
     lacks = [p.problem for p in packages if p.problem]
     if name == "spacy" and not lacks:
-        found["pipelines"] = sorted(e.name for e in importlib.metadata.entry_points(group="spacy_models"))
-        if not any(pipeline.startswith("en_") for pipeline in found["pipelines"]):
+        versions["pipelines"] = sorted(e.name for e in importlib.metadata.entry_points(group="spacy_models"))
+        if not any(pipeline.startswith("en_") for pipeline in versions["pipelines"]):
             says = f"no English pipeline, for {use}: python -m spacy download en_core_web_sm"
-            return Check(f"extra {name}", "missing", says, found)
+            return Check(f"extra {name}", "missing", says, versions)
     if lacks or not packages:
         says = f"{', '.join(lacks) or 'unknown'}: for {use}; install the extra: {install_command(name)}"
-        return Check(f"extra {name}", "missing", says, found)
-    return Check(f"extra {name}", "ok", ", ".join(f"{p.name} {p.version}" for p in packages), found)
+        return Check(f"extra {name}", "missing", says, versions)
+    return Check(f"extra {name}", "ok", ", ".join(f"{p.name} {p.version}" for p in packages), versions)
 
 
 def _plugins() -> Check:
     try:
-        found = plugins()
+        plug_ins = plugins()
     except InputError as e:
         return Check("plug-ins", "failed", str(e))
-    names = [plugin.name for plugin in found]
+    names = [plugin.name for plugin in plug_ins]
     return Check("plug-ins", "ok", ", ".join(names), {"plugins": names})
 
 
@@ -219,16 +223,16 @@ def _cache() -> Check:
         return Check("cache", "failed", str(e))
     store = folder / FILE
     size = sum(path.stat().st_size for path in (store, Path(f"{store}-wal")) if path.is_file())
-    found = {"folder": str(folder), "replies_bytes": size}
-    there = next(p for p in (folder, *folder.parents) if p.exists())
+    described = {"folder": str(folder), "replies_bytes": size}
+    nearest = next(p for p in (folder, *folder.parents) if p.exists())
     try:
-        with tempfile.TemporaryFile(dir=there):
+        with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as e:
         says = f"{folder}: cannot be written ({reason(e)}); set XDG_CACHE_HOME, or use --cache or --no-store"
-        return Check("cache", "failed", says, {**found, "writable": False})
+        return Check("cache", "failed", says, {**described, "writable": False})
     says = f"{folder}, writable, {size / 1e6:,.1f} MB of replies"
-    return Check("cache", "ok", says, {**found, "writable": True})
+    return Check("cache", "ok", says, {**described, "writable": True})
 
 
 def _key() -> Check:
@@ -247,19 +251,19 @@ def _sendable(key: str) -> bool:
 
 
 def _devices() -> Check:
-    found: dict[str, Any] = {"cpus": os.cpu_count(), "gpus": []}
-    says = f"{found['cpus']} CPUs"
+    machine: dict[str, Any] = {"cpus": os.cpu_count(), "gpus": []}
+    says = f"{machine['cpus']} CPUs"
     if _version("torch") is None:
-        return Check("devices", "ok", f"{says}; no torch to see a GPU by", found)
+        return Check("devices", "ok", f"{says}; no torch to see a GPU by", machine)
     try:
         import torch
 
-        found["gpus"] = [torch.cuda.get_device_name(k) for k in range(torch.cuda.device_count())]
+        machine["gpus"] = [torch.cuda.get_device_name(k) for k in range(torch.cuda.device_count())]
         if torch.backends.mps.is_available():
-            found["gpus"].append("mps")
+            machine["gpus"].append("mps")
     except Exception as e:  # noqa: BLE001  drivers and libraries fail in ways of their own
-        return Check("devices", "missing", f"{says}; torch does not work ({reason(e)})", found)
-    return Check("devices", "ok", f"{says}; GPUs: {', '.join(found['gpus']) or 'none'}", found)
+        return Check("devices", "missing", f"{says}; torch does not work ({reason(e)})", machine)
+    return Check("devices", "ok", f"{says}; GPUs: {', '.join(machine['gpus']) or 'none'}", machine)
 
 
 def server(base_url: str, timeout: float = 5.0) -> Check:
@@ -285,12 +289,12 @@ def server(base_url: str, timeout: float = 5.0) -> Check:
 def _fault(error: Exception, caller: str, timeout: float) -> str:
     """What went wrong with a server; nothing that it said, which could repeat the key."""
     if isinstance(error, HTTPError):
-        said = {
+        described = {
             **dict.fromkeys((401, 403), f"refuses {caller}"),
             404: "knows no /models; the address goes up to and including /v1",
             **dict.fromkeys((301, 302, 303, 307, 308), "leads to another address; name that one"),
         }
-        return f"{said.get(error.code, 'does not name its models')} (HTTP {error.code})"
+        return f"{described.get(error.code, 'does not name its models')} (HTTP {error.code})"
     why = error.reason if isinstance(error, URLError) and isinstance(error.reason, Exception) else error
     if isinstance(why, TimeoutError):
         return f"no answer within {timeout:g} seconds"

@@ -71,8 +71,8 @@ class JudgesSpec:
         self._check("judge_settings", JudgeSettings)
 
     def _check(self, name: str, kind: type) -> None:
-        if not isinstance(given := getattr(self, name), kind):
-            raise InputError(f"{name}: is a {type(given).__name__}; must be a dhp.{kind.__name__}")
+        if not isinstance(value := getattr(self, name), kind):
+            raise InputError(f"{name}: is a {type(value).__name__}; must be a dhp.{kind.__name__}")
 
     def judges(self, context: RequestContext) -> list[Judge]:
         """The judges that are named."""
@@ -113,8 +113,8 @@ class RunSpec(Choice, JudgesSpec):
             return self
         model = self.perturb_model
         if model is not None:
-            given = model if isinstance(model, PerturbModel) else PerturbModel(model)
-            model = as_in_paper(given, "choice.perturb_model")
+            settings = model if isinstance(model, PerturbModel) else PerturbModel(model)
+            model = as_in_paper(settings, "choice.perturb_model")
         chosen = as_in_paper(self, "choice")
         return replace(
             chosen,
@@ -285,12 +285,12 @@ def _carry_out(
     name = run_name(_identity(spec, judges, perturbed))
     asked = [(p.candidates(), p.dataset.task) for p in perturbed]
     judges = [judge.with_token_limit(asked, name) for judge in judges]
-    own = [
+    own_judges = [
         (judge, part.judged_as(judge.own_task(part.dataset.task, part.candidates())))
         for part in perturbed
         for judge in judges
     ]
-    for _, part in own:
+    for _, part in own_judges:
         spec.config(part.dataset.task, part.variants)
     identity = _identity(spec, judges, perturbed)
     if folder:
@@ -300,14 +300,16 @@ def _carry_out(
         if judge.cached_model:
             judge.cached_model.run = run_name(identity)
     with folder.ratings if folder else nullcontext(), _models_noted(folder, judges):
-        found: list[tuple[Result, RatingsArray]] = []
-        for number, (judge, part) in enumerate(own, 1):
+        analysed: list[tuple[Result, RatingsArray]] = []
+        for number, (judge, part) in enumerate(own_judges, 1):
             with suppress(Waiting):  # the requests of the other judges are to be collected too
-                found.append(_judged(spec, judge, part, folder, numbered(progress, number, len(own))))
+                analysed.append(
+                    _judged(spec, judge, part, folder, numbered(progress, number, len(own_judges)))
+                )
         context.stop_if_waiting()
         results = Results(
-            [result for result, _ in found],
-            [ratings for _, ratings in found],
+            [result for result, _ in analysed],
+            [ratings for _, ratings in analysed],
             folder.path if folder else None,
         )
         if folder:
@@ -330,12 +332,12 @@ def _models_noted(folder: RunFolder | None, judges: Sequence[Judge]) -> Iterator
     try:
         yield
     finally:
-        found: dict[str, Counter[str]] = {}
+        counts: dict[str, Counter[str]] = {}
         for judge in judges:
             if judge.cached_model and judge.cached_model.answered_by:
-                found.setdefault(judge.model, Counter()).update(judge.cached_model.answered_by)
-        if folder and found:
-            folder.note_models(found)
+                counts.setdefault(judge.model, Counter()).update(judge.cached_model.answered_by)
+        if folder and counts:
+            folder.note_models(counts)
 
 
 @keywords_of(RunSpec)
@@ -477,7 +479,7 @@ def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:
 
 
 def pointwise_only(judges: Sequence[Judge]) -> Sequence[Judge]:
-    """The judges; raises `InputError` for one that compares texts with an original, where there is none."""
+    """The judges; raises `InputError` for one that compares texts with an original, if there is none."""
     for judge in judges:
         if judge.pairwise:
             name = protocol_name(judge.protocol)

@@ -117,8 +117,8 @@ class RunOptions:
     def keywords(self) -> dict[str, Any]:
         """Keywords of `dhp.run`, but `out` and `progress`; raises `InputError` for a contradiction."""
         judges = self.model or _scorers_of_log(self.dataset)
-        given = self.choice.perturb_model
-        perturb_model = given.model if isinstance(given, PerturbModel) else None
+        asked = self.choice.perturb_model
+        perturb_model = asked.model if isinstance(asked, PerturbModel) else None
         refuse_unused(self.model, self.protocol, perturb_model=perturb_model is not None)
         check_filler(self.settings, (*self.model, perturb_model), dry_run=self.dry_run)
         named = self.model or (OWN,)  # the scorers of a log are objects, too
@@ -186,18 +186,18 @@ def run_options(command: AnyCommand) -> AnyCommand:
 @click.command(cls=Command, common=COMMON)
 @settings("preset", Preset)
 @run_options
-def benchmark(preset: Preset, **given: Any) -> None:
+def benchmark(preset: Preset, **keywords: Any) -> None:
     """Degrade texts, let a judge rate them, test whether it noticed.
 
     Example: python -m dhp.benchmark --model baseline/surface --dataset mini/summeval
     """
     from dhp.run import run
 
-    preset.applied(RunOptions(**given)).carry_out(run)
+    preset.applied(RunOptions(**keywords)).carry_out(run)
 
 
 def _check_scored(results: "Results", output: OutputOptions) -> None:
-    """Say why many ratings have no score; raises `StoppedEarly` where most of a result have none."""
+    """Say why many ratings have no score; raises `StoppedEarly` if most of a result have none."""
     names = ("scored", "unparsed", "refused", "out_of_scale", "failed")
     stopped: StoppedEarly | None = None
     for result in results:

@@ -63,8 +63,8 @@ def report(
     Example: dhp report runs/one --table
     """
     forms = {"--details": details, "--csv": csv, "--markdown": markdown, "--latex": latex}
-    if not table and (given := [name for name, wanted in forms.items() if wanted]):
-        raise InputError(f"{given[0]}: requires --table")
+    if not table and (named := [name for name, wanted in forms.items() if wanted]):
+        raise InputError(f"{named[0]}: requires --table")
     if table:
         _print_table(run, out, details=details, csv=csv, markdown=markdown, latex=latex)
         return
@@ -86,8 +86,8 @@ def _print_table(run: str, out: str | None, *, details: bool, **forms: bool) -> 
 
     if out is not None:
         raise InputError("--out: contradicts --table, which prints; leave one of them out")
-    if len(given := [f"--{name}" for name, wanted in forms.items() if wanted]) > 1:
-        raise InputError(f"{' and '.join(given)}: contradict each other; give at most one")
+    if len(named := [f"--{name}" for name, wanted in forms.items() if wanted]) > 1:
+        raise InputError(f"{' and '.join(named)}: contradict each other; give at most one")
     results = read_run(run).results
     plain = [each for each in results if not each.curves]
     parts = runs_tables(plain) if plain else []
@@ -105,8 +105,8 @@ def _write_figures(folder: str, run: str, out: str | None) -> None:
 
     if out is not None:
         raise InputError("--figures: writes no page; leave out --out")
-    found = write_figures(read_run(run).results, folder)
-    say(*(f"written: {path}" for path in found))
+    files = write_figures(read_run(run).results, folder)
+    say(*(f"written: {path}" for path in files))
 
 
 _LONGEST = 24  # characters of a judge's name in a column
@@ -163,23 +163,27 @@ def compare(
         else:
             runs = [read_run(folder) for folder in run]
             rated = rated_by_dataset(counted(show, "reading runs", runs, attrgetter("name")))
-        found = compare_rated(rated, allow=allow, resamples=resamples, quantities=quantities, progress=show)
-    parts = _compared(found, rated)
+        comparisons = compare_rated(
+            rated, allow=allow, resamples=resamples, quantities=quantities, progress=show
+        )
+    parts = _compared(comparisons, rated)
     if styles:
-        parts += [part for each in found for part in _styles(each)]
+        parts += [part for each in comparisons for part in _styles(each)]
     if html is not None:
-        write_lines(Path(html), [compared_page(rated, found, runs)])
+        write_lines(Path(html), [compared_page(rated, comparisons, runs)])
         parts += ["", f"page  {html}"]
-    print_out(Printout(parts, [each.to_json() for each in found]), json=json)
+    print_out(Printout(parts, [each.to_json() for each in comparisons]), json=json)
 
 
-def _styles(found: "DatasetComparison") -> list[Part]:
+def _styles(comparison: "DatasetComparison") -> list[Part]:
     """How far the judges of a dataset agree with each other."""
     from dhp.report.shared_styles import HEADINGS, TITLE, by_chance, style_rows
 
     *_, scores = HEADINGS
-    table = TextTable(f"{found.dataset}: {TITLE}", HEADINGS, style_rows(found), (*HEADINGS[1:3], scores))
-    return ["", table, by_chance(found.n)]
+    table = TextTable(
+        f"{comparison.dataset}: {TITLE}", HEADINGS, style_rows(comparison), (*HEADINGS[1:3], scores)
+    )
+    return ["", table, by_chance(comparison.n)]
 
 
 def _compared(comparisons: "Sequence[DatasetComparison]", rated: "Rated") -> list[Part]:
@@ -245,9 +249,9 @@ def _reasons(comparison: "DatasetComparison", names: Sequence[str]) -> list[str]
     from dhp.content.catalog import variant_name
     from dhp.report.compared import other_verdicts
 
-    found = [f"≠ {variant_name(kind)}: {why}" for kind, why in other_verdicts(comparison, names).items()]
-    more = [f"≠ {len(found) - _REASONS} more kinds"] if len(found) > _REASONS else []
-    return ["", *found[:_REASONS], *more] if found else []
+    lines = [f"≠ {variant_name(kind)}: {why}" for kind, why in other_verdicts(comparison, names).items()]
+    more = [f"≠ {len(lines) - _REASONS} more kinds"] if len(lines) > _REASONS else []
+    return ["", *lines[:_REASONS], *more] if lines else []
 
 
 def _by_data(
@@ -322,9 +326,9 @@ def _seen(rows: "Sequence[VariantResult]", *, several: bool, narrow: bool) -> "T
     if (mean := mean_detection(rows)) is None:
         return Text("–")
     verdicts = [row.state for row in rows]
-    said = verdicts[0] if not several else "" if narrow else f"{verdicts.count(NOTICED)}/{len(rows)}"
+    cell = verdicts[0] if not several else "" if narrow else f"{verdicts.count(NOTICED)}/{len(rows)}"
     style = verdicts[0].style if len({*verdicts}) == 1 else ""
-    return Text(f"{100 * mean:.0f} {said}".rstrip(), style=style)
+    return Text(f"{100 * mean:.0f} {cell}".rstrip(), style=style)
 
 
 @click.command(cls=Command)

@@ -70,9 +70,9 @@ class _Init:
         if answer:
             from dhp.doctor import server
 
-            found = server(answer)
-            self.models = tuple(found.found.get("models", ()))
-            say(f"  {found.name}: {found.says}")
+            check = server(answer)
+            self.models = tuple(check.values.get("models", ()))
+            say(f"  {check.name}: {check.says}")
 
     def model(self, answer: str) -> None:
         """A judge that there may be; of a server that was asked one of its models."""
@@ -96,9 +96,9 @@ class _Init:
             return
         task = own_task([self._metric(self.answers["metric"], self.answers["scale"])])
         fields = {name: self.answers[name] for name in _COLUMNS if self.answers[name]}
-        (found,) = resolve_datasets([self.answers["dataset"]], task=task, fields=fields, n=1)
+        (loaded,) = resolve_datasets([self.answers["dataset"]], task=task, fields=fields, n=1)
         builder = request_builder(protocol(), prompt_files=[answer])
-        list(builder.requests([original_of(found.examples[0], found.task)], found.task))
+        list(builder.requests([original_of(loaded.examples[0], loaded.task)], loaded.task))
 
     def default(self, name: str) -> str | None:
         """What is proposed."""
@@ -138,7 +138,7 @@ def _answers(command: Callable[..., object]) -> Callable[..., object]:
 @click.command(cls=Command)
 @_answers
 @click.option("--out", default="dhp.yaml", metavar="FILE", help="Where to write the options.")
-def init(out: str, **given: str | None) -> None:
+def init(out: str, **keywords: str | None) -> None:
     """Write a dhp.yaml for your own data, prompt and model.
 
     It asks for what is not given, checks each answer, and goes on where it was stopped.
@@ -147,11 +147,11 @@ def init(out: str, **given: str | None) -> None:
     """
     path, state = Path(out), _Init()
     written = _read(path)
-    if written and (said := [f"{_key(name)} {value}" for name, value in written.items() if value]):
-        say(f"{out} has: {', '.join(said)}")
+    if written and (entries := [f"{_key(name)} {value}" for name, value in written.items() if value]):
+        say(f"{out} has: {', '.join(entries)}")
     for name, (_, question, _) in _QUESTIONS.items():
-        answer = written.get(name, given[name])
-        if name in written and given[name] not in (None, answer):
+        answer = written.get(name, keywords[name])
+        if name in written and keywords[name] not in (None, answer):
             raise InputError(f"--{_key(name)}: {out} has '{answer}'; edit it, or choose another --out")
         if answer is None:
             answer = _ask(state, name, question)
@@ -181,8 +181,8 @@ def _ask(state: _Init, name: str, text: str) -> str:
         return answer
 
     # Without a default click asks by itself after an empty answer, for ever.
-    found: str = click.prompt(text, default=proposed or "", show_default=bool(proposed), value_proc=checked)
-    return found
+    value: str = click.prompt(text, default=proposed or "", show_default=bool(proposed), value_proc=checked)
+    return value
 
 
 def _read(path: Path) -> dict[str, str]:
@@ -191,11 +191,11 @@ def _read(path: Path) -> dict[str, str]:
 
     if not path.exists():
         return {}
-    found = load_yaml(path)
-    if not isinstance(found, dict):
+    content = load_yaml(path)
+    if not isinstance(content, dict):
         raise InputError(f"--out {path}: is not a file of options; choose another one")
-    columns = found.get("field")
-    flat: Mapping[str, Any] = {**found, **(columns if isinstance(columns, dict) else {})}
+    columns = content.get("field")
+    flat: Mapping[str, Any] = {**content, **(columns if isinstance(columns, dict) else {})}
     answers = {name: str(flat[_key(name)]) for name in _QUESTIONS if _key(name) in flat}
     last = max((list(_QUESTIONS).index(name) for name in answers), default=-1)
     return {name: answers.get(name, "") for name in list(_QUESTIONS)[: last + 1]}

@@ -77,14 +77,14 @@ def prepare(name: str, choice: Choice) -> None:
         raise InputError(f"--field: is for published pairs; '{name}' is read in its owners' form")
     with progress_shown("bytes") as show:
         path = prepare_data(card, Path(choice.data) if choice.data is not None else None, show, fields)
-    found = load_prepared(card)
-    there = len(found.examples)
-    if found.pair_variants:
-        say(f"{name}: {len(found.pairs)} pairs of {there} examples in {path}")
+    loaded = load_prepared(card)
+    count = len(loaded.examples)
+    if loaded.pair_variants:
+        say(f"{name}: {len(loaded.pairs)} pairs of {count} examples in {path}")
         return
-    say(f"{name}: {there} eligible examples in {path}")
-    if card.n is not None and there < card.n:
-        say(f"note: the benchmark takes {card.n}; runs take these {there} ({card.selection})")
+    say(f"{name}: {count} eligible examples in {path}")
+    if card.n is not None and count < card.n:
+        say(f"note: the benchmark takes {card.n}; runs take these {count} ({card.selection})")
 
 
 @click.command(cls=Command)

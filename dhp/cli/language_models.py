@@ -20,16 +20,16 @@ def check_filler(settings: "ModelSettings", models: Sequence[str | None], *, dry
     """Raise `InputError` for a filler if no language model is asked, or if a dry run cannot count for it."""
     from dhp.llm.api import providers
 
-    given, asked = stated("settings.filler"), tuple(f"{provider}/" for provider in providers())
-    if given and not any(model and model.startswith(asked) for model in models):
-        said = next((f"{model} asks none" for model in models if model), "none is given")
-        raise InputError(f"{given[0]}: is for language models, and {said}; leave it out")
+    options, asked = stated("settings.filler"), tuple(f"{provider}/" for provider in providers())
+    if options and not any(model and model.startswith(asked) for model in models):
+        reason = next((f"{model} asks none" for model in models if model), "none is given")
+        raise InputError(f"{options[0]}: is for language models, and {reason}; leave it out")
     if dry_run and settings.filler is not None:
         settings.filler.check_dry_run()
 
 
 def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_model: bool) -> None:
-    """Raise `InputError` for options on language models where none is asked.
+    """Raise `InputError` for options on language models if none is asked.
 
     With a perturb model those on how models are reached are of use.
     """
@@ -39,12 +39,12 @@ def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_mo
     from dhp.content.catalog import read_protocol
 
     usual = tuple(protocols) == (DEFAULT_PROTOCOL,) or any(read_protocol(p).pairwise for p in protocols)
-    given = [] if usual else ["--protocol"]  # any judge can compare
-    given += stated("changes")
+    options = [] if usual else ["--protocol"]  # any judge can compare
+    options += stated("changes")
     if not perturb_model:
-        given += [option for option in stated("settings") if option != "--executor"]
-    if given:
-        raise InputError(f"{given[0]}: is for language models, and {models[0]} asks none; leave it out")
+        options += [option for option in stated("settings") if option != "--executor"]
+    if options:
+        raise InputError(f"{options[0]}: is for language models, and {models[0]} asks none; leave it out")
 
 
 _WAYS = (
@@ -58,13 +58,13 @@ def estimates_shown(estimates: Sequence["Estimate"]) -> "list[Part]":
     """One block a judge, over all its datasets."""
     if not estimates:
         return ["no language model is asked: 0 calls"]
-    found: list[Part] = []
+    lines: list[Part] = []
     for judge in dict.fromkeys((e.model, e.protocol) for e in estimates):
         parts = [e for e in estimates if (e.model, e.protocol) == judge]
         several = sum(e.samples for e in parts) > sum(e.prompts for e in parts)
         ways = [way for way in _WAYS if several or way[1] != "single"]
-        found += _of_judge(judge, parts, ways[1:2] if several and parts[0].one_by_one else ways)
-    return found
+        lines += _of_judge(judge, parts, ways[1:2] if several and parts[0].one_by_one else ways)
+    return lines
 
 
 def _of_judge(
@@ -77,39 +77,39 @@ def _of_judge(
 
     samples, stored = sum(e.samples for e in parts), sum(e.stored for e in parts)
     title = f"{judge[0]}  ·  {judge[1]}  ·  {', '.join(e.dataset for e in parts)}"
-    found: list[Part] = [Text(printable(title), style="bold")]
+    lines: list[Part] = [Text(printable(title), style="bold")]
     what = parts[0].what
     if controls := sum(e.controls * e.samples for e in parts) / max(samples, 1):
-        found.append(
+        lines.append(
             f"{controls:.0%} of the ratings are of controls (harmless edits); --no-controls leaves them out"
         )
-    found.append(f"{samples:,} {what}, {stored:,} of them cached or duplicates; to ask:")
+    lines.append(f"{samples:,} {what}, {stored:,} of them cached or duplicates; to ask:")
     several = samples > sum(e.prompts for e in parts)
     figures = ("calls", "tokens in", "out, at most", "cost, at most", "time")
     rows = [
         (way if several or name != "joint" else "as asked", *_cells([getattr(e, name) for e in parts]))
         for way, name in (ways if what == "ratings" else ways[:1])
     ]
-    found += [
+    lines += [
         TextTable("", ("samples" if several else "", *figures), rows, figures),
         f"time: {parts[0].assumed}",
     ]
     if calls := sum(e.again.calls for e in parts):
         _, tokens, out, money, _ = _cells([e.again for e in parts])
         cost = "" if money == "–" else f", cost {money}"
-        found.append(
+        lines.append(
             f"answers that cannot be read are asked again, at most {calls:,} calls more "
             f"({tokens} tokens in, {out} out{cost}); --no-ask-again never does"
         )
     if parts[0].priced:
-        found.append(f"prices of {parts[0].priced}; --price-in and --price-out say others")
+        lines.append(f"prices of {parts[0].priced}; --price-in and --price-out say others")
     elif parts[0].joint.cost is None and not parts[0].in_process:
-        found.append("no list price of this model is known here; --price-in and --price-out say one")
+        lines.append("no list price of this model is known here; --price-in and --price-out say one")
     if what == "texts":
-        found.append("answers that fail the check are asked again, up to three times each")
+        lines.append("answers that fail the check are asked again, up to three times each")
     if not parts[0].exact:
-        found.append("tokens are estimates: a quarter of the bytes")
-    return found
+        lines.append("tokens are estimates: a quarter of the bytes")
+    return lines
 
 
 def _cells(bills: Sequence["CostEstimate"]) -> list[str]:

@@ -50,7 +50,7 @@ MORE = {
 
 def more_commands() -> dict[str, tuple[str, str]]:
     """The commands beside those that most people need: target and one line of help."""
-    core = {name: (f"dhp.cli.{target}", said) for name, (target, said) in MORE.items()}
+    core = {name: (f"dhp.cli.{target}", help_line) for name, (target, help_line) in MORE.items()}
     offers = offered("commands")
     if taken := sorted({*COMMANDS, *MORE} & offers.keys()):
         raise InputError(f"plug-ins: a command '{taken[0]}' exists already; allowed: another name")
@@ -82,7 +82,7 @@ class _Commands(click.Group):
         more = more_commands()
         shown = COMMANDS | (more if is_whole_help(ctx) else {})
         with formatter.section("Commands"):
-            formatter.write_dl([(name, said) for name, (_, said) in shown.items()])
+            formatter.write_dl([(name, help_line) for name, (_, help_line) in shown.items()])
         if not is_whole_help(ctx):
             formatter.write_paragraph()
             formatter.write_text(f"more: {', '.join(more)}")
@@ -114,12 +114,12 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
     0 done, 1 a gate or an installation failed, 2 bad input or usage, 3 stopped early, 70 a fault of ours.
     Errors are one line; `--debug`, anywhere, shows where they come from as well.
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    debug = _DEBUG in given
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = _DEBUG in words
     try:
-        for argument in given:
+        for argument in words:
             _check_utf8(argument)
-        _run([argument for argument in given if argument != _DEBUG], program)
+        _run([argument for argument in words if argument != _DEBUG], program)
     except Exception as e:  # noqa: BLE001  the last place where it can be said in one line
         if debug:
             import traceback

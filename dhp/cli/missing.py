@@ -11,10 +11,10 @@ _SHOWN = 3
 
 
 def on_missing(name: str, counts: Mapping[str, int], failures: Mapping[str, int]) -> str | None:
-    """The line on the ratings without a score, counted by cause; None where few lack one.
+    """The line on the ratings without a score, counted by cause; None if few lack one.
 
     `counts` are those of ratings by status, `failures` those of failed ones by reason, as far as it is known.
-    Raises `StoppedEarly` with that line where most lack one.
+    Raises `StoppedEarly` with that line if most lack one.
     """
     asked, scored = sum(counts.values()), counts.get("scored", 0)
     if asked - scored <= _MANY * asked:

@@ -38,7 +38,7 @@ class SettingOption(GroupedOption):
         self.known = known
 
     def value(self, typed: Any) -> Any:
-        """What the record is given for what was typed; raises `InputError` where that means nothing."""
+        """What the record is given for what was typed; raises `InputError` if that means nothing."""
         if self.known.read is None:
             return typed
         try:
@@ -57,13 +57,13 @@ def settings(
 
     def decorate(command: AnyCommand) -> AnyCommand:
         @wraps(command)
-        def wrapper(**given: Any) -> object:
+        def wrapper(**keywords: Any) -> object:
             context, values = click.get_current_context(), {}
             for option in _setting_options(context.command, parameter):
-                typed = given.pop(str(option.name))
+                typed = keywords.pop(str(option.name))
                 if _is_stated(option, context):
                     values[option.path] = option.value(typed)
-            return command(**given, **{parameter: _build_record(record, parameter, values)})
+            return command(**keywords, **{parameter: _build_record(record, parameter, values)})
 
         for path, field, heading in reversed(list(_leaves(record, parameter))):
             if not only or field.name in only:
@@ -148,8 +148,8 @@ def _inner(field: "Field[Any]") -> dict[str, type[Any]]:
     """Path -> settings record that a field may hold; of a field for plug-ins, each that a plug-in adds."""
     if hook := field.metadata.get("hook"):
         return {f"{field.name}.{name}": load_target(target) for name, target in offered(hook).items()}
-    found = field.metadata.get("record", field.default_factory)
-    return {field.name: found} if isinstance(found, type) and is_dataclass(found) else {}
+    record = field.metadata.get("record", field.default_factory)
+    return {field.name: record} if isinstance(record, type) and is_dataclass(record) else {}
 
 
 def _decorator(path: str, field: "Field[Any]", heading: str) -> Callable[[AnyCommand], AnyCommand]:
@@ -176,7 +176,7 @@ def _decorator(path: str, field: "Field[Any]", heading: str) -> Callable[[AnyCom
 
 
 def _build_record(record: type[Any], path: str, values: Mapping[str, Any]) -> Any:
-    """The record with the values that are given by their paths; raises `InputError` where one is lacking."""
+    """The record with the values that are given by their paths; raises `InputError` if one is lacking."""
     arguments: dict[str, Any] = {}
     for field in fields(record):
         field_path = f"{path}.{field.name}"
@@ -197,11 +197,11 @@ def _built(field: "Field[Any]", path: str, values: Mapping[str, Any]) -> Any:
     }
     if "hook" not in field.metadata:
         return next(iter(records.values()), None)
-    given = {name: record for name, record in records.items() if record.is_used}
-    if len(given) > 1:
-        one, other, *_ = (stated(f"{path}.{name}")[0] for name in given)
+    used = {name: record for name, record in records.items() if record.is_used}
+    if len(used) > 1:
+        one, other, *_ = (stated(f"{path}.{name}")[0] for name in used)
         raise InputError(f"{one}: cannot be used with {other}; leave one of them out")
-    return next(iter(given.values()), None)
+    return next(iter(used.values()), None)
 
 
 class Command(click.Command):
@@ -281,12 +281,12 @@ def _read(context: click.Context, _: click.Parameter, path: str | None) -> None:
         return
     from dhp.content.yaml_files import load_yaml
 
-    found = load_yaml(Path(path))
-    if not isinstance(found, dict):
+    content = load_yaml(Path(path))
+    if not isinstance(content, dict):
         raise InputError(f"--config {path}: must be a mapping of options, e.g. model: openai/NAME")
     known = {o.removeprefix("--"): p for p in context.command.params for o in (*p.opts, *p.secondary_opts)}
     defaults: dict[str, object] = {}
-    for key, value in found.items():
+    for key, value in content.items():
         name = str(key).replace("_", "-")
         if name not in known or name == "config":
             raise InputError(f"--config {path}: unknown option '{key}'; {suggest(name, known)}")
@@ -336,7 +336,7 @@ class Messages(logging.Handler):
 
         if _PARAMETER.search(message):
             names = self._names(self.command)
-            message = _PARAMETER.sub(lambda found: _option(found, names), message)
+            message = _PARAMETER.sub(lambda match: _option(match, names), message)
         print(f"dhp: {printable(' '.join(unquoted(message).split()))}", file=sys.stderr)
 
     def emit(self, record: logging.LogRecord) -> None:

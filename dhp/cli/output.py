@@ -64,11 +64,11 @@ class OutputOptions:
 
     def check(self, dry_run: bool = False) -> None:
         """Raise `InputError` for more than one of them, and for any in a dry run, which has no results."""
-        given = [f"--{name}" for name, wanted in asdict(self).items() if wanted and name != "details"]
-        if len(given) > 1:
-            raise InputError(f"{' and '.join(given)}: contradict each other; give at most one")
-        if given and dry_run:
-            raise InputError(f"{given[0]}: cannot be used with --dry-run, which has no results to print")
+        chosen = [f"--{name}" for name, wanted in asdict(self).items() if wanted and name != "details"]
+        if len(chosen) > 1:
+            raise InputError(f"{' and '.join(chosen)}: contradict each other; give at most one")
+        if chosen and dry_run:
+            raise InputError(f"{chosen[0]}: cannot be used with --dry-run, which has no results to print")
 
     @contextmanager
     def working(self) -> Iterator["Show | None"]:

@@ -53,12 +53,12 @@ class PerturbOutput:
         check_numbers(self)
 
     def check(self, dataset: "Sequence[str]", choice: Choice, *, dry_run: bool) -> None:
-        """Raise `InputError` where the texts could not be written, before they are made."""
+        """Raise `InputError` if the texts could not be written, before they are made."""
         from dhp.loaders.released import is_released
         from dhp.perturb.sets import check_free
 
-        given = (*dataset, choice.data, choice.suite, choice.perturbed)
-        inputs = [Path(each).resolve() for each in given if isinstance(each, str | Path)]
+        data = (*dataset, choice.data, choice.suite, choice.perturbed)
+        inputs = [Path(each).resolve() for each in data if isinstance(each, str | Path)]
         for name, path in (("--out", self.out), ("--freeze", self.freeze)):
             if path is not None and Path(path).resolve() in inputs:
                 raise InputError(f"{name} {path}: is the input; choose another one")
@@ -209,7 +209,7 @@ def audit_shown(parts: "Sequence[PerturbedDataset]") -> list[Part]:
         audits = audited(part)
         forms = [[_table(part, audits, _DROPPED_FIRST[:count])] for count in range(len(_DROPPED_FIRST) + 1)]
         shown += ["", FirstThatFits(forms)]
-        shown += [f"  {line}" for found in audits for line in _remarks(found)]
+        shown += [f"  {line}" for audit in audits for line in _remarks(audit)]
         if part.left_out:
             shown.append(f"  not in the set: {', '.join(part.left_out)}")
     return shown
@@ -220,7 +220,7 @@ def _table(part: "PerturbedDataset", audits: Sequence[VariantAudit], dropped: Co
     name, n = part.dataset.name, len(part.dataset.examples)
     title = f"{name}  ·  suite {part.suite}  ·  seed {part.seed}  ·  n = {n}"
     columns = {header: cell for header, cell in _COLUMNS.items() if header not in dropped}
-    rows = [[cell(found) for cell in columns.values()] for found in audits]
+    rows = [[cell(audit) for cell in columns.values()] for audit in audits]
     return TextTable(title, [*columns], rows, [*columns][1:])
 
 
@@ -228,8 +228,8 @@ def _remarks(audit: VariantAudit) -> list[str]:
     """What the figures of a variant leave unsaid, or say too softly, one line each."""
     name, lines = audit.variant.name, []
     if audit.unchanged:
-        said = "as a control may be" if audit.variant.level == "control" else "must be 0"
-        lines.append(f"{name}: {audit.unchanged} texts equal their original ({said})")
+        rule = "as a control may be" if audit.variant.level == "control" else "must be 0"
+        lines.append(f"{name}: {audit.unchanged} texts equal their original ({rule})")
     if audit.made is not None and audit.asked is not None and audit.made < audit.asked:
         lines.append(f"{name}: {audit.made} of {audit.asked} edits made")
     if audit.duplicates:

@@ -82,7 +82,7 @@ class AnswerChanges:
     )
     language: str | None = field(default=None, metadata=option("Language of the prompts.", metavar="en|zh"))
 
-    def given(self, more: Mapping[str, object]) -> dict[str, object]:
+    def values_with(self, more: Mapping[str, object]) -> dict[str, object]:
         """The settings of a protocol that are changed, with `more` of them where they are not None."""
         changes = {**more, **{known.name: getattr(self, known.name) for known in fields(AnswerChanges)}}
         left = {name: None for name in ("temperature", "top_p") if changes[name] == DEFAULT}
@@ -127,13 +127,13 @@ class ProtocolChanges(AnswerChanges):
         """The protocol of that name with these changes."""
         from dhp.content.catalog import override, read_protocol
 
-        found = read_protocol(protocol)
+        known = read_protocol(protocol)
         pointwise = {"steps": self.steps, "reference": self.reference, "persona": self.persona}
         for name, value in {"name": self.name, **pointwise}.items():
-            if found.pairwise and value is not None:
+            if known.pairwise and value is not None:
                 raise InputError(f"`{name}`: is for pointwise protocols, not for '{protocol}'; leave it out")
-        given = self.given({"protocol": self.name, **pointwise})
-        return override(found, **given)
+        changes = self.values_with({"protocol": self.name, **pointwise})
+        return override(known, **changes)
 
 
 @dataclass(frozen=True)

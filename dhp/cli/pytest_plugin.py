@@ -51,9 +51,9 @@ def _audit(judge: object, dataset: Any = "mini", **options: Any) -> "Results":
         conditions["must_notice"] = "all"
     gate = Gate(**conditions)
     results = run(judge, dataset, **options)
-    found = check_run(results, gate)
-    if not found.passed:
-        pytest.fail(found.sentence, pytrace=False)
-    if found.state == "undecided":
-        warnings.warn(found.sentence, stacklevel=2)
+    outcome = check_run(results, gate)
+    if not outcome.passed:
+        pytest.fail(outcome.sentence, pytrace=False)
+    if outcome.state == "undecided":
+        warnings.warn(outcome.sentence, stacklevel=2)
     return results

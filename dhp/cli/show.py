@@ -128,9 +128,9 @@ def _pointwise_prompts(
 ) -> Iterator[Part]:
     from dhp.judge.factory import request_builder
 
-    for key, said in (("the paper's", protocol.published), ("ours", protocol.ours)):
-        if said:
-            yield f"# {key}: {said}"
+    for key, source in (("the paper's", protocol.published), ("ours", protocol.ours)):
+        if source:
+            yield f"# {key}: {source}"
     if protocol.changed:
         yield f"# changed by options: {', '.join(sorted(protocol.changed))}"
     asked = request_builder(protocol, prompt_files=prompt_files)
@@ -158,13 +158,13 @@ def _candidates(asked: ShowRequest, metrics: "Sequence[str | Metric]") -> "tuple
     from dhp.perturb.builder import found_datasets, with_own_task
     from dhp.perturb.perturbed_dataset import original_of
 
-    given = asked.choice.perturbed
-    first = asked.dataset[:1] or (None if given else ("mini/summeval",))
+    perturbed = asked.choice.perturbed
+    first = asked.dataset[:1] or (None if perturbed else ("mini/summeval",))
     choice = with_own_task(first, asked.choice, metrics)
-    if asked.variant == ORIGINAL and not given:
-        (found, *_), _ = found_datasets(first, choice, asked.seed)
-        task = with_metrics(found.task, metrics)
-        return task, [original_of(example, task) for example in found.examples]
+    if asked.variant == ORIGINAL and not perturbed:
+        (shown, *_), _ = found_datasets(first, choice, asked.seed)
+        task = with_metrics(shown.task, metrics)
+        return task, [original_of(example, task) for example in shown.examples]
     from dhp.llm.settings import ModelSettings
     from dhp.perturb.builder import build_texts
 
@@ -226,7 +226,7 @@ def judges() -> list[Row]:
 def judge_form(name: str) -> str | None:
     """What a judge of that name is; None for a name that has not the form of one."""
     known = {row[0]: row[1] for row in judges()}
-    providers = {_provider(form): said for form, said in reversed(known.items())}
+    providers = {_provider(form): line for form, line in reversed(known.items())}
     return known.get(name) or providers.get(_provider(name))
 
 
@@ -267,10 +267,12 @@ def perturbers() -> list[Row]:
     from dhp.perturb.registry import builtin_perturbers, installed_perturbers
 
     levels = (*LEVELS, *PROBES)
-    words, said = damage_names(), descriptions()
+    words, sentences = damage_names(), descriptions()
     rows: list[Row] = [
-        (name, words.get(name, name), found.level, found.method, said.get(name, ""))
-        for name, found in sorted(builtin_perturbers().items(), key=lambda each: levels.index(each[1].level))
+        (name, words.get(name, name), perturber.level, perturber.method, sentences.get(name, ""))
+        for name, perturber in sorted(
+            builtin_perturbers().items(), key=lambda each: levels.index(each[1].level)
+        )
     ]
     return [*rows, *(_installed(name) for name in sorted(installed_perturbers()))]
 
@@ -280,10 +282,10 @@ def _installed(name: str) -> Row:
     from dhp.perturb.registry import load_installed
 
     try:
-        found = load_installed(name)
+        perturber = load_installed(name)
     except InputError as e:
         return name, "", "", "", str(e)
-    return name, found.name, found.level, found.method, found.description
+    return name, perturber.name, perturber.level, perturber.method, perturber.description
 
 
 def weights() -> list[Row]:
@@ -366,8 +368,8 @@ def _find(name: str) -> tuple[str, str]:
     if Path(name).suffix in (".yaml", ".yml"):
         from dhp.content.yaml_files import load_yaml
 
-        found = load_yaml(Path(name))
-        return name, "weights" if isinstance(found, dict) and "weights" in found else "protocols"
+        content = load_yaml(Path(name))
+        return name, "weights" if isinstance(content, dict) and "weights" in content else "protocols"
     if judge_form(name):
         return name, "judges"
     from dhp.content.catalog import DATASETS, damage_names
@@ -375,7 +377,7 @@ def _find(name: str) -> tuple[str, str]:
     known = {f"mini/{dataset}": "datasets" for dataset in DATASETS}
     for kind, rows in KINDS.items():
         known |= {row[0]: kind for row in rows() if "NAME" not in row[0] and kind != "judges"}
-    words = {said: perturber for perturber, said in damage_names().items() if perturber in known}
+    words = {word: perturber for perturber, word in damage_names().items() if perturber in known}
     name = words.get(name, name)
     if name not in known:
         near = "".join(f"did you mean '{each}'? " for each in get_close_matches(name, [*known, *words], n=1))
@@ -387,16 +389,18 @@ def _perturber(asked: ShowRequest) -> Iterable[Part]:
     from dhp.content.catalog import damage_names, descriptions, names_of, read_suite
     from dhp.perturb.registry import builtin_perturbers, installed_perturbers, load_installed
 
-    found = builtin_perturbers().get(asked.name) or load_installed(asked.name)
-    said = descriptions().get(asked.name, found.description)
-    yield f"{asked.name} ({damage_names().get(asked.name, found.name)}): {said}"
+    perturber = builtin_perturbers().get(asked.name) or load_installed(asked.name)
+    sentence = descriptions().get(asked.name, perturber.description)
+    yield f"{asked.name} ({damage_names().get(asked.name, perturber.name)}): {sentence}"
     if asked.name in installed_perturbers():
         yield f"  installed: {installed_perturbers()[asked.name].value}, --perturber {asked.name}"
-        yield f"  degrees: {'; '.join(f'{v.name} {dict(v.params)}' for v in found.variants)}"
-    elif found.description:
-        yield f"  how: {found.description}"
-    languages = found.languages if isinstance(found.languages, str) else ", ".join(found.languages)
-    yield from (f"  level: {found.level}", f"  method: {found.method}", f"  languages: {languages}")
+        yield f"  degrees: {'; '.join(f'{v.name} {dict(v.params)}' for v in perturber.variants)}"
+    elif perturber.description:
+        yield f"  how: {perturber.description}"
+    languages = (
+        perturber.languages if isinstance(perturber.languages, str) else ", ".join(perturber.languages)
+    )
+    yield from (f"  level: {perturber.level}", f"  method: {perturber.method}", f"  languages: {languages}")
     for suite in names_of("suite"):
         if use := read_suite(suite).perturbers.get(asked.name):
             variants = (f"{v.name} {dict(v.params)}" for v in use.variants(asked.name))

@@ -38,7 +38,7 @@ class Judge:
     settings: Mapping[str, object] = _NOTHING
     """Other settings that its ratings depend on, for the manifest; JSON."""
     cached_model: "CachedModel | None" = None
-    """The language model that it asks, with what that has cost; None where it asks none."""
+    """The language model that it asks, with what that has cost; None if it asks none."""
     pairwise: bool = False
     """Whether its scores say how it compares a text with the original, from -1 to 1, not what it is worth."""
     auto_steps: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
@@ -91,7 +91,7 @@ class Judge:
         return ()
 
     def short_request(self, request: "Request", task: Task) -> str:
-        """What it asks after an answer to a request that it cannot read; empty where nothing."""
+        """What it asks after an answer to a request that it cannot read; empty if nothing."""
         return ""
 
     def remedy(self, ratings: Sequence[Rating], task: Task) -> str:
@@ -133,10 +133,10 @@ def as_judge(judge: object) -> Judge:
             f"model {judge!r} is not a judge; allowed: provider/name, or an object with texts 'model' and "
             "'protocol' and a method 'rate'"
         )
-    found = judge if isinstance(judge, Judge) else _OtherJudge(judge)
-    if type(found.samples) is not int or found.samples < 1:
-        raise InputError(f"judge '{found.model}': samples is {found.samples!r}; allowed: 1 or more")
-    return found
+    adapted = judge if isinstance(judge, Judge) else _OtherJudge(judge)
+    if type(adapted.samples) is not int or adapted.samples < 1:
+        raise InputError(f"judge '{adapted.model}': samples is {adapted.samples!r}; allowed: 1 or more")
+    return adapted
 
 
 def is_judge(judge: object) -> bool:
@@ -151,9 +151,9 @@ def with_original(
     candidates: Sequence[Candidate], recorded: Callable[[Candidate], bool]
 ) -> Sequence[Candidate]:
     """The candidates that are recorded, of the examples whose original is."""
-    found = [c for c in candidates if recorded(c)]
-    originals = {c.example for c in found if c.level is None}
-    return [c for c in found if c.example in originals]
+    kept = [c for c in candidates if recorded(c)]
+    originals = {c.example for c in kept if c.level is None}
+    return [c for c in kept if c.example in originals]
 
 
 def split_settings(model: str, known: Collection[str] | None = None) -> tuple[str, dict[str, str]]:

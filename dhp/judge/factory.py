@@ -102,9 +102,9 @@ def find_judges(
     pointwise = any(not each.pairwise for each in chosen)
     judges: list[Judge] = []
     settings_count = judge_settings == JudgeSettings()  # as there are none, or some judge takes them
-    for given in as_list(model):
-        if isinstance(given, str) and _asks_a_model(given):
-            asked = _cached_model(given, settings, context)
+    for entry in as_list(model):
+        if isinstance(entry, str) and _asks_a_model(entry):
+            asked = _cached_model(entry, settings, context)
             sent = seed if settings.send_seed else None
             builders = [b for each in chosen for b in _builders(each, prompt_files, sent, one_metric)]
             builders = [replace(builder, body=settings.body) for builder in builders]
@@ -112,13 +112,13 @@ def find_judges(
             compared: list[PairwiseJudge] = [
                 LlmPairwiseJudge(asked, each) for each in builders if each.protocol.pairwise
             ]
-        elif given == AlwaysFirst.model and chosen[-1].pairwise:
+        elif entry == AlwaysFirst.model and chosen[-1].pairwise:
             compared = [AlwaysFirst()]
         else:  # asks no model: once for all protocols of a kind
-            found = _other_judges(given, seed, judge_settings, context)
-            settings_count |= any(isinstance(judge, ObjectJudge) for judge in found)
-            judges += [judge for judge in found if pointwise or judge.pairwise]
-            rating = [judge for judge in found if not judge.pairwise]
+            others = _other_judges(entry, seed, judge_settings, context)
+            settings_count |= any(isinstance(judge, ObjectJudge) for judge in others)
+            judges += [judge for judge in others if pointwise or judge.pairwise]
+            rating = [judge for judge in others if not judge.pairwise]
             compared = [ComparedRatings(judge) for judge in rating] if chosen[-1].pairwise else []
         judges += [judge.for_benchmark(by_metric=by_metric) for judge in compared]
     if not settings_count:
@@ -199,9 +199,9 @@ def _other_judges(
         here = context.executor is LOCAL or model.startswith(_RECORDED)
         return [judge if here else _ParallelJudge(judge, context.executor)]
     name = model if isinstance(model, str) else None
-    given = model if name is None else load_object(name)
-    found = instance(given, f"model '{name}'" if name else f"model {given!r}")
-    return [as_judge(found) if is_judge(found) else object_judge(found, name, settings, context)]
+    target = model if name is None else load_object(name)
+    built = instance(target, f"model '{name}'" if name else f"model {target!r}")
+    return [as_judge(built) if is_judge(built) else object_judge(built, name, settings, context)]
 
 
 def find_judge(model: str, *, seed: int = 0) -> Judge:
@@ -254,10 +254,10 @@ def llm_judge(
     InputError
         For a name that is not a language model's, or a protocol that compares two texts.
     """
-    found = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt_files, seed=seed)
-    if len(found) != 1 or not isinstance(found[0], LlmJudge):
+    judges = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt_files, seed=seed)
+    if len(judges) != 1 or not isinstance(judges[0], LlmJudge):
         raise InputError(f"model '{model}': is not a language model under a protocol that rates one text")
-    return found[0]
+    return judges[0]
 
 
 def request_builder(

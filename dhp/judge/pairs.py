@@ -43,7 +43,7 @@ class Pair:
     first: Candidate
     second: Candidate
     category: str = ""
-    """Category of the example; empty where examples have none."""
+    """Category of the example; empty if examples have none."""
 
     @property
     def swapped(self) -> "Pair":
@@ -61,7 +61,7 @@ class PairVerdict:
     order: Order
     sample: int
     choice: int | None
-    """1 where the first text of the pair is better, wherever it was shown; -1 the second; 0 a tie; None where
+    """1 where the first text of the pair is better, wherever it was shown; -1 the second; 0 a tie; None if
     there is no verdict."""
     status: RatingStatus | Literal["contradictory"] = "scored"
     """`scored` where there is a verdict, else why there is none."""
@@ -78,20 +78,20 @@ class PairVerdict:
 
 def majorities(verdicts: Sequence[PairVerdict], *, final: bool = False) -> tuple[int | None, int | None]:
     """What the answers in each order, given and swapped, say together; final words only if `final`."""
-    given, swapped = (
+    as_shown, swapped = (
         majority(v.choice for v in verdicts if v.order == order and v.final == final) for order in ORDERS
     )
-    return given, swapped
+    return as_shown, swapped
 
 
 def contradicting(verdicts: Sequence[PairVerdict]) -> tuple[str, str] | None:
     """One verdict for each order, in the judge's words, where the orders contradict each other; else None."""
-    given, swapped = majorities(verdicts)
-    if given is None or swapped is None or given * swapped >= 0:
+    as_shown, swapped = majorities(verdicts)
+    if as_shown is None or swapped is None or as_shown * swapped >= 0:
         return None
     first, second = (
         next(v.raw or "" for v in verdicts if (v.order, v.choice) == each)
-        for each in zip(ORDERS, (given, swapped), strict=True)
+        for each in zip(ORDERS, (as_shown, swapped), strict=True)
     )
     return first, second
 
@@ -101,16 +101,16 @@ def two_order_score(verdicts: Sequence[PairVerdict]) -> float | None:
 
     Where the orders contradict each other that of the final words, 0 without; None without a verdict.
     """
-    given, swapped = majorities(verdicts)
-    if given is None or swapped is None:
+    as_shown, swapped = majorities(verdicts)
+    if as_shown is None or swapped is None:
         return None
-    if given * swapped < 0:
-        given, swapped = majorities(verdicts, final=True)
-    return 0.0 if given is None or swapped is None else (given + swapped) / 2
+    if as_shown * swapped < 0:
+        as_shown, swapped = majorities(verdicts, final=True)
+    return 0.0 if as_shown is None or swapped is None else (as_shown + swapped) / 2
 
 
 def majority(choices: Iterable[int | None]) -> int | None:
-    """The sign of the sum of several answers; None where none can be read."""
+    """The sign of the sum of several answers; None if none can be read."""
     read = [choice for choice in choices if choice is not None]
     total = sum(read)
     return None if not read else (total > 0) - (total < 0)
@@ -159,39 +159,41 @@ class PairwiseJudge(Judge):
         if self.by_metric:
             metrics = [m.model_copy(update={"scale": SCALE}) for m in task.metrics]
             return task.model_copy(update={"metrics": metrics})
-        there = {
+        compared = {
             language: texts.model_copy(update={"metrics": {OVERALL: _TEXTS}})
             for language, texts in task.translations.items()
         }
-        return task.model_copy(update={"metrics": [_METRIC], "translations": there})
+        return task.model_copy(update={"metrics": [_METRIC], "translations": compared})
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """A rating of every text and metric; `rule` says how the two verdicts stand to each other."""
-        found: dict[tuple[str, str, str], list[PairVerdict]] = defaultdict(list)
+        by_text: dict[tuple[str, str, str], list[PairVerdict]] = defaultdict(list)
         for candidate in candidates:
             if candidate.variant == ORIGINAL:
                 for metric in task.metric_names:
                     yield Rating(candidate.example, ORIGINAL, metric, 0, 0.0)
         for verdict in self.compare(_pairs(candidates), task, task.metric_names):
             key = (verdict.pair.second.example, verdict.pair.second.variant, verdict.metric)
-            found[key].append(verdict)
-            if len(found[key]) == 2 * self.answers and not contradicting(found[key]):
-                yield _rating(key, found.pop(key))
-        for key, verdicts in found.items():
+            by_text[key].append(verdict)
+            if len(by_text[key]) == 2 * self.answers and not contradicting(by_text[key]):
+                yield _rating(key, by_text.pop(key))
+        for key, verdicts in by_text.items():
             yield _rating(key, verdicts)
 
     def requests(self, candidates: Sequence[Candidate], task: Task) -> Iterable["Request"]:
         """What it would ask the language model, without final words."""
-        own = self.own_task(task)
-        return self.pair_requests(_pairs(candidates), own, own.metric_names)
+        task_of_judge = self.own_task(task)
+        return self.pair_requests(_pairs(candidates), task_of_judge, task_of_judge.metric_names)
 
     def prompts(self, candidate: Candidate, task: Task) -> list[dict[str, str]]:
         """The prompts about one text, which is in both places here."""
-        own = self.own_task(task)
-        requests = list(self.pair_requests([Pair(candidate, candidate)], own, own.metric_names))[::2]
+        task_of_judge = self.own_task(task)
+        requests = list(
+            self.pair_requests([Pair(candidate, candidate)], task_of_judge, task_of_judge.metric_names)
+        )[::2]
         return [
             {"metric": metric, "answer": "both orders", "prompt": request.text}
-            for metric, request in zip(own.metric_names, requests, strict=False)
+            for metric, request in zip(task_of_judge.metric_names, requests, strict=False)
         ]
 
 
@@ -206,17 +208,17 @@ def _pairs(candidates: Sequence[Candidate]) -> list[Pair]:
 
 
 def _rating(key: tuple[str, str, str], verdicts: Sequence[PairVerdict]) -> Rating:
-    given, swapped = majorities(verdicts)
+    as_shown, swapped = majorities(verdicts)
     raw = "\n\n".join(f"({'final, ' if v.final else ''}{v.order}) {v.raw}" for v in verdicts if v.raw) or None
     if (score := two_order_score(verdicts)) is None:
         return Rating(*key, 0, None, _status(verdicts), raw)
-    return Rating(*key, 0, 0.0 - score, "scored", raw, verdict_rule(given or 0, swapped or 0))
+    return Rating(*key, 0, 0.0 - score, "scored", raw, verdict_rule(as_shown or 0, swapped or 0))
 
 
 def _status(verdicts: Sequence[PairVerdict]) -> RatingStatus:
     """Why there is no score."""
-    said = next((v.status for v in verdicts if v.choice is None), "failed")
-    return next((status for status in RATING_STATUSES if status == said), "unparsed")
+    reason = next((v.status for v in verdicts if v.choice is None), "failed")
+    return next((status for status in RATING_STATUSES if status == reason), "unparsed")
 
 
 class ComparedRatings(PairwiseJudge):
@@ -235,12 +237,12 @@ class ComparedRatings(PairwiseJudge):
         self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str] = (OVERALL,)
     ) -> Iterator[PairVerdict]:
         """One verdict on every pair by every metric in each order, both the same."""
-        own = self._judge.own_task(task)
+        task_of_judge = self._judge.own_task(task)
         texts = {(c.example, c.variant): c for pair in pairs for c in (pair.first, pair.second)}
-        scores = self._scores(list(texts.values()), own)
+        scores = self._scores(list(texts.values()), task_of_judge)
         for pair in pairs:
             for metric in metrics:
-                by = own.metric_names if metric == OVERALL else (metric,)
+                by = task_of_judge.metric_names if metric == OVERALL else (metric,)
                 first, second = (_mean(scores, text, by) for text in (pair.first, pair.second))
                 both = None if first is None or second is None else (first, second)
                 choice = None if both is None else _choice(*both)
@@ -249,11 +251,11 @@ class ComparedRatings(PairwiseJudge):
 
     def _scores(self, texts: Sequence[Candidate], task: Task) -> "_Scores":
         self._judge.prepare(texts, task)
-        found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+        by_text: dict[tuple[str, str, str], list[float]] = defaultdict(list)
         for rating in checked_ratings(self._judge, texts, task):
             if rating.score is not None:
-                found[rating.example, rating.variant, rating.metric].append(rating.score)
-        return {key: fmean(scores) for key, scores in found.items()}
+                by_text[rating.example, rating.variant, rating.metric].append(rating.score)
+        return {key: fmean(scores) for key, scores in by_text.items()}
 
 
 _Scores = Mapping[tuple[str, str, str], float]
@@ -261,10 +263,10 @@ _Scores = Mapping[tuple[str, str, str], float]
 
 
 def _mean(scores: _Scores, text: Candidate, metrics: Sequence[str]) -> float | None:
-    """The mean over metrics; None where one is missing."""
-    found = [scores.get((text.example, text.variant, metric)) for metric in metrics]
-    known = [score for score in found if score is not None]
-    return fmean(known) if len(known) == len(found) else None
+    """The mean over metrics; None if one is missing."""
+    compared = [scores.get((text.example, text.variant, metric)) for metric in metrics]
+    known = [score for score in compared if score is not None]
+    return fmean(known) if len(known) == len(compared) else None
 
 
 def _choice(first: float, second: float) -> Literal[-1, 0, 1]:

@@ -96,24 +96,24 @@ def prompts_by_metric(
     name of the metric, or its first part (up to `_`, `-`, `.` or a space) begins the name of only one metric,
     as `coh_detailed.txt` for coherence. `columns` are those of the data, by what they stand for.
 
-    Raises `InputError` where a name fits no metric or several, where two files are for one metric, and for a
+    Raises `InputError` if a name fits no metric or several, if two files are for one metric, and for a
     file without a slot for the text under judgement.
     """
-    found: dict[str, PromptFile] = {}
+    by_metric: dict[str, PromptFile] = {}
     only = len(files) == len(metrics) == 1
     for file in files:
         if file.metric is not None:
             one_of("metric", file.metric, metrics, f"prompt file {file.metric}={file.path}")
         metric = file.metric or (metrics[0] if only else _metric_of(file.path, metrics))
-        if metric in found:
+        if metric in by_metric:
             raise InputError(
-                f"{file.path}: a second prompt file for '{metric}' beside {found[metric].path}; "
+                f"{file.path}: a second prompt file for '{metric}' beside {by_metric[metric].path}; "
                 "allowed: one per metric"
             )
-        found[metric] = file
-    for file in found.values():
+        by_metric[metric] = file
+    for file in by_metric.values():
         check_output_slot(file, columns)
-    return {metric: file.text for metric, file in found.items()}
+    return {metric: file.text for metric, file in by_metric.items()}
 
 
 def _judge_name(stem: str) -> str:
@@ -176,13 +176,13 @@ def pieces_of(text: str) -> tuple[str, ...]:
     if _HERE.search(text):
         return tuple(_HERE.split(text))
     pieces, end = [""], 0
-    for found in _SINGLE.finditer(text):
-        pieces[-1] += text[end : found.start()]
-        end = found.end()
-        if found[1]:
-            pieces[-1] += found[1][0]
+    for slot in _SINGLE.finditer(text):
+        pieces[-1] += text[end : slot.start()]
+        end = slot.end()
+        if slot[1]:
+            pieces[-1] += slot[1][0]
         else:
-            pieces += [found[2], ""]
+            pieces += [slot[2], ""]
     pieces[-1] += text[end:]
     return tuple(pieces)
 
@@ -234,7 +234,7 @@ class FilePrompts:
     def prompt(self, candidate: Candidate, metric: str, form: AnswerForm) -> str:
         """The metric's file with the candidate's texts in it, whatever the answer form.
 
-        Raises `InputError` where the candidate lacks a text that the file asks for.
+        Raises `InputError` if the candidate lacks a text that the file asks for.
         """
         texts = {**candidate.fields, "source": candidate.source, "output": candidate.text}
         if candidate.reference is not None:

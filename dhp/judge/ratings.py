@@ -118,12 +118,12 @@ def rate_texts(
     a failed rating has no score.
     """
     for judge in [each.with_token_limit([(texts, task)]) for each in judges]:
-        own = judge.own_task(task, texts)
-        judge.prepare(texts, own)
-        per_text, before = len(own.metrics) * judge.samples, 0
-        for part in grouped(texts, texts_at_a_time(judge, own)):
+        task_of_judge = judge.own_task(task, texts)
+        judge.prepare(texts, task_of_judge)
+        per_text, before = len(task_of_judge.metrics) * judge.samples, 0
+        for part in grouped(texts, texts_at_a_time(judge, task_of_judge)):
             with suppress(Waiting):  # the other requests are to be collected too
-                yield _rated(judge, part, own, progress, before, len(texts) * per_text)
+                yield _rated(judge, part, task_of_judge, progress, before, len(texts) * per_text)
             before += len(part) * per_text
 
 
@@ -133,8 +133,8 @@ def _rated(
     """Ratings of some texts; `before` of all `total` have come before."""
     import pandas as pd
 
-    ratings, found = [], checked_ratings(judge, texts, task)
-    for done, r in enumerate(found if before else readable(found, judge, task, "the texts"), before + 1):
+    ratings, checked = [], checked_ratings(judge, texts, task)
+    for done, r in enumerate(checked if before else readable(checked, judge, task, "the texts"), before + 1):
         ratings.append(r)
         if progress:
             progress(judge.model, done, total, "")
@@ -161,7 +161,7 @@ def judge_estimates(
 ) -> list[Estimate]:
     """What ratings of the texts of the dataset `name` would take of each judge that asks a language model."""
     controls = sum(text.level == "control" for text in texts) / max(len(texts), 1)
-    found = [
+    estimates = [
         estimate_requests(
             j.cached_model,
             j.protocol,
@@ -172,4 +172,4 @@ def judge_estimates(
         for j in judges
         if j.cached_model
     ]
-    return [replace(each, controls=controls) for each in found]
+    return [replace(each, controls=controls) for each in estimates]

@@ -57,7 +57,7 @@ class Prompts:
     ) -> None:
         """`task` is in the protocol's language; `steps` (metric -> steps) replace the written ones.
 
-        Raises `InputError` for an unknown slot in the persona, or where a metric has no steps.
+        Raises `InputError` for an unknown slot in the persona, or if a metric has no steps.
         """
         if fault := slot_fault("persona", persona):
             raise InputError(f"persona: {fault}")
@@ -83,7 +83,7 @@ class Prompts:
     def prompt(self, candidate: Candidate, metric: str, form: AnswerForm) -> str:
         """The whole prompt about one text; `form` is never `mix`.
 
-        Raises `InputError` where the protocol shows a reference and the candidate has none.
+        Raises `InputError` if the protocol shows a reference and the candidate has none.
         """
         template = self._template(metric, form)
         beside = (candidate.source, *candidate.fields.values(), *candidate.references[:1])
@@ -103,8 +103,10 @@ class Prompts:
             "first": fenced(pair.first.text, f"{self._output_tag}-a", *beside),
             "second": fenced(pair.second.text, f"{self._output_tag}-b", *beside),
         }
-        said = {f"verdict_{n}": fenced(verdict, "verdict", *judged) for n, verdict in enumerate(verdicts, 1)}
-        final = join_slots(template.final, said) if verdicts else ""
+        fields = {
+            f"verdict_{n}": fenced(verdict, "verdict", *judged) for n, verdict in enumerate(verdicts, 1)
+        }
+        final = join_slots(template.final, fields) if verdicts else ""
         sample = self._sample(template, pair.first, texts, judged)
         return _parts([template.head, *sample, final, template.answer])
 
@@ -119,10 +121,12 @@ class Prompts:
 
         No tag around any of them stands in one of the others, or in those that are `judged`.
         """
-        labels, given = self._task.shown_fields.items(), candidate.fields
-        beside = (candidate.source, *given.values(), *judged)
+        labels, fields_of_text = self._task.shown_fields.items(), candidate.fields
+        beside = (candidate.source, *fields_of_text.values(), *judged)
         fields = [
-            f"{label}\n{fenced(given[n], self._field_tags[n], *beside)}" for n, label in labels if n in given
+            f"{label}\n{fenced(fields_of_text[n], self._field_tags[n], *beside)}"
+            for n, label in labels
+            if n in fields_of_text
         ]
         source = {"source": fenced(candidate.source, self._source_tag, *beside), "fields": _parts(fields)}
         shown = (p for p in template.sample if self._task.source_label or "source" not in p[1::2])
@@ -322,10 +326,10 @@ class RequestBuilder:
         """Requests in both orders about pairs whose verdicts contradict each other, which they show."""
         yield from self._pair_requests(
             (
-                (PairVerdict(found[0].pair, found[0].metric, order, 0, None, "failed", final=True), shown)
-                for found in verdicts
-                if (said := contradicting(found))
-                for order, shown in zip(ORDERS, (said, said[::-1]), strict=True)
+                (PairVerdict(verdict[0].pair, verdict[0].metric, order, 0, None, "failed", final=True), shown)
+                for verdict in verdicts
+                if (contradiction := contradicting(verdict))
+                for order, shown in zip(ORDERS, (contradiction, contradiction[::-1]), strict=True)
             ),
             task,
         )
@@ -337,11 +341,11 @@ class RequestBuilder:
         task = task.in_language(self.protocol.language)
         writer = self.pair_prompt_file or Prompts(self.protocol, self.wording, task)
         params, samples = self._params(), tuple(range(self.protocol.samples))
-        for verdict, said in asked:
+        for verdict, contradiction in asked:
             pair = verdict.pair
             shown = pair if verdict.order == "given" else pair.swapped
             yield Request(
-                prompt=writer.pair_prompt(shown, verdict.metric, said),
+                prompt=writer.pair_prompt(shown, verdict.metric, contradiction),
                 params=params,
                 samples=samples,
                 place=f"example '{pair.first.example}', '{pair.first.variant}' against "
@@ -373,11 +377,11 @@ class RequestBuilder:
             return dict.fromkeys(names, self.prompt_files[0].text)
         known = dict.fromkeys([*names, *self.known_metrics])  # some files may be for metrics of other tasks
         metrics = names if len(self.prompt_files) == 1 else list(known)
-        found = prompts_by_metric(self.prompt_files, metrics, task.columns)
-        if lacking := [m for m in names if m not in found]:
-            there = " ".join(f"`metrics` {m}" for m in found)
-            raise InputError(f"no prompt file for the metric '{lacking[0]}'; add one, or take only {there}")
-        return found
+        prompts = prompts_by_metric(self.prompt_files, metrics, task.columns)
+        if lacking := [m for m in names if m not in prompts]:
+            options = " ".join(f"`metrics` {m}" for m in prompts)
+            raise InputError(f"no prompt file for the metric '{lacking[0]}'; add one, or take only {options}")
+        return prompts
 
     def short_request(self, form: AnswerForm, metric: Metric | None = None) -> str:
         """The request for the rating alone, after an answer in this form that cannot be read.
@@ -426,7 +430,7 @@ class RequestBuilder:
         return tuple((name, json.dumps(value, sort_keys=True)) for name, value in sorted(fields.items()))
 
     def _check_probabilities(self, metric: Metric, form: AnswerForm) -> None:
-        """Raise `InputError` where scores cannot be read from probabilities, and are to be."""
+        """Raise `InputError` if scores cannot be read from probabilities, and are to be."""
         if self.protocol.extraction == "parse":
             return
         if metric.labels:

@@ -23,7 +23,7 @@ class Unread:
 
     request: Request
     reply: Reply
-    found: "Sequence[Rating] | Sequence[PairVerdict]"
+    records: "Sequence[Rating] | Sequence[PairVerdict]"
     """What the first answer says."""
 
 
@@ -38,7 +38,7 @@ def answers_read(
 
     Each goes with the answer that says it.
 
-    `short` is the second request, empty where none is made. The first requests go alone, and second ones pass
+    `short` is the second request, empty if none is made. The first requests go alone, and second ones pass
     between the others, so that a run in which nothing can be read shows that early. Where the second call
     fails, the first answer counts.
     """
@@ -66,11 +66,11 @@ def _answered(
             if isinstance(request.tag, Unread):
                 yield from _second(request.tag, sample, outcome, read_second)
                 continue
-            found = read(request, sample, outcome)
-            if _is_unread(found, outcome) and (prompt := short(request)):
-                waiting.append(second_request(request, sample, outcome, found, prompt))
+            records = read(request, sample, outcome)
+            if _is_unread(records, outcome) and (prompt := short(request)):
+                waiting.append(second_request(request, sample, outcome, records, prompt))
             else:
-                yield from ((each, outcome) for each in found)
+                yield from ((each, outcome) for each in records)
 
 
 def _with_waiting(part: Iterable[Request], waiting: "deque[Request]") -> Iterator[Request]:
@@ -94,17 +94,17 @@ def _taken(waiting: "deque[Request]") -> Iterator[Request]:
         yield waiting.popleft()
 
 
-def _is_unread(found: Sequence[Rating | PairVerdict], outcome: Reply | Failure) -> bool:
+def _is_unread(records: Sequence[Rating | PairVerdict], outcome: Reply | Failure) -> bool:
     """Whether to ask again: not where nothing was answered, as there is nothing to refer to."""
     answered = isinstance(outcome, Reply) and outcome.text.strip()
-    return bool(answered) and any(each.status == "unparsed" for each in found)
+    return bool(answered) and any(each.status == "unparsed" for each in records)
 
 
 def second_request(
     request: Request,
     sample: int,
     reply: Reply | Failure,
-    found: "Sequence[Rating] | Sequence[PairVerdict]",
+    records: "Sequence[Rating] | Sequence[PairVerdict]",
     prompt: str,
 ) -> Request:
     """The conversation about one sample of a request, with another request at its end."""
@@ -115,7 +115,7 @@ def second_request(
         (sample,),
         f"{request.place}, asked again",
         group=request.group,
-        tag=Unread(request, reply, found),
+        tag=Unread(request, reply, records),
         before=(*request.before, ("user", request.prompt), ("assistant", reply.text)),
     )
 
@@ -123,19 +123,19 @@ def second_request(
 def _second(
     unread: Unread, sample: int, outcome: Reply | Failure, read: "Read[R]"
 ) -> Iterator[tuple[R, Reply | Failure]]:
-    first: Any = unread.found  # what `read` finds
+    first: Any = unread.records  # what `read` returns
     if isinstance(outcome, Failure):
         yield from ((each, unread.reply) for each in first)
         return
-    for found, second in zip(first, read(unread.request, sample, outcome), strict=True):
-        if found.status != "unparsed":
-            yield found, unread.reply
+    for record, second in zip(first, read(unread.request, sample, outcome), strict=True):
+        if record.status != "unparsed":
+            yield record, unread.reply
             continue
         rule = f"{SECOND}:{second.rule}" if second.rule else SECOND
-        raw = f"{found.raw}\n[asked again]\n{second.raw or ''}"
+        raw = f"{record.raw}\n[asked again]\n{second.raw or ''}"
         yield replace(second, raw=raw, rule=rule), outcome
 
 
-def is_second(found: Rating | PairVerdict) -> bool:
+def is_second(record: Rating | PairVerdict) -> bool:
     """Whether it was asked for twice."""
-    return (found.rule or "").partition(":")[0] == SECOND
+    return (record.rule or "").partition(":")[0] == SECOND

@@ -43,7 +43,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 def readable(ratings: Iterable[Rating], judge: Judge, task: Task, where: str) -> Iterator[Rating]:
     """The ratings, as long as answers can be read: the first ones are checked once they are there.
 
-    Raises `Unreadable` where fewer than half of a paid model's first answers have a score.
+    Raises `Unreadable` if fewer than half of a paid model's first answers have a score.
     """
     first: list[Rating] = []
     for rating in ratings:
@@ -58,7 +58,7 @@ def readable(ratings: Iterable[Rating], judge: Judge, task: Task, where: str) ->
 
 
 def _check_readable(judge: Judge, ratings: Sequence[Rating], task: Task, where: str) -> None:
-    """Raise `Unreadable` where fewer than half of the answers can be read; failed calls are no answers."""
+    """Raise `Unreadable` if fewer than half of the answers can be read; failed calls are no answers."""
     if judge.cached_model is None or judge.cached_model.context.keep_going:
         return
     answers = [r for r in ratings if r.status != "failed"]
@@ -80,8 +80,8 @@ def is_unreadable(rating: Rating) -> bool:
 def reasons(ratings: Sequence[Rating], cut_off: int) -> str:
     """The counts of answers without a score by status, e.g. `40 unparsed, 38 of them cut off`."""
     counts = Counter(r.status.replace("_", " ") for r in ratings if is_unreadable(r))
-    said = ", ".join(f"{n} {status}" for status, n in counts.most_common())
-    return f"{said}, {cut_off} of the answers cut off at the limit" if cut_off else said
+    counted = ", ".join(f"{n} {status}" for status, n in counts.most_common())
+    return f"{counted}, {cut_off} of the answers cut off at the limit" if cut_off else counted
 
 
 def sample_answer(ratings: Sequence[Rating]) -> str:
@@ -115,8 +115,8 @@ def remedy(ratings: Sequence[Rating], task: Task, *, tokens: int, cut_off: int, 
     if 2 * len(impossible) >= len(unread):
         return f"the server gives {impossible[0]}: `extraction` parse reads the text"
     off = [r for r in unread if r.status == "out_of_scale"]
-    if 2 * len(off) >= len(unread) and (said := _off_the_scale(off, task, prompt_files)):
-        return said
+    if 2 * len(off) >= len(unread) and (advice := _off_the_scale(off, task, prompt_files)):
+        return advice
     if words := _words(answers):
         how = f"`labels` {words}" if prompt_files else f"a prompt of your own with `labels` {words}"
         return f"the answers are words: {how}"
@@ -157,7 +157,7 @@ def _off_the_scale(off: Sequence[Rating], task: Task, prompt_files: bool) -> str
 
 
 def _words(answers: Sequence[str]) -> str:
-    """The labels, worst first, that most answers hold; empty where they are none that are known."""
+    """The labels, worst first, that most answers hold; empty if they are none that are known."""
     for pair in _PAIRS:
         words = "|".join(map(re.escape, pair.split()))
         bounded = rf"(?<![a-z])(?:{words})(?![a-z])"

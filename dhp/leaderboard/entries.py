@@ -75,7 +75,7 @@ class Entry:
     @property
     def family(self) -> str | None:
         """What is before the size in the model's own name, such as qwen1.5 for `hf/Qwen/Qwen1.5-4B-Chat`;
-        None where the name says no size, or nothing before it."""
+        None if the name says no size, or nothing before it."""
         name = self.result.model.partition("?")[0].rstrip("/").rpartition("/")[2]
         found = _BILLIONS.search(name) or _MILLIONS.search(name)
         return (name[: found.start()].strip("-_. ").lower() or None) if found else None
@@ -325,7 +325,7 @@ def _source_of_levels(result: Result, *, with_column: bool) -> str:
 
 
 def _config(entry: Entry, variants: list[Variant], weights: str | None, *, quick: bool) -> ResolvedConfig:
-    """The configuration of the result's analysis; raises `InputError` where its signature says otherwise."""
+    """The configuration of the result's analysis; raises `InputError` if its signature says otherwise."""
     r, place, signed = entry.result, entry.place, entry.result.signed
     if not quick and weights is None and r.weights not in names_of("weights"):
         raise InputError(f"{place}: weights '{r.weights}' do not ship with dhp; give their file by `weights`")

@@ -48,7 +48,7 @@ _APART = 1.12  # from one labelled size to the next
 
 
 def sizes(table: Table) -> "Markup | None":
-    """Detection by size, a line for each family and protocol; None where no family has two sizes."""
+    """Detection by size, a line for each family and protocol; None if no family has two sizes."""
     families: dict[str, list[tuple[Point, str]]] = {}
     for entry in table.entries:
         share, ends = score(entry.result, "detection")
@@ -155,7 +155,7 @@ def write_leaderboard(
 
 
 def write_site(tables: Sequence[Table], out: str | Path, progress: Progress | None = None) -> None:
-    """Write the site to a folder: whole, in the place of an earlier one, or not at all.
+    """Write the site to a folder: whole, instead of an earlier one, or not at all.
 
     `index.html`, a page for each model and dataset, `compare.html`, `leaderboard.json`, `.csv`, `.md` and
     `.tex`, and `schema.json`, the JSON Schema of results files. Raises `InputError` for a folder that holds

@@ -30,7 +30,7 @@ class Dataset:
     task: Task
     """Task of the writers, with the metrics."""
     suite: Suite | None
-    """Suite of perturbers; None where degraded texts came ready-made."""
+    """Suite of perturbers; None if degraded texts came ready-made."""
     pool: Sequence[Example]
     """All eligible examples, chosen or not; `random_ending` and `random_answer` draw from them."""
     pair_variants: tuple[Variant, ...] = ()
@@ -120,11 +120,11 @@ class Dataset:
         Empty where every example stands alone.
         """
         firsts: dict[bytes, str] = {}
-        found = {}
+        kept = {}
         for e in self.examples:
             same = firsts.setdefault(key_digest(source), e.id) if (source := e.source.strip()) else e.id
-            found[e.id] = e.fields.get("cluster") or same
-        return found if len(set(found.values())) < len(found) else {}
+            kept[e.id] = e.fields.get("cluster") or same
+        return kept if len(set(kept.values())) < len(kept) else {}
 
     def only(self, ids: Collection[str]) -> "Dataset":
         """The dataset with only the examples of these ids; raises `InputError` for an unknown id."""

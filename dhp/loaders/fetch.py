@@ -49,7 +49,7 @@ MOST_BYTES = 10 * 2**30
 def download(url: str, path: Path, sha256: str | None = None, progress: Progress | None = None) -> None:
     """Fetch `url` into `path`; the file appears there only when it is complete and checked.
 
-    `sha256` is the digest in hex the content must have. Raises `InputError` where the server is down or
+    `sha256` is the digest in hex the content must have. Raises `InputError` if the server is down or
     answers with an error or a web page, the transfer breaks off, or the digest differs.
     """
     if urlsplit(url).scheme not in ("http", "https"):
@@ -118,7 +118,7 @@ class _Member:
 
 
 def archive_stem(name: str) -> str | None:
-    """The name of an archive without its suffix; None where `name` is not an archive."""
+    """The name of an archive without its suffix; None if `name` is not an archive."""
     for suffix in ARCHIVE_SUFFIXES:
         if name.endswith(suffix):
             return name.removesuffix(suffix)
@@ -222,7 +222,7 @@ def fetch(card: Card, folder: Path, progress: Progress | None = None) -> Path:
     """Get the published files of a dataset into `folder`; returns what `read_published` reads.
 
     That is the file or unpacked archive where there is one, else `folder`. `progress` gets (file name,
-    bytes done, bytes in all or None). Raises `InputError` where the owners give the data out on request
+    bytes done, bytes in all or None). Raises `InputError` if the owners give the data out on request
     only, the server fails, or a file is not the one expected; a failed file leaves nothing behind.
     """
     if not card.fetchable:
@@ -237,11 +237,11 @@ def fetch(card: Card, folder: Path, progress: Progress | None = None) -> Path:
     return got[0] if len(got) == 1 else folder
 
 
-def _fetch_file(given: Download, name: str, folder: Path, progress: Progress | None) -> Path:
+def _fetch_file(source: Download, name: str, folder: Path, progress: Progress | None) -> Path:
     """Download one file, unpack it where it is an archive; returns the file or unpacked folder."""
     if Path(name).name != name:
         raise InputError(f"{folder}: download file '{name}'; allowed: a plain file name")
-    url, digest, stem = given.files[name], given.sha256.get(name), archive_stem(name)
+    url, digest, stem = source.files[name], source.sha256.get(name), archive_stem(name)
     if stem is None:
         download(url, folder / name, digest, progress)
         return folder / name
@@ -299,7 +299,7 @@ def prepare(
     """Write all eligible examples of a dataset, or its pairs, as JSONL.
 
     `source` is the data in the form that their owners publish; None fetches them. `fields` are columns of
-    pairs in the place of those that the card names. The file that is returned takes its place only when
+    pairs instead of those that the card names. The file that is returned takes its place only when
     complete. Errors as of `read_set` and `fetch`.
     """
     if source is None:

@@ -27,11 +27,11 @@ def are_rows(value: object) -> TypeGuard[Rows]:
     return listed or (hasattr(value, "columns") and hasattr(value, "to_dict"))
 
 
-def rows_table(given: Rows) -> Table:
+def rows_table(source: Rows) -> Table:
     """The table; raises `InputError` for one without rows."""
-    rows: Any = given
-    if not isinstance(given, list | tuple):
-        frame: Any = given
+    rows: Any = source
+    if not isinstance(source, list | tuple):
+        frame: Any = source
         rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
     columns: dict[str, None] = {}
 

@@ -73,7 +73,7 @@ def read_row(row: Row, number: int, entry: PairColumns, form: PairMap) -> Pair |
 
 def _numbers(row: Row) -> dict[str, str]:
     """The cells that hold numbers, and those of nested columns as `COLUMN.NAME`."""
-    found = {}
+    fields = {}
     for column, value in row.values.items():
         cells = {column: value}
         if isinstance(value, Mapping):
@@ -81,8 +81,8 @@ def _numbers(row: Row) -> dict[str, str]:
         for name, cell in cells.items():
             text = as_text(cell)
             if text is not None and len(text) <= _LONGEST_NUMBER and _is_number(text):
-                found[name] = text
-    return found
+                fields[name] = text
+    return fields
 
 
 def _is_number(text: str) -> bool:
@@ -108,8 +108,8 @@ def _field(row: Row, name: str, columns: Mapping[str, str], values: Mapping[str,
 def _kind(row: Row, label: str | None, pattern: str | None) -> str:
     kind = " ".join((label or DEFAULT_KIND).split())
     if pattern is not None:
-        found = re.search(pattern, kind)
-        kind = found[1] if found else kind
+        match = re.search(pattern, kind)
+        kind = match[1] if match else kind
     if kind == ORIGINAL:
         raise row.fault(f"kind '{ORIGINAL}' names the undamaged text; allowed: any other name")
     return kind
@@ -125,7 +125,7 @@ def _is_control(row: Row, column: str, form: PairMap) -> bool:
 
 
 def _better(row: Row, column: str, first: str, second: str) -> int | None:
-    """0 or 1 for the column with the better text, as the label in `column` says; None where neither is.
+    """0 or 1 for the column with the better text, as the label in `column` says; None if neither is.
 
     A label is the column's name or what tells it from the other, such as 1 and 2 or A and B, perhaps after
     other words (`model_a`), or an order such as `A>B`.
@@ -174,18 +174,18 @@ def chosen_rows(table: Table, where: Mapping[str, Sequence[str]]) -> Table:
             )
     for column, values in where.items():
         wanted = [value.casefold() for value in values]
-        there: set[str] = set()
-        table = table.with_rows(row for row in table.rows if fits(_normalised(row, column, there), wanted))
+        labels: set[str] = set()
+        table = table.with_rows(row for row in table.rows if fits(_normalised(row, column, labels), wanted))
         if not table.rows:
-            found = ", ".join(sorted(there)[:8])
-            raise InputError(f"{table.name}: no row has {column} = {' or '.join(values)}; found: {found}")
+            some = ", ".join(sorted(labels)[:8])
+            raise InputError(f"{table.name}: no row has {column} = {' or '.join(values)}; found: {some}")
     return table
 
 
-def _normalised(row: Row, column: str, there: set[str]) -> str:
-    """What a row has in a column, without its case; `there` takes it as it is."""
-    there.add(said := (as_text(row.value(column)) or "").strip())
-    return said.casefold()
+def _normalised(row: Row, column: str, labels: set[str]) -> str:
+    """What a row has in a column, without its case; `labels` takes it as it is."""
+    labels.add(label := (as_text(row.value(column)) or "").strip())
+    return label.casefold()
 
 
 def read_pairs(name: str, table: Table, form: PairMap, task: Task) -> Dataset:
@@ -196,7 +196,7 @@ def read_pairs(name: str, table: Table, form: PairMap, task: Task) -> Dataset:
     texts of one kind, the later examples are called `ID~2`, `ID~3`, ..., and all of them have the field
     `cluster`, the id. Pairs that are equal, tied, duplicate or without a text are left out and counted in a
     note. Raises `InputError` for a column that is missing, a value that is none of those allowed, a kind with
-    several levels, and where no pair is left.
+    several levels, and if no pair is left.
     """
     table = chosen_rows(table, form.where)
     _check_columns(table, form)
@@ -232,11 +232,11 @@ def _check_columns(table: Table, form: PairMap) -> None:
 def _pairs(table: Table, form: PairMap, left_out: "Counter[LeftOut]") -> Iterator[Pair]:
     for number, row in enumerate(table.rows, 1):
         for entry in form.each or [PairColumns()]:
-            found = read_row(row, number, entry, form)
-            if isinstance(found, Pair):
-                yield found
+            pair = read_row(row, number, entry, form)
+            if isinstance(pair, Pair):
+                yield pair
             else:
-                left_out[found] += 1
+                left_out[pair] += 1
 
 
 def _grouped(
@@ -263,14 +263,14 @@ def _grouped(
         if any(texts.get((name, variant.name)) == pair.text for name in same):
             left_out["duplicate"] += 1
             continue
-        own = next((name for name in same if (name, variant.name) not in texts), None)
-        if own is None:
+        member = next((name for name in same if (name, variant.name) not in texts), None)
+        if member is None:
             base = same[0] if same and not pair.named else example.id
-            own = _free(base, examples)
-            same.append(own)
-            families.setdefault(base, []).append(own)
-            examples[own] = replace(example, id=own)
-        texts[own, variant.name], columns[own, variant.name] = pair.text, pair.columns
+            member = _free(base, examples)
+            same.append(member)
+            families.setdefault(base, []).append(member)
+            examples[member] = replace(example, id=member)
+        texts[member, variant.name], columns[member, variant.name] = pair.text, pair.columns
     for name, family in families.items():
         for each in family if len(family) > 1 else ():
             examples[each] = replace(examples[each], fields={"cluster": name, **examples[each].fields})

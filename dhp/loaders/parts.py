@@ -41,7 +41,7 @@ def parts_table(name: str, *, broken: bool = False) -> Table:
     """The rows of all files that a pattern fits, one file after the other in the order of their names.
 
     The pattern is one of local files, or an address such as `s3://BUCKET/FOLDER/*.parquet` that pyarrow or
-    fsspec can reach; keys are taken from where these packages look for them. Raises `InputError` where
+    fsspec can reach; keys are taken from where these packages look for them. Raises `InputError` if
     nothing fits, or a file or the store cannot be read.
     """
     columns: dict[str, None] = {}

@@ -38,8 +38,8 @@ def read_summeval(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
 
 
 def _summaries(row: Row) -> list[str]:
-    given = row.values.get("human_summaries")
-    texts = given if isinstance(given, list) else []
+    summaries = row.values.get("human_summaries")
+    texts = summaries if isinstance(summaries, list) else []
     kept = [row.encodable("human_summaries", t.strip()) for t in texts if isinstance(t, str) and t.strip()]
     if not kept:
         raise row.fault("column 'human_summaries' holds no summary; allowed: a list of texts")
@@ -137,7 +137,7 @@ class Segment:
     """One aligned piece of a document, usually a sentence."""
 
     document: str | None
-    """Name of its document; None where the bounds of documents are unknown, so that the segment is a text of
+    """Name of its document; None if the bounds of documents are unknown, so that the segment is a text of
     its own."""
     label: str
     """Number of the segment within the document or file."""
@@ -163,16 +163,16 @@ def read_wmt(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
     # Long segments alone where there are enough of them, so that the choice does not hang on whether the
     # bounds of documents are known.
     least = card.min_characters or 0
-    found = list(long_segments(segments, longer_than=least))
-    if card.n is None or len(found) < card.n:
+    segments_taken = list(long_segments(segments, longer_than=least))
+    if card.n is None or len(segments_taken) < card.n:
         spaced = card.source_language not in ("zh", "ja")
-        found = list(join_segments(segments, spaced=spaced, longer_than=least))
-    if not found and all(s.document is None for s in segments):
+        segments_taken = list(join_segments(segments, spaced=spaced, longer_than=least))
+    if not segments_taken and all(s.document is None for s in segments):
         raise InputError(
             f"{path}: no reference of more than {least} characters; to join shorter segments the "
             f"bounds of documents are needed: WMT's XML, a file *{pair}*docid*, or the sacrebleu package"
         )
-    yield from ((str(xml or path), example) for example in found)
+    yield from ((str(xml or path), example) for example in segments_taken)
 
 
 def _below(folder: Path, *patterns: str) -> list[Path]:
@@ -358,7 +358,7 @@ def read_published(card: Card, path: Path) -> list[Example]:
 
     `path` is the file or folder as its owners publish it; `card.selection` says what is eligible. The
     choice of N is not made here. Raises `InputError` for a missing, empty, broken or wrong file, for a
-    missing column, a duplicate id, and where no example is eligible.
+    missing column, a duplicate id, and if no example is eligible.
     """
     one_of("published dataset", card.dataset, READERS)
     first_places: dict[str, str] = {}

@@ -117,14 +117,14 @@ def _documents(path: Path, references: str, scores: str | None) -> Iterator[Rate
     aspects = ("coherence", "consistency", "fluency", "relevance")
     for line in read_lines(path):
         row = json.loads(line)
-        given = row[scores] if scores else {name: row[name] for name in aspects}
+        by_metric = row[scores] if scores else {name: row[name] for name in aspects}
         known = row[references]
         for index, (system, output) in enumerate(
             zip(row.get("systems") or _numbered(row), row["machine_summaries"], strict=True)
         ):
             others = tuple(known) if isinstance(known, list) else (known,)
             text = Candidate(str(row["id"]), str(system), output, row["text"], references=others)
-            yield text, {metric: float(values[index]) for metric, values in given.items()}
+            yield text, {metric: float(values[index]) for metric, values in by_metric.items()}
 
 
 def _numbered(row: Mapping[str, Any]) -> list[str]:

@@ -44,15 +44,15 @@ def is_released(name: str) -> bool:
 def released_datasets(name: str) -> list[str]:
     """The datasets of the benchmark that a folder holds by the names of its files; of a Hub name all six.
 
-    Raises `InputError` where no file is named after one.
+    Raises `InputError` if no file is named after one.
     """
     if name.startswith(HUB_PREFIX):
         return list(DATASETS)
     path = Path(name)
-    found = [d for d in DATASETS if path.is_dir() and has_tables(path, _map(d).files)]
-    if not found:
+    names = [d for d in DATASETS if path.is_dir() and has_tables(path, _map(d).files)]
+    if not names:
         raise InputError(f"{name}: no file is named after a dataset; name it by `dataset`")
-    return found
+    return names
 
 
 def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, str] = {}) -> Dataset:
@@ -68,35 +68,35 @@ def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, st
     """
     known = _map(dataset)
     path = hub_folder(name) if name.startswith(HUB_PREFIX) else Path(name)
-    found = read_tables(path, known.files)
+    tables = read_tables(path, known.files)
     variants = [v.name for v in suite.variants]
     for ours in fields:
         if "." in ours:
             one_of("variant", ours, variants, f"{name}: `fields`")
     columns = {**known.fields, **fields}
-    if "id" not in fields and not found.has(columns["id"]):
+    if "id" not in fields and not tables.has(columns["id"]):
         del columns["id"]
     for ours, theirs in columns.items():
-        if not found.has(theirs):
+        if not tables.has(theirs):
             raise InputError(
                 f"{name}: column '{theirs}' for '{ours}' is missing; map it by `fields` {ours}=COLUMN; "
-                f"{suggest(theirs, found.columns)}"
+                f"{suggest(theirs, tables.columns)}"
             )
     if lacking := [v for v in variants if v not in columns]:
         raise InputError(
             f"{name}: no column for variant '{lacking[0]}' of suite '{suite.suite}'; map it by "
-            f"`fields` {lacking[0]}=COLUMN; columns: {listed(found.columns)}"
+            f"`fields` {lacking[0]}=COLUMN; columns: {listed(tables.columns)}"
         )
     shown = ", ".join(f"{ours} = {theirs}" for ours, theirs in columns.items())
     logging.getLogger("dhp").warning("%s, %s: columns read as %s", name, dataset, shown)
-    return _released(read_card(dataset), found, suite, columns)
+    return _released(read_card(dataset), tables, suite, columns)
 
 
 def _map(dataset: str) -> FieldMap:
-    found = read_card(dataset).released
-    if found is None:
+    form = read_card(dataset).released
+    if form is None:
         raise InputError(f"dataset '{dataset}' is in no released set; allowed: {', '.join(DATASETS)}")
-    return found
+    return form
 
 
 def _released(card: Card, table: Table, suite: Suite, columns: Mapping[str, str]) -> Dataset:
@@ -110,8 +110,8 @@ def _released(card: Card, table: Table, suite: Suite, columns: Mapping[str, str]
         for row, example in zip(table.rows, originals, strict=True)
     )
     task = read_task(card.task)
-    found = Dataset(card.dataset, originals, task, None, originals, suite.variants, made)
-    return found.in_languages(card.source_language, card.output_language)
+    dataset = Dataset(card.dataset, originals, task, None, originals, suite.variants, made)
+    return dataset.in_languages(card.source_language, card.output_language)
 
 
 def _text(row: Row, column: str, example: Example, variant: str) -> PerturbedText:

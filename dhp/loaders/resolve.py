@@ -57,8 +57,8 @@ def resolve_datasets(
     check_minimum(min_characters, data)
     for entry in sources:
         _check_entry(entry)
-    own = {"task": task, "fields": fields, "where": where, "text_language": text_language}
-    for option, value in own.items():
+    keywords = {"task": task, "fields": fields, "where": where, "text_language": text_language}
+    for option, value in keywords.items():
         if value and not any(is_own(entry) for entry in sources):
             raise InputError(f"`{option}` is for data of your own; the benchmark's datasets bring theirs")
     language, resolved = _known_language(text_language), list[Dataset]()
@@ -113,14 +113,14 @@ def _check_entry(name: object) -> None:
             f"dataset: is of type {type(name).__name__}; allowed: a name, a file, a DataFrame, a list of "
             "dictionaries, or dhp.Dataset.of(examples, name=..., task=...)"
         )
-    own = ["mini", "all", *names_of("dataset")]
-    if name in own or name.startswith("mini/") or is_user_data(name):
+    names = ["mini", "all", *names_of("dataset")]
+    if name in names or name.startswith("mini/") or is_user_data(name):
         return
     if suffix := Path(name).suffix:
         raise InputError(
             f"dataset '{name}': unknown kind of file '{suffix}'; {suggest(suffix, TABLE_SUFFIXES)}"
         )
-    known = [*own, *(f"mini/{d}" for d in DATASETS)]
+    known = [*names, *(f"mini/{d}" for d in DATASETS)]
     raise InputError(
         f"unknown dataset '{name}'; {suggest(name, known)}, FILE{'|'.join(TABLE_SUFFIXES)}, hf:ORG/NAME"
     )
@@ -144,14 +144,14 @@ def _expanded(name: str) -> Iterator[str]:
 
 
 def _of_plugin(asked: Request) -> Dataset | None:
-    """The dataset that a plug-in reads; None where it is left to the core.
+    """The dataset that a plug-in reads; None if it is left to the core.
 
     Such data bring their task: that of plain tables for functions is none that was asked for.
     """
     if asked.task is function_task():
         asked = replace(asked, task=None)
-    found = (load_target(target)(asked) for target in offered("datasets").values())
-    return next((dataset for dataset in found if dataset is not None), None)
+    loaded = (load_target(target)(asked) for target in offered("datasets").values())
+    return next((dataset for dataset in loaded if dataset is not None), None)
 
 
 def _user_data(asked: Request, with_llm: bool) -> Dataset:
@@ -168,9 +168,9 @@ def _user_data(asked: Request, with_llm: bool) -> Dataset:
     columns = columns_of(table, asked.fields, known)
     short = name if name.startswith("hf:") or name == NAME else parts_name(name)
     meant = known.with_columns(meanings(columns))
-    found = from_table(short, table, meant, columns, asked.where, strict=asked.strict)
-    own = None if found.pair_variants else suite or own_suite(known, with_llm)
-    return replace(found, suite=own).in_languages(None, asked.language or known.output_language)
+    dataset = from_table(short, table, meant, columns, asked.where, strict=asked.strict)
+    applied = None if dataset.pair_variants else suite or own_suite(known, with_llm)
+    return replace(dataset, suite=applied).in_languages(None, asked.language or known.output_language)
 
 
 def published(
@@ -189,12 +189,12 @@ def published(
         ):
             return bundled
         card = read_card(base)
-        found = read_texts(file, read_task(card.task), name=name)
+        texts = read_texts(file, read_task(card.task), name=name)
     else:
         card = with_minimum(read_card(base), min_characters)
-        found = read_set(card, data) if data is not None else load_prepared(card)
-    suite = None if found.pair_variants else read_suite(base)
-    return replace(found, suite=suite).in_languages(card.source_language, card.output_language)
+        texts = read_set(card, data) if data is not None else load_prepared(card)
+    suite = None if texts.pair_variants else read_suite(base)
+    return replace(texts, suite=suite).in_languages(card.source_language, card.output_language)
 
 
 def check_minimum(min_characters: int | None, data: Path | None) -> None:
@@ -217,14 +217,14 @@ def with_minimum(card: Card, min_characters: int | None) -> Card:
 
 def _default_n(dataset: Dataset) -> int:
     """All examples, but of a benchmark dataset as many as its card says, if there are so many."""
-    there = len(dataset.examples)
+    count = len(dataset.examples)
     n = read_card(dataset.name).n if dataset.name in DATASETS else None
-    if n is not None and there < n:
+    if n is not None and count < n:
         logging.getLogger("dhp").warning(
             "dataset '%s': %d examples qualify, the benchmark takes %d; its figures are of these %d",
-            *(dataset.name, there, n, there),
+            *(dataset.name, count, n, count),
         )
-    return min(n or there, there)
+    return min(n or count, count)
 
 
 def _with_suite(dataset: Dataset, suite: Suite | None) -> Dataset:

@@ -127,8 +127,8 @@ def columns_of(table: Table, field_map: Mapping[str, str], task: Task) -> dict[s
         if not table.has(theirs)
     ]
     used = {*field_map.values(), FILE, FOLDER, KEY}
-    own = {c: c for c in table.columns if c.strip() and c not in used and c != "better"}
-    columns = own | dict(field_map)
+    unmapped = {c: c for c in table.columns if c.strip() and c not in used and c != "better"}
+    columns = unmapped | dict(field_map)
     has_source = task.source_label is not None
     faults += [
         f"column '{needed}' is missing; map it by `fields` {needed}=COLUMN{_near(needed, table)}"

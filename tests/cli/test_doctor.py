@@ -58,8 +58,8 @@ def test_a_sound_installation(dhp: Run, private_cache: Path) -> None:
     assert (done.code, done.err) == (0, "")
     found = checks(done)
     assert {found[name]["state"] for name in CORE} == {"ok"}
-    assert found["core"]["found"]["numpy"] == importlib.metadata.version("numpy")
-    assert found["cache"]["found"] == {
+    assert found["core"]["values"]["numpy"] == importlib.metadata.version("numpy")
+    assert found["cache"]["values"] == {
         "folder": str(private_cache / "dhp"),
         "replies_bytes": 0,
         "writable": True,
@@ -81,7 +81,7 @@ def test_a_missing_extra_is_named_with_its_use_and_is_no_failure(
     assert found["extra hf"]["says"].startswith(said)
     assert '".[hf]"' in found["extra hf"]["says"]
     assert found["extra data"]["says"].startswith("datasets, lxml, sacrebleu: for datasets")
-    assert found["extra data"]["found"]["lxml"] is None
+    assert found["extra data"]["values"]["lxml"] is None
 
 
 def test_a_missing_core_library_fails(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +137,7 @@ def test_gpus_are_those_that_torch_sees(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "99")
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda, backends=backends))
     (devices,) = [check for check in doctor.examine() if check.name == "devices"]
-    assert devices.found == {"cpus": os.cpu_count(), "gpus": list(names)}
+    assert devices.values == {"cpus": os.cpu_count(), "gpus": list(names)}
 
     def broken() -> int:
         raise OSError("libcuda.so: cannot open")
@@ -166,7 +166,7 @@ def test_a_cache_that_cannot_be_written_fails(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     done = dhp("doctor", "--json")
     assert done.code == 1
-    assert checks(done)["cache"]["found"]["writable"] is False
+    assert checks(done)["cache"]["values"]["writable"] is False
     assert f"{tmp_path / 'file' / 'dhp'}: cannot be written" in checks(done)["cache"]["says"]
 
 
@@ -175,7 +175,7 @@ def test_the_size_of_the_stored_replies(dhp: Run, private_cache: Path) -> None:
     (private_cache / "dhp" / "replies.sqlite").write_bytes(b"x" * 2_500_000)
     (private_cache / "dhp" / "replies.sqlite-wal").write_bytes(b"x" * 500_000)
     found = checks(dhp("doctor", "--json"))["cache"]
-    assert found["found"]["replies_bytes"] == 3_000_000
+    assert found["values"]["replies_bytes"] == 3_000_000
     assert "3.0 MB of replies" in found["says"]
 
 
@@ -199,7 +199,7 @@ def test_a_living_server_names_its_models(dhp: Run) -> None:
         done = dhp("doctor", "--base-url", f"{url}/", "--json")
     assert done.code == 0
     check = checks(done)[f"server {url}"]
-    assert (check["state"], check["found"]) == ("ok", {"models": ["tiny"]})
+    assert (check["state"], check["values"]) == ("ok", {"models": ["tiny"]})
     assert check["says"] == "models: tiny"
 
 
@@ -281,7 +281,7 @@ def test_a_name_from_a_server_steers_no_terminal(dhp: Run) -> None:
         url = f"{server.url}/v1"
         shown = dhp("doctor", "--base-url", url).out
         assert (
-            len(checks(dhp("doctor", "--base-url", url, "--json"))[f"server {url}"]["found"]["models"]) == 9
+            len(checks(dhp("doctor", "--base-url", url, "--json"))[f"server {url}"]["values"]["models"]) == 9
         )
     assert "\x1b" not in shown
     assert shown.splitlines()[-1].endswith("and 4 more")

@@ -58,16 +58,16 @@ class Adapter:
     """Whether further fields of a candidate are passed under their own names."""
     is_async: bool = False
     scale: tuple[float, float] | None = None
-    """Lowest and highest score; None where the judge does not declare them."""
+    """Lowest and highest score; None if the judge does not declare them."""
     lower_is_better: bool = False
 
 
 def fields_of(candidate: Candidate) -> dict[str, str]:
     """What a judge may be given of a candidate, by name; nothing that is blank."""
-    found = {**candidate.fields, "output": candidate.text, "source": candidate.source}
+    fields = {**candidate.fields, "output": candidate.text, "source": candidate.source}
     if candidate.reference is not None:
-        found["reference"] = candidate.reference
-    return {name: text for name, text in found.items() if text.strip() or name == "output"}
+        fields["reference"] = candidate.reference
+    return {name: text for name, text in fields.items() if text.strip() or name == "output"}
 
 
 def is_of(scorer: object, package: str, *names: str) -> bool:
@@ -98,13 +98,13 @@ def load_object(model: str) -> object:
     module = (
         _file(model, Path(where)) if where.endswith(".py") else imported_module(where, f"model '{model}'")
     )
-    found: object = module
+    attribute: object = module
     for part in name.split("."):
-        if not hasattr(found, part):
-            there = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
-            raise InputError(f"model '{model}': no '{name}' in {where}; {suggest(name, there)}")
-        found = getattr(found, part)
-    return found
+        if not hasattr(attribute, part):
+            callables = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
+            raise InputError(f"model '{model}': no '{name}' in {where}; {suggest(name, callables)}")
+        attribute = getattr(attribute, part)
+    return attribute
 
 
 def absolute(model: str) -> str:
@@ -154,7 +154,7 @@ _OF_LANGFUSE = {"input", "output", "expected_output"}
 
 
 def adapt_function(scorer: object) -> Adapter | None:
-    """An adapter for a callable; None for what is none."""
+    """An adapter for a callable; None for anything else."""
     if not callable(scorer) or isinstance(scorer, type):
         return None
     adapter = _function(scorer)
@@ -248,14 +248,14 @@ def made_without_arguments(factory: Callable[..., object], name: str) -> object:
     open_ended = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [p.name for p in parameters if p.default is p.empty and p.kind not in open_ended]
     line = f"judge = {called}({', '.join(f'{each}=...' for each in needed)})"
-    told = f"write {line}, and name judge"
+    remedy = f"write {line}, and name judge"
     if needed:
-        raise InputError(f"{name}: {called} makes a judge, and needs {', '.join(needed)}; {told}")
+        raise InputError(f"{name}: {called} makes a judge, and needs {', '.join(needed)}; {remedy}")
     try:
         return factory()
     except (Exception, SystemExit) as e:  # noqa: BLE001  classes are anyone's code
         reason = " ".join(f"{type(e).__name__}: {e}".split())[:_LONGEST_REASON]
-        raise InputError(f"{name}: {called}() cannot be made ({quoted(reason)}); {told}") from None
+        raise InputError(f"{name}: {called}() cannot be made ({quoted(reason)}); {remedy}") from None
 
 
 @cache

@@ -65,13 +65,13 @@ def read_outcomes(returned: object, name: str) -> dict[str, Outcome]:
     if isinstance(returned, list | tuple):
         if not returned:
             return {metric_name(name): failed("returned an empty list")}
-        found: dict[str, Outcome] = {}
+        outcomes: dict[str, Outcome] = {}
         for each in returned:
             key, outcome = _named_outcome(each, name)
-            if key in found:
+            if key in outcomes:
                 return {metric_name(name): failed(f"returned two scores called '{key}'")}
-            found[key] = outcome
-        return found
+            outcomes[key] = outcome
+        return outcomes
     return dict([_named_outcome(returned, name)])
 
 
@@ -230,13 +230,13 @@ class Scorer:
             )
 
     def check(self, candidates: Sequence[Candidate]) -> None:
-        """Raise `InputError` where a parameter has no field to be given."""
-        there = {name for c in candidates for name in fields_of(c)}
+        """Raise `InputError` if a parameter has no field to be given."""
+        known = {name for c in candidates for name in fields_of(c)}
         for parameter, field in self.settings.fields.items():
-            if field not in there:
+            if field not in known:
                 raise InputError(
                     f"{self.model}: `judge_settings.fields` {parameter}={field}: no example has that field; "
-                    f"{suggest(field, there)}"
+                    f"{suggest(field, known)}"
                 )
             if parameter not in self.adapter.fields and not self.adapter.takes_further:
                 raise InputError(
@@ -244,10 +244,10 @@ class Scorer:
                     f"parameter; {suggest(parameter, self.adapter.fields)}"
                 )
         for parameter in sorted(self.adapter.required - set(self.settings.fields)):
-            if not there & set(self.fields[parameter]):
+            if not known & set(self.fields[parameter]):
                 raise InputError(
                     f"{self.model}: parameter '{parameter}': no field of that name; map it by "
-                    f"`judge_settings.fields` {parameter}=FIELD; fields: {', '.join(sorted(there))}"
+                    f"`judge_settings.fields` {parameter}=FIELD; fields: {', '.join(sorted(known))}"
                 )
         if not any("output" in names for names in self.fields.values()):
             raise InputError(
@@ -260,31 +260,33 @@ class Scorer:
         waiting: dict[bytes, list[Candidate]] = {}
         jobs: list[Job] = []
         for candidate in candidates:
-            given = self._arguments(candidate)
-            key = key_digest(self.model, _ENDPOINT, self.settings.version, given)
-            if (said := self._cached(key)) is not None:
-                yield candidate, said
+            arguments = self._arguments(candidate)
+            key = key_digest(self.model, _ENDPOINT, self.settings.version, arguments)
+            if (cached := self._cached(key)) is not None:
+                yield candidate, cached
             elif key in waiting:
                 waiting[key].append(candidate)
             else:
                 waiting[key] = [candidate]
-                jobs.append((key, given))
+                jobs.append((key, arguments))
         with Claims(self._store, refresh=self._context.refresh) as claims:
             while jobs:
                 free = claims.take([[key] for key, _ in jobs])
-                said_now = self._called([job for job, own in zip(jobs, free, strict=True) if own], claims)
-                jobs = [job for job, own in zip(jobs, free, strict=True) if not own]
+                said_now = self._called(
+                    [job for job, is_free in zip(jobs, free, strict=True) if is_free], claims
+                )
+                jobs = [job for job, is_free in zip(jobs, free, strict=True) if not is_free]
                 for key in chain(said_now, self._said_elsewhere(jobs, claims)):
                     for candidate in waiting[key]:
                         yield candidate, self._said[key]
-                jobs = [(key, given) for key, given in jobs if key not in self._said]
+                jobs = [(key, arguments) for key, arguments in jobs if key not in self._said]
 
     def _called(self, jobs: Sequence[Job], claims: Claims) -> Iterator[bytes]:
         """The keys of what is called now, each as soon as the judge has said something."""
         for (key, _), returned in self._context.executor.each(self._calls, self._reserved(jobs)):
             is_error = isinstance(returned, Exception)
-            said = {self.name: failed(returned)} if is_error else read_outcomes(returned, self.name)
-            claims.end([key], stored=self._keep(key, said))
+            outcomes = {self.name: failed(returned)} if is_error else read_outcomes(returned, self.name)
+            claims.end([key], stored=self._keep(key, outcomes))
             yield key
 
     def _said_elsewhere(self, jobs: Sequence[Job], claims: Claims) -> Iterator[bytes]:
@@ -323,9 +325,9 @@ class Scorer:
             return self._said[key]
         if self._store is None or self._context.refresh:
             return None
-        found = self._store.find({0: key}, f"a text by {self.model}")
-        if found:
-            outcomes = json.loads(found[0][0].text)
+        stored = self._store.find({0: key}, f"a text by {self.model}")
+        if stored:
+            outcomes = json.loads(stored[0][0].text)
             self._said[key] = {name: Outcome(**each) for name, each in outcomes.items()}
         return self._said.get(key)
 
@@ -336,8 +338,8 @@ class Scorer:
             return False
         text = json.dumps({name: asdict(each) for name, each in outcomes.items()}, ensure_ascii=False)
         reply = Reply(text, "stop", 0, 0, 1)
-        said = rows({0: key}, self.model, _ENDPOINT, {0: reply}, "")
-        self._store.add(said, replace=self._context.refresh)
+        stored = rows({0: key}, self.model, _ENDPOINT, {0: reply}, "")
+        self._store.add(stored, replace=self._context.refresh)
         return True
 
 
@@ -357,8 +359,8 @@ class ObjectJudge(Judge):
     def __init__(self, scorer: Scorer) -> None:
         self._scorer = scorer
         self._findings: _FirstFindings | None = None
-        settings, said = scorer.settings, scorer.settings.lower_is_better
-        self._lower_is_better = scorer.adapter.lower_is_better if said is None else said
+        settings, lower_is_better = scorer.settings, scorer.settings.lower_is_better
+        self._lower_is_better = scorer.adapter.lower_is_better if lower_is_better is None else lower_is_better
         self.model = scorer.model
         self.settings = {
             "shape": scorer.adapter.shape,
@@ -463,22 +465,22 @@ def _remedy(reason: str) -> str:
 
 
 def object_judge(
-    given: object, name: str | None, settings: JudgeSettings, context: RequestContext
+    judge: object, name: str | None, settings: JudgeSettings, context: RequestContext
 ) -> ObjectJudge:
     """The judge that an object is.
 
-    `name` is the name `python:...` by which the object was found; None where it was handed over as it is.
+    `name` is the name `python:...` by which the object was found; None if it was handed over as it is.
     Raises `InputError` if it has no known shape.
     """
-    adapter = adapt(given, f"model '{name}'" if name else f"model {given!r}")
-    said = getattr(given, "threads", 1)
-    threads = settings.threads or (said if isinstance(said, int) else 1)
+    adapter = adapt(judge, f"model '{name}'" if name else f"model {judge!r}")
+    usual_threads = getattr(judge, "threads", 1)
+    threads = settings.threads or (usual_threads if isinstance(usual_threads, int) else 1)
     of_worker = max(1, context.rate_limits.concurrency // context.executor.workers)
     at_once = of_worker if adapter.is_async else threads
     calls: Work[Job, object] = Caller(adapter, at_once).results
     if name and context.executor is not LOCAL:  # what workers cannot be sent they find by its name
         calls = partial(_called, absolute(name), at_once)
-    return ObjectJudge(Scorer(name or _name(given, adapter), adapter, settings, context, calls))
+    return ObjectJudge(Scorer(name or _name(judge, adapter), adapter, settings, context, calls))
 
 
 def _called(name: str, at_once: int, jobs: Iterable[Job]) -> Iterator[tuple[Job, object]]:

@@ -50,12 +50,12 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
     if isinstance(shown, Extracted):
         return shown
     grammar = Grammar(_reader(tuple(labels)))
-    found = objects.objects(shown)
-    words = unquoted(plain(objects.without_objects(shown, found)))
-    said: set[str] = set()
-    for value in objects.own_objects(shown, found):
-        said |= objects.of_rating(value, (), _KEYS)
-    statements = [s for each in said if (s := bare(plain(each), 0, grammar))]
+    parts = objects.objects(shown)
+    words = unquoted(plain(objects.without_objects(shown, parts)))
+    named: set[str] = set()
+    for value in objects.own_objects(shown, parts):
+        named |= objects.of_rating(value, (), _KEYS)
+    statements = [s for each in named if (s := bare(plain(each), 0, grammar))]
     statements += [s for s in labelled(words, grammar) if s.kind != "named"]
     if not cut_off and not statements:
         statements = _at_the_ends(words, grammar)

@@ -48,17 +48,17 @@ def objects(text: str) -> list[Found]:
     """The outermost JSON objects of a text and lists of objects, as far as they can be decoded."""
     if "{" not in text:
         return []
-    found: list[Found] = []
+    parts: list[Found] = []
     for start, end in _spans(text):
         value = _decoded(text[start:end])
         if isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict)):
-            found.append(Found(value, start, end))
-    return found
+            parts.append(Found(value, start, end))
+    return parts
 
 
-def own_objects(text: str, found: Sequence[Found]) -> Iterator[Any]:
+def own_objects(text: str, parts: Sequence[Found]) -> Iterator[Any]:
     """Those of which the text does not say that somebody else wrote them."""
-    for each in found:
+    for each in parts:
         *lines, before = re.sub(r"`+\w*\s*\Z", "", text[max(0, each.start - 300) : each.start]).split("\n")
         above = next((line for line in reversed(lines) if line.strip()), "")
         if not before.strip() and above.rstrip().endswith(":"):
@@ -67,10 +67,10 @@ def own_objects(text: str, found: Sequence[Found]) -> Iterator[Any]:
             yield each.value
 
 
-def without_objects(text: str, found: Sequence[Found]) -> str:
-    """The text with a quotation mark in the place of each object."""
+def without_objects(text: str, parts: Sequence[Found]) -> str:
+    """The text with a quotation mark instead of each object."""
     kept, start = [], 0
-    for each in found:
+    for each in parts:
         kept += [text[start : each.start], "“”"]
         start = each.end
     return "".join([*kept, text[start:]])
@@ -94,7 +94,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _decoded(text: str) -> Any:
-    """The value of a JSON text, also where it is written carelessly; None where it is none."""
+    """The value of a JSON text, also where it is written carelessly; None if it is none."""
     if "{" not in text:
         return None
     for _ in range(_LAYERS):
@@ -125,10 +125,10 @@ def key_words(key: str) -> list[str]:
 
 
 def as_text(value: object, keys: frozenset[str] = SCORE_KEYS) -> str | None:
-    """A value as text, of an object within it that of its rating; None where there is none."""
+    """A value as text, of an object within it that of its rating; None if there is none."""
     if isinstance(value, dict):
-        found = [inner for key, inner in value.items() if _is_rating_key(key_words(str(key)), keys)]
-        return as_text(found[0], frozenset()) if len(found) == 1 else None
+        ratings = [inner for key, inner in value.items() if _is_rating_key(key_words(str(key)), keys)]
+        return as_text(ratings[0], frozenset()) if len(ratings) == 1 else None
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value) if isinstance(value, int | float | str) else None
@@ -164,14 +164,14 @@ def of_rating(
 
 def of_metrics(value: Any, metrics: Mapping[str, str]) -> dict[str, str]:
     """Metric -> what an object says of it; `metrics` has the name of each -> what it is called in prompts."""
-    found = {}
+    by_metric = {}
     for name, label in metrics.items():
         for key, inner in _pairs(value):
             if _names_metric(key_words(key), (name, label)) and (text := as_text(inner)) is not None:
-                found[name] = text
-    if not found and len(metrics) == 1 and len(texts := of_rating(value, ())) == 1:
+                by_metric[name] = text
+    if not by_metric and len(metrics) == 1 and len(texts := of_rating(value, ())) == 1:
         return dict.fromkeys(metrics, texts.pop())
-    return found
+    return by_metric
 
 
 def _names_metric(words: Sequence[str], names: Sequence[str]) -> bool:

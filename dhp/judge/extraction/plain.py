@@ -66,7 +66,7 @@ _SHORT = re.compile(r"[\w+./-]{1,20}(?: [\w+./-]{1,20})?\Z")
 _BEFORE_VALUE = re.compile(r"(?:[:=>|]|\bis|\A|\n)\s*\Z")
 _KEY = re.compile(r"\s*:")
 _QUOTE = "“”"
-"""What stands in the place of a quotation."""
+"""What stands instead of a quotation."""
 SAYS = (
     r"\b(?:sa(?:ys?|id|ying)|contain(?:s|ed|ing)?|claim(?:s|ed|ing)?|stat(?:es?|ed|ing)|read(?:s|ing)?"
     r"|includ(?:es?|ed|ing)"
@@ -120,7 +120,7 @@ def plain(text: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """A plain text with a mark in the place of each quotation, and without blocks of which it says that
+    """A plain text with a mark instead of each quotation, and without blocks of which it says that
     somebody else speaks.
 
     A quoted word or number that is the whole answer, or stands behind a label, is kept without its marks.

@@ -35,7 +35,7 @@ TOP_LOGPROBS = 20
 def score_tokens(scale: Scale, form: AnswerForm) -> dict[str, float]:
     """The texts, as `normal` leaves them, that a score may have as one token, each with its score.
 
-    Never called for the form `mix`. Raises `InputError` where a score needs more than one token: allowed are
+    Never called for the form `mix`. Raises `InputError` if a score needs more than one token: allowed are
     whole numbers within 0 to 9, and 26 letters.
     """
     whole = scale.min == int(scale.min) and scale.max == int(scale.max)
@@ -91,7 +91,7 @@ def expected_score(
 
 
 def impossible(position: Position) -> str | None:
-    """Why these are no log-probabilities of a token and its alternatives; None where they may be."""
+    """Why these are no log-probabilities of a token and its alternatives; None if they may be."""
     logprobs = [logprob for _, logprob in position.alternatives]
     for logprob in logprobs:
         if not logprob <= math.log1p(_ROUNDING):  # neither is NaN
@@ -106,7 +106,7 @@ def impossible(position: Position) -> str | None:
 def letter_masses(positions: Sequence[Position], count: int) -> list[float] | str | None:
     """The probabilities of the first `count` letters (A, B, ...) where an answer that is one letter gives it.
 
-    They are not renormalised and have a positive sum. None where the answer is not one of the letters, and
+    They are not renormalised and have a positive sum. None if the answer is not one of the letters, and
     the reason where it is one and has no probabilities (see `impossible`).
     """
     tokens = score_tokens(Scale(min=0, max=count - 1), "letters")
@@ -117,8 +117,8 @@ def letter_masses(positions: Sequence[Position], count: int) -> list[float] | st
     if fault := impossible(positions[index]):
         return fault
     masses = _masses(positions[index], tokens, letters=True)
-    found = [masses[float(letter)] for letter in range(count)]
-    return found if sum(found) > 0 else None
+    ordered = [masses[float(letter)] for letter in range(count)]
+    return ordered if sum(ordered) > 0 else None
 
 
 def _masses(position: Position, tokens: dict[str, float], *, letters: bool) -> dict[float, float]:
@@ -183,5 +183,5 @@ def _stated(pieces: Sequence[str], scale: Scale, form: AnswerForm, score: float 
         if tokens.get(normal(piece)) == score and not inside and not _goes_on(pieces, index):
             start = end - len(piece)
             indices[_SCORE_LABEL.search(text, max(0, start - 80), start) is not None].append(index)
-    found = indices[True] or indices[False]
-    return found[-1 if form == "analyze-rate" else 0] if found else None
+    chosen = indices[True] or indices[False]
+    return chosen[-1 if form == "analyze-rate" else 0] if chosen else None

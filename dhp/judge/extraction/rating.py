@@ -95,21 +95,23 @@ def _read(
     read = letter_reader(scale) if form == "letters" else number_reader(scale)
     grammar = Grammar(read, scale.min < 0, names, scale.max)
     in_objects, words = _of_objects(shown, grammar)
-    found = chosen(words, grammar, form)
+    statement = chosen(words, grammar, form)
     if in_objects is not None:
-        if isinstance(in_objects, Extracted) or (found is not None and found.number != in_objects.number):
+        if isinstance(in_objects, Extracted) or (
+            statement is not None and statement.number != in_objects.number
+        ):
             return UNPARSED
-        found = in_objects
-    if found is None:
+        statement = in_objects
+    if statement is None:
         end = _read_yes_no(words, asked, scale)
         if end is not None:
             return Extracted("scored", end, "yes-no")
         return Extracted("refused") if holds_refusal(words) else UNPARSED
-    if cut_off and found.rule != "json" and _may_go_on(found, words, text, form, scale):
+    if cut_off and statement.rule != "json" and _may_go_on(statement, words, text, form, scale):
         return UNPARSED
-    if not scale.min <= found.number <= scale.max:
-        return Extracted("out_of_scale", rule=found.rule)
-    return Extracted("scored", found.number, "letter" if form == "letters" else found.rule)
+    if not scale.min <= statement.number <= scale.max:
+        return Extracted("out_of_scale", rule=statement.rule)
+    return Extracted("scored", statement.number, "letter" if form == "letters" else statement.rule)
 
 
 _read_short = functools.lru_cache(maxsize=512)(_read)
@@ -118,18 +120,18 @@ _read_short = functools.lru_cache(maxsize=512)(_read)
 
 def _of_objects(text: str, grammar: Grammar) -> tuple[Statement | Extracted | None, str]:
     """The rating in the JSON of an answer, unparsed where it has several, and the words outside."""
-    found = objects.objects(text)
-    words = unquoted(plain(objects.without_objects(text, found)))
+    parts = objects.objects(text)
+    words = unquoted(plain(objects.without_objects(text, parts)))
     texts = [
         objects.of_rating(v, grammar.names, known=() if grammar.names else CRITERIA)
-        for v in objects.own_objects(text, found)
+        for v in objects.own_objects(text, parts)
     ]
-    said = set().union(*texts)
-    if not said:
+    values = set().union(*texts)
+    if not values:
         return None, words
-    if len(said) > 1:
+    if len(values) > 1:
         return UNPARSED, words
-    alone = plain(said.pop())
+    alone = plain(values.pop())
     statement = bare(alone, 0, grammar)
     return (UNPARSED if statement is None else statement._replace(rule="json")), words
 
@@ -191,10 +193,10 @@ def closing_of_first(text: str, grammar: Grammar) -> Statement | None:
 def _last(text: str, grammar: Grammar) -> Statement | None:
     """The value of the last line, or of the last sentence."""
     line, sentence = text.rfind("\n") + 1, last_sentence(text)
-    if found := line_value(text, line, grammar):
-        return found
-    if sentence > line and text[sentence] not in "([" and (found := bare(text, sentence, grammar)):
-        return found
+    if statement := line_value(text, line, grammar):
+        return statement
+    if sentence > line and text[sentence] not in "([" and (statement := bare(text, sentence, grammar)):
+        return statement
     return (
         stated(text, sentence, grammar)
         or closing(text, sentence, grammar)
@@ -208,21 +210,21 @@ _IN_BRACKETS = re.compile(r"(?:The|This) [a-z]+ (?:is|does|has|was)\b[^\n\"â€œâ€
 
 
 def chosen(text: str, grammar: Grammar, form: AnswerForm) -> Statement | None:
-    """The rating where the form puts it; None where there is none, or where two differ."""
+    """The rating where the form puts it; None if there is none, or where two differ."""
     labels = labelled(text, grammar)
     last = form == "analyze-rate"
     place = (_last if last else _opening)(text, grammar)
     for kinds in ((FINAL,), (LABELLED,)) if last else ((FINAL, LABELLED),):
-        found = [s for s in labels if s.kind in kinds]
-        if found:
-            other = place is not None and place.number != found[0].number and not _within(place, labels)
-            return found[-1 if last else 0] if len(distinct(found)) == 1 and not other else None
+        fitting = [s for s in labels if s.kind in kinds]
+        if fitting:
+            other = place is not None and place.number != fitting[0].number and not _within(place, labels)
+            return fitting[-1 if last else 0] if len(distinct(fitting)) == 1 and not other else None
     if place is not None:
         return place if last or not _differs_at_the_end(place, text, grammar) else None
-    if found := [s for s in labels if s.kind == NAMED]:
-        first = not last and "\n" not in text[: found[0].value_start].strip()
-        alone = grammar.names or first or _stands_alone(found[0], text, grammar)
-        return found[0] if len(distinct(found)) == 1 and alone else None
+    if fitting := [s for s in labels if s.kind == NAMED]:
+        first = not last and "\n" not in text[: fitting[0].value_start].strip()
+        alone = grammar.names or first or _stands_alone(fitting[0], text, grammar)
+        return fitting[0] if len(distinct(fitting)) == 1 and alone else None
     return None if last else _elsewhere(text, grammar, form)
 
 
@@ -256,30 +258,34 @@ def _within(place: Statement, labels: Sequence[Statement]) -> bool:
 
 def _elsewhere(text: str, grammar: Grammar, form: AnswerForm) -> Statement | None:
     """The value behind a first line that says nothing, and in free words at the end or in brackets."""
-    if (preamble := _PREAMBLE.match(text)) and (found := line_value(text, preamble.end(), grammar)):
-        return found
+    if (preamble := _PREAMBLE.match(text)) and (statement := line_value(text, preamble.end(), grammar)):
+        return statement
     if "\n" not in text and form in ("rate-explain", "free-text"):
-        found = _last(text, grammar)
-        if found is not None:
-            return found
+        statement = _last(text, grammar)
+        if statement is not None:
+            return statement
     if form != "free-text":
         return boxed_at_end(text, 0, grammar)
     if match := _IN_BRACKETS.match(text):
-        found = bare(text, match.end(), grammar)
-        return found if found is not None and text[found.value_end : found.value_end + 1] == ")" else None
+        statement = bare(text, match.end(), grammar)
+        return (
+            statement
+            if statement is not None and text[statement.value_end : statement.value_end + 1] == ")"
+            else None
+        )
     if text.count("(") == 1 and (alone := _ALONE_IN_BRACKETS.search(text, max(0, len(text) - 40))):
         return bare(text, alone.end(), grammar)
     return _last(text, grammar)
 
 
-def _may_go_on(found: Statement, words: str, text: str, form: AnswerForm, scale: Scale) -> bool:
+def _may_go_on(statement: Statement, words: str, text: str, form: AnswerForm, scale: Scale) -> bool:
     """Whether the number that ends a cut off answer may begin a longer one, or a sentence."""
-    if words[found.value_end :].strip(" .*") or text.endswith("\n"):
+    if words[statement.value_end :].strip(" .*") or text.endswith("\n"):
         return False
-    if not FORMS[form].alone or found.kind in (LABELLED, FINAL, NAMED) or found.rule == "stated":
+    if not FORMS[form].alone or statement.kind in (LABELLED, FINAL, NAMED) or statement.rule == "stated":
         return True
     return form != "letters" and (
-        not found.number.is_integer() or "." in words or _has_longer(found.number, scale)
+        not statement.number.is_integer() or "." in words or _has_longer(statement.number, scale)
     )
 
 
@@ -323,7 +329,7 @@ def _read_yes_no(answer: str, asked: str, scale: Scale) -> float | None:
 
 
 def read_object(text: str, metrics: Mapping[str, str]) -> dict[str, str] | None:
-    """Metric -> what the JSON of an answer says about it, as text; None where it holds no such object.
+    """Metric -> what the JSON of an answer says about it, as text; None if it holds no such object.
 
     Keys are compared without case, spaces, `_` and `-`; `<metric>_score` is that of the metric, and with one
     metric `score` is enough. Where a metric has an object of its own, its `score`, `rating`, `value` and the
@@ -333,8 +339,8 @@ def read_object(text: str, metrics: Mapping[str, str]) -> dict[str, str] | None:
     shown = readable(text)
     if isinstance(shown, Extracted):
         return None
-    told: dict[str, set[str]] = {}
+    by_metric: dict[str, set[str]] = {}
     for value in objects.own_objects(shown, objects.objects(shown)):
-        for name, said in objects.of_metrics(value, metrics).items():
-            told.setdefault(name, set()).add(said)
-    return {name: said.pop() for name, said in told.items() if len(said) == 1} or None
+        for name, values in objects.of_metrics(value, metrics).items():
+            by_metric.setdefault(name, set()).add(values)
+    return {name: values.pop() for name, values in by_metric.items() if len(values) == 1} or None

@@ -142,8 +142,10 @@ _SIGNED_GAP = r"[ \n\"'(\[{:=|>✅❌]{0,12}"
 @functools.lru_cache(maxsize=256)
 def _label(names: tuple[str, ...], signed: bool) -> re.Pattern[str]:
     """A label, up to the place of its value."""
-    own = "|".join(re.escape(name).replace(r"\ ", "[ -]") for name in sorted(names, key=len, reverse=True))
-    known = own or "|".join([*CRITERIA, _CRITERIA_SIGNS])
+    names_of_metric = "|".join(
+        re.escape(name).replace(r"\ ", "[ -]") for name in sorted(names, key=len, reverse=True)
+    )
+    known = names_of_metric or "|".join([*CRITERIA, _CRITERIA_SIGNS])
     about = rf"(?:{_IT}|(?:its |the |overall )?(?:{known}|quality))"
     of_what = (
         rf"(?: (?:for|of|on|in) {about}){{0,3}}(?: (?:that )?i(?:'d| would)? (?:give"
@@ -374,7 +376,7 @@ def starts(text: str) -> Iterator[int]:
 
 def labelled(text: str, grammar: Grammar) -> list[Statement]:
     """Every value behind a label with which a line or a sentence begins."""
-    pattern, found, done = _label(grammar.names, grammar.signed), [], 0
+    pattern, statements, done = _label(grammar.names, grammar.signed), [], 0
     for start in starts(text):
         if start < done:
             continue
@@ -383,9 +385,9 @@ def labelled(text: str, grammar: Grammar) -> list[Statement]:
         if statement is None and text.startswith("[[", start):
             statement = bare(text, start, grammar)
         if statement is not None and not _in_an_item(text, start):
-            found.append(statement)
+            statements.append(statement)
             done = statement.value_end
-    return found
+    return statements
 
 
 def _in_an_item(text: str, start: int) -> bool:
@@ -454,10 +456,10 @@ def _after_a_word(text: str, start: int, grammar: Grammar) -> Statement | None:
 def stated(text: str, start: int, grammar: Grammar) -> Statement | None:
     """The value that the judge gives in a sentence that begins at `start`, in words of its own."""
     match = _STATED.match(text, start, min(len(text), start + _LONGEST_LEAD))
-    found = None if match is None else _of_words(text, match.start(), match.end(), grammar)
-    if match and found and match["high"] and float(match["high"]) != grammar.whole:
-        return found._replace(number=math.nan)
-    return found
+    statement = None if match is None else _of_words(text, match.start(), match.end(), grammar)
+    if match and statement and match["high"] and float(match["high"]) != grammar.whole:
+        return statement._replace(number=math.nan)
+    return statement
 
 
 def stated_label(text: str, start: int, grammar: Grammar) -> Statement | None:

@@ -24,7 +24,7 @@ class Value(NamedTuple):
 
 
 ReadValue = Callable[[str, int], Value | None]
-"""Reads the value that begins at a place of a text; None where none does."""
+"""Reads the value that begins at a place of a text; None if none does."""
 
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"

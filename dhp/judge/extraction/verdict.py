@@ -216,9 +216,9 @@ def _alone(words: str, start: int, *, strict: bool) -> tuple[int, str, int] | No
 def _statements(words: str) -> Iterator[tuple[int, str, int]]:
     done = 0
     for start in _clauses(words):
-        if start >= done and (found := _statement(words, start)):
-            yield found
-            done = found[2]
+        if start >= done and (statement := _statement(words, start)):
+            yield statement
+            done = statement[2]
     yield from _brackets_at_end(words)
 
 
@@ -262,13 +262,13 @@ def read_verdict(answer: str, form: AnswerForm, *, scale: Scale = TEN) -> Extrac
     shown = readable(answer)
     if isinstance(shown, Extracted):
         return shown
-    found = objects.objects(shown)
-    words = unquoted(plain(objects.without_objects(shown, found)))
-    own = list(objects.own_objects(shown, found))
+    parts = objects.objects(shown)
+    words = unquoted(plain(objects.without_objects(shown, parts)))
+    answers = list(objects.own_objects(shown, parts))
     if form == "two-scores":
-        return _of_two_scores(words, own, scale)
-    said = {_of_text(text) for value in own for text in objects.of_rating(value, (), _KEYS)}
-    places = [(each, "json", 0) for each in said if each is not None] or list(_places(words, form))
+        return _of_two_scores(words, answers, scale)
+    verdicts = {_of_text(text) for value in answers for text in objects.of_rating(value, (), _KEYS)}
+    places = [(each, "json", 0) for each in verdicts if each is not None] or list(_places(words, form))
     if not places:
         return Extracted("refused") if holds_refusal(words) else UNPARSED
     if len({choice for choice, *_ in places}) > 1:
@@ -283,10 +283,10 @@ def _of_text(text: str) -> int | None:
 
 def _places(words: str, form: AnswerForm) -> Iterator[tuple[int, str, int]]:
     """The verdicts that count: those in brackets or behind labels, else the sentence or line of the form."""
-    found = list(_statements(words))
+    statements = list(_statements(words))
     line = words.rfind("\n") + 1
     sentence = last_sentence(words)
-    strict = [f for f in found if f[1] in ("bracketed", "labelled")]
+    strict = [f for f in statements if f[1] in ("bracketed", "labelled")]
     if strict:
         yield from strict
         return
@@ -297,14 +297,14 @@ def _places(words: str, form: AnswerForm) -> Iterator[tuple[int, str, int]]:
             or _alone(words, sentence, strict=True)
         ):
             yield alone
-        elif found:
-            last = [f for f in found if f[1] != "worse"] or found
+        elif statements:
+            last = [f for f in statements if f[1] != "worse"] or statements
             yield last[-1]
         return
     if alone := _alone(words, 0, strict=False):
         yield alone
         return
-    better = [f for f in found if f[1] != "worse"] or found
+    better = [f for f in statements if f[1] != "worse"] or statements
     yield from better if form == "bare" else better[:1]
 
 
@@ -343,12 +343,12 @@ _SCORE_LABEL = re.compile(
 _BETWEEN = re.compile(r"(?:[ \t]*[,;:/|)]?[ \t]*(?:and |vs\.? |- |to )?[ \t]*)")
 
 
-def _of_two_scores(words: str, own: Sequence[object], scale: Scale) -> Extracted:
+def _of_two_scores(words: str, answers: Sequence[object], scale: Scale) -> Extracted:
     """The choice by the two scores, in one line or in one each, with which an answer begins.
 
     Lines without a score may stand before it if they say no number, or that of the scale.
     """
-    values = _scores_of_objects(own, scale) or _scores_of_lines(words, scale)
+    values = _scores_of_objects(answers, scale) or _scores_of_lines(words, scale)
     if len(values) != 2:
         return Extracted("refused") if not values and holds_refusal(words) else UNPARSED
     first, second = values
@@ -357,10 +357,10 @@ def _of_two_scores(words: str, own: Sequence[object], scale: Scale) -> Extracted
     return Extracted("scored", _better(first, second), "two-scores", scores=(first, second))
 
 
-def _scores_of_objects(own: Sequence[object], scale: Scale) -> list[float]:
+def _scores_of_objects(answers: Sequence[object], scale: Scale) -> list[float]:
     """The values of an object with one key for each text."""
-    for value in own:
-        found: dict[str, float] = {}
+    for value in answers:
+        by_text: dict[str, float] = {}
         for key, inner in value.items() if isinstance(value, dict) else ():
             place = [w for w in objects.key_words(key) if w in ("a", "b", "1", "2")] or re.findall(
                 r"[12]\Z", key
@@ -368,9 +368,9 @@ def _scores_of_objects(own: Sequence[object], scale: Scale) -> list[float]:
             text = objects.as_text(inner)
             number = None if text is None else number_reader(scale)(text, 0)
             if len(place) == 1 and number is not None and number.end == len(str(text)):
-                found[place[0]] = number.number
-        if set(found) in ({"a", "b"}, {"1", "2"}):
-            return [found[key] for key in sorted(found)]
+                by_text[place[0]] = number.number
+        if set(by_text) in ({"a", "b"}, {"1", "2"}):
+            return [by_text[key] for key in sorted(by_text)]
     return []
 
 
@@ -391,7 +391,7 @@ def _scores_of_lines(words: str, scale: Scale) -> list[float]:
 
 
 def _scores_of_line(line: str, scale: Scale) -> list[float]:
-    """The one or two scores that a line states; empty where it says anything else before them."""
+    """The one or two scores that a line states; empty if it says anything else before them."""
     read, values, place, texts = number_reader(scale), list[float](), 0, set[str]()
     if re.match(r"\W{0,4}\d[.)] \W{0,4}\d", line):  # a mark of a list
         return []

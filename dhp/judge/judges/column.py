@@ -37,7 +37,7 @@ class ColumnJudge(Judge):
         return computed_task(task, name, self.column, Scale(min=ends[0], max=ends[1]))
 
     def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
-        """Raises `InputError` where no original, or no degraded text, has a score."""
+        """Raises `InputError` if no original, or no degraded text, has a score."""
         originals = [c for c in candidates if c.variant == ORIGINAL]
         degraded = [c for c in candidates if c.variant != ORIGINAL]
         if self.cells is not None:
@@ -128,12 +128,12 @@ def column_judge(model: str, seed: int = 0) -> ColumnJudge:
 def _cells(path: Path, column: str) -> dict[tuple[str, str], str]:
     table = read_table(path)
     table.need(["example", "variant", column])
-    found: dict[tuple[str, str], str] = {}
+    cells: dict[tuple[str, str], str] = {}
     for row in table.rows:
         variant = row.text("variant") if row.has("variant") else ORIGINAL
         text = (row.text("example"), variant)
-        if text in found:
+        if text in cells:
             raise row.fault(f"duplicate score of example '{text[0]}', variant '{variant}'")
         if row.has(column):
-            found[text] = as_text(row.value(column)) or ""
-    return found
+            cells[text] = as_text(row.value(column)) or ""
+    return cells

@@ -53,13 +53,13 @@ class JudgementsJudge(Judge):
 
     def asked_about(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """The texts with a recorded judgement whose original has one, too."""
-        found = with_original(candidates, lambda c: (c.example, c.variant) in self._judgements)
-        if not any(c.level for c in found):
+        kept = with_original(candidates, lambda c: (c.example, c.variant) in self._judgements)
+        if not any(c.level for c in kept):
             raise InputError(
                 f"model '{self.model}': has no judgement of any of these texts; example and variant must be "
                 "named in the file as in the data"
             )
-        return found
+        return kept
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """The recorded ratings of every text."""
@@ -93,18 +93,18 @@ def recorded_judges(model: str) -> list[JudgementsJudge]:
                 )
             frame = frame[frame[key] == wanted]
     pairwise = is_pairwise(frame.columns)
-    found = []
+    verdicts = []
     for (name, protocol), part in frame.groupby(["model", "protocol"], sort=False):
         ratings = _ratings(part, str(path))
         way = f"pairwise:{protocol if protocol != 'none' else 'recorded'}" if pairwise else str(protocol)
-        found.append(JudgementsJudge(str(name), way, ratings, pairwise=pairwise))
-    return found
+        verdicts.append(JudgementsJudge(str(name), way, ratings, pairwise=pairwise))
+    return verdicts
 
 
 def _ratings(part: "pd.DataFrame", place: str) -> dict[tuple[str, str], list[Rating]]:
     """(example, variant) -> its ratings; samples without a number are counted in their order."""
     counts: dict[tuple[str, str, str], int] = defaultdict(int)
-    found: dict[tuple[str, str], list[Rating]] = defaultdict(list)
+    by_text: dict[tuple[str, str], list[Rating]] = defaultdict(list)
     seen: set[tuple[str, str, str, int]] = set()
     for row in part.to_dict("records"):
         key = str(row["example"]), str(row["variant"]), metric_name(str(row["metric"]))
@@ -118,10 +118,10 @@ def _ratings(part: "pd.DataFrame", place: str) -> dict[tuple[str, str], list[Rat
         score = _number(row["score"], f"{place}: example '{key[0]}', variant '{key[1]}'")
         status = "scored" if score is not None else _reason(row.get("status"), place)
         rule = row.get("rule")
-        found[key[:2]].append(
+        by_text[key[:2]].append(
             Rating(*key, sample, score, status, None, rule if isinstance(rule, str) else None)
         )
-    return found
+    return by_text
 
 
 def _reason(status: object, place: str) -> RatingStatus:

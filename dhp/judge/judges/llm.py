@@ -54,10 +54,10 @@ class _AskingJudge(Judge):
     ) -> Iterator[tuple[R, Reply | Failure]]:
         """As `answers_read`; how many answers were asked again is said at the end."""
         asked = again = then_read = 0
-        for found, answer in answers_read(self.cached_model, requests, first, second, short):
-            asked, again = asked + 1, again + is_second(found)
-            then_read += is_second(found) and found.status != "unparsed"
-            yield found, answer
+        for rating, answer in answers_read(self.cached_model, requests, first, second, short):
+            asked, again = asked + 1, again + is_second(rating)
+            then_read += is_second(rating) and rating.status != "unparsed"
+            yield rating, answer
         if again:
             logging.getLogger("dhp").warning(
                 "%s (%s): %s of %s answers asked again, as they could not be read; %s of these then were",
@@ -151,16 +151,16 @@ class LlmJudge(_AskingJudge):
 
         With the steps that the model wrote, once it has been asked for them.
         """
-        found = []
+        readable = []
         for request in self.builder.requests([candidate], task, self.auto_steps.get(task.task)):
             metric, form = asked_for(request)[0].metric, self.builder.form(request.samples[0])
-            found.append({"metric": metric, "answer": str(form), "prompt": request.prompt})
-        return found
+            readable.append({"metric": metric, "answer": str(form), "prompt": request.prompt})
+        return readable
 
     def remedy(self, ratings: Sequence[Rating], task: Task) -> str:
         """One answer without a score, why there is none in such answers, and what most likely helps."""
-        own, tokens = bool(self.builder.prompt_files), self.builder.protocol.max_tokens
-        helps = remedy(ratings, task, tokens=tokens, cut_off=self.cut_off, prompt_files=own)
+        has_prompt_files, tokens = bool(self.builder.prompt_files), self.builder.protocol.max_tokens
+        helps = remedy(ratings, task, tokens=tokens, cut_off=self.cut_off, prompt_files=has_prompt_files)
         counted = reasons(ratings, self.cut_off)
         return f"{counted}; one of them is {sample_answer(ratings)}; likely remedy: {helps}"
 
@@ -257,10 +257,10 @@ class LlmJudge(_AskingJudge):
         place = (asked[0].example, asked[0].variant, sample)
         about = [metrics[rating.metric] for rating in asked]
         text = without_echo(outcome.text, texts[place[:2]])
-        own = outcome if text == outcome.text else replace(outcome, text=text)
+        shown = outcome if text == outcome.text else replace(outcome, text=text)
         return [
             metric_rating(read, metric, form, place, raw)
-            for metric, read in self._read_each(own, about, form)
+            for metric, read in self._read_each(shown, about, form)
         ]
 
     def _read_each(
@@ -310,12 +310,12 @@ class LlmPairwiseJudge(_AskingJudge, PairwiseJudge):
         Raises `InputError` if no request can succeed, or the protocol needs log-probabilities and the server
         gives none, and `StoppedEarly` at a limit.
         """
-        found: dict[tuple[int, str], list[PairVerdict]] = defaultdict(list)
+        by_text: dict[tuple[int, str], list[PairVerdict]] = defaultdict(list)
         for verdict in self._answered(self.pair_requests(pairs, task, metrics)):
-            found[id(verdict.pair), verdict.metric].append(verdict)
+            by_text[id(verdict.pair), verdict.metric].append(verdict)
             yield verdict
         if self.builder.protocol.final:
-            yield from self._answered(self.builder.final_requests(found.values(), task))
+            yield from self._answered(self.builder.final_requests(by_text.values(), task))
 
     def _answered(self, requests: Iterable[Request]) -> Iterator[PairVerdict]:
         """The verdicts of the answers to requests."""

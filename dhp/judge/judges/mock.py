@@ -137,9 +137,9 @@ class MockJudge(Judge):
         return middle + slope * (quality - middle) + added
 
     def _sensitivity(self, candidate: Candidate) -> float:
-        own, variant = self.dials.sensitivities, candidate.variant
+        sensitivities, variant = self.dials.sensitivities, candidate.variant
         otherwise = 0.0 if candidate.level in PROBES else self.dials.sensitivity
-        return own.get(variant, own.get(parse_variant(variant).perturber, otherwise))
+        return sensitivities.get(variant, sensitivities.get(parse_variant(variant).perturber, otherwise))
 
 
 @functools.lru_cache(maxsize=65_536)
@@ -164,7 +164,7 @@ def mock_judge(name: str, seed: int = 0) -> MockJudge:
     one_of("mock judge", kind, KINDS)
     dials = KINDS[kind]
     changes: dict[str, Any] = {}
-    own: dict[str, float] = {}
+    weights: dict[str, float] = {}
     names = ("style", *_NUMBERS)
     try:
         for key, value in settings.items():
@@ -175,8 +175,8 @@ def mock_judge(name: str, seed: int = 0) -> MockJudge:
             elif difflib.get_close_matches(key, names, cutoff=0.8):
                 raise InputError(f"unknown dial '{key}'; {suggest(key, names)}")
             else:
-                own[key] = _number(key, value)
-        dials = replace(dials, **changes, sensitivities=own)
+                weights[key] = _number(key, value)
+        dials = replace(dials, **changes, sensitivities=weights)
     except InputError as e:
         raise InputError(f"model '{name}': {e}") from None
     return MockJudge(name, dials, seed)

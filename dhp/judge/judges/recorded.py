@@ -74,13 +74,13 @@ def read_recorded(path: Path) -> Iterator[RecordedAnswer]:
     """
     seen: dict[RecordedAnswer, set[int]] = defaultdict(set)
     for file in inner_files(path, (".jsonl", ".json", ".gz"), "recorded answers"):
-        for row, found in _answers(file):
-            samples = seen[replace(found, sample=0, answer="")]
-            sample = len(samples) if found.sample < 0 else found.sample
+        for row, answer in _answers(file):
+            samples = seen[replace(answer, sample=0, answer="")]
+            sample = len(samples) if answer.sample < 0 else answer.sample
             if sample in samples:
                 raise row.fault(f"duplicate sample {sample} of this example, variant and metric")
             samples.add(sample)
-            yield replace(found, sample=sample)
+            yield replace(answer, sample=sample)
 
 
 def dialogue_id(source: str, context: str) -> str:
@@ -157,8 +157,8 @@ def _items(file: Path, name: str, text: str) -> Iterator[tuple[Row, RecordedAnsw
         if not isinstance(answers, list):
             raise row.fault("'all_responses' is not a list; allowed: the list of answers")
         for each in answers:
-            said = _answer_text(Row(place, {"all_responses": each}), "all_responses")
-            yield row, RecordedAnswer(*key, said, protocol, model)
+            answered = _answer_text(Row(place, {"all_responses": each}), "all_responses")
+            yield row, RecordedAnswer(*key, answered, protocol, model)
 
 
 class RecordedJudge(Judge):
@@ -195,7 +195,9 @@ class RecordedJudge(Judge):
     def _say_repeated(self, file: str) -> None:
         """A warning where some texts have more answers than most: their mean would count in silence."""
         usual = min(multimode(map(len, self._answers.values())))
-        several = [{a.answer for a in found} for found in self._answers.values() if len(found) > usual]
+        several = [
+            {a.answer for a in recorded} for recorded in self._answers.values() if len(recorded) > usual
+        ]
         if several:
             logging.getLogger("dhp").warning(
                 "%s: %d of %d texts and metrics have more than %d answer%s, %d of them different ones; "
@@ -215,7 +217,7 @@ class RecordedJudge(Judge):
         return with_original(candidates, lambda c: (c.example, names[c.variant]) in recorded) or candidates
 
     def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
-        """Raises `InputError` where originals are to be rated and no recorded variant plays the original."""
+        """Raises `InputError` if originals are to be rated and no recorded variant plays the original."""
         if any(c.variant == ORIGINAL for c in candidates):
             self._need_original()
 
@@ -250,16 +252,16 @@ class RecordedJudge(Judge):
         self, answers: Sequence[RecordedAnswer], key: str, wanted: str | None
     ) -> list[RecordedAnswer]:
         """The answers of one model, or one protocol."""
-        there = {getattr(answer, key) for answer in answers}
-        if wanted is None and len(there) == 1:
+        values = {getattr(answer, key) for answer in answers}
+        if wanted is None and len(values) == 1:
             return list(answers)
-        names = [name or "" for name in there]
+        names = [name or "" for name in values]
         if wanted is None:
             raise InputError(
                 f"model '{self.model}': several {key}s are recorded; choose one by {key}=NAME; "
                 f"{suggest('', names)}"
             )
-        if wanted not in there:
+        if wanted not in values:
             raise InputError(
                 f"model '{self.model}': no {key} '{wanted}' is recorded; {suggest(wanted, names)}"
             )

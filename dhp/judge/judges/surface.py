@@ -1,7 +1,7 @@
 """A judge that needs no model: classical features of the text's surface, openly weighted.
 
 A feature of the language, or of the agreement with the source, is a number in [0, 1] for a case; higher is
-better, and None where there is nothing to go by.
+better, and None if there is nothing to go by.
 """
 
 import functools
@@ -72,15 +72,15 @@ def _evidence(stem: str, source: Text) -> float:
 
 def support(case: Case) -> float | None:
     """The share of what the text says that is in the source: names and numbers first, rare words next."""
-    found = total = 0.0
+    supported = total = 0.0
     for word in case.text.content.values():
         weight = rarity(word.lower) * (_NAME_WEIGHT if word.name else 1)
-        found += weight * _evidence(word.stem, case.source)
+        supported += weight * _evidence(word.stem, case.source)
         total += weight
     for number in case.text.digits:
-        found += _NAME_WEIGHT * (number in case.source.numbers)
+        supported += _NAME_WEIGHT * (number in case.source.numbers)
         total += _NAME_WEIGHT
-    return _concave_share(found, total)
+    return _concave_share(supported, total)
 
 
 def coverage(case: Case) -> float | None:
@@ -95,11 +95,11 @@ def continuation(case: Case) -> float | None:
     if len(case.text.sentences) != 1:
         return None
     late = frozenset[str]().union(*(sentence.stems for sentence in case.source.sentences[-_LAST:]))
-    found = sum(
+    supported = sum(
         weight * (1.0 if stem in late else _EARLIER * _evidence(stem, case.source))
         for stem, weight in case.text.stems.items()
     )
-    return _concave_share(found, sum(case.text.stems.values()))
+    return _concave_share(supported, sum(case.text.stems.values()))
 
 
 def _significant(number: str) -> str:
@@ -370,7 +370,7 @@ METRICS = {**_METRICS, **{name: _METRICS[like] for name, like in _LIKE.items()}}
 
 
 def _quality(metric: str, case: Case, known: dict[Feature, float | None]) -> float | None:
-    """Quality in [0, 1]; 0 for a text without words, None where no feature applies.
+    """Quality in [0, 1]; 0 for a text without words, None if no feature applies.
 
     `known` keeps what other metrics have computed.
     """

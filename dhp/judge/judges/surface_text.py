@@ -269,7 +269,7 @@ class Case:
     text: Text
     source: Text
     question: Text
-    """Question of the task; empty where the task has none."""
+    """Question of the task; empty if the task has none."""
     vocabulary: frozenset[str]
     """Lower-case words of all English sources of the dataset."""
 

@@ -11,7 +11,7 @@ from dhp.cli.options import Command
 
 @click.command("early-stopping", cls=Command, common=COMMON)
 @run_options
-def early_stopping(**given: Any) -> None:
+def early_stopping(**options: Any) -> None:
     """Benchmark that stops rating a kind of damage once its verdict is decided.
 
     There are four looks, after a quarter, a half, three quarters and all of the texts, which share the error
@@ -21,12 +21,12 @@ def early_stopping(**given: Any) -> None:
     """
     from dhp.plugins.adaptive.early_stopping import early_stopping as run
 
-    RunOptions(**given).carry_out(run, "kinds of damage that are decided early need fewer ratings")
+    RunOptions(**options).carry_out(run, "kinds of damage that are decided early need fewer ratings")
 
 
 @click.command("find-threshold", cls=Command, common=COMMON)
 @run_options
-def find_threshold(**given: Any) -> None:
+def find_threshold(**keywords: Any) -> None:
     """Find the smallest dose that is noticed (T75) with few calls.
 
     Doses are chosen by the ratings that came before: about a third of the calls of a grid of seven doses.
@@ -37,6 +37,6 @@ def find_threshold(**given: Any) -> None:
     from dhp.plugins.adaptive.threshold_search import DOSES
     from dhp.plugins.adaptive.threshold_search import find_threshold as run
 
-    options = RunOptions(**given)
+    options = RunOptions(**keywords)
     options = replace(options, choice=replace(options.choice, doses=options.choice.doses or DOSES))
     options.carry_out(run, "doses are chosen as ratings come in, and most texts are never rated")

@@ -51,12 +51,12 @@ def _find_threshold(spec: RunSpec, progress: Progress | None, context: RequestCo
     plain, judge, parts = prepared(spec, progress, context)
     if judge.pairwise:
         raise InputError(f"judge '{judge.model}': compares texts; a threshold needs one that rates")
-    own = [part.judged_by(spec.metrics) for part in parts]
-    own = [part.judged_as(judge.own_task(part.dataset.task, part.candidates())) for part in own]
-    judge = judge.with_token_limit([(part.candidates(), part.dataset.task) for part in own])
+    judged = [part.judged_by(spec.metrics) for part in parts]
+    judged = [part.judged_as(judge.own_task(part.dataset.task, part.candidates())) for part in judged]
+    judge = judge.with_token_limit([(part.candidates(), part.dataset.task) for part in judged])
     chosen = [
-        restricted(part, _searched(judge, each, spec.seed, numbered(progress, number, len(own))))
-        for number, (part, each) in enumerate(zip(parts, own, strict=True), 1)
+        restricted(part, _searched(judge, each, spec.seed, numbered(progress, number, len(judged))))
+        for number, (part, each) in enumerate(zip(parts, judged, strict=True), 1)
     ]
     return run_within(replace(plain, perturbed=chosen, out=spec.out), progress, context)
 
@@ -160,7 +160,7 @@ class Search:
 
         Beside the original if no harmless copy has a score; without metrics that lack one.
         """
-        found = {}
+        free = {}
         for metric in self._metrics:
             sides = [self._scores.get((example, name, metric)) for name in (*self._edits, ORIGINAL)]
             before, after = next(filter(None, sides), None), self._scores.get((example, variant, metric))
@@ -168,20 +168,20 @@ class Search:
                 size = max(np.abs(before).mean(), np.abs(after).mean())
                 drop = fmean(before) - fmean(after)
                 tied = abs(drop) <= rounding_error(size, max(len(before), len(after)))
-                found[metric] = 0.5 if tied else float(drop > 0)
-        return found
+                free[metric] = 0.5 if tied else float(drop > 0)
+        return free
 
     def _choose(self, perturber: _Perturber) -> None:
         for wanted in perturber.state.next_doses(min(AT_ONCE, perturber.left)) if perturber.left else ():
             near = sorted(perturber.variants, key=lambda dose: abs(math.log(dose / wanted)))
-            found = next((at for dose in near if (at := self._free(perturber, dose))), None)
-            if found is None:
+            nearest = next((at for dose in near if (at := self._free(perturber, dose))), None)
+            if nearest is None:
                 perturber.left = 0
                 return
             perturber.left -= 1
-            perturber.pending.append(found)
-            perturber.order.remove(found[0])
-            perturber.order.append(found[0])
+            perturber.pending.append(nearest)
+            perturber.order.remove(nearest[0])
+            perturber.order.append(nearest[0])
 
     def _free(self, perturber: _Perturber, dose: int) -> tuple[str, int] | None:
         """The next example that has this dose and was not asked about in it."""
@@ -210,10 +210,10 @@ def _by_perturber(candidates: Iterable[Candidate]) -> dict[str, dict[int, str]]:
         if dose is not None:
             by_dose = counts.setdefault(perturber, {})
             by_dose[dose] = by_dose.get(dose, 0) + 1
-    found = {}
+    thresholds = {}
     for perturber, by_dose in counts.items():
         least = _COMMON * max(by_dose.values())
         doses = sorted(dose for dose, count in by_dose.items() if count >= least)
         if len(doses) > 1:
-            found[perturber] = {dose: f"{perturber}.k{dose}" for dose in doses}
-    return found
+            thresholds[perturber] = {dose: f"{perturber}.k{dose}" for dose in doses}
+    return thresholds

@@ -38,7 +38,7 @@ class PairwiseChanges(AnswerChanges):
         """The protocol with these changes."""
         from dhp.content.catalog import read_pairwise
 
-        return read_pairwise(self.protocol, **self.given({"ties": self.ties}))
+        return read_pairwise(self.protocol, **self.values_with({"ties": self.ties}))
 
 
 BATTLE_PROMPTS = click.option(

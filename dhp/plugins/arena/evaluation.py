@@ -340,7 +340,7 @@ class Work:
     def judges(self, *, dry: bool = False) -> Iterator[tuple[CategoryPlan, Judge]]:
         """The judge of each category that has answers and metrics of the judge."""
         model, options = self.asked.cached_model, self.options
-        changes = self.changes.given({}) | {"language": self.plan.language}
+        changes = self.changes.values_with({}) | {"language": self.plan.language}
         if self.changes.extraction not in (None, "parse"):
             changes["answer"] = "score-only"
         protocol = override(evaluation_protocol(), **changes)

@@ -87,7 +87,7 @@ class JudgePrompt:
     def changed(self, change: Change, sentence: str = "") -> "JudgePrompt":
         """The prompt with a change; `sentence` is the text that a model wrote.
 
-        Raises `Unusable` where the change does not fit the prompt, or changes nothing.
+        Raises `Unusable` if the change does not fit the prompt, or changes nothing.
         """
         self._check_fits(change)
         addition = sentence or self._addition(change)
@@ -119,15 +119,15 @@ class JudgePrompt:
 
     def _settings(self, change: Change) -> dict[str, Any]:
         """The settings of the protocol that change; limits and samples never fall but where one is enough."""
-        found = dict(change.protocol)
+        settings = dict(change.protocol)
         if self.protocol.answer == "json":
-            found.pop("answer", None)
-        if "max_tokens" in found:
-            found["max_tokens"] = max(found["max_tokens"], self.protocol.max_tokens)
-        if found.get("samples", 1) > 1:
-            found["samples"] = max(found["samples"], self.protocol.samples)
-            found["temperature"] = self.protocol.temperature or found["temperature"]
-        return found
+            settings.pop("answer", None)
+        if "max_tokens" in settings:
+            settings["max_tokens"] = max(settings["max_tokens"], self.protocol.max_tokens)
+        if settings.get("samples", 1) > 1:
+            settings["samples"] = max(settings["samples"], self.protocol.samples)
+            settings["temperature"] = self.protocol.temperature or settings["temperature"]
+        return settings
 
     def _addition(self, change: Change) -> str:
         texts = {"numbers": change.numbers, "words": change.words, "object": change.object}
@@ -140,7 +140,7 @@ class JudgePrompt:
         return fill(texts[kind], self._points()) if "{{" in texts[kind] else texts[kind]
 
     def _points(self) -> dict[str, str]:
-        """The points of the scale; raises `Unusable` where metrics have several scales."""
+        """The points of the scale; raises `Unusable` if metrics have several scales."""
         scales = {(m.scale.min, m.scale.max, m.lower_is_better, *m.labels) for m in self.metrics}
         if len(scales) > 1:
             raise Unusable("its metrics have several scales")
@@ -153,7 +153,7 @@ class JudgePrompt:
 
 
 def usable_sentence(answer: str) -> str:
-    """The sentence in the answer of a model; raises `Unusable` where it would break a prompt."""
+    """The sentence in the answer of a model; raises `Unusable` if it would break a prompt."""
     sentence = " ".join(printable(answer).split()).strip('"“” ')
     if not sentence or len(sentence) > _LONGEST:
         raise Unusable("the model wrote no sentence" if not sentence else "the model wrote too long a text")
@@ -167,6 +167,6 @@ def _with(text: str, addition: str, *, cue: bool) -> str:
     if not addition:
         return text
     body = text.rstrip()
-    found = _CUE.search(body)
-    last = f"\n{found[0]}" if found and cue else ""
-    return f"{body[: found.start()].rstrip() if found else body}\n\n{addition.strip()}{last}\n"
+    match = _CUE.search(body)
+    last = f"\n{match[0]}" if match and cue else ""
+    return f"{body[: match.start()].rstrip() if match else body}\n\n{addition.strip()}{last}\n"

@@ -32,7 +32,7 @@ def missed_kinds(result: Result) -> list[str]:
 def written_sentence(model: str, settings: ModelSettings, prompt: str, kinds: Sequence[str]) -> str:
     """The sentence that the model writes for a prompt; stored, as every reply is.
 
-    Raises `Unusable` where it writes none that fits, and `StoppedEarly` where it cannot be asked now.
+    Raises `Unusable` if it writes none that fits, and `StoppedEarly` if it cannot be asked now.
     """
     return usable_sentence(settings.filled(partial(_asked, model, settings, prompt, kinds)))
 

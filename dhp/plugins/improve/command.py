@@ -78,8 +78,8 @@ def improve(
     check_filler(settings, (model,), dry_run=dry_run)
     asked = _asked(model, dataset, protocol[0], seed, Path(out), choice, criteria, changes, settings)
     if dry_run:
-        found = estimates(asked)
-        say(*estimates_shown(found), "", total(found))
+        priced = estimates(asked)
+        say(*estimates_shown(priced), "", total(priced))
         return
 
     trials = Trials(asked, say, progress=True)
@@ -99,9 +99,9 @@ def _check(model: str, dataset: Sequence[str], protocol: Sequence[str], changes:
         )
     if not changes.prompt_files:
         raise InputError("`prompt_files`: is missing; name the prompt that is to be improved")
-    for name, given in (("dataset", dataset), ("protocol", protocol)):
-        if len(given) > 1:
-            raise InputError(f"`{name}`: {len(given)} are given; a prompt is improved for one at a time")
+    for name, value in (("dataset", dataset), ("protocol", protocol)):
+        if len(value) > 1:
+            raise InputError(f"`{name}`: {len(value)} are given; a prompt is improved for one at a time")
 
 
 def _asked(

@@ -88,18 +88,18 @@ def race(old: str, changes: Sequence[str], compare: Compare, looks: int = len(LO
     A change is dropped if it is worse than the leader, one-sided, with an error of 5 % that all changes and
     all looks but the last share (Bonferroni).
     """
-    found = Race()
+    outcome = Race()
     error = ALPHA / max(1, (looks - 1) * len(changes))
     for look in range(looks):
-        for name in [name for name in changes if name not in {*found.dropped, *found.unusable}]:
-            with found.usable(name):
-                found.gains[name] = compare(old, name, look)
+        for name in [name for name in changes if name not in {*outcome.dropped, *outcome.unusable}]:
+            with outcome.usable(name):
+                outcome.gains[name] = compare(old, name, look)
         if look == looks - 1:
             break
-        leader = found.best or old
-        for name in [name for name in found.gains if name not in (leader, *found.dropped)]:
-            with found.usable(name):
-                behind = found.gains[name] if leader == old else compare(leader, name, look)
+        leader = outcome.best or old
+        for name in [name for name in outcome.gains if name not in (leader, *outcome.dropped)]:
+            with outcome.usable(name):
+                behind = outcome.gains[name] if leader == old else compare(leader, name, look)
                 if behind.difference < 0 and behind.p / 2 <= error:
-                    found.dropped[name] = look
-    return found
+                    outcome.dropped[name] = look
+    return outcome

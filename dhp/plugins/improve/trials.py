@@ -64,21 +64,21 @@ class Asked:
     def halves(self) -> tuple[list[str], list[str]]:
         """Ids of the examples to choose by, and of those to confirm by; clusters stay together.
 
-        Raises `InputError` where there are too few.
+        Raises `InputError` if there are too few.
         """
         data, clusters = self.dataset, self.dataset.clusters
-        found: tuple[list[str], list[str]] = ([], [])
+        halves: tuple[list[str], list[str]] = ([], [])
         together: dict[str, list[str]] = {}
         for example in data.examples:
             together.setdefault(clusters.get(example.id, example.id), []).append(example.id)
         for name in sorted(together, key=lambda name: key_digest(self.seed, "improve", data.name, name)):
-            min(found, key=len).extend(together[name])
-        if min(map(len, found)) < FEWEST // 2:
+            min(halves, key=len).extend(together[name])
+        if min(map(len, halves)) < FEWEST // 2:
             raise InputError(
-                f"{data.name}: {len(data.examples)} examples, {len(found[0])} to choose a change by and "
-                f"{len(found[1])} to confirm it; allowed: {FEWEST // 2} or more each, better 50"
+                f"{data.name}: {len(data.examples)} examples, {len(halves[0])} to choose a change by and "
+                f"{len(halves[1])} to confirm it; allowed: {FEWEST // 2} or more each, better 50"
             )
-        return found
+        return halves
 
     def part(self, ids: Sequence[str]) -> Dataset:
         """The data with the examples of these ids alone."""
@@ -88,7 +88,7 @@ class Asked:
     def claim(self) -> None:
         """Mark the folder as that of this judge and these texts.
 
-        Raises `InputError` where it holds what was made of others, which would stand beside the new.
+        Raises `InputError` if it holds what was made of others, which would stand beside the new.
         """
         original, data = self.original, self.dataset
         asked = [
@@ -150,7 +150,7 @@ class Outcome:
     """Texts at each look."""
     prompts: Mapping[str, JudgePrompt]
     confirmed: Gain | None
-    """Of the best change on the other texts; None where there is none."""
+    """Of the best change on the other texts; None if there is none."""
     alarms: Sequence[str] = ()
     """Harmless edits that the best change marks down on the other texts, unlike the judge as it was."""
 
@@ -181,22 +181,22 @@ class Trials:
     def outcome(self) -> Outcome:
         """Choose a change, and confirm it."""
         first = self._judged(ORIGINAL, 0).result
-        found = Race()
+        raced = Race()
         confirmed: Gain | None = None
         alarms: tuple[str, ...] = ()
         if (first.detection.avg or 0.0) < _PERFECT:
             names = [change.change for change in known_changes().changes]
-            found = race(ORIGINAL, names, self._compared, len(self.looks))
-            if found.best:
-                with found.usable(found.best):
-                    confirmed, alarms = self._confirmed(found.best)
+            raced = race(ORIGINAL, names, self._compared, len(self.looks))
+            if raced.best:
+                with raced.usable(raced.best):
+                    confirmed, alarms = self._confirmed(raced.best)
         last = max(look for name, look in self._done if name == ORIGINAL)
         return Outcome(
             self.asked,
             (len(self.halves[0]), len(self.halves[1])),
             self._done[ORIGINAL, last].result.detection.avg,
-            found,
-            {name: self._cost(name) for name in found.gains},
+            raced,
+            {name: self._cost(name) for name in raced.gains},
             first.cost is not None,
             self.looks,
             self._prompts,
@@ -271,7 +271,7 @@ def _price(rated: RunResult) -> float:
 def gain(old: RunResult, new: RunResult) -> Gain:
     """The second judge against the first, by detection over all kinds of damage.
 
-    Raises `Unusable` where they have too few pairs of scores in common.
+    Raises `Unusable` if they have too few pairs of scores in common.
     """
     compared = compare_results([old, new], ("protocol", "metrics"))
     (pair,) = compared.scores["detection"].pairs
@@ -298,14 +298,14 @@ def _estimates(asked: Asked) -> list[Estimate]:
         for each in estimate(asked.model, asked.part(ids), progress=False, **keywords):
             yield replace(each, protocol=name)
 
-    found = [*taken(ORIGINAL, asked.original, halves[0] + halves[1])]
+    pending = [*taken(ORIGINAL, asked.original, halves[0] + halves[1])]
     changed = {name: [*taken(name, prompt, halves[0])] for name, prompt in prompts.items()}
-    found += [each for estimates in changed.values() for each in estimates]
+    pending += [each for estimates in changed.values() for each in estimates]
     if changed:
         dearest = max(changed, key=lambda name: sum(map(_tokens, changed[name])))
         confirming = taken(dearest, prompts[dearest], halves[1])
-        found += [replace(each, protocol=f"{dearest}, to confirm") for each in confirming]
-    return found
+        pending += [replace(each, protocol=f"{dearest}, to confirm") for each in confirming]
+    return pending
 
 
 def _tokens(each: Estimate) -> float:
@@ -314,5 +314,5 @@ def _tokens(each: Estimate) -> float:
 
 def change_of(name: str) -> Change:
     """The change of that name."""
-    (found,) = (change for change in known_changes().changes if change.change == name)
-    return found
+    (known,) = (change for change in known_changes().changes if change.change == name)
+    return known

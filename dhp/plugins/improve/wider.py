@@ -16,7 +16,7 @@ _WORDS = re.compile(
 
 
 def wider_metric(metric: Metric, highest: int) -> Metric:
-    """The metric on a scale up to `highest`; raises `Unusable` where it cannot be widened."""
+    """The metric on a scale up to `highest`; raises `Unusable` if it cannot be widened."""
     scale = metric.scale
     if metric.labels:
         raise Unusable("answers are words")
@@ -30,7 +30,7 @@ def wider_metric(metric: Metric, highest: int) -> Metric:
 def wider_text(text: str, scale: Scale, highest: int) -> str:
     """The prompt with the new end of the scale wherever it states the old one.
 
-    Raises `Unusable` where it states none in numbers, or speaks of points of the scale in another way: then
+    Raises `Unusable` if it states none in numbers, or speaks of points of the scale in another way: then
     the old scale would stay in places.
     """
     low, high = f"{scale.min:g}", f"{scale.max:g}"
@@ -38,14 +38,14 @@ def wider_text(text: str, scale: Scale, highest: int) -> str:
         rf"(?:{_BEFORE}(?P<up>{low}{_BETWEEN}){high}|{_BEFORE}{high}(?P<down>{_BETWEEN}{low})"
         rf"|(?P<of>(?:\bout of|/)\s*){high}){_AFTER}"
     )
-    found = False
+    has_points = False
     for piece in pieces_of(text)[::2]:
-        found = found or any(m["up"] or m["down"] for m in stated.finditer(piece))
+        has_points = has_points or any(m["up"] or m["down"] for m in stated.finditer(piece))
         rest = stated.sub(" ", piece)
         points = [n for n in _NUMBER.findall(rest) if scale.min <= float(n) <= scale.max]
         if points or _WORDS.search(rest):
             raise Unusable("the prompt speaks of single points of its scale")
-    if not found:
+    if not has_points:
         raise Unusable("the prompt states no scale in numbers")
 
     def widened(m: re.Match[str]) -> str:

@@ -68,8 +68,8 @@ def confirmed_lines(outcome: Outcome) -> Iterator[str]:
         yield "nothing to improve: all damage is detected" if whole else "nothing helped"
         return
     label = change_of(best).label
-    said = f"{label}, on the other {outcome.n[1]} texts: {_points(gain)}, {_p(gain.p_better)}"
-    yield f"{said}: it helps" if gain.helps else f"{said}: not shown to help"
+    sentence = f"{label}, on the other {outcome.n[1]} texts: {_points(gain)}, {_p(gain.p_better)}"
+    yield f"{sentence}: it helps" if gain.helps else f"{sentence}: not shown to help"
     if not gain.helps:
         yield "nothing helped"
     elif outcome.alarms:
@@ -109,19 +109,19 @@ def written(outcome: Outcome, context: click.Context) -> str:
 
 def _stated(context: click.Context) -> dict[str, Any]:
     """The options that the user gave, as a `dhp.yaml` has them."""
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for option in context.command.params:
         value = context.params.get(str(option.name))
         name = option.opts[0].removeprefix("--")
         if context.get_parameter_source(str(option.name)) is ParameterSource.DEFAULT or name in _NOT_KEPT:
             continue
-        found[name] = [*value] if isinstance(value, tuple) else value
-    return found
+        options[name] = [*value] if isinstance(value, tuple) else value
+    return options
 
 
 def _changed(old: JudgePrompt, new: JudgePrompt) -> dict[str, Any]:
     """The options that follow from a change."""
-    found: dict[str, Any] = {
+    settings: dict[str, Any] = {
         option: getattr(new.protocol, name)
         for name, option in _OPTIONS.items()
         if getattr(new.protocol, name) != getattr(old.protocol, name)
@@ -129,6 +129,6 @@ def _changed(old: JudgePrompt, new: JudgePrompt) -> dict[str, Any]:
     if new.metrics != old.metrics:
         metric = new.metrics[0]
         ends = [f"{end:g}" for end in (metric.scale.min, metric.scale.max)]
-        found["scale"] = "..".join(ends[::-1] if metric.lower_is_better else ends)
-        found["metric"] = [metric.name for metric in new.metrics]
-    return found
+        settings["scale"] = "..".join(ends[::-1] if metric.lower_is_better else ends)
+        settings["metric"] = [metric.name for metric in new.metrics]
+    return settings

@@ -24,7 +24,7 @@ class CallOutcome:
     """What came of a request."""
 
     outcomes: Outcomes | None
-    """Outcome of each sample; None where the request was not sent."""
+    """Outcome of each sample; None if the request was not sent."""
     error: DhpError | None
     """Why going on is pointless."""
     report: "Report | None"
@@ -88,11 +88,11 @@ class CallWork:
         self._engine.answered = self._engine.answered or next(filter(None, (one for one, _ in sent)), None)
         tasks = [asyncio.ensure_future(self._tried(workers, request)) for _, request in sent]
         self._tasks.update(tasks)
-        found = await asyncio.gather(*tasks, return_exceptions=True)
+        results = await asyncio.gather(*tasks, return_exceptions=True)
         self._tasks.difference_update(tasks)
         report = self._report()
         asked = []
-        for index, came in enumerate(found):
+        for index, came in enumerate(results):
             if isinstance(came, BaseException) and not isinstance(came, DhpError | asyncio.CancelledError):
                 raise came
             error = came if isinstance(came, DhpError) else None

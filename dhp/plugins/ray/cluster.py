@@ -42,7 +42,7 @@ class RayExecutor:
 
     @cached_property
     def _ray(self) -> Any:
-        """The package, connected to the cluster; raises `InputError` where there is none."""
+        """The package, connected to the cluster; raises `InputError` if there is none."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         import ray
@@ -108,7 +108,7 @@ class RayExecutor:
 def open_ray(address: str) -> RayExecutor:
     """The executor of the cluster at HOST:PORT, or of one on this machine if the address is empty.
 
-    Raises `InputError` where the package `ray` is not installed. A cluster is reached when first needed.
+    Raises `InputError` if the package `ray` is not installed. A cluster is reached when first needed.
     """
     require("ray", purpose=f"`executor` {':'.join(filter(None, ('ray', address)))}", extra="ray")
     outlive()
@@ -116,7 +116,7 @@ def open_ray(address: str) -> RayExecutor:
 
 
 def _check_address(address: str) -> None:
-    """Raise `InputError` where nothing or something else listens: ray itself would wait for minutes."""
+    """Raise `InputError` if nothing or something else listens: ray itself would wait for minutes."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or "/" in host:
         raise InputError(f"`executor` ray:{address}: must have the form ray:HOST:PORT")

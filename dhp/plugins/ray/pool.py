@@ -45,11 +45,11 @@ class Worker:
                     self._works[key] = _unpacked(sent)
                 for oldest in list(self._works)[:-_KEPT]:
                     del self._works[oldest]
-            found = self._works[key](items)
-            found = await found if inspect.isawaitable(found) else _in_order(items, found)
+            results = self._works[key](items)
+            results = await results if inspect.isawaitable(results) else _in_order(items, results)
         except Exception as e:  # noqa: BLE001  raised again where the result is awaited
             return 0.0, e
-        return time.perf_counter() - began, found
+        return time.perf_counter() - began, results
 
     async def finish(self, key: int) -> None:
         """Let calls in flight end and start no further one."""
@@ -83,15 +83,15 @@ def _unpacked(sent: tuple[dict[str, str], bytes]) -> object:
 def _loose_modules() -> dict[str, str]:
     """Sources of modules that are single files and belong to no installed package, by name."""
     installed = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
-    found = {}
+    sources = {}
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None) or ""
         alone = "." not in name and not hasattr(module, "__path__") and name != "__main__"
         if alone and file.endswith(".py") and not file.startswith(installed):
             spec = importlib.util.spec_from_file_location(name, file)
             if spec and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
-                found[name] = spec.loader.get_source(name) or ""
-    return found
+                sources[name] = spec.loader.get_source(name) or ""
+    return sources
 
 
 class _Sources(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
@@ -184,7 +184,7 @@ class Pool(Generic[T, R]):
             self._send()
 
     def ready(self) -> bool:
-        """Whether `wait` would find something; asked of the cluster now and then."""
+        """Whether `wait` would find something; asked of the cluster periodically."""
         now = time.monotonic()
         if now < self._polled + _SECONDS_BETWEEN_POLLS or not self._flight:
             return False
@@ -192,7 +192,7 @@ class Pool(Generic[T, R]):
         return bool(self._ray.wait(list(self._flight), timeout=0)[0])
 
     def wait(self) -> list[tuple[T, R]]:
-        """The items of the next block with what came of them; empty where a worker came up or was lost."""
+        """The items of the next block with what came of them; empty if a worker came up or was lost."""
         self._send()
         came, _ = self._ray.wait(list(self._flight), timeout=1.0)
         if not came:
@@ -205,14 +205,14 @@ class Pool(Generic[T, R]):
             return []
         index, items = self._flight.pop(came[0])
         try:
-            found = self._ray.get(came[0])
+            outcome = self._ray.get(came[0])
         except self._ray.exceptions.RayError as e:
             self._on_lost(index, items, e)
             return []
         if index not in self._crew.up:
-            self._on_started(index, found)
+            self._on_started(index, outcome)
             return []
-        seconds, results = found
+        seconds, results = outcome
         if isinstance(results, Exception):
             raise _explained(results) from None
         if not self._fixed and seconds < self._short:
