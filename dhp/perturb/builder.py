@@ -247,9 +247,10 @@ class Builder:
             raise InputError(f"perturber '{asking[0]}': asks a language model; give one by `perturb_model`")
         written = authored_perturbers(read_authored(dataset.name))
         made = [replace(v, method="authored") if v.perturber in written else v for v in variants]
+        languages = {example.language for example in dataset.examples}
         for i, v in enumerate(made):
             if v.method == "llm" and (use := suite.perturbers.get(v.perturber)):
-                made[i] = stood_in(v, use, self.registry, suite.perturbers)
+                made[i] = stood_in(v, use, self.registry, suite.perturbers, languages)
         left_out = [v.name for v in made if v.method == "llm"]
         if len(left_out) == len(made):
             raise InputError(
