@@ -14,6 +14,10 @@ from dhp.core.seeding import shuffled
 from dhp.perturb.api import Edited, asked_edits, perturber
 
 _DEFAULT = "en_core_web_sm"
+_LONGEST = 100_000
+"""Characters of a text that is parsed, which takes some 3 seconds."""
+_UNUSED = ("parser", "lemmatizer")
+"""Parts of a pipeline that take a third of its time and change neither names nor tags."""
 _TRIES = 50
 """Names drawn at most until one is new to the text."""
 
@@ -26,7 +30,7 @@ def _pipeline(name: str) -> Any:
     except ImportError:
         raise NotApplicable(f"spaCy is not installed; {install_command('spacy')}") from None
     try:
-        pipeline = spacy.load(name)
+        pipeline = spacy.load(name, disable=_UNUSED)
     except OSError:
         raise NotApplicable(f"the spaCy pipeline '{name}' is not installed") from None
     if pipeline.lang != "en":
@@ -37,6 +41,8 @@ def _pipeline(name: str) -> Any:
 def _parsed(text: str, pipeline: str, annotation: str) -> Any:
     """The text as spaCy parses it; raises `NotApplicable` if the pipeline does not give the annotation."""
     nlp = _pipeline(pipeline)
+    if len(text) > _LONGEST:
+        raise NotApplicable(f"{len(text):,} characters; allowed for a parser: {_LONGEST:,}")
     parsed = nlp(text)
     if not parsed.has_annotation(annotation):
         what = {"ENT_IOB": "entities", "TAG": "tags"}[annotation]

@@ -109,6 +109,7 @@ def test_nothing_is_guessed(name: str, pipeline: str, tmp_path: Path) -> None:
         (pipeline, "Nothing here.", "spaCy finds no name|no inflection whose change is an error"),
         (bare, TEXT, "gives no (entities|tags)"),
         (german, TEXT, "is for 'de'; this rule is for English"),
+        (pipeline, TEXT * 1000, "characters; allowed for a parser: 100,000"),
         ("no_such_pipeline", TEXT, "'no_such_pipeline' is not installed"),
     ):
         with pytest.raises(NotApplicable, match=reason):
@@ -135,7 +136,7 @@ def test_they_stand_in_for_a_language_model_if_their_pipeline_is_installed(
     mine = dhp.Dataset.of([Example("1", "s", TEXT)], language="en", **settings)
     undeclared = dhp.Dataset.of([Example("1", "s", TEXT)], **settings)
     load = spacy.load
-    monkeypatch.setattr(spacy, "load", lambda name: load(pipeline if name == "en_core_web_sm" else name))
+    monkeypatch.setattr(spacy, "load", lambda name, **_: load(pipeline if name == "en_core_web_sm" else name))
     rules._pipeline.cache_clear()
     try:
         part, other = dhp.perturb_datasets([mine, replace(undeclared, name="other")], controls=False)
