@@ -202,7 +202,9 @@ def _local_rate(
     if speed is None or not prompts:
         return "nothing to measure in this process", lambda calls, sent, answered: 0.0
     of = f"{count} of them" if count else "other requests"
-    assumed = f"{speed.answering(*work) / prompts:.2g} s a prompt, measured on {of} in this process"
+    seconds = speed.answering(*work) / prompts
+    shown = f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}"
+    assumed = f"{shown} s a prompt, measured on {of} in this process"
     return assumed, lambda calls, sent, answered: speed.answering(sent, answered)
 
 

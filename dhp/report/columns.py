@@ -300,13 +300,14 @@ def _stand_ins(results: Sequence[Result]) -> list[str]:
 
 
 def _partial(results: Sequence[Result]) -> list[str]:
-    """Which kinds of damage averages leave out, a line for those of each suite."""
+    """The levels that averages hold, and the kinds of damage that they leave out, a line for each suite."""
     found: dict[str, None] = {}
     for result in results:
         if (without := result.not_averaged) and not result.curves and result.d_avg is not None:
             every = len(result.variants) + len(result.left_out)
-            said = f"{PARTIAL} over {every - len(without)} of {every} kinds of damage, without "
-            found[said + _listed(without)] = None
+            levels = dict.fromkeys(row.level for row in result.variants if row.variant not in without)
+            said = f"{PARTIAL} over {every - len(without)} of {every} kinds of damage ({', '.join(levels)}), "
+            found[f"{said}without {_listed(without)}"] = None
     return list(found)
 
 

@@ -238,9 +238,9 @@ def test_an_average_without_some_kinds_of_the_suite_is_marked_and_says_which() -
     assert [column.shown(partial) for column in AVERAGES] == ["2.50†", "1.00†", "2.00†", "0.50†"]
     assert legend([whole]) == []
     (line,) = legend([whole, partial])
-    count = len(whole.variants)
+    count, levels = len(whole.variants), ", ".join(dict.fromkeys(v.level for v in whole.variants))
     assert line == (
-        f"† over {count} of {count + 2} kinds of damage, without grammatical errors (minor), "
+        f"† over {count} of {count + 2} kinds of damage ({levels}), without grammatical errors (minor), "
         f"{kind_name('rewriting_insertion.minor')} (minor)"
     )
 

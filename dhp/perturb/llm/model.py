@@ -159,8 +159,8 @@ class LlmPerturber:
             shown = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
             raise InputError(
                 f"perturber '{variant.name}': none of {reasons.total()} answers of {self.name} "
-                f"passed the check: {shown}; allowed: another `perturb_model`, or more "
-                "`perturb_model.max_tokens`"
+                f"passed the check: {shown}; allowed: another `perturb_model`, more "
+                "`perturb_model.max_tokens`, or no `perturb_model`"
             )
         return [made[example.id] for example in examples]
 

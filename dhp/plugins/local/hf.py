@@ -556,4 +556,7 @@ def open_hf(name: str, settings: ModelSettings) -> HfModel:
 def refuse_address(model: str, settings: ModelSettings) -> None:
     """Raise `InputError` if the address of a server is given for a model in this process."""
     if settings.base_url is not None:
-        raise InputError(f"`base_url` {settings.base_url}: is for openai/NAME; {model} runs in this process")
+        raise InputError(
+            f"`base_url` {settings.base_url}: is for openai/NAME; {model} runs in this process; "
+            "OPENAI_BASE_URL is the address for another model of the run"
+        )
