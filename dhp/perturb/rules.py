@@ -1,9 +1,11 @@
 """Perturbers by rule: for characters, words and sentences.
 
 Typographical errors of nine kinds are those of the package `typo`, drawn in the same way, so that the same
-seed gives the same errors. The package finds every place where an error may be made anew for each error; here
-the places are kept. Which keys lie side by side, and which characters look alike, is still the package's to
-say.
+seed gives the same errors. The package seeds the global generator, does not say where it made an error, and
+finds every place where one may be made anew for each error; here the places are kept. `typo.StrErrer` in
+its place makes the same texts of 100 references of SummEval at 0.36 to 0.39 of the speed, and places are
+needed for Markdown and combining marks. Which keys lie side by side, and which characters look alike, is the
+package's to say.
 """
 
 import functools
