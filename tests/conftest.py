@@ -1,6 +1,8 @@
 """Shared by all tests: hypothesis without deadlines (timings are measured by scripts), a private cache."""
 
+import contextlib
 import gc
+import importlib
 import itertools
 import os
 import signal
@@ -16,6 +18,16 @@ sys.dont_write_bytecode = False  # else every worker of every run compiles all t
 settings.register_profile("thorough", deadline=None, max_examples=200)  # .ci/run
 settings.register_profile("dhp", deadline=None, max_examples=10, derandomize=True)
 settings.load_profile("dhp")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Workers begin with different files, so that each compiles a part of the tests and loads the rest."""
+    worker, config = getattr(session.config, "workerinput", None), session.config
+    if worker and list(config.args) == config.getini("testpaths"):
+        files = sorted(Path(__file__).parent.rglob("test_*.py"))
+        for path in files[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
+            with contextlib.suppress(Exception, pytest.skip.Exception):  # collection tells of it
+                importlib.import_module(".".join(path.relative_to(session.path).with_suffix("").parts))
 
 
 def pytest_collection_finish() -> None:
