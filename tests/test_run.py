@@ -26,7 +26,7 @@ def test_result_object() -> None:
     assert set(expected.split()) <= set(frame.columns)
 
 
-MINI = ["mini/summeval", "mini/story_cloze"]
+MINI = ["mini/answer_equivalence", "mini/story_cloze"]
 
 
 def test_a_file_of_content_is_parsed_once_a_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,6 @@ QUICK = (
     Start("coverage", "power --runs 1 --shape halo --ties 0.4"),
     Start("coverage", "controls --runs 1 --n 24 --shape halo --ties 0.4"),
     Start("coverage", "averages --runs 1 --n 24"),
-    Start("early_stopping", "--only mock/ideal"),
     Start("gpu", "OUT", ends=("no GPU here: torch sees none, so nothing is measured",)),
     Start("paper_judges", "OUT --only Qwen1.5-4B"),
     Start("results", "LLMBAR --only llmbar --out OUT/pages"),
@@ -50,6 +49,7 @@ QUICK = (
     Start("staircase", "--runs 1 --calls 20 --true 100"),
 )
 SLOW = (
+    Start("early_stopping", "--only mock/ideal"),
     Start("calibration", "level --runs 1 --n 5"),
     Start("calibration", "joint --runs 1 --n 24"),
     Start("calibration", "pipeline --runs 1"),

@@ -32,7 +32,7 @@ class Confuses:
 @pytest.mark.parametrize(("metric", "expected"), [("coherence", 0.2), ("fluency", 0.9), ("relevance", 1.0)])
 def test_planted_confusion_is_found(metric: str, expected: float) -> None:
     """Reordering should hurt coherence (0.8), consistency and fluency (0.1 each)."""
-    result = dhp.run(Confuses(metric), "mini/summeval", analysis=dhp.AnalysisConfig(weights="design"))
+    result = dhp.run(Confuses(metric), "mini/summeval", n=8, analysis=dhp.AnalysisConfig(weights="design"))
     (row,) = [v for v in result.variants if v.variant == "reordering.major"]
     assert row.misplaced == pytest.approx(expected)
     assert {m: c.weight for m, c in row.metrics.items()} == {

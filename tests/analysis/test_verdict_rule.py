@@ -5,7 +5,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.analysis.outlook import examples_to_decide
@@ -67,7 +67,6 @@ def test_kinds_share_the_error_of_what_is_shown() -> None:
     assert said(x, together=12) == [UNDECIDED]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.sampled_from([1, 4]), st.sampled_from([0.6, 0.75]))
 def test_no_verdict_contradicts_the_figures_beside_it(seed: int, n: int, metrics: int, floor: float) -> None:
     rng = np.random.default_rng(seed)

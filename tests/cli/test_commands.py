@@ -186,7 +186,7 @@ def test_version(dhp: Run) -> None:
     assert dhp("--version").out.startswith("dhp 0.")
 
 
-@pytest.mark.parametrize("model", ["mock/blind", "python:own.py:judge"])
+@pytest.mark.parametrize("model", ["mock/blind", pytest.param("python:own.py:judge", marks=pytest.mark.slow)])
 def test_harmless_edits_are_judged_by_default(dhp: Run, tmp_path: Path, model: str) -> None:
     (tmp_path / "own.py").write_text("def judge(*, outputs):\n    return len(outputs)\n")
     scale = ("--scale", "0..9999") if model.startswith("python") else ()

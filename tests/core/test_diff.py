@@ -5,7 +5,7 @@ from functools import cache
 from itertools import chain
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
@@ -95,7 +95,6 @@ def test_the_edit_distance_of_long_texts_is_at_least_the_true_one_and_hardly_mor
     assert found <= max(len(before), len(after))
 
 
-@settings(max_examples=30)
 @given(st.data())
 def test_parts_cover_both_sequences_in_order_and_are_short(data: st.DataObject) -> None:
     sizes = st.integers(0, 3 * LONG)

@@ -219,6 +219,7 @@ def without_method(result: dict[str, Any]) -> None:
     result["signature"] = "|".join(part for part in parts if not part.startswith("method:"))
 
 
+@pytest.mark.slow
 def test_a_folder_of_runs_stands_for_its_runs(runs: Path) -> None:
     one_by_one = read_entries(sorted(runs.iterdir()))
     assert [entry.result for entry in read_entries([runs])] == [entry.result for entry in one_by_one]

@@ -139,7 +139,7 @@ def test_the_readme_speaks_of_every_variant(folder: Path) -> None:
 ODD = st.text(min_size=1, max_size=200).filter(lambda t: not any("\ud800" <= c <= "\udfff" for c in t))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(dataset=ODD, names=st.lists(ODD, min_size=1, max_size=4, unique=True))
 def test_no_name_leads_out_of_the_folder(tmp_path: Path, dataset: str, names: list[str]) -> None:
     shutil.rmtree(tmp_path / "set", ignore_errors=True)

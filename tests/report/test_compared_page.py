@@ -30,7 +30,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """A judge that notices all and one that guesses; markup is in all degraded texts."""
     made = [tmp_path_factory.mktemp("runs") / name for name in NAMES]
     for folder, judge in zip(made, ("mock/ideal", "mock/noisy"), strict=True):
-        run(judge, ("mini/summeval", "mini/story_cloze"), n=24, out=folder, progress=False)
+        run(judge, ("mini/summeval", "mini/story_cloze"), n=12, out=folder, progress=False)
         path = folder / "perturbed.jsonl"
         rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
         for row in rows:
@@ -101,7 +101,7 @@ def test_the_texts_whose_verdict_changed_are_those_of_the_ratings(folders: list[
 
 def test_a_judge_against_itself_changes_no_text(folders: list[Path]) -> None:
     (same, *_) = rated_by_dataset(map(read_run, folders[1:])).values()
-    assert all(not kind.pairs and kind.n == 24 for kind in changed_kinds(same[0], same[0]).values())
+    assert all(not kind.pairs and kind.n == 12 for kind in changed_kinds(same[0], same[0]).values())
 
 
 def test_markup_in_texts_and_names_stays_text(page: Path) -> None:
@@ -112,7 +112,7 @@ def test_markup_in_texts_and_names_stays_text(page: Path) -> None:
 
 
 def test_more_judges_have_verdicts_and_no_texts(folders: list[Path], tmp_path: Path) -> None:
-    run("mock/blind", "mini/story_cloze", n=24, out=tmp_path / "blind", progress=False)
+    run("mock/blind", "mini/story_cloze", n=12, out=tmp_path / "blind", progress=False)
     rated = {
         "mini/story_cloze": rated_by_dataset(map(read_run, [*folders, tmp_path / "blind"]))[
             "mini/story_cloze"

@@ -61,6 +61,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     dhp.run(
         [Moody(), "baseline/surface"],
         "mini/summeval",
+        n=12,
         controls=True,
         out=folder,
     )
@@ -134,7 +135,7 @@ def test_the_data_are_the_drops_and_the_texts(run: Run) -> None:
                     assert sum(d > 0 for d in known) == round(cell.fell * cell.n)
     texts = {(row["example"], row["variant"]): row["text"] for row in run.perturbed}
     originals = {e["id"]: e for e in run.examples}
-    assert len(part["examples"]) == len(originals) == 24
+    assert len(part["examples"]) == len(originals) == 12
     for e in part["examples"]:
         assert (e["original"], e["source"]) == (originals[e["id"]]["output"], originals[e["id"]]["source"])
         for name, changes in zip(names, e["changes"], strict=True):

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -143,7 +143,6 @@ def test_the_metric_is_chosen_by_other_clusters() -> None:
     assert detection(x, ["a"], clusters).seen.value[0, 0] < 0.55 < detection(x, ["a"]).seen.value[0, 0]
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 30))
 def test_order_of_examples_and_metrics_does_not_matter(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
@@ -155,7 +154,6 @@ def test_order_of_examples_and_metrics_does_not_matter(seed: int, n: int) -> Non
         np.testing.assert_allclose(getattr(found, one), getattr(mixed, one), atol=1e-12)
 
 
-@settings(max_examples=50)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 30), st.integers(1, 4))
 def test_values_lie_within_their_limits_and_between_the_metrics(seed: int, n: int, metrics: int) -> None:
     x = np.random.default_rng(seed).integers(-1, 2, (n, 2, metrics)).astype(float)

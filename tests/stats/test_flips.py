@@ -63,7 +63,7 @@ def test_kinds_do_not_hang_on_each_other() -> None:
     assert flip_log_p(x)[0][:3] == pytest.approx(flip_log_p(x[:, :3])[0])
 
 
-@pytest.mark.parametrize("correlated", [False, True])
+@pytest.mark.parametrize("correlated", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_blind_judge_is_found_out_by_chance_only(correlated: bool) -> None:
     rng = np.random.default_rng(5)
     x = rng.normal(size=(20, 1500, 4))

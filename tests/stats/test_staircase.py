@@ -82,7 +82,7 @@ def test_the_chosen_dose_leaves_the_least_entropy_on_average() -> None:
     assert state.next_doses() == [DOSES[int(np.argmin(expected))]]
 
 
-@pytest.mark.parametrize("t75", [2.5, 6.0, 14.0])
+@pytest.mark.parametrize("t75", [6.0, *(pytest.param(t75, marks=pytest.mark.slow) for t75 in (2.5, 14.0))])
 def test_it_converges_and_asks_near_the_threshold(t75: float) -> None:
     found = [asked(t75, 60, seed).t75() for seed in range(12)]
     errors = [math.log(one[0] / t75) for one in found]

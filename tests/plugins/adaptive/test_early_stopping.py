@@ -92,6 +92,7 @@ def test_if_all_is_decided_nothing_more_is_asked_not_even_originals() -> None:
     assert (result.n, result.ratings["asked"]) == (15, 15 * 9 * 4)
 
 
+@pytest.mark.slow
 def test_a_recording_of_some_kinds_has_no_failures_of_the_others(tmp_path: Path) -> None:
     (whole,) = dhp.run(judge_of(*SEEN), texts(60), controls=False, out=tmp_path / "whole")
     ratings = pd.read_parquet(tmp_path / "whole" / "ratings.parquet")
@@ -150,6 +151,7 @@ def test_a_reader_is_told(watched: tuple[dhp.Result, Path]) -> None:
     assert json.loads((watched[1] / "results.json").read_text())["looks"] == 4
 
 
+@pytest.mark.slow
 def test_controls_and_attacks_get_all_examples_and_one_look() -> None:
     way = {"controls": True, "attacks": True}
     (stopping,), (plain,) = (
@@ -188,6 +190,7 @@ def test_a_model_is_paid_once_for_each_text_and_limits_hold_for_all_looks(tmp_pa
         assert stats(url)["calls"] == calls
 
 
+@pytest.mark.slow
 def test_several_datasets_are_one_run(tmp_path: Path) -> None:
     sets = ["mini/story_cloze", "mini/summeval"]
     results = early_stopping("mock/ideal", sets, controls=False, out=tmp_path / "r")

@@ -91,7 +91,7 @@ def changed(before: Blocks, after: Blocks) -> list[int]:
 
 
 def few(function: Any) -> Any:
-    return settings(max_examples=12, deadline=None)(given(rows=chats())(function))
+    return settings(max_examples=6, deadline=None)(given(rows=chats())(function))
 
 
 @few

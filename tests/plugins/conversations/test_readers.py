@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.core.errors import InputError
@@ -236,7 +236,6 @@ _JSON = st.recursive(
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
 @given(
     key=st.sampled_from(["messages", "turns", "gen_ai.input.messages", "observations"]),
     value=_JSON,
