@@ -129,6 +129,7 @@ def perturb(
         say(*_before_and_after(part, output.show))
         if part.left_out:
             say(f"{part.dataset.name}: not in the set: {', '.join(part.left_out)}")
+        say(*(f"{part.dataset.name}: {line}" for line in _stand_ins(part)))
 
 
 def _audit(folder: str) -> None:
@@ -212,7 +213,14 @@ def audit_shown(parts: "Sequence[PerturbedDataset]") -> list[Part]:
         shown += [f"  {line}" for audit in audits for line in _remarks(audit)]
         if part.left_out:
             shown.append(f"  not in the set: {', '.join(part.left_out)}")
+        shown += [f"  {line}" for line in _stand_ins(part)]
     return shown
+
+
+def _stand_ins(part: "PerturbedDataset") -> list[str]:
+    from dhp.report.columns import stand_ins
+
+    return stand_ins((v.name, v.stand_in) for v in part.variants)
 
 
 def _table(part: "PerturbedDataset", audits: Sequence[VariantAudit], dropped: Collection[str]) -> TextTable:

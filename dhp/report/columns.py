@@ -289,14 +289,18 @@ def run_columns(results: Iterable[Result]) -> list[Column[Result]]:
 
 def legend(results: Sequence[Result]) -> list[str]:
     """What stands below a table of results: the meaning of the paper's columns, and of the marks."""
-    return [*([_of_paper(results)] if weighed(results) else []), *_partial(results), *_stand_ins(results)]
+    found = stand_ins((row.variant, row.stand_in) for result in results for row in result.variants)
+    return [
+        *([_of_paper(results)] if weighed(results) else []),
+        *_partial(results),
+        *(f"{BY_RULE}: {line}" for line in found),
+    ]
 
 
-def _stand_ins(results: Sequence[Result]) -> list[str]:
-    """Which rules make what a language model would, if any do."""
-    rows = [row for result in results for row in result.variants if row.stand_in]
-    pairs = dict.fromkeys(f"{row.stand_in} for {kind_name(row.variant)}" for row in rows)
-    return [f"{BY_RULE}: without a perturb model rules stand in: {', '.join(pairs)}"] if pairs else []
+def stand_ins(made: Iterable[tuple[str, str | None]]) -> list[str]:
+    """Which rules make what a language model would, in a line if any do, of variants and their stand-ins."""
+    pairs = dict.fromkeys(f"{rule} for {kind_name(variant)}" for variant, rule in made if rule)
+    return [f"without a perturb model rules stand in: {', '.join(pairs)}"] if pairs else []
 
 
 def _partial(results: Sequence[Result]) -> list[str]:

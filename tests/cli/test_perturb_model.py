@@ -47,6 +47,28 @@ def test_data_of_ones_own_get_the_suite_of_their_task(dhp: Run, follower: str) -
     assert "rewriting_insertion.major" in done.out
 
 
+def test_rules_that_stand_in_are_said_with_the_texts_and_in_the_audit_of_a_set(dhp: Run) -> None:
+    output = "Ann Berg moved to Oslo in 1999. She was at home there. It is big."
+    write_rows("own.jsonl", [{"source": "Ann lived in Oslo.", "output": output}])
+    own = (
+        "--dataset",
+        "own.jsonl",
+        "--task",
+        "summarization",
+        "--suite",
+        "summeval",
+        "--text-language",
+        "en",
+    )
+    done = dhp("perturb", *own, "--freeze", "set")
+    assert done.code == 0, done.err
+    for said in (done.out, dhp("perturb", "--audit", "set").out):
+        (line,) = [line for line in said.splitlines() if "without a perturb model rules stand in: " in line]
+        assert "for wrong names" in line
+        assert "sentence_repetition for rephrased repetitions" in " ".join(said.split())
+    assert "stand in" not in dhp("perturb", *SMALL, "--freeze", "mini").out
+
+
 def by_model(url: str, *more: str) -> tuple[str, ...]:
     return ("--perturb-model", "openai/writer", "--base-url", url, *more)
 
