@@ -16,6 +16,8 @@ from dhp.perturb.api import Edited, asked_edits, perturber
 _DEFAULT = "en_core_web_sm"
 _LONGEST = 100_000
 """Characters of a text that is parsed, which takes some 3 seconds."""
+_KEPT = 10_000
+"""Characters of a text whose parse is kept for the other degrees and rules."""
 _UNUSED = ("parser", "lemmatizer")
 """Parts of a pipeline that take a third of its time and change neither names nor tags."""
 _TRIES = 50
@@ -38,12 +40,17 @@ def _pipeline(name: str) -> Any:
     return pipeline
 
 
+@functools.lru_cache(64)  # as many texts as are degraded in all variants before the next ones
+def _kept(text: str, pipeline: str) -> Any:
+    return _pipeline(pipeline)(text)
+
+
 def _parsed(text: str, pipeline: str, annotation: str) -> Any:
     """The text as spaCy parses it; raises `NotApplicable` if the pipeline does not give the annotation."""
     nlp = _pipeline(pipeline)
     if len(text) > _LONGEST:
         raise NotApplicable(f"{len(text):,} characters; allowed for a parser: {_LONGEST:,}")
-    parsed = nlp(text)
+    parsed = nlp(text) if len(text) > _KEPT else _kept(text, pipeline)
     if not parsed.has_annotation(annotation):
         what = {"ENT_IOB": "entities", "TAG": "tags"}[annotation]
         raise NotApplicable(f"the spaCy pipeline '{pipeline}' gives no {what}")

@@ -137,11 +137,14 @@ def test_they_stand_in_for_a_language_model_if_their_pipeline_is_installed(
     undeclared = dhp.Dataset.of([Example("1", "s", TEXT)], **settings)
     load = spacy.load
     monkeypatch.setattr(spacy, "load", lambda name, **_: load(pipeline if name == "en_core_web_sm" else name))
-    rules._pipeline.cache_clear()
+    kept = (rules._pipeline, rules._kept)
+    for each in kept:
+        each.cache_clear()
     try:
         part, other = dhp.perturb_datasets([mine, replace(undeclared, name="other")], controls=False)
     finally:
-        rules._pipeline.cache_clear()
+        for each in kept:
+            each.cache_clear()
     by_rule = {v.name: (v.method, v.stand_in) for v in part.variants if v.stand_in}
     assert by_rule == {
         **{f"fictional_named_entities.{d}": ("rule", "entity_swaps") for d in ("minor", "major")},
