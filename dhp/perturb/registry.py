@@ -16,6 +16,7 @@ from dhp.loaders.dataset import Dataset
 from dhp.perturb import english, probes, rules
 from dhp.perturb.api import DOSES, Perturber
 from dhp.perturb.english import EnglishErrors
+from dhp.perturb.fluency import FunctionWords
 from dhp.perturb.harmless_edits import HarmlessLists
 
 ENTRY_POINT_GROUP = "dhp.perturbers"
@@ -39,7 +40,11 @@ def builtin_perturbers() -> dict[str, Perturber]:
     return {p.name: p for p in (*_RULES, *declared, *of_plugins)}
 
 
-LISTS: Mapping[str, type[Spec]] = {"harmless": HarmlessLists, "english_errors": EnglishErrors}
+LISTS: Mapping[str, type[Spec]] = {
+    "english_errors": EnglishErrors,
+    "function_words": FunctionWords,
+    "harmless": HarmlessLists,
+}
 """The word lists that perturbers read, and what they must hold."""
 
 

@@ -10,7 +10,6 @@ package's to say.
 
 import functools
 import re
-import string
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -21,13 +20,15 @@ from typing import Any
 from rapidfuzz.distance import OSA
 
 from dhp.core.errors import InputError, NotApplicable
-from dhp.core.language import sentence_spans, word_spans
+from dhp.core.language import sentence_spans
 from dhp.core.markdown import is_hidden, mark_length, masked
 from dhp.core.records import Example
 from dhp.core.seeding import drawn, drawn_at_once, shuffled
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
 from dhp.perturb.apply import other_texts
 from dhp.perturb.cuts import by_line, inserted, removed, repeated
+from dhp.perturb.fluency import STOPS, words_in
+from dhp.perturb.numbers import near, numbers
 
 Edit = tuple[int, int, str]
 """(start, end, replacement)."""
@@ -305,12 +306,6 @@ def random_typos(
     return Edited(prose.restored(joined), asked, made)
 
 
-_PUNCTUATION = string.punctuation.replace("_", "") + "“”‘’„«»…—–¿¡、，。！？；：（）《》〈〉【】।॥؟،؛"
-"""Punctuation that stays where it is when words move."""
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_SEPARATOR = re.compile("[.,]")
-
-
 @perturber(
     name="word_deletions", level="word", degrees={"minor": {"k": 5}, "major": {"k": 25}}, languages="words"
 )
@@ -319,37 +314,51 @@ def word_deletions(
 ) -> Edited:
     """Delete `k` consecutive words, or a `share` of them.
 
-    Words are those of `word_spans`. At most half of the words go, and at most half of the text. The words
-    that a smaller dose deletes are among those of a larger one. Of words in several lines the lines stay.
+    Words are those of `word_spans`. At most half of the words go, and at most half of the text; those of a
+    smaller dose are among those of a larger one. They lie about the place nearest to a random one at which a
+    gap of a mild size breaks the sentence, as far as lists of words know. The mark behind them stays if a
+    word is before them. Of words in several lines the lines stay.
     """
-    spans = word_spans(masked(text).text, language)
+    words = words_in(text, language, with_marks=True)
+    spans = words.spans
     asked = asked_edits(k, share, len(spans))
     dose = min(asked, len(spans) // 2)
     if dose == 0:
         raise NotApplicable("fewer than two words")
-    place = rng.random()
-    most = length(text) // 2
+    mild, most = max(1, round(_MILD * len(spans))), length(text) // 2
 
-    def too_much(k: int) -> bool:
-        return length(text[slice(*_window(spans, k, place))]) > most
+    def too_much(start: int, end: int) -> bool:
+        return length(text[spans[start][0] : spans[end - 1][1]]) > most
 
-    dose = bisect_left(range(1, dose + 1), True, key=too_much)
+    first = int(rng.random() * (len(spans) - mild + 1))
+    start = next((i for i in words.gaps(mild, first) if not too_much(i, i + mild)), None)
+    if start is None and words.known and dose <= _SHORT:
+        raise NotApplicable("no words are known without which the sentence breaks")
+    of_mild = (first, first + mild) if start is None else (start, start + mild)
+    gone = words.resized(of_mild, dose)
+    if too_much(*gone):
+        dose = bisect_left(range(1, dose), True, key=lambda k: too_much(*words.resized(of_mild, k)))
+        gone = words.resized(of_mild, dose)
     if dose == 0:
         raise NotApplicable(TOO_MUCH)
-    start, end = _window(spans, dose, place)
-    gone = [span for span in spans if start <= span[0] < end]
-    for words in reversed(by_line(text, gone)):
-        text = removed(text, *words)
-    return Edited(text.strip(), asked, dose)
+    return Edited(_without(text, spans[slice(*gone)]).strip(), asked, dose)
 
 
-def _window(spans: Sequence[tuple[int, int]], dose: int, position: float) -> tuple[int, int]:
-    """Start and end of `dose` words in a row, from a relative `position` in [0, 1).
+_MILD = 0.06
+"""Share of the words of a text in the gap that is looked for."""
+_SHORT = 3
+"""Words in a row: more of them are missed wherever they are gone."""
 
-    A larger dose at the same position holds a smaller one.
-    """
-    first = int(position * (len(spans) - dose + 1))
-    return spans[first][0], spans[first + dose - 1][1]
+
+def _without(text: str, words: Sequence[tuple[int, int]]) -> str:
+    """The text without words in a row."""
+    (start, end), *others = by_line(text, words)
+    before = text[:start].rstrip(" \t")
+    if not others and before[-1:].isalnum():
+        start, end = len(before), start + len(text[start:end].rstrip(STOPS))
+    for line in reversed(others):
+        text = removed(text, *line)
+    return removed(text, start, end)
 
 
 @perturber(
@@ -358,19 +367,15 @@ def _window(spans: Sequence[tuple[int, int]], dose: int, position: float) -> tup
 def word_swaps(
     text: str, rng: Random, *, language: str | None = None, k: int | None = None, share: float | None = None
 ) -> Edited:
-    """Exchange `k` pairs of neighbouring words in a line, or as many as a `share` of the words.
+    """Exchange `k` pairs of neighbouring words, or as many as a `share` of the words.
 
-    Punctuation stays where it is, no word moves twice. The swaps of a smaller dose are among those of a
-    larger one.
+    No mark stands between them, and no word moves twice. Pairs whose exchange breaks the sentence, as far as
+    lists of words show it, come first. The swaps of a smaller dose are among those of a larger one.
     """
-    spans = word_spans(masked(text).text, language)
-    tokens = [(start, text[start:end]) for start, end in spans]
-    words = [token.strip(_PUNCTUATION) for _, token in tokens]
-    starts = [start + token.index(word) for (start, token), word in zip(tokens, words, strict=True)]
+    found = words_in(text, language, with_marks=False)
+    spans, words = found.spans, [text[start:end] for start, end in found.spans]
     asked, chosen = asked_edits(k, share, len(words)), set[int]()
-    between = [masked(text).text[a[1] : b[0]] for a, b in pairwise(spans)]
-    apart = [i for i, gap in enumerate(between) if words[i] != words[i + 1] and not _is_bound(gap)]
-    for i in drawn(apart, rng):
+    for i in found.breaking_first(drawn(found.neighbours(), rng)):
         if not chosen & {i - 1, i, i + 1}:
             chosen.add(i)
         if len(chosen) == asked:
@@ -379,37 +384,27 @@ def word_swaps(
         raise NotApplicable("no two neighbouring words differ")
     pieces, end = list[str](), 0
     for i in sorted(chosen):
-        one, two = words[i : i + 2]
-        pieces += [text[end : starts[i]], two, text[starts[i] + len(one) : starts[i + 1]], one]
-        end = starts[i + 1] + len(two)
+        (start, middle), (following, stop) = spans[i : i + 2]
+        pieces += [text[end:start], words[i + 1], text[middle:following], words[i]]
+        end = stop
     return Edited("".join([*pieces, text[end:]]), asked, len(chosen))
-
-
-def _is_bound(gap: str) -> bool:
-    """Whether what stands between two words keeps them apart: the end of a line, or the mark of a list."""
-    return "\n" in gap or is_hidden(gap)
 
 
 @perturber(name="number_changes", level="word", degrees={"minor": {"k": 1}, "major": {"share": 1.0}})
 def number_changes(text: str, rng: Random, *, k: int | None = None, share: float | None = None) -> Edited:
-    """Change one digit of `k` of the numbers in digits, or of a `share` of them, by one.
+    """Change `k` of the numbers in digits, or a `share` of them, to the next higher or lower one (`near`).
 
-    It is the last one before any separator: 2015 becomes 2014 or 2016, "2,150" becomes "1,150" or "3,150".
-    No number begins with 0 that did not before. The changes of a smaller dose are among those of a larger
-    one.
+    Codes such as "COVID-19", versions and the marks of items stay. The changes of a smaller dose are among
+    those of a larger one.
     """
-    numbers = shuffled(list(_NUMBER.finditer(masked(text).text)), rng)
-    asked = asked_edits(k, share, len(numbers))
-    if not numbers:
-        raise NotApplicable("no digit")
-    letters = list(text)
-    for number in numbers[:asked]:
-        start = number.start()
-        i = start + len(_SEPARATOR.split(number[0])[0]) - 1
-        old = int(letters[i])
-        near = [d for d in (old - 1, old + 1) if (0 if i > start else 1) <= d <= 9]
-        letters[i] = chr(ord(letters[i]) - old + near[int(rng.random() * len(near))])
-    return Edited("".join(letters), asked, min(asked, len(numbers)))
+    order = shuffled(numbers(masked(text).text), rng)
+    asked = asked_edits(k, share, len(order))
+    if not order:
+        raise NotApplicable("no number in digits")
+    chosen = [(number.span(), near(number[0], rng)) for number in order[:asked]]
+    for (start, end), new in sorted(chosen, reverse=True):
+        text = f"{text[:start]}{new}{text[end:]}"
+    return Edited(text, asked, len(chosen))
 
 
 @perturber(name="reordering", level="sentence", degrees={"minor": {"count": 2}, "major": {"count": "all"}})

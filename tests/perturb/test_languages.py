@@ -204,7 +204,8 @@ def test_no_deletion_takes_more_than_half() -> None:
         f"{long_word} fährt.",
         f"Er fährt. {long_word} ist sein Beruf, und das seit vielen langen Jahren.",
     ]
-    examples = [Example(str(i), "", text, {"language": "de"}) for i, text in enumerate(texts)]
+    # Declared as a language of which no function words are known.
+    examples = [Example(str(i), "", text, {"language": "nl"}) for i, text in enumerate(texts)]
     reasons = set()
     for seed in range(6):
         (made,) = dhp.perturb_datasets(Dataset.of(examples, name="short", task="essay.yaml"), seed=seed)

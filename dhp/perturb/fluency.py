@@ -1,0 +1,287 @@
+"""Whether words can stand side by side: by this a rule knows that its edit broke a sentence.
+
+Each language has lists of function words (`perturbations/lists/function_words.yaml`). Chinese words whose
+parts were taken for words are known by their frequency.
+"""
+
+import functools
+import re
+import string
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+
+from dhp.content.catalog import read_list
+from dhp.core.language import WITHOUT_SPACES, word_spans
+from dhp.core.markdown import masked
+from dhp.core.specs import Spec
+
+Span = tuple[int, int]
+"""(start, end)."""
+PUNCTUATION = string.punctuation.replace("_", "") + "“”‘’„«»…—–¿¡、，。！？；：（）《》〈〉【】।॥؟،؛"
+"""Punctuation that stays where it is when words move."""
+STOPS = ".,;:!?…。，、；：！？"
+"""Marks at the end of a clause."""
+_MARK = re.compile(r"\s*(?:[.,;:!?…)\]}—–|。，、；：！？）】》」』”]|\n)")
+"""Behind a word: a mark, or the end of its line."""
+_LEAST = 0.1
+"""Share of function words from which a text is taken to be in a language."""
+_LEAST_WORD = 5e-4
+"""Share of all words from which on a Chinese character is a word by itself."""
+_RARER = 0.1
+"""A rarer one is known as a part of words that are more frequent than this share of it."""
+
+
+class WordLists(Spec):
+    """Function words of a language, in small letters and with a space between them."""
+
+    openers: str
+    """What they belong to must follow, so no mark, link or closer does."""
+    leads: str = ""
+    """Something must follow, so no mark does."""
+    links: str = ""
+    """Never right behind an opener."""
+    closers: str = ""
+    """Never at the beginning of a clause, nor right behind an opener."""
+    verbs: str = ""
+    """A clause is none without them."""
+
+
+class FunctionWords(Spec):
+    """Function words of languages."""
+
+    languages: dict[str, WordLists]
+    """Code of a language -> its words."""
+
+    @cached_property
+    def known(self) -> Mapping[str, "Fluency"]:
+        """Code of a language -> what cannot stand side by side in it."""
+        return {code: Fluency(code, words) for code, words in self.languages.items()}
+
+
+class Fluency:
+    """What cannot stand side by side in a language; words are given in small letters."""
+
+    def __init__(self, language: str, words: WordLists) -> None:
+        lists = (words.openers, words.leads, words.links, words.closers, words.verbs)
+        self.openers, leads, self.links, self.closers, self.verbs = (
+            frozenset(some.split()) for some in lists
+        )
+        self.leads = self.openers | leads
+        self.all = self.leads | self.links | self.closers
+        self._language = language
+
+    @cached_property
+    def frequencies(self) -> Mapping[str, float]:
+        """Chinese word -> its share of all words; empty for other languages."""
+        if self._language != "zh":
+            return {}
+        from wordfreq import get_frequency_dict
+
+        known: Mapping[str, float] = get_frequency_dict("zh", wordlist="small")
+        return known
+
+    def breaks(self, left: str | None, right: str | None) -> bool:
+        """Whether two neighbours break a sentence; None is the beginning or the end of a clause."""
+        if left is None or right is None:
+            return left in self.leads or right in self.closers
+        return left in self.openers and (right in self.links or right in self.closers)
+
+    def cuts(self, word: str, left: str, beside: str) -> bool:
+        """Whether a Chinese word is cut: `left` of it is one character that is no word, as in `beside`."""
+        known = self.frequencies
+        alone = known.get(left, 0.0) if len(left) == 1 else 1.0
+        return alone < _LEAST_WORD and known.get(word, 0.0) > _RARER * alone and beside not in known
+
+
+_STEPS = 2
+"""Words by which a gap grows so that the sentence stays broken."""
+_BLANK = " \t\u00a0\u202f\u3000"
+"""White space within a line."""
+_INNER_MARK = re.compile(f"[{re.escape(PUNCTUATION)}]")
+
+
+class Words:
+    """The words of a text as they stand side by side, and what an edit would do to them."""
+
+    def __init__(self, text: str, spans: Sequence[Span], language: str | None) -> None:
+        """`text` is in small letters; `spans` are its words, with or without punctuation at their ends."""
+        self.spans = spans
+        self._text, self._language = text, language
+        self._words = [text[start:end] for start, end in spans]
+        self.known = self._fluency()
+        """None if there are no lists of words of the language."""
+
+    def _fluency(self) -> Fluency | None:
+        """Of a language that is not declared, it is the one of whose function words the text has most."""
+        lists: FunctionWords = read_list("function_words", FunctionWords)
+        fluent = lists.known
+        if self._language is not None:
+            return fluent.get(self._language)
+        said = set(self._words)
+        likely = max(fluent.values(), key=lambda known: len(said & known.all))
+        return likely if len(said & likely.all) >= _LEAST * len(said) else None
+
+    @cached_property
+    def _at(self) -> Mapping[str, Sequence[int]]:
+        """Where leads, openers, closers and verbs are, and Chinese words that may be one with the next."""
+        known, words = self.known, self._words
+        if known is None:
+            return {}
+        lists = {"lead": known.leads, "opener": known.openers, "closer": known.closers, "verb": known.verbs}
+        at = {
+            kind: [i for i, word in enumerate(words) if word in some] if some else []
+            for kind, some in lists.items()
+        }
+        at["part"] = []
+        if whole := known.frequencies:
+            at["part"] = [i for i, (one, two) in enumerate(pairwise(words)) if one + two in whole]
+            at["opener"] = []  # Chinese does without many of them
+        return at
+
+    def gaps(self, size: int, place: int) -> Iterator[int]:
+        """Where a sentence breaks without so many words from there on, the nearest to a place first.
+
+        Those that only take an opener from what belongs to it come last.
+        """
+        if not (at := self._at):
+            return
+        starts = {i + 1 for i in at["lead"]}.union(i - size for i in at["closer"])
+        starts.update(start for i in at["verb"] for start in range(i - size + 1, i + 1))
+        starts.update(start for i in at["part"] for start in (i + 1, i - size + 1))
+        ends = [i + 1 - size for i in at["opener"]]
+        last = len(self._words) - size
+        for some, is_gap in ((starts, self.is_gap), (ends, self._is_bare)):
+            # The nearest first, and of two as near the first.
+            for _, i in sorted([(abs(i - place), i) for i in some if 0 <= i <= last]):
+                if is_gap(i, i + size):
+                    yield i
+
+    def is_gap(self, start: int, end: int) -> bool:
+        """Whether a sentence breaks without the words from `start` to before `end`."""
+        if (known := self.known) is None:
+            return False
+        gone = self._words[start:end]
+        has_verb = not known.verbs.isdisjoint(gone)
+        if not (has_verb or known.closers) and (not start or self._words[start - 1] not in known.leads):
+            return False
+        before, behind = self._before(start), self._behind(end - 1)
+        if known.breaks(before, behind):
+            return True
+        if has_verb:
+            in_clause = before is not None and not _MARK.search(self._part(start, end))
+            return in_clause and known.leads.isdisjoint(gone)
+        if not known.frequencies or start == 0 or end == len(self._words):
+            return False
+        one, other = self._words[start - 1], self._words[end]
+        return known.cuts(one + gone[0], one, one + other) or known.cuts(gone[-1] + other, other, one + other)
+
+    def _is_bare(self, start: int, end: int) -> bool:
+        """Whether words stay without the opener before them, which is the last one that is gone."""
+        return bool(
+            self._before(start) and self._behind(end - 1) and not _MARK.search(self._part(start, end))
+        )
+
+    def _part(self, start: int, end: int) -> str:
+        """What stands from a word to before another, without the marks at its end."""
+        return self._text[self.spans[start][0] : self.spans[end - 1][1]].rstrip(STOPS)
+
+    def resized(self, gap: Span, size: int) -> Span:
+        """A gap of another size about one, at the first steps so that the sentence stays broken.
+
+        A smaller one is always part of a larger one.
+        """
+        start, end = gap
+        while end - start > size:
+            start, end = (start + 1, end) if self.is_gap(start + 1, end) else (start, end - 1)
+        while self.known and end - start < min(size, gap[1] - gap[0] + _STEPS):
+            right = end < len(self._words) and self.is_gap(start, end + 1)
+            left = not right and start > 0 and self.is_gap(start - 1, end)
+            if right or (not left and start < len(self._words) - end):
+                end += 1
+            else:
+                start -= 1
+        more = size - (end - start)
+        before = more * start // max(start + len(self._words) - end, 1)
+        return start - before, end + more - before
+
+    def neighbours(self) -> list[int]:
+        """The words before another one, with nothing but white space between them, in one line."""
+        text, spans, words = self._text, self.spans, self._words
+        found = [i for i, (a, b) in enumerate(pairwise(spans)) if not text[a[1] : b[0]].strip(_BLANK)]
+        found = [i for i in found if words[i] != words[i + 1]]
+        if self._language not in WITHOUT_SPACES:
+            return found
+        # What is taken for a word there may hold a mark.
+        return [i for i in found if not _INNER_MARK.search(words[i] + words[i + 1])]
+
+    def breaking_first(self, pairs: Iterable[int]) -> Iterator[int]:
+        """The neighbours whose exchange breaks a sentence, then the others, each in their order."""
+        if (known := self.known) is None:
+            yield from pairs
+            return
+        others = list[int]()
+        for i in pairs:
+            if self._breaks_swapped(known, i):
+                yield i
+            else:
+                others.append(i)
+        yield from others
+
+    def _breaks_swapped(self, known: Fluency, i: int) -> bool:
+        """Whether a sentence breaks if a word and the next one change places."""
+        one, other = self._words[i : i + 2]
+        if not known.closers and known.leads.isdisjoint(self._words[max(i - 1, 0) : i + 2]):
+            return False
+        if known.breaks(self._before(i), other) or known.breaks(other, one):
+            return True
+        if known.breaks(one, self._behind(i + 1)):
+            return True
+        if one in known.leads and other not in known.all:
+            return not i or self._words[i - 1] + one not in known.frequencies
+        whole, turned = one + other, other + one
+        return known.cuts(whole, one, turned) and known.cuts(whole, other, turned)
+
+    def _before(self, i: int) -> str | None:
+        """The word before another; None at the beginning of a clause, "" if it cannot be told."""
+        if i == 0:
+            return None
+        word = self._words[i - 1]
+        plain = word.rstrip(PUNCTUATION)
+        gap = word[len(plain) :] + self._text[self.spans[i - 1][1] : self.spans[i][0]]
+        if gap.strip(_BLANK):
+            return None if _MARK.match(gap) else ""
+        return "" if i > 1 and self._is_word(self._words[i - 2] + plain) else plain
+
+    def _behind(self, i: int) -> str | None:
+        """The word behind another; None at the end of a clause, "" if it cannot be told."""
+        if i + 1 == len(self._words):
+            return None
+        last, word = self._words[i : i + 2]
+        gap = last[len(last.rstrip(STOPS)) :] + self._text[self.spans[i][1] : self.spans[i + 1][0]]
+        if gap.strip(_BLANK):
+            return None if _MARK.match(gap) else ""
+        return "" if i + 2 < len(self._words) and self._is_word(word + self._words[i + 2]) else word
+
+    def _is_word(self, joined: str) -> bool:
+        """Whether two Chinese words are one."""
+        return self.known is not None and joined in self.known.frequencies
+
+
+@functools.lru_cache(maxsize=256)
+def words_in(text: str, language: str | None, *, with_marks: bool) -> Words:
+    """The words of `word_spans`, with or without punctuation at their ends; what is no prose is masked."""
+    shown = masked(text).text
+    spans = word_spans(shown, language)
+    if not with_marks:
+        spans = [_without_marks(shown, *span) for span in spans]
+    small = shown.lower()
+    if len(small) != len(shown):  # a letter that is two in small letters
+        small = shown
+    return Words(small, spans, language)
+
+
+def _without_marks(text: str, start: int, end: int) -> Span:
+    word = text[start:end]
+    start += len(word) - len(word.lstrip(PUNCTUATION))
+    return start, start + len(word.strip(PUNCTUATION))
