@@ -27,7 +27,6 @@ from dhp.stats.defaults import RESAMPLES
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from dhp.analysis.results import VariantResult
     from dhp.runs.compare import DatasetComparison
     from dhp.runs.reader import RunResult
 
@@ -283,12 +282,16 @@ def _by_kind(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], 
     """A row for each kind of damage by which the judges differ most; of two judges their difference too."""
     from dhp.content.catalog import variant_name
     from dhp.report.compared import most_different, other_verdicts
+    from dhp.report.side_by_side import detection_cell
 
     rows: Rows = []
+    several = len(comparisons) > 1
     for kind, seen in most_different(comparisons)[:_MOST_KINDS]:
-        cells = [_seen(seen.get(judge, ()), several=len(comparisons) > 1, narrow=narrow) for judge in judges]
+        cells = [
+            detection_cell(seen.get(judge, ()), sets=several, plain=several and narrow) for judge in judges
+        ]
         mark = ""
-        if len(judges) == 2 and len(comparisons) == 1:
+        if len(judges) == 2 and not several:
             cells.append(_apart(comparisons[0], kind, limits=not narrow))
             mark = " ≠" if kind in other_verdicts(comparisons[0], judges) else ""
         rows.append((f"{variant_name(kind)}{mark}", *cells))
@@ -314,21 +317,6 @@ def _apart(comparison: "DatasetComparison", kind: str, *, limits: bool) -> "Text
     ends = f" ({100 * pair.low:z.0f} to {100 * pair.high:z.0f})" if wide else ""
     star = " *" if pair.differs else ""
     return Text(f"{100 * pair.difference:+z.0f}{ends}{star}", style="bold" if star else "")
-
-
-def _seen(rows: "Sequence[VariantResult]", *, several: bool, narrow: bool) -> "Text":
-    """Detection and verdict of a kind by one judge; of several data the mean, and how often noticed."""
-    from rich.text import Text
-
-    from dhp.core.verdicts import NOTICED
-    from dhp.report.compared import mean_detection
-
-    if (mean := mean_detection(rows)) is None:
-        return Text("–")
-    verdicts = [row.state for row in rows]
-    cell = verdicts[0] if not several else "" if narrow else f"{verdicts.count(NOTICED)}/{len(rows)}"
-    style = verdicts[0].style if len({*verdicts}) == 1 else ""
-    return Text(f"{100 * mean:.0f} {cell}".rstrip(), style=style)
 
 
 @click.command(cls=Command)

@@ -20,6 +20,8 @@ _TIED = 0.5
 """Share of pairs that are tied from which a finer answer is advised."""
 _NAMED = 4
 """Kinds of damage named in one piece of advice."""
+_NAMED_JUDGES = 2
+"""Judges that a note names; more are counted."""
 _HALO = 0.9  # mean correlation between metrics from which it is said
 _STYLES = {
     "lenient": "degraded texts have a mean in the upper third of the scale",
@@ -41,14 +43,14 @@ class Advice:
 
 def advice(results: Sequence[Result]) -> list[Advice]:
     """What to do about the results of one judge, the most pressing first."""
-    judged = [each for each in results if not each.too_few]
-    seeing = [each for each in judged if not each.blind]
-    found = [piece for topic in _OF_ALL for piece in topic(judged)] if judged else []
-    return found + ([piece for topic in _TOPICS for piece in topic(seeing)] if seeing else [])
+    return [piece for topic in (*_OF_ALL, *_TOPICS) for piece in topic(_heeded(topic, results))]
 
 
 def warnings(results: Sequence[Result]) -> list[str]:
-    """What makes figures doubtful: the warnings of the results, then the advice that warns."""
+    """What makes figures doubtful: the warnings of the results, then the advice that warns.
+
+    What concerns several judges is said once, with their names or number if not all are concerned.
+    """
     judges = by_judge(results)
     said: dict[str, list[Result]] = {}
     for each in results:
@@ -56,10 +58,23 @@ def warnings(results: Sequence[Result]) -> list[str]:
             said.setdefault(warning, []).append(each)
     several = len(judges) > 1
     lines = [f"{warning}{_of(of, results, several=several)}" for warning, of in said.items()]
-    for judge, of in judges.items():
-        about = f"{judge}: " if several else ""
-        lines += [f"{about}{piece.text}" for piece in advice(of) if piece.warns]
-    return lines
+    for topic in (*_OF_ALL, *_TOPICS):
+        of_topic = {judge: _heeded(topic, of) for judge, of in judges.items()}
+        concerned = [judge for judge, of in of_topic.items() if any(piece.warns for piece in topic(of))]
+        about = f"{_judges_in_words(concerned, len(judges))}: " if len(concerned) < len(judges) else ""
+        every = [each for judge in concerned for each in of_topic[judge]]
+        lines += [f"{about}{piece.text}" for piece in topic(every) if piece.warns]
+    return list(dict.fromkeys(lines))
+
+
+def _heeded(topic: "_Topic", results: Sequence[Result]) -> list[Result]:
+    """The results that a topic looks at."""
+    judged = [each for each in results if not each.too_few]
+    return judged if topic in _OF_ALL else [each for each in judged if not each.blind]
+
+
+def _judges_in_words(judges: Sequence[str], total: int) -> str:
+    return listed(judges) if len(judges) <= _NAMED_JUDGES else f"{len(judges)} of {total} judges"
 
 
 def on(some: Sequence[Result], every: Sequence[Result]) -> str:
@@ -126,6 +141,9 @@ def _about_controls(results: Sequence[Result]) -> Iterable[Advice]:
     if unknown := [each for each in results if each.control is None and each.statistics != "paper"]:
         text = f"Harmless edits were not judged{on(unknown, results)}: false alarms stay unseen."
         yield Advice(text, warns=True)
+
+
+def _about_comparison_with_controls(results: Sequence[Result]) -> Iterable[Advice]:
     compared = [each for each in results if each.control is not None]
     if alike := _kinds(row for each in compared for row in each.damage if _alike(row)):
         text = f"{_shortened(alike)} cannot be told from harmless edits yet"
@@ -199,6 +217,9 @@ def _about_number(results: Sequence[Result]) -> Iterable[Advice]:
             needed = about(max(row.n_to_decide or (0, 0) for _, row in pairs))
             text = f"Rate {needed} examples{each_set} to decide on {kinds}."
         yield Advice(text, warns=True)
+
+
+def _about_pairs(results: Sequence[Result]) -> Iterable[Advice]:
     for each in results:
         if each.pairs:
             low, high = each.pairs
@@ -247,8 +268,10 @@ _OF_ALL: Sequence[_Topic] = (_about_constants, _about_reading)
 _TOPICS: Sequence[_Topic] = (
     _about_looks,
     _about_controls,
+    _about_comparison_with_controls,
     _about_weak_kinds,
     _about_number,
+    _about_pairs,
     _about_scale,
     _about_harder_damage,
 )

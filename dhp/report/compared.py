@@ -15,6 +15,7 @@ from dhp.report.columns import run_columns
 from dhp.report.labels import listed, percent, percents
 from dhp.report.matrix import Matrix, matrix_of
 from dhp.report.shared_styles import HEADINGS, by_chance, style_rows
+from dhp.report.side_by_side import mean_detection
 from dhp.report.web import page
 from dhp.runs.changed_pairs import ChangedKind, ChangedPair, changed_kinds
 from dhp.runs.compare import DatasetComparison
@@ -129,11 +130,6 @@ def spread(seen: Seen) -> float:
     """How far the judges lie apart, in [0, 1]; below 0 where fewer than two have a figure."""
     means = [mean for rows in seen.values() if (mean := mean_detection(rows)) is not None]
     return max(means) - min(means) if len(means) > 1 else -1.0
-
-
-def mean_detection(rows: Sequence[VariantResult]) -> float | None:
-    values = [row.detection for row in rows if row.detection is not None]
-    return sum(values) / len(values) if values else None
 
 
 def _sentence(comparison: DatasetComparison) -> str:

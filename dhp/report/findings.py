@@ -1,7 +1,7 @@
 """Findings of results, shared by page, terminal and Markdown."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dhp.analysis.results import FEWEST_PAIRS, DoseThreshold, Result, VariantResult
@@ -56,14 +56,30 @@ class Sentence:
         return f"{self.about}: {self.said}"
 
 
-def sentences(results: Iterable[Result]) -> list[Sentence]:
-    """One sentence per judge over all its datasets; for doses one per judge and dataset."""
+def sentences(results: Iterable[Result], *, together: bool = False) -> list[Sentence]:
+    """One sentence per judge over all its datasets; for doses one per judge and dataset.
+
+    With `together` what holds of every judge is said once, first.
+    """
     found = list(results)
     plain = by_judge(each for each in found if not each.curves)
+    shared = _shared(list(plain.values())) if together else set()
+    own = {judge: _statements(each, without=shared) for judge, each in plain.items()}
+    first = next(iter(plain.values()), [])
     return [
-        *(Sentence(judge, tuple(_statements(each))) for judge, each in plain.items()),
+        *([Sentence("every judge", tuple(_about_kinds(first, shared.__contains__)))] if shared else []),
+        *(Sentence(judge, tuple(parts)) for judge, parts in own.items() if parts),
         *(Sentence(f"{f.judge} on {f.dataset}", tuple(_of_doses(f))) for f in found if f.curves),
     ]
+
+
+def _shared(judges: Sequence[Sequence[Result]]) -> set[str]:
+    """The kinds of damage of which the same is said of each judge."""
+    said = [
+        {(phrase, kind, name) for _, phrase, names in _named_kinds(of) for kind, name in names.items()}
+        for of in judges
+    ]
+    return {kind for _, kind, _ in set.intersection(*said)} if said else set()
 
 
 def by_judge(results: Iterable[Result]) -> dict[str, list[Result]]:
@@ -93,33 +109,51 @@ def cost(row: VariantResult) -> str:
     return f"{percent(row.share)} of {variant_name(row.beside)}"
 
 
-def _statements(results: Sequence[Result]) -> list[Statement]:
+def _statements(results: Sequence[Result], without: Collection[str] = ()) -> list[Statement]:
+    """What is said of a judge, but of the kinds `without`."""
     if all(each.too_few for each in results):
         return [Statement(UNDECIDED, f"needs {FEWEST_PAIRS} examples or more for a verdict")]
-    kinds: dict[str, dict[str, list[VariantResult]]] = {}
-    results = [each for each in results if not each.too_few]
-    blind = [Statement(BLIND, BLIND.phrase.format(f"any text{_on_blind(results)}"))]
-    if all(each.blind for each in results):
+    judged = [each for each in results if not each.too_few]
+    blind = [Statement(BLIND, BLIND.phrase.format(f"any text{_on_blind(judged)}"))]
+    if all(each.blind for each in judged):
         return blind
-    for each in results:
+    parts = _about_kinds(judged, lambda kind: kind not in without)
+    every = [verdict for verdict, _, names in _named_kinds(judged) if names]
+    if every and all(verdict in (FAINT, UNDECIDED) for verdict in every):
+        parts.insert(0, Statement(UNDECIDED, "notices no kind of damage for sure"))
+    if any(each.blind for each in judged):
+        parts = [*blind, *parts]
+    parts += [*_at_mark(judged), *_about_probes(judged)]
+    return parts if parts or without else [Statement(UNDECIDED, "no kind of damage was judged")]
+
+
+def _about_kinds(results: Sequence[Result], wanted: Callable[[str], bool]) -> list[Statement]:
+    """What is said of the kinds of damage that are wanted."""
+    named = list(_named_kinds(results))
+    total = sum(len(names) for _, _, names in named)
+    every = [row.state for each in results if not each.too_few for row in each.variants]
+    parts = []
+    for verdict, phrase, names in named:
+        shown = [name for kind, name in names.items() if wanted(kind)]
+        if len(shown) == total > _NAMED and not any(name.endswith(")") for name in shown):
+            most = "" if {*every} == {verdict} else f" ({every.count(verdict)} of {len(every)})"
+            parts.append(Statement(verdict, phrase.format(f"all {total} kinds of damage{most}")))
+        elif shown:
+            parts.append(Statement(verdict, phrase.format(shortened(shown, _NAMED))))
+    return parts
+
+
+def _named_kinds(results: Sequence[Result]) -> Iterator[tuple[Verdict, str, Mapping[str, str]]]:
+    """Verdict and phrase, and kind of damage -> its name with where the verdict holds."""
+    judged = [each for each in results if not each.too_few]
+    if all(each.blind for each in judged):
+        return
+    kinds: dict[str, dict[str, list[VariantResult]]] = {}
+    for each in judged:
         for row in each.variants:
             kinds.setdefault(kind_name(row.variant), {}).setdefault(each.dataset, []).append(row)
-    parts = []
-    floor = max(each.floor for each in results)
-    for verdict, phrase, of_word in _by_phrase(kinds, floor):
-        named = [f"{kind}{_extent(verdict, rows)}" for kind, rows in of_word.items()]
-        if len(named) == len(kinds) > _NAMED and not any(name.endswith(")") for name in named):
-            every = [row.state for of in kinds.values() for rows in of.values() for row in rows]
-            most = "" if {*every} == {verdict} else f" ({every.count(verdict)} of {len(every)})"
-            parts.append(Statement(verdict, phrase.format(f"all {len(kinds)} kinds of damage{most}")))
-        elif named:
-            parts.append(Statement(verdict, phrase.format(shortened(named, _NAMED))))
-    if kinds and all(part.verdict in (FAINT, UNDECIDED) for part in parts):
-        parts.insert(0, Statement(UNDECIDED, "notices no kind of damage for sure"))
-    if any(each.blind for each in results):
-        parts = [*blind, *parts]
-    parts += _at_mark(results)
-    return [*parts, *_about_probes(results)] or [Statement(UNDECIDED, "no kind of damage was judged")]
+    for verdict, phrase, of_word in _by_phrase(kinds, max(each.floor for each in judged)):
+        yield verdict, phrase, {kind: f"{kind}{_extent(verdict, rows)}" for kind, rows in of_word.items()}
 
 
 def _at_mark(results: Sequence[Result]) -> list[Statement]:

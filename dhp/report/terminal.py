@@ -12,7 +12,7 @@ from dhp.core.signature import protocol_name
 from dhp.core.text import printable
 from dhp.report.advice import notes, warnings
 from dhp.report.columns import KIND, PAPER, RUNS, Column, filled, kind_columns, legend, row_name, weighed
-from dhp.report.findings import sentences
+from dhp.report.findings import by_judge, sentences
 from dhp.report.labels import (
     best_mark,
     figure,
@@ -24,6 +24,7 @@ from dhp.report.labels import (
     t75,
 )
 from dhp.report.printout import Part, TextTable
+from dhp.report.side_by_side import SEVERAL, ranked, side_by_side
 
 _KEPT = 0.6  # share of the shorter text that is kept, below which marks would only confuse
 _NOTES = 3
@@ -35,9 +36,13 @@ _FOLDED = 3
 def results_in_terminal(results: Results, *, details: bool = False) -> list[Part]:
     """What the judges notice and miss: a table, one sentence each, and what makes the figures doubtful.
 
+    Three judges or more also stand beside each other, kind by kind.
+
     `details` shows each result's own table, as where there is only one, with D, all notes and the signature.
     """
-    judged = [each for each in results if not each.too_few]
+    several = len(by_judge(results)) >= SEVERAL
+    shown = ranked(list(results)) if several else list(results)
+    judged = [each for each in shown if not each.too_few]
     parts: list[Part] = []
     for each in judged if details or len(results) == 1 else ():
         if each.damage or each.probes:
@@ -47,9 +52,10 @@ def results_in_terminal(results: Results, *, details: bool = False) -> list[Part
         parts.append("")
     for curve in (curve for each in judged for curve in each.curves):
         parts += [doses_table(curve), ""]
-    if judged and (plain := [each for each in results if each.damage]):
+    if judged and (plain := [each for each in shown if each.damage]):
         parts += [*runs_tables(plain), ""]
-    parts += map(str, sentences(results))
+        parts += [side_by_side(plain), ""] if several else []
+    parts += map(str, sentences(shown, together=several))
     said = warnings(results)
     return [*parts, *(f"note: {line}" for line in (said if details else said[:_NOTES]))]
 
@@ -98,18 +104,18 @@ def runs_table(
     ratings = sum(each.ratings["asked"] for each in found)
     examples = sum({each.dataset: each.n for each in found}.values())
     title = f"{who} on {sets(datasets)}: {ratings:,} ratings of {examples:,} examples"
-    several = ["judge"] if len(judges) > 1 else []
+    first = {"judge": len(judges) > 1, "data": len(judges) == 1 or len(datasets) > 1}
     rows = [
         [
-            *([each.judge] if several else []),
-            each.dataset.removeprefix(shared),
+            *([each.judge] if first["judge"] else []),
+            *([each.dataset.removeprefix(shared)] if first["data"] else []),
             *(column.shown(each) for column in columns),
         ]
         for each in found
     ]
     return TextTable(
         title if titled else "",
-        (*several, "data", *(column.heading for column in columns)),
+        (*(name for name, wanted in first.items() if wanted), *(column.heading for column in columns)),
         rows,
         [column.heading for column in columns if column.right],
         ["bold red" if each.alarms else "" for each in found],

@@ -137,7 +137,15 @@ def test_warnings_are_few_and_name_the_judge_where_there_are_several() -> None:
     other = result(row(TYPOS), model="own/other", controls=())
     assert warnings([one, other]) == [
         "beware [own/judge on set]",
-        "own/judge: Read the average with care: its kinds have 10 to 50 pairs.",
         "own/other: Harmless edits were not judged: false alarms stay unseen.",
+        "own/judge: Read the average with care: its kinds have 10 to 50 pairs.",
     ]
     assert warnings([result(row(TYPOS), n=2, controls=())]) == []
+
+
+def test_a_note_on_several_judges_is_said_once() -> None:
+    unseen = [result(row(TYPOS), model=f"own/{k}", controls=()) for k in range(3)]
+    said = "Harmless edits were not judged: false alarms stay unseen."
+    assert warnings(unseen) == [said]
+    assert warnings([*unseen, result(row(TYPOS))]) == [f"3 of 4 judges: {said}"]
+    assert warnings([*unseen[:2], result(row(TYPOS))]) == [f"own/0 and own/1: {said}"]

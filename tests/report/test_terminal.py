@@ -157,3 +157,56 @@ def test_before_and_after() -> None:
     assert replaced.plain == "other: Nobody came by at all!"
     inserted = before_after("more", "It sat.", "It sat. A long sentence of other things came in.", "sentence")
     assert inserted.plain == "more: It sat. {+A long sentence of other things came in.+}"
+
+
+def three_judges(*datasets: str) -> list[Result]:
+    """A good judge between two that detect less; all miss reordered sentences."""
+    figures = {"own/low": 0.4, "own/high": 0.9, "own/mid": 0.6}
+    return [
+        result(
+            row(TYPOS, "noticed" if high > 0.8 else "undecided", high),
+            row("reordering", "missed", 0.1),
+            model=model,
+            dataset=name,
+        )
+        for name in datasets
+        for model, high in figures.items()
+    ]
+
+
+def test_three_judges_stand_beside_each_other_the_best_first_and_the_lowest_kind_first() -> None:
+    lines = printed(*three_judges("set")).splitlines()
+    assert lines[1].split()[0] == "judge"
+    assert "data" not in lines[1], "there is one set, which the title names"
+    assert [line.split()[0] for line in lines[2:5]] == ["own/high", "own/mid", "own/low"]
+    assert lines[6:10] == [
+        "detection in per cent by kind on set, lowest first",
+        "kind                 own/high    own/mid       own/low",
+        "reordered sentences  10 missed   10 missed     10 missed",
+        "typos, minor         90 noticed  60 undecided  40 undecided",
+    ]
+    assert "by kind" not in printed(*three_judges("set")[:2])
+
+
+def test_of_several_sets_the_matrix_has_means_and_counts() -> None:
+    text = printed(*three_judges("mini/a", "mini/b"))
+    assert "typos, minor         90 2/2    60 0/2   40 0/2" in text
+
+
+def test_long_names_of_judges_are_numbered_and_a_narrow_matrix_has_figures_alone() -> None:
+    judges = [
+        replace(each, model=f"own/a-name-of-many-characters-{each.model}") for each in three_judges("set")
+    ]
+    wide = printed(*judges)
+    assert "J1  own/a-name-of-many-characters-own/high" in wide
+    assert "typos, minor         90 noticed  60 undecided  40 undecided" in wide
+    assert "typos, minor         90  60  40" in printed(*judges, width=40)
+
+
+def test_what_holds_of_every_judge_is_said_once() -> None:
+    lines = printed(*three_judges("set")).splitlines()
+    assert [line for line in lines if "reordered" in line and ":" in line] == [
+        "every judge: misses reordered sentences."
+    ]
+    assert "own/high: notices typos." in lines
+    assert printed(*three_judges("set")[:2]).count("misses reordered sentences") == 2
