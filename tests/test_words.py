@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent / "dhp"
-CLEAN = ("stats analysis core runs llm content judge loaders cli plugins").split()
+CLEAN = ("stats analysis core runs llm content judge loaders cli leaderboard plugins").split()
 NAMES = set("found said own given there told many".split())
 PHRASES = re.compile(
     r"\b(?:(?:None|NaN|empty|nothing) where|[Rr]aises? `\w+`[^.]*? where|(?:of|for) what is none"

@@ -67,18 +67,18 @@ class Entry:
     def size(self) -> float | None:
         """Billions of parameters by the model's name: 7B, 0.5b, 135M, 8x7B (which is 56); None without."""
         name = self.result.model.partition("?")[0]
-        if found := _BILLIONS.search(name):
-            return int(found[1] or 1) * float(found[2])
-        found = _MILLIONS.search(name)
-        return int(found[1]) / 1000 if found else None
+        if match := _BILLIONS.search(name):
+            return int(match[1] or 1) * float(match[2])
+        match = _MILLIONS.search(name)
+        return int(match[1]) / 1000 if match else None
 
     @property
     def family(self) -> str | None:
         """What is before the size in the model's own name, such as qwen1.5 for `hf/Qwen/Qwen1.5-4B-Chat`;
         None if the name says no size, or nothing before it."""
         name = self.result.model.partition("?")[0].rstrip("/").rpartition("/")[2]
-        found = _BILLIONS.search(name) or _MILLIONS.search(name)
-        return (name[: found.start()].strip("-_. ").lower() or None) if found else None
+        match = _BILLIONS.search(name) or _MILLIONS.search(name)
+        return (name[: match.start()].strip("-_. ").lower() or None) if match else None
 
     @property
     def cost(self) -> float | None:
@@ -158,9 +158,9 @@ def _judge_name(model: str, protocol: str, others: Collection[str]) -> str:
 
 
 def moment(written: str) -> dt.datetime:
-    """A time in ISO 8601, UTC where it names no zone; raises `ValueError` for what is none."""
-    found = dt.datetime.fromisoformat(written)
-    return found if found.tzinfo else found.replace(tzinfo=dt.UTC)
+    """A time in ISO 8601, UTC if it names no zone; raises `ValueError` for anything else."""
+    when = dt.datetime.fromisoformat(written)
+    return when if when.tzinfo else when.replace(tzinfo=dt.UTC)
 
 
 def safe_name(*names: str, key: Sequence[str] = ()) -> str:
@@ -199,9 +199,9 @@ _LARGEST = 1e6
 def fault(result: Result) -> str | None:
     """What makes a result unfit for any table, although its shape is right; None if nothing does."""
     names = result.signed.names
-    for part, said in _stated(result).items():
-        if (signed := names[part]) != said:
-            return f"signature: {part} is '{signed}', not '{said}' as in the result"
+    for part, stated in _stated(result).items():
+        if (signed := names[part]) != stated:
+            return f"signature: {part} is '{signed}', not '{stated}' as in the result"
     scores = (result.d_avg, result.d_min, result.d_avg_ew, result.d_min_ew, *(v.d for v in result.variants))
     if wrong := [d for d in scores if d is not None and not 0 <= d <= _LARGEST]:
         return f"D is {wrong[0]:g}; allowed: 0 to {_LARGEST:g}"
@@ -258,16 +258,16 @@ def check_figures(entry: Entry, *, weights: str | None = None, quick: bool = Fal
     may be any, and its warnings may be worded otherwise, as by another version.
     """
     computed = _computed(entry, weights, quick=quick)
-    here, there = entry.result.to_dict(), computed.to_dict()
+    here, computed_values = entry.result.to_dict(), computed.to_dict()
     columns = entry.ratings.columns if entry.ratings else frozenset[str]()
     fields = [*_FIGURES, *(field for field, column in _BY_COLUMN.items() if column in columns)]
     if quick:
         fields.remove("warnings")
     for field in fields:
-        for where, said, found in _differences(field, here[field], there[field]):
+        for where, stated, value in _differences(field, here[field], computed_values[field]):
             raise InputError(
                 f"{entry.place}: model '{entry.result.model}' on '{entry.result.dataset}': {where} is "
-                f"{said}, but {found} follows from the ratings"
+                f"{stated}, but {value} follows from the ratings"
             )
 
 
@@ -407,10 +407,10 @@ def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) 
     shown = counted(progress, "reading and checking results", finished)
     entries = [entry for path in shown for entry in _read(Path(path), progress)]
     if unfinished:
-        said = f"unfinished runs {', '.join(unfinished)}; repeat the command of a run to finish it"
+        reason = f"unfinished runs {', '.join(unfinished)}; repeat the command of a run to finish it"
         if not entries:
-            raise InputError(said)
-        logging.getLogger("dhp").warning("left out: %s", said)
+            raise InputError(reason)
+        logging.getLogger("dhp").warning("left out: %s", reason)
     if not entries:
         raise InputError("no run is given; allowed: run folders, results files or folders of them")
     return newest(entries)
@@ -458,8 +458,8 @@ def _of_run(run: Run) -> list[Entry]:
 def _checked(results: Results, place: str) -> list[Entry]:
     """The results as entries; raises `InputError` for one that no table can take."""
     for result in results:
-        if found := fault(result):
-            raise InputError(f"{place}: model '{result.model}' on '{result.dataset}': {found}")
+        if wrong := fault(result):
+            raise InputError(f"{place}: model '{result.model}' on '{result.dataset}': {wrong}")
     return [Entry(place, result) for result in results]
 
 
@@ -505,8 +505,8 @@ def _ratings_of(result: Result, table: Sequence[RatingsArray], place: str) -> Ra
     """The ratings of a result; a table without one of the columns model, protocol, dataset fits any."""
     names = (result.model, result.protocol, result.dataset)
     for part in table:
-        there = (part.model, part.protocol, part.dataset)
-        if all(name in (own, _UNKNOWN) for own, name in zip(names, there, strict=True)):
+        part_names = (part.model, part.protocol, part.dataset)
+        if all(name in (asked, _UNKNOWN) for asked, name in zip(names, part_names, strict=True)):
             return replace(part, model=result.model, protocol=result.protocol, dataset=result.dataset)
     raise InputError(
         f"{place}: no ratings of model '{result.model}', protocol '{result.protocol}', dataset "

@@ -23,8 +23,8 @@ def as_latex(tables: Sequence[Table]) -> str:
     names = _names([entry.result for entry, _ in judges])
     kind = "table*" if len(tables) > _WIDE else "table"
     rows = [
-        [name, *(cell for row in own for cell in _cells(None if row is None else row.entry.result))]
-        for name, (_, own) in zip(names, judges, strict=True)
+        [name, *(cell for row in results for cell in _cells(None if row is None else row.entry.result))]
+        for name, (_, results) in zip(names, judges, strict=True)
     ]
     lines = [
         LATEX_HEAD,
@@ -83,11 +83,11 @@ def _span(sizes: Sequence[int]) -> str:
 
 def _told_apart(names: Sequence[str]) -> list[str]:
     counts, seen = Counter(names), Counter[str]()
-    found = []
+    lines = []
     for name in names:
         seen[name] += 1
-        found.append(f"{name}, {seen[name]}" if counts[name] > 1 else name)
-    return found
+        lines.append(f"{name}, {seen[name]}" if counts[name] > 1 else name)
+    return lines
 
 
 def _caption(tables: Sequence[Table]) -> str:
@@ -101,7 +101,7 @@ def _caption(tables: Sequence[Table]) -> str:
         "Detection (det.) is how often the damaged text got the lower score, ties counted half, in per cent."
     )
     partial = [line.removeprefix(PARTIAL).strip() for line in legend(results) if line.startswith(PARTIAL)]
-    said = [f" {_PARTIAL} {latex_text(line)}." for line in partial]
+    notes = [f" {_PARTIAL} {latex_text(line)}." for line in partial]
     if any(each.alarms for each in results):
-        said.append(f" {_ALARM} {FALSE_ALARM}: harmless edits lower the score as damage does.")
-    return "".join([latex_text(meaning), *said])
+        notes.append(f" {_ALARM} {FALSE_ALARM}: harmless edits lower the score as damage does.")
+    return "".join([latex_text(meaning), *notes])

@@ -55,8 +55,8 @@ def sizes(table: Table) -> "Markup | None":
         if entry.family and entry.size and share is not None:
             protocols = {e.result.protocol for e in table.entries}
             name = entry.family + (f", {entry.result.protocol}" if len(protocols) > 1 else "")
-            said = f"{entry.size:g}B {share:.0%} (D_avg {figure(entry.result.d_avg)})"
-            families.setdefault(printable(name), []).append(((entry.size, share, ends), said))
+            label = f"{entry.size:g}B {share:.0%} (D_avg {figure(entry.result.d_avg)})"
+            families.setdefault(printable(name), []).append(((entry.size, share, ends), label))
     lines = {name: sorted(points, key=lambda each: each[0][0]) for name, points in sorted(families.items())}
     known = sorted({size for points in lines.values() for (size, *_), _ in points})
     if not any(points[0][0][0] < points[-1][0][0] for points in lines.values()):
@@ -78,7 +78,7 @@ def sizes(table: Table) -> "Markup | None":
         axes.set_ylabel("detection")
         figure.legend(loc="outside right upper", frameon=False)
 
-    words = "; ".join(f"{name} {', '.join(said for _, said in points)}" for name, points in lines.items())
+    words = "; ".join(f"{name} {', '.join(label for _, label in points)}" for name, points in lines.items())
     return drawn(draw, 9.2, 3.8, f"Lines: detection by size on {table.dataset}: {words}.")
 
 
@@ -111,9 +111,9 @@ def costs(table: Table) -> "Markup | None":
         axes.set_ylabel("detection")
         figure.legend(loc="outside right upper", frameon=False)
 
-    said = "; ".join(f"{name} {shown_cost(cost)}, {share:.0%}" for (cost, share, _), name in points)
+    words = "; ".join(f"{name} {shown_cost(cost)}, {share:.0%}" for (cost, share, _), name in points)
     return drawn(
-        draw, 9.2, 3.8, f"Points: cost per 1,000 judgements and detection on {table.dataset}: {said}."
+        draw, 9.2, 3.8, f"Points: cost per 1,000 judgements and detection on {table.dataset}: {words}."
     )
 
 
@@ -215,16 +215,16 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
             style_rows=style_rows,
             by_chance=by_chance,
         )
-    for model, own in counted(progress, "drawing judges", list(by_model.items()), itemgetter(0)):
-        name = names[own[0][1].entry.judge]
+    for model, rows in counted(progress, "drawing judges", list(by_model.items()), itemgetter(0)):
+        name = names[rows[0][1].entry.judge]
         made[model_file(model)] = _page(
             "board_model.html",
             "../",
             model=model,
             compared=printable(name),
-            results=own,
+            results=rows,
             notes=notes,
-            columns=run_columns([row.entry.result for _, row in own]),
+            columns=run_columns([row.entry.result for _, row in rows]),
         )
     return made
 
@@ -270,7 +270,7 @@ def _page(
         SCORED=SCORED,
         **values,
     )
-    return _CONTROLS.sub(lambda found: printable(found[0]), made)
+    return _CONTROLS.sub(lambda match: printable(match[0]), made)
 
 
 def _best_two(tables: Sequence[Table]) -> list[Entry]:
@@ -343,10 +343,10 @@ def _share(value: float | None, ends: Interval, verdict: str | None = None) -> d
 def _pairs(table: Table, at: Callable[[Entry], int]) -> list[list[float | None]]:
     """Two judges, detection of the second less that of the first with limits, and the adjusted p-value."""
     assert table.comparison is not None
-    found = table.comparison.scores["detection"].pairs
+    pairs = table.comparison.scores["detection"].pairs
     return [
         [at(table.compared[p.first]), at(table.compared[p.second]), p.difference, p.low, p.high, p.p_adjusted]
-        for p in found
+        for p in pairs
         if math.isfinite(p.p_adjusted)
     ]
 

@@ -124,12 +124,12 @@ def group_ranks(scores: Sequence[float], groups: Sequence[Sequence[int]]) -> lis
 
 
 def _table(entries: Sequence[Entry], allow: Collection[str], progress: Progress | None) -> Table:
-    there = [e for e in entries if score(e.result, "detection")[0] is not None]
-    rule, ranks, comparison = _ranked(there, allow, progress)
+    placed = [e for e in entries if score(e.result, "detection")[0] is not None]
+    rule, ranks, comparison = _ranked(placed, allow, progress)
     rows = []
     for entry in entries:
-        place = there.index(entry) if entry in there else None
-        rank = None if place is None or len(there) < 2 else ranks[place]
+        place = placed.index(entry) if entry in placed else None
+        rank = None if place is None or len(placed) < 2 else ranks[place]
         letters = ""
         if comparison is not None and place is not None:
             letters = group_letters(comparison.scores["detection"].groups, place)
@@ -137,7 +137,7 @@ def _table(entries: Sequence[Entry], allow: Collection[str], progress: Progress 
     rows.sort(key=lambda row: (row.rank or len(rows) + 1, -(score(row.entry.result, "detection")[0] or 0.0)))
     first = entries[0]
     shared = {part: value for part, value in first.shared.items() if part not in allow}
-    return Table(shared, first.task, rule, tuple(rows), comparison, tuple(there))
+    return Table(shared, first.task, rule, tuple(rows), comparison, tuple(placed))
 
 
 def _ranked(
@@ -151,10 +151,10 @@ def _ranked(
         if set(run.ratings.examples) != set(rated[0].ratings.examples):
             raise InputError(f"{run.place}: its ratings are of other examples than those of {rated[0].place}")
     if paired and unpaired(rated) is None:
-        found = compare_results(rated, {"protocol", *allow}, progress)
-        by_average = found.scores["detection"]
+        comparison = compare_results(rated, {"protocol", *allow}, progress)
+        by_average = comparison.scores["detection"]
         if np.isfinite(by_average.point).all():
-            return "paired", group_ranks(by_average.point.tolist(), by_average.groups), found
+            return "paired", group_ranks(by_average.point.tolist(), by_average.groups), comparison
     intervals = [ends for e in entries if (ends := score(e.result, "detection")[1]) is not None]
     if entries and len(intervals) == len(entries):
         return "intervals", overlap_ranks(intervals), None
@@ -163,11 +163,11 @@ def _ranked(
 
 def judges_of(tables: Sequence[Table]) -> list[tuple[Entry, list[Row | None]]]:
     """Each judge with its row in every table, by mean rank, then by mean detection."""
-    found: dict[tuple[str, str], list[Row | None]] = {}
+    by_judge: dict[tuple[str, str], list[Row | None]] = {}
     for number, table in enumerate(tables):
         for row in table.rows:
             key = (row.entry.result.model, row.entry.result.protocol)
-            found.setdefault(key, [None] * len(tables))[number] = row
+            by_judge.setdefault(key, [None] * len(tables))[number] = row
 
     def mean_rank(rows: Sequence[Row | None]) -> float:
         ranks = [row.rank for row in rows if row is not None and row.rank is not None]
@@ -177,8 +177,8 @@ def judges_of(tables: Sequence[Table]) -> list[tuple[Entry, list[Row | None]]]:
         figures = [score(row.entry.result, "detection")[0] or 0.0 for row in rows if row is not None]
         return sum(figures) / len(figures)
 
-    order = sorted(found, key=lambda key: (mean_rank(found[key]), -mean_detection(found[key]), key))
-    return [(next(row.entry for row in found[key] if row is not None), found[key]) for key in order]
+    order = sorted(by_judge, key=lambda key: (mean_rank(by_judge[key]), -mean_detection(by_judge[key]), key))
+    return [(next(row.entry for row in by_judge[key] if row is not None), by_judge[key]) for key in order]
 
 
 SCHEMA = "dhp.leaderboard/2"
@@ -188,7 +188,7 @@ _DETAILS = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
 
 def as_json(tables: Sequence[Table]) -> str:
     """The tables with all figures (schema `dhp.leaderboard/2`)."""
-    found = [
+    records = [
         {
             **table.parts,
             "task": table.task,
@@ -197,7 +197,7 @@ def as_json(tables: Sequence[Table]) -> str:
         }
         for table in tables
     ]
-    return indented_json({"schema": SCHEMA, "tables": found})
+    return indented_json({"schema": SCHEMA, "tables": records})
 
 
 def as_csv(tables: Sequence[Table]) -> str:
