@@ -16,6 +16,7 @@ from dhp.perturb.rules import number_changes
 
 _WORD = re.compile(r"(?<![\w@#./'’-])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w@-]|[./]\w)")
 _OWNERS = re.compile(r"['’]s?$")
+_APOSTROPHE = re.compile("['’]")
 _OPENING = re.compile(r"[\"“‘'(:]\s*$")
 """Behind these a word has a capital as at the beginning of a sentence."""
 
@@ -76,7 +77,7 @@ def _names(prose: str, no_names: Sequence[str]) -> Iterator[str]:
         run, before = "", start
         for index, match in enumerate(_WORD.finditer(prose, start, end)):
             word, gap = _OWNERS.sub("", match[0]), prose[before : match.start()]
-            capital = word[:1].isupper() and len(word) > 1 and word not in no_names
+            capital = word[:1].isupper() and len(word) > 1 and _APOSTROPHE.split(word)[0] not in no_names
             if run and not (capital and gap == " "):
                 yield run
                 run = ""

@@ -17,8 +17,8 @@ from dhp.perturb.registry import builtin_perturbers
 
 KNOWN = read_list("english_errors", EnglishErrors)
 TEXT = (
-    "Ines Calder was born in Oslo and is a nurse. On Monday Calder’s sister, Mr Abel's wife, went to Oslo "
-    "with 36 friends. “They were late,” she said."
+    "Ines Calder was born in Oslo and is a nurse, as I’m told. On Monday Calder’s sister, Mr Abel's wife, "
+    "went to Oslo with 36 friends. “They were late,” she said."
 )
 WORDS = st.lists(st.sampled_from([*KNOWN.errors, "Oslo", "Ann’s", "Bob", "cat.", "12", "(a)", "x-to-y", "é"]))
 
