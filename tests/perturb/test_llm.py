@@ -1,9 +1,9 @@
 """Degraded texts by a language model: what counts, what is asked again, what is given up, what is kept."""
 
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -281,10 +281,20 @@ def test_what_is_stored_is_recalled_and_what_is_not_is_counted(tmp_path: Path) -
     assert [request.samples for request in counted] == [(0,), (0,), (1,), (1,), (1,)]
 
 
-def test_a_dry_run_measures_on_few_tokens_and_not_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slow(prompt: str) -> str:
-        time.sleep(0.02)
+def taking(seconds: float, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Says "x" in this time by the clock of the measurement, which no other process slows."""
+    clock = [0.0]
+    monkeypatch.setattr(estimate, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+
+    def says(prompt: str) -> str:
+        clock[0] += seconds
         return "x"
+
+    return says
+
+
+def test_a_dry_run_measures_on_few_tokens_and_not_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = taking(0.02, monkeypatch)
 
     def rooms(prompts: int) -> list[int]:
         model = Says(slow)
@@ -303,10 +313,10 @@ def test_a_dry_run_measures_on_few_tokens_and_not_for_long(monkeypatch: pytest.M
 def test_a_dry_run_measures_for_a_bounded_time_over_all_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each prompt takes 10 ms: after some sets what is known of the model stands for further measuring."""
     monkeypatch.setattr(estimate, "_SECONDS", 0.3)
-    context = RequestContext()
+    context, slow = RequestContext(), taking(0.01, monkeypatch)
 
     def estimated(name: str) -> Estimate:
-        model = Says(lambda prompt: time.sleep(0.01) or "x")
+        model = Says(slow)
         params = Params(temperature=None, top_p=None, max_tokens=1024)
         requests = [Request(f"prompt {name} {i}", params, (0,), "x") for i in range(20)]
         return estimate_requests(CachedModel(model, context), "dhp", name, requests)
