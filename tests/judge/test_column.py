@@ -81,30 +81,6 @@ def test_scores_beside_pairs_are_a_judge_of_the_benchmark(tmp_path: Path) -> Non
             dhp.run(wrong, str(tmp_path / "pairs.jsonl"), task="summarization")
 
 
-def test_scores_of_a_file_are_a_judge_of_any_set(tmp_path: Path) -> None:
-    made = dhp.perturb_datasets("mini/summeval", n=6)[0]
-    ids = [e.id for e in made.dataset.examples]
-    rows = [
-        {"example": t.example, "variant": t.variant, "comet": 0.1 + ids.index(t.example)} for t in made.texts
-    ]
-    whole = [{"example": e, "variant": "", "comet": 0.5 + i} for i, e in enumerate(ids)]
-    pd.DataFrame([*whole, *rows]).to_csv(tmp_path / "scores.csv", index=False)
-    judge = f"column/comet?file={tmp_path / 'scores.csv'}"
-    (result,) = dhp.run(judge, "mini/summeval", n=6)
-    assert {v.detection for v in result.variants} == {1.0}
-    pd.DataFrame(rows).to_csv(tmp_path / "degraded.csv", index=False)
-    pd.DataFrame([*rows, rows[0]]).to_csv(tmp_path / "twice.csv", index=False)
-    for file, message in (
-        ("degraded.csv", "the file has no score of any original, such as example"),
-        ("twice.csv", "duplicate score of example"),
-        ("nowhere.csv", "does not exist"),
-    ):
-        with pytest.raises(InputError, match=message):
-            dhp.run(f"column/comet?file={tmp_path / file}", "mini/summeval", n=6)
-    with pytest.raises(InputError, match="two ways to the scores"):
-        column_judge("column/x?file=a.csv&perturbed=y")
-
-
 @pytest.mark.realdata
 @pytest.mark.slow
 def test_published_scores_of_bump(real: Path) -> None:

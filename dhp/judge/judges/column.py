@@ -1,32 +1,26 @@
 """The judge whose scores stand in a column."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import ORIGINAL, Candidate, Rating
-from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale, Task
-from dhp.core.tables import as_text, read_table
 from dhp.judge.api import WIDE, Judge, computed_task, metric_name, split_settings
 
-_COLUMN_SETTINGS = ("better", "perturbed", "file")
+_COLUMN_SETTINGS = ("better", "perturbed")
 
 
 @dataclass(frozen=True)
 class ColumnJudge(Judge):
-    """Gives the scores of a column: of the texts' own table, of pairs, or of a table of scores."""
+    """Gives the scores of a column of the texts' own table, or of a table of pairs."""
 
     model: str
     column: str
     higher_is_better: bool
     perturbed: str | None = None
     """The column with the scores of degraded texts, in a table of pairs."""
-    cells: Mapping[tuple[str, str], str] | None = None
-    """(example, variant) -> score, of a table of scores."""
-    settings: Mapping[str, object] = field(default_factory=dict)
     protocol: str = "none"
 
     def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
@@ -39,10 +33,7 @@ class ColumnJudge(Judge):
     def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
         """Raises `InputError` if no original, or no degraded text, has a score."""
         originals = [c for c in candidates if c.variant == ORIGINAL]
-        degraded = [c for c in candidates if c.variant != ORIGINAL]
-        if self.cells is not None:
-            self._check_table(originals, degraded)
-        elif self.perturbed is not None:
+        if self.perturbed is not None:
             known = dict.fromkeys(name for c in candidates for name in c.columns)
             for column in (self.column, self.perturbed):
                 if column not in known:
@@ -53,21 +44,13 @@ class ColumnJudge(Judge):
         elif originals:
             raise InputError(
                 f"model '{self.model}': has no scores of degraded texts; allowed: ?perturbed=COLUMN in a "
-                "table of pairs, ?file=FILE with the columns example, variant and this one"
+                "table of pairs, or the judge recorded/FILE with the columns example, variant, score"
             )
         else:
             known = dict.fromkeys(name for c in candidates for name in c.fields)
             if self.column not in known:
                 raise InputError(
                     f"model '{self.model}': no column '{self.column}'; {suggest(self.column, known)}"
-                )
-
-    def _check_table(self, originals: Sequence[Candidate], degraded: Sequence[Candidate]) -> None:
-        for name, side in (("original", originals), ("degraded text", degraded)):
-            if side and all(self._cell(c) is None for c in side):
-                place = f"example '{side[0].example}', variant '{side[0].variant}'"
-                raise InputError(
-                    f"model '{self.model}': the file has no score of any {name}, such as {place}"
                 )
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
@@ -84,8 +67,6 @@ class ColumnJudge(Judge):
                 yield Rating(*place, score)
 
     def _cell(self, c: Candidate) -> str | None:
-        if self.cells is not None:
-            return self.cells.get((c.example, c.variant))
         if self.perturbed is not None:
             return c.columns.get(self.column if c.variant == ORIGINAL else self.perturbed)
         return c.fields.get(self.column)
@@ -104,9 +85,8 @@ def column_judge(model: str, seed: int = 0) -> ColumnJudge:
     """The judge called `column/NAME?better=higher`.
 
     `better=lower` turns the sign. In the benchmark, `perturbed=COLUMN` says where a table of pairs holds the
-    scores of the degraded texts (NAME is then that of the originals'), or `file=FILE` which table has the
-    scores of all texts, with the columns `example`, `variant` (blank or `original` for originals) and NAME.
-    Raises `InputError` for no name, an unknown setting, and a file that lacks a column or has a text twice.
+    scores of the degraded texts (NAME is then that of the originals').
+    Raises `InputError` for no name and an unknown setting.
     """
     name, settings = split_settings(model, _COLUMN_SETTINGS)
     column = name.removeprefix("column/")
@@ -115,25 +95,4 @@ def column_judge(model: str, seed: int = 0) -> ColumnJudge:
     better = settings.get("better", "higher")
     if better not in ("higher", "lower"):
         raise InputError(f"model '{model}': better '{better}'; allowed: higher, lower")
-    perturbed, file = settings.get("perturbed"), settings.get("file")
-    if perturbed is not None and file is not None:
-        raise InputError(
-            f"model '{model}': perturbed and file are two ways to the scores; allowed: one of them"
-        )
-    cells = None if file is None else _cells(Path(file), column)
-    identity = {} if cells is None else {"scores": text_hash(repr(sorted(cells.items())))}
-    return ColumnJudge(model, column, better == "higher", perturbed, cells, identity)
-
-
-def _cells(path: Path, column: str) -> dict[tuple[str, str], str]:
-    table = read_table(path)
-    table.need(["example", "variant", column])
-    cells: dict[tuple[str, str], str] = {}
-    for row in table.rows:
-        variant = row.text("variant") if row.has("variant") else ORIGINAL
-        text = (row.text("example"), variant)
-        if text in cells:
-            raise row.fault(f"duplicate score of example '{text[0]}', variant '{variant}'")
-        if row.has(column):
-            cells[text] = as_text(row.value(column)) or ""
-    return cells
+    return ColumnJudge(model, column, better == "higher", settings.get("perturbed"))
