@@ -230,15 +230,18 @@ class Words:
 
     def _breaks_swapped(self, known: Fluency, i: int) -> bool:
         """Whether a sentence breaks if a word and the next one change places."""
-        one, other = self._words[i : i + 2]
-        if not known.closers and known.leads.isdisjoint(self._words[max(i - 1, 0) : i + 2]):
+        one, other = self._words[i], self._words[i + 1]
+        if one in known.leads and other not in known.all:
+            # German "die" at the beginning of a clause may be a pronoun.
+            inside = one in known.openers or self._before(i) is not None
+            if inside and not (i and self._is_word(self._words[i - 1] + one)):
+                return True
+        elif not known.closers and known.leads.isdisjoint(self._words[max(i - 1, 0) : i + 2]):
             return False
         if known.breaks(self._before(i), other) or known.breaks(other, one):
             return True
         if known.breaks(one, self._behind(i + 1)):
             return True
-        if one in known.leads and other not in known.all:
-            return not i or self._words[i - 1] + one not in known.frequencies
         whole, turned = one + other, other + one
         return known.cuts(whole, one, turned) and known.cuts(whole, other, turned)
 

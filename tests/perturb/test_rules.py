@@ -333,6 +333,13 @@ def test_chinese_words_are_missed(text: str, fluent: str) -> None:
     assert fluent not in {apply("word_deletions", text, seed, language="zh", k=1).text for seed in range(40)}
 
 
+def test_a_relative_pronoun_moves_only_if_no_other_swap_is_known() -> None:
+    text = "Es gibt Leute, die auch gerne lesen, und einen Hund im Haus der Familie."
+    swapped = {apply("word_swaps", text, seed, language="de", k=1).text for seed in range(60)}
+    assert len(swapped) > 2
+    assert not any("auch die" in each for each in swapped)
+
+
 def test_where_no_word_is_missed_none_is_deleted() -> None:
     with pytest.raises(NotApplicable, match="no words are known without which the sentence breaks"):
         apply("word_deletions", "Nice old red doors, big blue windows.", language="en", k=1)
