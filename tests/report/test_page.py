@@ -416,3 +416,13 @@ def test_many_judges_have_bars_for_the_averages_alone(single: Run) -> None:
     (picture,) = discernment_charts(many)
     assert "D_min: own/judge0" in picture
     assert variant_name(first.variants[0].variant) not in picture
+
+
+def test_several_judges_on_many_sets_have_a_folded_matrix_for_each_set(tmp_path: Path) -> None:
+    results = dhp.run(["mock/ideal", "mock/blind"], "mini", n=2, out=tmp_path / "run")
+    text = (tmp_path / "run" / "report.html").read_text("utf-8")
+    folded = re.findall(r"<details[^>]*><summary>[^<]*<small>noticed: ([^<]*)</small>", text)
+    assert len(folded) == 6
+    counts = {(r.dataset, r.model): r.noticed_of for r in results}
+    ideal, blind = (counts["mini/summeval", model] for model in ("mock/ideal", "mock/blind"))
+    assert f"mock/ideal {ideal}, mock/blind {blind}" in folded
