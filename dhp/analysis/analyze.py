@@ -14,8 +14,10 @@ from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.kinds import failure_warnings, judged_kinds, judged_probes, rated_variants
 from dhp.analysis.mark_sweep import MarkSweep, mark_sweep
 from dhp.analysis.marks import marks_in_words
+from dhp.analysis.own_table import RatingsForm
 from dhp.analysis.passing import AtMark, pass_shares
 from dhp.analysis.ratings import RatingsArray, ratings_of_file, split_ratings, without_score
+from dhp.analysis.ratings_table import place_of
 from dhp.analysis.results import (
     DoseResponse,
     DoseThreshold,
@@ -183,6 +185,7 @@ def analyze(
     *,
     suite: str | Suite | None = None,
     analysis: AnalysisConfig = AnalysisConfig(),
+    form: RatingsForm = RatingsForm(),
 ) -> Results:
     """Discernment scores from a ratings table alone.
 
@@ -193,12 +196,15 @@ def analyze(
         score`, optionally `sample, level, status, cluster, model, protocol, dataset`. The undamaged text is
         the variant `original`. Several rows for one (example, variant, metric) are samples; their mean is
         compared. A failed rating is a row with an empty score and a `status` that says why. Examples of one
-        `cluster` (a document, a source) are not taken for independent.
+        `cluster` (a document, a source) are not taken for independent. A table without `variant` and `score`
+        is wide: a row for each example, with its scores in a column `original` and one for each variant.
     suite
         Name or YAML file of the suite whose variants were rated; gives their levels. Without it levels
-        come from the column `level`, or else all variants are one level.
+        come from the column `level`, or else all variants are one level; so are those with an empty cell.
     analysis
         Tests, combination, expert weights and intervals.
+    form
+        What the table calls its columns, and names of judge and data that it does not say.
 
     Returns
     -------
@@ -216,9 +222,9 @@ def analyze(
     task = read_task(read.task) if read and read.task != ANY_TASK else None
     scales = {m.name: m.scale for m in task.metrics} if task else None
     if isinstance(frame, str | Path):
-        parts = ratings_of_file(Path(frame), scales)
+        parts = ratings_of_file(Path(frame), scales, form)
     else:
-        parts = list(split_ratings(frame, scales))
+        parts = list(split_ratings(form.applied(frame, place_of(frame)), scales))
     return Results([_analyzed(ratings, read, analysis, scales) for ratings in parts], parts)
 
 

@@ -32,7 +32,8 @@ from dhp.stats.metric_relations import confusion
 from dhp.stats.missing import failure_p
 from dhp.stats.wilcoxon import Alternative
 
-_ONE_LEVEL = "all"
+ONE_LEVEL = "all"
+"""Level of variants of which none is known."""
 _SMALLEST_LOG = -690.0  # below it p underflows
 _ROUNDING = 1e-9
 """Differences of differences of scores that are no larger are none."""
@@ -47,7 +48,7 @@ def rated_variants(ratings: RatingsArray, suite: Suite | None) -> tuple[list[Var
         rated = []
         for name in ratings.variants:
             perturber, degree, _ = parse_variant(name)
-            rated.append(Variant(name, perturber, levels.get(name, _ONE_LEVEL), "", degree))
+            rated.append(Variant(name, perturber, levels.get(name, ONE_LEVEL), "", degree))
         return rated, [], "column" if ratings.levels else "none"
     # A table does not say whether a language model or people made the variants of method `llm`.
     variants = (v if v.method == "rule" else replace(v, method="") for v in suite.variants)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dhp.analysis.own_table import RatingsForm
 from dhp.analysis.ratings_table import (
     GROUPING,
     blank,
@@ -229,7 +230,8 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
     if np.abs(means[samples > 0]).max(initial=0) > _LARGEST:
         raise InputError(f"{place}: a score is larger than {_LARGEST:g}")
     mass = _missing_mass(table, place)
-    levels = table.loc[table["variant"] != ORIGINAL, ["variant", "level"]] if "level" in table else None
+    levelled = (table["variant"] != ORIGINAL) & (table["level"] != "") if "level" in table else None
+    levels = None if levelled is None else table.loc[levelled, ["variant", "level"]]
     clusters = _clusters(table, place) if "cluster" in table else None
     return RatingsArray(
         place=place,
@@ -349,17 +351,19 @@ class _NotSeparable(Exception):
     """Parts that tell only together what was rated: an example is in two of them."""
 
 
-def ratings_of_file(path: Path, scales: Mapping[str, Scale] | None = None) -> list[RatingsArray]:
+def ratings_of_file(
+    path: Path, scales: Mapping[str, Scale] | None = None, form: RatingsForm = RatingsForm()
+) -> list[RatingsArray]:
     """The ratings in a file or a folder of parts, by (model, protocol, dataset), in order of appearance.
 
     Of Parquet one row group is in memory at a time if no example is in two of them. Parameters and errors
     as for `read_ratings` and `split_ratings`.
     """
-    if in_parts(path):
+    if form == RatingsForm() and in_parts(path):
         # The row that an error names is to be counted in the whole.
         with suppress(_NotSeparable, InputError):
             return merged_ratings(map(_apart, ratings_parts(path)), scales)
-    return list(split_ratings(read_ratings(path), scales))
+    return list(split_ratings(read_ratings(path, form), scales))
 
 
 def _apart(frame: "pd.DataFrame") -> "pd.DataFrame":

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dhp.analysis.own_table import RatingsForm
 from dhp.core.errors import InputError, one_of, suggest, unique
 from dhp.core.files import inner_files, opened, read_bytes, reason
 from dhp.core.recorded import as_ratings
-from dhp.core.records import ORIGINAL, RATING_STATUSES
+from dhp.core.records import RATING_STATUSES
 from dhp.core.specs import Scale
 from dhp.core.tables import LONGEST_TEXT, group_count, mark_of, parquet_table, read_table, row_groups
 
@@ -110,20 +111,24 @@ OPTIONAL = ("sample", "level", "status", "cluster", *GROUPING)
 _PLACE = "dhp.place"
 
 
-def read_ratings(path: Path) -> "pd.DataFrame":
+def read_ratings(path: Path, form: RatingsForm = RatingsForm()) -> "pd.DataFrame":
     """A ratings table, not yet checked, from a file that `read_table` takes or a folder of Parquet parts.
+
+    `form` says what the file calls its columns.
 
     Raises `InputError` with the file, and the row if there is one.
     """
     frame: pd.DataFrame
     if _is_parquet(path):
         frame = _read_parquet(path)
+    elif form.fields:
+        frame = form.rows_of(path)
     elif (columns := ratings_columns(path)) is not None:
         frame = columns.to_pandas()
     else:
         frame = _read_rows(path)
     frame.attrs[_PLACE] = str(path)
-    return frame
+    return form.applied(frame, str(path))
 
 
 def _read_rows(path: Path) -> "pd.DataFrame":
@@ -224,7 +229,9 @@ def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     columns = [str(c) for c in frame.columns]
     for name in REQUIRED:
         if name not in columns:
-            needed = f"a table of ratings has the columns {', '.join(REQUIRED)}"
+            needed = (
+                f"map it by --field {name}=COLUMN; a table of ratings has the columns {', '.join(REQUIRED)}"
+            )
             raise InputError(f"{place}: column '{name}' is missing; {suggest(name, columns)}; {needed}")
     unique("column", columns, place)
     for name in columns:
@@ -238,9 +245,9 @@ def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
         if name not in table:
             continue
         empty = blank(table[name])
-        if name == "level":
-            empty &= table["variant"] != ORIGINAL
-        if empty.any():
+        if name == "level":  # what has none is of no known level
+            table[name] = table[name].astype(object).mask(empty, "")
+        elif empty.any():
             raise InputError(f"{place}: row {_row(empty)}: {name} is empty")
         table[name] = table[name].astype(str)
     return table

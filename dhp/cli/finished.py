@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import Command, settings
-from dhp.cli.output import CSV, DETAILS, JSON, LATEX, MARKDOWN, TABLE, print_out, say
+from dhp.cli.output import CSV, DETAILS, HTML, JSON, LATEX, MARKDOWN, TABLE, print_out, say
 from dhp.cli.protocol_options import ALLOW, dry_run_option
 from dhp.core.errors import InputError
 from dhp.core.files import write_lines
@@ -130,9 +130,7 @@ _ALARM = "! false alarm: harmless edits lower the score as damage does"
     is_flag=True,
     help="Also print how far the judges agree with each other, before and after damage.",
 )
-@click.option(
-    "--html", metavar="FILE", help="Also write a page; of two judges with the texts whose verdict changed."
-)
+@HTML
 def compare(
     run: tuple[str, ...],
     allow: tuple[str, ...],
@@ -144,7 +142,8 @@ def compare(
     """Compare judges that rated the same texts.
 
     Prints what each judge detects, by data and by kind of damage, and which judges differ significantly. Each
-    RUN is the folder of a finished run, or each a table of ratings as dhp analyze reads it.
+    RUN is the folder of a finished run, or each a table of ratings as dhp analyze reads it. The page of two
+    judges has the texts whose verdict changed.
 
     Example: dhp compare runs/one runs/two
     """

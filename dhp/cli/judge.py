@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.analysis.config import AnalysisConfig
+from dhp.analysis.own_table import RatingsForm
 from dhp.cli.language_models import check_filler, estimates_shown
 from dhp.cli.missing import on_missing
 from dhp.cli.options import Command, setting, settings
-from dhp.cli.output import OutputOptions, say
+from dhp.cli.output import HTML, OutputOptions, say
 from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, Criteria, ProtocolChanges, model_option
 from dhp.core.errors import InputError
 from dhp.core.files import Lock, replacing, unwritable
@@ -131,18 +132,23 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> tuple[Counter[st
 @click.argument("file")
 @setting(Choice, "suite")
 @settings("analysis", AnalysisConfig, only=("statistics", "combination", "weights", "floor", "pass_mark"))
+@settings("form", RatingsForm)
+@HTML
 @settings("output", OutputOptions)
 def analyze(
     file: str,
     suite: str | None,
     analysis: AnalysisConfig,
+    form: RatingsForm,
+    html: str | None,
     output: OutputOptions,
 ) -> None:
     """Compute discernment scores from your own ratings.
 
     FILE (.csv, .jsonl or .parquet) has the columns example, variant, metric, score and optionally sample,
     level, status, cluster, model, protocol, dataset. In place of a score it may hold a verdict with a
-    confidence, or which text was preferred in both orders.
+    confidence, or which text was preferred in both orders. Or it is wide, a row for each example, with the
+    columns id and original and one for each kind of damage, which hold the scores.
 
     Example: dhp analyze ratings.csv --suite summeval
     """
@@ -150,5 +156,11 @@ def analyze(
 
     output.check()
     with output.working() as show, stage(show, f"analysing {file}"):
-        results = analyse(file, suite=suite, analysis=analysis)
+        results = analyse(file, suite=suite, analysis=analysis, form=form)
+        if html is not None:
+            from dhp.report.page import write_report
+
+            write_report(results, html, show)
     output.show(results)
+    if html is not None:
+        output.say(f"page  {html}")

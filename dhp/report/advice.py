@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dhp.analysis.control_state import CONTROL_PAIRS
+from dhp.analysis.kinds import ONE_LEVEL
 from dhp.analysis.ratings import without_score
 from dhp.analysis.results import FEWEST_PAIRS, Result, VariantResult, about
 from dhp.content.catalog import bundled_names, kind_name, variant_name
@@ -308,6 +309,10 @@ def _notes_on_pairs(result: Result) -> list[str]:
         found.append(f"tests take clusters of examples as a whole: {result.clusters} of them")
     if result.levels == "none":
         found.append("levels unknown: all kinds count as one level")
+    elif result.levels == "column" and (
+        unknown := [variant_name(row.variant) for row in result.variants if row.level == ONE_LEVEL]
+    ):
+        found.append(f"level unknown, together one level more: {', '.join(unknown)}")
     return found
 
 

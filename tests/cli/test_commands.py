@@ -82,6 +82,17 @@ def test_a_pass_mark_on_ratings_that_you_have(dhp: Run, tmp_path: Path) -> None:
     assert found["pass_mark"]["fails"]["share"] == pytest.approx(1 / 6)
 
 
+def test_analyze_reads_a_wide_table_and_writes_a_page(dhp: Run, tmp_path: Path) -> None:
+    rows = [f"t{k},{4 + k % 2},{3 + k % 2}" for k in range(12)]
+    (tmp_path / "wide.csv").write_text("\n".join(["ticket,clean,typos", *rows]))
+    command = "analyze wide.csv --field example=ticket --field original=clean --name mine --dataset tickets"
+    done = dhp(f"{command} --html page.html")
+    assert done.code == 0
+    assert "mine on tickets: 24 ratings of 12 examples" in done.out
+    assert "notices typos" in (tmp_path / "page.html").read_text()
+    assert "page  page.html" in done.out
+
+
 def test_analyze_gives_what_the_run_gave(dhp: Run) -> None:
     ran = dhp(f"benchmark --model baseline/surface {SMALL} --out r --json")
     from_run = json.loads(ran.out)

@@ -1,0 +1,123 @@
+"""Tables of ratings as other programs write them: other names of columns, one row for each example."""
+
+import logging
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.options import near_keywords, option, pairs_like
+from dhp.core.recorded import OVERALL
+from dhp.core.records import ORIGINAL
+from dhp.core.tables import is_blank, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ABOUT_ROW = ("example", "metric", "sample", "cluster", "model", "protocol", "dataset")
+"""Columns of a wide table that hold no scores."""
+
+
+@near_keywords
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingsForm:
+    """How a table of ratings names its columns, and what it does not say itself."""
+
+    fields: Mapping[str, str] | None = field(
+        default=None,
+        metadata=option(
+            "Column of the file, or path into a nested one, e.g. score=rating, score=output.score.",
+            name="--field",
+            metavar="OURS=THEIRS",
+            repeatable=True,
+            read=pairs_like("OURS=THEIRS", "score=rating"),
+        ),
+    )
+    name: str | None = field(
+        default=None,
+        metadata=option("Name of the judge, for a table without a column model.", metavar="NAME"),
+    )
+    dataset: str | None = field(
+        default=None,
+        metadata=option("Name of the data, for a table without a column dataset.", metavar="NAME"),
+    )
+
+    def applied(self, frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
+        """The table with a row for each rating, with our names of columns.
+
+        Raises `InputError` with `place` for a column that is missing and for a name beside a column that says
+        it.
+        """
+        theirs = {theirs: ours for ours, theirs in (self.fields or {}).items()}
+        for column in theirs:
+            if column not in frame.columns:
+                raise _missing(column, frame.columns, place)
+        replaced = [ours for ours in theirs.values() if ours in frame.columns and ours not in theirs]
+        made = frame.drop(columns=replaced).rename(columns=theirs)
+        if _is_wide(made.columns):
+            made = _long(made, place)
+        for column, name, spelt in (("model", self.name, "name"), ("dataset", self.dataset, "dataset")):
+            if name is not None and column in made:
+                raise InputError(f"{place}: column '{column}' says it already; leave out `{spelt}`")
+            made = made if name is None else made.assign(**{column: name})
+        made.attrs = dict(frame.attrs)
+        return made
+
+    def rows_of(self, path: Path) -> "pd.DataFrame":
+        """The table in a file, a field of which may be a path into nested values; others nested are left."""
+        import pandas as pd
+
+        table = read_table(path)
+        for column in (self.fields or {}).values():
+            if column not in table.columns and all(row.value(column) is None for row in table.rows):
+                raise _missing(column, table.columns, str(path))
+        rows = []
+        for row in table.rows:
+            values = {name: value for name, value in row.values.items() if not isinstance(value, list | dict)}
+            taken = {theirs: row.value(theirs) for theirs in (self.fields or {}).values()}
+            for column, value in taken.items():
+                if isinstance(value, list | dict):
+                    raise row.fault(f"'{column}' holds a {type(value).__name__}; must be text or a number")
+            rows.append(values | taken)
+        return pd.DataFrame(rows, dtype=object)
+
+
+def _missing(column: str, columns: Iterable[str], place: str) -> InputError:
+    return InputError(f"{place}: column '{column}' is missing; {suggest(column, list(map(str, columns)))}")
+
+
+def _is_wide(columns: Collection[str]) -> bool:
+    """Whether a row holds the scores of an example, in a column for each variant."""
+    return ORIGINAL in columns and not {"variant", "score"} & {*columns}
+
+
+def _long(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
+    """A row for each score of a wide table; columns without any number are left out with a note."""
+    made = frame.reset_index(drop=True)
+    if "example" not in made:
+        made = made.rename(columns={"id": "example"}) if "id" in made else made.assign(example=made.index + 1)
+    about = [name for name in made.columns if name in _ABOUT_ROW]
+    scores = {name: _numbers(made[name], str(name), place) for name in made.columns if name not in about}
+    scored = [name for name, numbers in scores.items() if numbers is not None]
+    if ORIGINAL not in scored:
+        raise InputError(f"{place}: column '{ORIGINAL}' holds no scores; in a wide table it must")
+    if texts := [str(name) for name in scores if name not in scored]:
+        logging.getLogger("dhp").warning("%s: left out, as they hold no scores: %s", place, ", ".join(texts))
+    made = made[about].assign(**{name: scores[name] for name in scored})
+    long = made.melt(id_vars=about, value_vars=scored, var_name="variant", value_name="score")
+    return long if "metric" in long else long.assign(metric=OVERALL)
+
+
+def _numbers(column: "pd.Series[Any]", name: str, place: str) -> "pd.Series[float] | None":
+    """The scores in a column, NaN for an empty cell; None if it holds no number."""
+    import pandas as pd
+
+    empty = column.map(is_blank).astype(bool)
+    numbers = pd.to_numeric(column.mask(empty), errors="coerce").astype(float)
+    if numbers.isna().all() or column.dtype == bool:
+        return None
+    if (wrong := numbers.isna() & ~empty).any():
+        row = int(wrong.to_numpy().argmax())
+        raise InputError(f"{place}: row {row + 1}: {name} is {column.iloc[row]!r}; must be a number or empty")
+    return numbers

@@ -1,0 +1,116 @@
+"""Tables of ratings as other programs write them give what the same ratings give in our form."""
+
+import json
+import logging
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dhp
+from dhp.analysis.own_table import RatingsForm
+from dhp.core.errors import InputError
+from dhp.report.advice import notes
+
+rng = np.random.default_rng(3)
+GOOD = rng.integers(3, 6, 30)
+WIDE = pd.DataFrame(
+    {
+        "id": [f"e{k}" for k in range(30)],
+        "original": GOOD,
+        "typos": GOOD - rng.integers(0, 2, 30),
+        "wrong_facts": GOOD - rng.integers(-1, 2, 30),
+    }
+)
+LONG = (
+    WIDE.rename(columns={"id": "example"})
+    .melt(id_vars="example", var_name="variant", value_name="score")
+    .assign(metric="overall")
+)
+
+
+def figures(results: dhp.Results) -> list[tuple[str, float | None, float | None]]:
+    return [(row.variant, row.d, row.detection) for each in results for row in each.variants]
+
+
+def test_a_wide_table_is_the_long_one(tmp_path: Path) -> None:
+    WIDE.to_csv(tmp_path / "wide.csv", index=False)
+    wanted = figures(dhp.analyze(LONG))
+    assert figures(dhp.analyze(WIDE)) == wanted
+    assert figures(dhp.analyze(tmp_path / "wide.csv")) == wanted
+    assert figures(dhp.analyze(WIDE.drop(columns="id"))) == wanted
+    assert len({score for _, _, score in wanted}) == 2
+
+
+def test_a_wide_table_may_name_metrics_and_hold_texts_which_are_told_of(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    both = pd.concat([WIDE.assign(metric=name) for name in ("fluency", "facts")])
+    with caplog.at_level(logging.WARNING, "dhp"):
+        (found,) = dhp.analyze(both.assign(text="words"))
+    assert set(found.variants[0].metrics) == {"fluency", "facts"}
+    assert "left out, as they hold no scores: text" in caplog.text
+
+
+def test_an_empty_cell_of_a_wide_table_costs_its_pair() -> None:
+    holed = WIDE.astype({"typos": object})
+    holed.loc[4, "typos"] = ""
+    (found,) = dhp.analyze(holed)
+    assert {row.variant: row.n for row in found.variants} == {"typos": 29, "wrong_facts": 30}
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (WIDE.astype({"typos": object}).replace({"typos": {int(WIDE["typos"][0]): "bad"}}), "typos is 'bad'"),
+        (WIDE.assign(original="text"), "column 'original' holds no scores"),
+    ],
+)
+def test_a_wide_table_with_something_else_in_it_is_refused(frame: pd.DataFrame, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        dhp.analyze(frame)
+
+
+THEIRS = {"example": "item_id", "variant": "condition", "metric": "criterion", "score": "rating"}
+
+
+def test_columns_of_other_names_are_named_by_fields(tmp_path: Path) -> None:
+    theirs = LONG.rename(columns=THEIRS)
+    theirs.to_csv(tmp_path / "r.csv", index=False)
+    form = RatingsForm(fields=THEIRS)
+    assert figures(dhp.analyze(tmp_path / "r.csv", form=form)) == figures(dhp.analyze(LONG))
+    assert figures(dhp.analyze(theirs, form=form)) == figures(dhp.analyze(LONG))
+    with pytest.raises(InputError, match="column 'ratings' is missing; did you mean 'rating'"):
+        dhp.analyze(theirs, form=RatingsForm(fields=THEIRS | {"score": "ratings"}))
+
+
+def test_a_field_reaches_into_nested_values(tmp_path: Path) -> None:
+    rows = [
+        {"example": row.example, "variant": row.variant, "answer": {"parsed": {"score": int(row.score)}}}
+        for row in LONG.itertuples()
+    ]
+    path = tmp_path / "r.jsonl"
+    path.write_text("\n".join(json.dumps(row | {"metric": "m", "tags": ["a"]}) for row in rows))
+    form = RatingsForm(fields={"score": "answer.parsed.score"})
+    assert figures(dhp.analyze(path, form=form)) == figures(dhp.analyze(LONG.assign(metric="m")))
+    with pytest.raises(InputError, match=r"line 1: .answer.parsed. holds a dict"):
+        dhp.analyze(path, form=RatingsForm(fields={"score": "answer.parsed"}))
+
+
+def test_names_of_judge_and_data_are_given_once() -> None:
+    (found,) = dhp.analyze(WIDE, form=RatingsForm(name="mine", dataset="tickets"))
+    assert (found.model, found.dataset) == ("mine", "tickets")
+    with pytest.raises(InputError, match="column 'model' says it already"):
+        dhp.analyze(LONG.assign(model="theirs"), form=RatingsForm(name="mine"))
+
+
+def test_kinds_with_an_empty_level_are_one_level_and_told_of() -> None:
+    levels = LONG["variant"].map({"typos": "character"})
+    (found,) = dhp.analyze(LONG.assign(level=levels))
+    assert {row.variant: row.level for row in found.variants} == {"typos": "character", "wrong_facts": "all"}
+    assert "level unknown, together one level more: wrong_facts" in notes(found)
+    (none,) = dhp.analyze(LONG.assign(level=""))
+    assert none.levels == "none"
+    (some,) = dhp.analyze(LONG.assign(level=levels.where(LONG["example"] != "e3")))
+    assert some.variants[0].level == "character", "another row of the kind says it"
