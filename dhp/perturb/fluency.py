@@ -271,9 +271,18 @@ class Words:
         return self.known is not None and joined in self.known.frequencies
 
 
-@functools.lru_cache(maxsize=256)
+_MOST_KEPT = 20_000
+"""Characters of a text whose words are kept for the other kinds and degrees of damage."""
+
+
 def words_in(text: str, language: str | None, *, with_marks: bool) -> Words:
     """The words of `word_spans`, with or without punctuation at their ends; what is no prose is masked."""
+    find = _kept_words if len(text) <= _MOST_KEPT else _kept_words.__wrapped__
+    return find(text, language, with_marks)
+
+
+@functools.lru_cache(maxsize=256)
+def _kept_words(text: str, language: str | None, with_marks: bool) -> Words:
     shown = masked(text).text
     spans = word_spans(shown, language)
     if not with_marks:
