@@ -12,6 +12,7 @@ import dhp.judge.judges.llm
 from dhp.analysis import ratings, ratings_table
 from dhp.content import yaml_files
 from dhp.core.errors import InputError
+from dhp.judge.ratings import _Check
 from dhp.runs.reader import read_run
 from tests.judges import ByRule
 
@@ -48,14 +49,22 @@ def test_a_file_of_content_is_parsed_once_a_process(monkeypatch: pytest.MonkeyPa
 def test_ratings_are_checked_when_they_are_made_and_when_they_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    made: Counter[object] = Counter()
     checked: Counter[str] = Counter()
 
     def counted(table: Any, *scales: Any) -> Any:
         checked.update(table["dataset"].unique())
         return ratings_table.checked_ratings(table, *scales)
 
+    class Counting(_Check):
+        def checked(self, rating: object) -> dhp.Rating:
+            made.update([rating])
+            return super().checked(rating)
+
+    monkeypatch.setattr("dhp.judge.ratings._Check", Counting)
     monkeypatch.setattr(ratings, "checked_ratings", counted)
     dhp.run("baseline/surface", MINI, n=3, out=tmp_path / "run")
+    assert set(made.values()) == {1}, "what the judge returns"
     assert checked == dict.fromkeys(MINI, 1), "analysis, results and report share the ratings in memory"
     assert len(read_run(tmp_path / "run").rated) == 2
     assert checked == dict.fromkeys(MINI, 2)
