@@ -205,7 +205,8 @@ class Words:
         before = more * start // max(start + len(self._words) - end, 1)
         return start - before, end + more - before
 
-    def neighbours(self) -> list[int]:
+    @cached_property
+    def neighbours(self) -> Sequence[int]:
         """The words before another one, with nothing but white space between them, in one line."""
         text, spans, words = self._text, self.spans, self._words
         found = [i for i, (a, b) in enumerate(pairwise(spans)) if not text[a[1] : b[0]].strip(_BLANK)]
@@ -286,7 +287,7 @@ def _kept_words(text: str, language: str | None, with_marks: bool) -> Words:
     shown = masked(text).text
     spans = word_spans(shown, language)
     if not with_marks:
-        spans = [_without_marks(shown, *span) for span in spans]
+        spans = [(a, b) if shown[a:b].isalnum() else _without_marks(shown, a, b) for a, b in spans]
     small = shown.lower()
     if len(small) != len(shown):  # a letter that is two in small letters
         small = shown

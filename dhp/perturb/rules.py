@@ -375,7 +375,7 @@ def word_swaps(
     found = words_in(text, language, with_marks=False)
     spans, words = found.spans, [text[start:end] for start, end in found.spans]
     asked, chosen = asked_edits(k, share, len(words)), set[int]()
-    for i in found.breaking_first(drawn(found.neighbours(), rng)):
+    for i in found.breaking_first(drawn(found.neighbours, rng)):
         if not chosen & {i - 1, i, i + 1}:
             chosen.add(i)
         if len(chosen) == asked:
