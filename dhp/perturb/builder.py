@@ -246,11 +246,13 @@ class Builder:
         if asking := [p.name for p in self.own if p.asks]:
             raise InputError(f"perturber '{asking[0]}': asks a language model; give one by `perturb_model`")
         written = authored_perturbers(read_authored(dataset.name))
-        made = [replace(v, method="authored") if v.perturber in written else v for v in variants]
         languages = {example.language for example in dataset.examples}
-        for i, v in enumerate(made):
-            if v.method == "llm" and (use := suite.perturbers.get(v.perturber)):
-                made[i] = stood_in(v, use, self.registry, suite.perturbers, languages)
+        made = [
+            replace(v, method="authored")
+            if v.perturber in written
+            else stood_in(v, suite, self.registry, languages)
+            for v in variants
+        ]
         left_out = [v.name for v in made if v.method == "llm"]
         if len(left_out) == len(made):
             raise InputError(
@@ -512,6 +514,14 @@ def build_texts(
 def _note_left_out(perturbed: Sequence[PerturbedDataset]) -> None:
     """Say once which perturbers are left out for want of a perturb model."""
     if names := sorted({parse_variant(name).perturber for part in perturbed for name in part.left_out}):
+        undeclared = any(
+            use.stand_ins and any(e.language is None for e in part.dataset.examples)
+            for part in perturbed
+            for name, use in (part.dataset.suite.perturbers if part.dataset.suite else {}).items()
+            if name in names
+        )
         logging.getLogger("dhp").warning(
-            "left out, as a language model makes them: %s; give one by `perturb_model`", ", ".join(names)
+            "left out, as a language model makes them: %s; give one by `perturb_model`%s",
+            ", ".join(names),
+            ", or the language of the texts by `text_language`: rules may stand in" if undeclared else "",
         )

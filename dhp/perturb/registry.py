@@ -149,24 +149,20 @@ def _check_stand_in(name: str, use: PerturberUse, perturbers: Mapping[str, Pertu
 
 
 def stood_in(
-    variant: Variant,
-    use: PerturberUse,
-    perturbers: Mapping[str, Perturber],
-    others: Collection[str],
-    languages: Collection[str | None],
+    variant: Variant, suite: Suite, perturbers: Mapping[str, Perturber], languages: Collection[str | None]
 ) -> Variant:
     """The variant as the first of its stand-ins makes it that lacks nothing; itself if there is none.
 
-    A rule that is among `others`, the perturbers of the suite, is none: its texts would count twice. Neither
-    is one that can degrade texts in none of the `languages`.
+    A rule that is itself in the suite is none: its texts would count twice. Neither is one that can degrade
+    texts in none of the `languages`.
     """
-    count = variant.params.get("count")
+    use, count = suite.perturbers.get(variant.perturber), variant.params.get("count")
     dose: Mapping[str, object] = {"share": 1.0} if count == "all" else {"k": count}
-    for name in use.stand_ins:
+    for name in use.stand_ins if use else ():
         rule = perturbers[name]
         params = {**_without_dose(next(iter(rule.degrees.values()))), **dose}
         takes = any(rule.language_fault(language, by_suite=False) is None for language in languages)
-        if takes and name not in others and (rule.lacks is None or rule.lacks(params) is None):
+        if takes and name not in suite.perturbers and (rule.lacks is None or rule.lacks(params) is None):
             return replace(variant, method="rule", stand_in=name, params=params)
     return variant
 

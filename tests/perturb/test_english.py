@@ -133,3 +133,24 @@ def test_a_rule_of_the_suite_is_no_stand_in_and_a_wrong_one_is_refused(tmp_path:
     ):
         with pytest.raises(InputError, match=why):
             dhp.perturb_datasets(suite(wrong), controls=False)
+
+
+def test_the_language_of_the_texts_is_asked_for_where_rules_might_stand_in(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    rows = [{"id": name, "source": STORY, "output": text} for name, text in OUTPUTS.items()]
+    own = {"task": "story_completion", "suite": "story_cloze", "controls": False}
+    said = []
+    for language in (None, "de", "en"):
+        caplog.clear()
+        dhp.perturb_datasets(rows, text_language=language, **own)
+        said.append([record.getMessage() for record in caplog.records])
+    left_out = "left out, as a language model makes them: fictional_named_entities, grammatical_errors"
+    assert said == [
+        [
+            f"{left_out}; give one by `perturb_model`, or the language of the texts by `text_language`: "
+            "rules may stand in"
+        ],
+        [f"{left_out}; give one by `perturb_model`"],
+        [],
+    ]
