@@ -245,7 +245,10 @@ def test_the_command_line_says_what_was_saved(capsys: pytest.CaptureFixture[str]
     assert code in (0, None)
     assert "mini/story_cloze: 6 of 6 kinds are decided after " in err
     assert "share their error over 4 looks" in " ".join(out.split())
-    assert "upper limit: kinds of damage that are decided early" in said_by(capsys, "--dry-run")[1]
+    assert (
+        "upper limit: kinds of damage that are decided early"
+        in said_by(capsys, "--dataset", "mini/story_cloze", "--dry-run")[1]
+    )
 
 
 @pytest.mark.parametrize(
