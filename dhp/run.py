@@ -448,14 +448,15 @@ def _judged(
     (ratings,) = merged_ratings(folder.ratings.tee(frames) if folder else frames)
     if len(asked) < len(texts):
         part = part.rated(ratings.variants)
+    applied = part.rated(ratings.variants)  # a kind that applies to no text is none
     ratings = replace(ratings, inapplicable=Counter(t.variant for t in part.texts if t.text is None))
     usage, cost = taken(model, before)
     with stage(progress, f"analysing {judge.model} on {data.name}"):
         result = analyze_ratings(
             ratings,
             config,
-            part.variants,
-            left_out=part.left_out,
+            applied.variants,
+            left_out=applied.left_out,
             levels="suite" if data.suite else "column",
             signature=part.signature(
                 ratings.size, config.signed_weights, config.signed_statistics, judge.protocol

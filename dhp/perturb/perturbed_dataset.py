@@ -198,7 +198,7 @@ class PerturbedDataset:
 
     def rated(self, variants: Collection[str]) -> "PerturbedDataset":
         """The dataset of which only these variants were rated, and not on all examples."""
-        others = (v.name for v in self.variants if v.name not in variants)
+        others = (v.name for v in self.variants if v.name not in variants and v.level not in PROBES)
         kept = tuple(v for v in self.variants if v.name in variants)
         return replace(self, variants=kept, left_out=(*self.left_out, *others))
 

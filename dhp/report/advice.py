@@ -284,13 +284,18 @@ def notes(result: Result) -> list[str]:
         *_notes_on_pairs(result),
         *_notes_on_judge(result),
         *_notes_on_reading(result),
-        *(line for target in offered("notes").values() for line in load_target(target)(result)),
+        *notes_of_plugins(result),
     ]
+
+
+def notes_of_plugins(result: Result) -> list[str]:
+    """What plug-ins have to say of a result."""
+    return [line for target in offered("notes").values() for line in load_target(target)(result)]
 
 
 def _notes_on_pairs(result: Result) -> list[str]:
     found = []
-    if result.left_out:
+    if result.left_out and (result.curves or result.d_avg is None):  # else below the table
         found.append(f"left out, not rated: {'; '.join(map(variant_name, result.left_out))}")
     for row in (*result.variants, *result.probes):
         name = variant_name(row.variant)

@@ -17,6 +17,8 @@ _NARROWEST = 16
 """Columns that the last cell of a row needs at least, where it may be cut or wrapped."""
 _NARROWEST_FIRST = 24
 """Columns to which the first cell of a row is wrapped at most, before a row takes several lines."""
+_WIDEST_FIRST = 60
+"""Columns to which the first cell of a row is wrapped at least, but for a longer word."""
 _INDENT = 4
 """How much further in the other lines of a wrapped line begin."""
 _GAP = 2
@@ -106,10 +108,12 @@ def _print_table(table: TextTable, console: "Console") -> None:
 
     if table.title:
         console.print(Text(printable(table.title), style="bold"))
-    room, needed = console.width - _start_of_last(table), _widths(table)[-1]
+    words = [len(word) for row in table.rows for word in str(row[0]).split()] if table.headings else []
+    first = min(_widths(table)[0], max(_WIDEST_FIRST, *words)) if words else _widths(table)[0]
+    room = console.width - _start_of_last(table) + _widths(table)[0] - first
+    needed = _widths(table)[-1]
     if table.cut or not table.headings:
         needed = min(needed, _NARROWEST)
-    first = _widths(table)[0]
     if room >= needed or not table.headings:
         _print_rows(table, max(room, _NARROWEST), first, console)
     elif first - (needed - room) >= _NARROWEST_FIRST:

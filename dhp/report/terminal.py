@@ -10,8 +10,19 @@ from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import diff
 from dhp.core.signature import protocol_name
 from dhp.core.text import printable
-from dhp.report.advice import notes, warnings
-from dhp.report.columns import KIND, PAPER, RUNS, Column, filled, kind_columns, legend, row_name, weighed
+from dhp.report.advice import notes, notes_of_plugins, warnings
+from dhp.report.columns import (
+    BY_RULE,
+    KIND,
+    PAPER,
+    RUNS,
+    Column,
+    filled,
+    kind_columns,
+    legend,
+    row_name,
+    weighed,
+)
 from dhp.report.findings import by_judge, sentences
 from dhp.report.labels import (
     best_mark,
@@ -29,8 +40,6 @@ from dhp.report.side_by_side import SEVERAL, ranked, side_by_side
 _KEPT = 0.6  # share of the shorter text that is kept, below which marks would only confuse
 _NOTES = 3
 """The most notes without details."""
-_FOLDED = 3
-"""Kinds of damage that a folded row names; more are counted."""
 
 
 def results_in_terminal(results: Results, *, details: bool = False) -> list[Part]:
@@ -56,8 +65,18 @@ def results_in_terminal(results: Results, *, details: bool = False) -> list[Part
         parts += [*runs_tables(plain), ""]
         parts += [side_by_side(plain), ""] if several else []
     parts += map(str, sentences(shown, together=several))
+    parts += [] if details else _of_plugins(judged)
     said = warnings(results)
     return [*parts, *(f"note: {line}" for line in (said if details else said[:_NOTES]))]
+
+
+def _of_plugins(results: Sequence[Result]) -> list[str]:
+    """What plug-ins have to say, with judge and data if there are several results."""
+    return [
+        line if len(results) == 1 else f"{each.judge} on {each.dataset}: {line}"
+        for each in results
+        for line in notes_of_plugins(each)
+    ]
 
 
 def results_in_markdown(results: Results) -> list[Part]:
@@ -152,10 +171,13 @@ def kinds_table(result: Result, *, details: bool = False) -> TextTable:
 
 
 def _folded(rows: Sequence[VariantResult]) -> str:
-    names = listed([row_name(row).replace(", ", " ") for row in rows])
-    if len(rows) == 1:
-        names = row_name(rows[0])
-    said = names if len(rows) <= _FOLDED else f"{len(rows)} kinds"
+    """The names of all rows, the degrees of a kind together."""
+    kinds: dict[str, list[str]] = {}
+    for row in rows:
+        name = f"{kind_name(row.variant)}{f' {BY_RULE}' if row.stand_in else ''}"
+        kinds.setdefault(name, []).extend([row.degree] if row.degree else [])
+    names = [f"{kind} ({', '.join(degrees)})" if degrees else kind for kind, degrees in kinds.items()]
+    said = row_name(rows[0]) if len(rows) == 1 else listed(names)
     still = all(cell.tied == 1 for row in rows for cell in row.metrics.values())
     return f"{said}: no score moved" if still and rows[0].level not in ("control", "attack") else said
 

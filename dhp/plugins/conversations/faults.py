@@ -512,16 +512,14 @@ LOUD = ("foreign_answer", "question_unanswered", "result_ignored", "constraint_b
 
 
 def notes(result: Result) -> list[str]:
-    """What a judge makes of silent faults and of loud ones; nothing if there are none of turns."""
+    """What a judge makes of silent faults and of loud ones, in a line; nothing if there are none of turns."""
     rows = [row for row in result.variants if row.level == "turn" and row.detection is not None]
-    return [
-        note
-        for what, names in (
-            ("silent faults of turns, which leave the last answer as it was", SILENT),
-            ("loud faults of turns, which change an answer", LOUD),
-        )
-        if (note := _said(what, [row for row in rows if parse_variant(row.variant).perturber in names]))
+    parts = [
+        words
+        for what, names in (("silent (the last answer stays)", SILENT), ("loud (an answer changes)", LOUD))
+        if (words := _said(what, [row for row in rows if parse_variant(row.variant).perturber in names]))
     ]
+    return [f"faults of turns: {'; '.join(parts)}"] if parts else []
 
 
 def _said(what: str, rows: list[VariantResult]) -> str:
@@ -529,4 +527,4 @@ def _said(what: str, rows: list[VariantResult]) -> str:
         return ""
     mean = sum(row.detection or 0.0 for row in rows) / len(rows)
     noticed = sum(row.state.is_good for row in rows)
-    return f"{what}: mean detection {mean:.0%}, {noticed} of {len(rows)} noticed"
+    return f"{what} detected in {mean:.0%}, {noticed} of {len(rows)} kinds noticed"

@@ -27,12 +27,37 @@ def test_a_run_tells_silent_faults_from_loud_ones(dhp: Run, tmp_path: Path) -> N
     assert {"argument_spacing", "argument_order", "renamed_ids", "harmless"} <= {
         row["variant"] for row in result["controls"]
     }
-    said = " ".join(dhp("benchmark", "--model", judge, "--dataset", DATASET, "--details").out.split())
-    assert "silent faults of turns" in Path(out, "report.html").read_text()
-    assert (
-        "silent faults of turns, which leave the last answer as it was: mean detection 70%, 4 of 10" in said
+    line = (
+        "faults of turns: silent (the last answer stays) detected in 70%, 4 of 10 kinds noticed; "
+        "loud (an answer changes) detected in 100%, 8 of 8 kinds noticed"
     )
-    assert "loud faults of turns, which change an answer: mean detection 100%, 8 of 8 noticed" in said
+    assert line in Path(out, "report.html").read_text()
+    for more in ([], ["--details"]):
+        said = " ".join(dhp("benchmark", "--model", judge, "--dataset", DATASET, *more).out.split())
+        assert said.count(line) == 1
+
+
+def test_kinds_that_apply_to_no_conversation_are_none_and_named_in_one_line(dhp: Run, tmp_path: Path) -> None:
+    ask, answer = "Is table {} free?", "Table {} is taken, but table {} is free and stands at a window."
+    chats = [
+        {
+            "messages": [
+                {"role": "user", "content": ask.format(k)},
+                {"role": "assistant", "content": answer.format(k, k + 40)},
+            ]
+        }
+        for k in range(8)
+    ]
+    (tmp_path / "chats.jsonl").write_text("\n".join(map(json.dumps, chats)))
+    command = "benchmark --model mock/ideal --dataset chats.jsonl"
+    found = json.loads(dhp(f"{command} --json").out)
+    assert found["variants"]
+    assert all(row["n"] for row in (*found["variants"], *found["controls"]))
+    assert "call_claimed.major" in found["left_out"]
+    lines = dhp(command).out.splitlines()
+    assert [line for line in lines if "calls claimed only" in line] == [
+        line for line in lines if line.startswith("†")
+    ]
 
 
 @pytest.mark.slow
