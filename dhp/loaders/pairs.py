@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeGuard
 
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, listed, suggest
@@ -23,6 +23,8 @@ TEXTS = ("id", "source", "output")
 _LONGEST_NUMBER = 40
 """Characters."""
 _YES, _NO = ("1", "true", "yes", "control"), ("0", "false", "no", "")
+_MIDDLE = 1.5
+"""A preference for neither, of those from 1, the first text, to 2, the second."""
 _TIES = ("", "tie", "tied", "equal", "both", "neither", "none")
 LeftOut = Literal["equal", "without text", "tied", "duplicate"]
 
@@ -47,7 +49,9 @@ def read_row(row: Row, number: int, entry: PairColumns, form: PairMap) -> Pair |
     columns, values = {**form.fields, **entry.fields}, {**form.values, **entry.values}
 
     def cell(name: str) -> str | None:
-        return values[name] if name in values else _text(row, columns[name]) if name in columns else None
+        if name in values or name not in columns:
+            return values.get(name)
+        return _source(row, columns[name]) if name == "source" else _text(row, columns[name])
 
     good, bad = cell("output"), cell("perturbed")
     if good is None or bad is None or ("source" in columns and cell("source") is None):
@@ -94,8 +98,35 @@ def _is_number(text: str) -> bool:
 
 
 def _text(row: Row, column: str) -> str | None:
-    """The text in a column; None for a blank or absent one."""
-    return None if is_blank(row.value(column)) else row.text(column)
+    """The text in a column, of messages that of the last one; None for a blank or absent one."""
+    value = row.value(column)
+    if _are_messages(value):
+        return row.encodable(column, value[-1]["content"]) if value[-1]["content"].strip() else None
+    return None if is_blank(value) else row.text(column)
+
+
+def _source(row: Row, column: str) -> str | None:
+    """The text in a column, of messages those before the answer."""
+    value = row.value(column)
+    if not _are_messages(value):
+        return _text(row, column)
+    before = value[:-1] if value[-1]["role"] == "assistant" else value
+    texts = [each["content"] for each in before]
+    if len(before) > 1:
+        texts = [f"{each['role'].capitalize()}: {each['content']}" for each in before]
+    return row.encodable(column, "\n\n".join(texts)) or None
+
+
+def _are_messages(value: object) -> TypeGuard[list[dict[str, str]]]:
+    """Whether it is a list of messages, at least one, each with a role and a text."""
+    return (
+        isinstance(value, list)
+        and len(value) > 0
+        and all(
+            isinstance(each, Mapping) and {str} == {type(each.get("role")), type(each.get("content"))}
+            for each in value
+        )
+    )
 
 
 def _field(row: Row, name: str, columns: Mapping[str, str], values: Mapping[str, str]) -> str | None:
@@ -128,16 +159,20 @@ def _better(row: Row, column: str, first: str, second: str) -> int | None:
     """0 or 1 for the column with the better text, as the label in `column` says; None if neither is.
 
     A label is the column's name or what tells it from the other, such as 1 and 2 or A and B, perhaps after
-    other words (`model_a`), or an order such as `A>B`.
+    other words (`model_a`), or an order such as `A>B`; or a number from 1, the first, to 2, the second, with
+    1.5 for a tie.
     """
     label = (as_text(row.value(column)) or "").strip().casefold()
-    winner = label
+    winner = label = label.removesuffix(".0")
     if ordered := re.fullmatch(r"([^<>=]+?)\s*(<+|>+)\s*([^<>=]+)", label):
         winner = ordered[1] if ">" in ordered[2] else ordered[3]
     elif label in _TIES or "=" in label:
         return None
     names = first.casefold(), second.casefold()
     tails = _differing_ends(*names)
+    if "0" not in tails and re.fullmatch(r"[12]|1\.\d+", label):
+        number = float(label)
+        return None if number == _MIDDLE else int(number > _MIDDLE)
     fits = [
         winner in (name, tail) or (tail != "" and re.search(rf"[\W_]{re.escape(tail)}$", winner) is not None)
         for name, tail in zip(names, tails, strict=True)

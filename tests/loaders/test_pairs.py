@@ -132,6 +132,38 @@ def test_the_better_text_is_the_original(first: str, second: str, one: object, o
     assert texts(found) == [("a", "perturbed", "second a"), ("b", "perturbed", "first b")]
 
 
+def test_a_preference_from_1_to_2_names_the_first_or_the_second_or_neither() -> None:
+    """As AlpacaEval writes it."""
+    shares = {"a": 1.0, "b": 2.0, "c": 1.5, "d": 1.0003, "e": 1.9, "f": "2.0"}
+    rows = [
+        {"id": i, "source": "S", "output_1": f"first {i}", "output_2": f"second {i}", "preference": share}
+        for i, share in shares.items()
+    ]
+    found = read(*rows, output="output_1", perturbed="output_2", better="preference")
+    assert [e.output for e in found.examples] == ["first a", "second b", "first d", "second e", "second f"]
+    counted = [{"id": "a", "source": "S", "text_0": "first", "text_1": "second", "label": 1.0}]
+    (example,) = read(*counted, output="text_0", perturbed="text_1", better="label").examples
+    assert example.output == "second", "counted from 0"
+
+
+def test_texts_may_be_lists_of_messages() -> None:
+    def chat(answer: str, *before: str) -> list[dict[str, str]]:
+        roles = ("user", "assistant")
+        return [{"role": roles[k % 2], "content": text} for k, text in enumerate((*before, answer))]
+
+    rows = [
+        {"chosen": chat("Good.", "Why?"), "rejected": chat("Bad.", "Why?")},
+        {"chosen": chat("Yes.", "A?", "B.", "C?"), "rejected": chat("No.", "A?", "B.", "C?")},
+        {"chosen": chat("Yes.", "A?"), "rejected": chat(" ", "A?")},
+    ]
+    found = read(*rows, source="chosen", output="chosen", perturbed="rejected")
+    assert [(e.source, e.output) for e in found.examples] == [
+        ("Why?", "Good."),
+        ("User: A?\n\nAssistant: B.\n\nUser: C?", "Yes."),
+    ]
+    assert [text for _, _, text in texts(found)] == ["Bad.", "No."]
+
+
 def test_labels_that_name_no_column_are_refused() -> None:
     fields = {"output": "output_1", "perturbed": "output_2", "better": "label"}
     row = {"source": "S", "output_1": "a", "output_2": "b", "label": 3}
