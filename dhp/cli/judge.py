@@ -128,6 +128,10 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> tuple[Counter[st
     return counts, failures
 
 
+_LOGS = (".json", ".eval")
+"""Ends of the names of logs, whose judges scored no damaged copies yet."""
+
+
 @click.command(cls=Command)
 @click.argument("file")
 @setting(Choice, "suite")
@@ -156,7 +160,13 @@ def analyze(
 
     output.check()
     with output.working() as show, stage(show, f"analysing {file}"):
-        results = analyse(file, suite=suite, analysis=analysis, form=form)
+        try:
+            results = analyse(file, suite=suite, analysis=analysis, form=form)
+        except InputError as e:
+            if Path(file).suffix not in _LOGS:
+                raise
+            remedy = "if it is a log, dhp benchmark --dataset FILE degrades its texts and has them judged"
+            raise InputError(f"{e.message}; {remedy}") from None
         if html is not None:
             from dhp.report.page import write_report
 

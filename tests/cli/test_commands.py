@@ -93,6 +93,16 @@ def test_analyze_reads_a_wide_table_and_writes_a_page(dhp: Run, tmp_path: Path) 
     assert "page  page.html" in done.out
 
 
+def test_analyze_names_the_command_for_a_log(dhp: Run, tmp_path: Path) -> None:
+    entry = {"gradingResult": {"pass": True, "score": 0.9}, "response": {"output": "Hi."}, "vars": {"q": "a"}}
+    (tmp_path / "log.json").write_text(json.dumps({"results": {"version": 3, "results": [entry]}}))
+    (tmp_path / "log.eval").write_bytes(b"PK")
+    (tmp_path / "r.csv").write_text("a,b\n1,2\n")
+    for name in ("log.json", "log.eval"):
+        assert "dhp benchmark --dataset" in dhp("analyze", name).err
+    assert "dhp benchmark" not in dhp("analyze r.csv").err
+
+
 def test_analyze_gives_what_the_run_gave(dhp: Run) -> None:
     ran = dhp(f"benchmark --model baseline/surface {SMALL} --out r --json")
     from_run = json.loads(ran.out)
