@@ -33,7 +33,7 @@ from dhp.leaderboard.tables import (
 )
 from dhp.report.advice import notes
 from dhp.report.charts import Point, discernment_charts, drawn, line_with_intervals, mark_blind
-from dhp.report.columns import kind_columns, legend, run_columns
+from dhp.report.columns import DETECTION, KIND, kind_columns, legend, run_columns
 from dhp.report.labels import figure, percent, percents, shared_folder
 from dhp.report.shared_styles import HEADINGS, by_chance, style_rows
 from dhp.report.web import page
@@ -309,6 +309,7 @@ def _data(tables: Sequence[Table]) -> dict[str, Any]:
         "judges": [printable(names[judge]) for judge in index],
         "first": [at(entry) for entry in _best_two(tables)],
         "quantities": QUANTITIES,
+        "headings": {"kind": KIND.heading, "detection": DETECTION.heading},
         "tables": [
             {
                 "dataset": printable(table.dataset),

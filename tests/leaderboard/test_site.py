@@ -22,6 +22,7 @@ from dhp.leaderboard.entries import read_entries
 from dhp.leaderboard.paper import as_latex
 from dhp.leaderboard.site import costs, dataset_file, sizes, write_site
 from dhp.leaderboard.tables import as_csv, as_json, as_markdown, make_tables
+from dhp.report.columns import DETECTION, KIND
 from tests.browser import Page, in_browser, needs_chromium
 from tests.parsed import Parsed
 from tests.quick import undrawn
@@ -402,6 +403,10 @@ def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path
                 assert found[4] == variant["verdict"]
             apart = 100 * (two["detection"] - one["detection"])
             assert float(row[4].replace("−", "-")) == pytest.approx(apart, abs=0.51)
+        headings = await page.run(f"[...{facts}.querySelectorAll('thead th')].map((th) => th.textContent)")
+        assert headings[:2] == [KIND.heading, f"{DETECTION.heading}, drawn"]
+        signs = await page.run("[-0.003, 0.003, -0.02, 0.02].map(signed)")
+        assert signs == ["0", "0", "−2", "+2"]
         ends = ["detection", "lowest detection", "harmless edits", "noticed"]
         assert [row[0] for row in rows[-4:]] == ends
         assert rows[-2][2].endswith(f" {noisy['controls'][0]['verdict']}")

@@ -11,7 +11,8 @@ const made = (tag, text, attributes = {}) => {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   return element;
 };
-const points = (value) => (100 * value).toFixed(0);
+// Whole points, halves away from zero; what rounds to zero has no sign.
+const points = (value) => Math.sign(value) * Math.round(Math.abs(100 * value));
 const nothing = { value: null, ends: null, text: "–", limits: "", verdict: null };
 const cell = ({ text, limits, verdict }) => {
   const found = made("td", text, { class: "number" });
@@ -40,7 +41,8 @@ const line = (name, both) => {
   row.append(made("td", signed(apart), { class: "number" }));
   return row;
 };
-const signed = (value) => (value === null ? "–" : `${value > 0 ? "+" : ""}${points(value)}`.replace("-", "−"));
+const signed = (value) =>
+  value === null ? "–" : `${points(value) > 0 ? "+" : ""}${points(value)}`.replace("-", "−");
 
 const verdict = (table, [first, second], [a, b]) => {
   const [old, other] = [a, b].map(({ averages }) => averages.detection.value);
@@ -72,7 +74,8 @@ const section = (table, chosen) => {
   shared.append(made("summary", "What these results share"), parts);
   const grid = made("table", undefined, { class: "results" });
   const head = made("tr");
-  head.append(made("th", "damage", { scope: "col" }), made("th", "detection, drawn", { scope: "col", class: "drawn" }));
+  const { kind, detection } = data.headings;
+  head.append(made("th", kind, { scope: "col" }), made("th", `${detection}, drawn`, { scope: "col", class: "drawn" }));
   chosen.forEach((judge, i) => {
     const name = made("th", undefined, { scope: "col", class: "number judge" });
     name.append(made("span", undefined, { class: i ? "mark ew" : "mark" }), " ");
