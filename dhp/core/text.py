@@ -215,7 +215,7 @@ def free_tag(tag: str, *texts: str) -> str:
 
     Characters that are not seen do not hide one.
     """
-    seen = [text if text.isascii() else _as_seen(text) for text in texts]
+    seen = [text if text.isascii() else _as_seen(text) for text in texts if "<" in text or not text.isascii()]
     seen = [text for text in seen if "<" in text]
     name, number = tag, 1
     while any(re.search(rf"<\s*/?\s*{re.escape(name)}", text, re.I) for text in seen):
@@ -327,7 +327,9 @@ def split_slots(text: str, known: Mapping[str, str] = {}) -> tuple[str, ...]:
 
 def join_slots(pieces: Iterable[str], texts: Mapping[str, str]) -> str:
     """The text of `split_slots` with each slot filled."""
-    return "".join(texts[piece] if place % 2 else piece for place, piece in enumerate(pieces))
+    filled = list(pieces)
+    filled[1::2] = [texts[name] for name in filled[1::2]]
+    return "".join(filled)
 
 
 def fill(text: str, texts: Mapping[str, str]) -> str:
