@@ -61,7 +61,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     dhp.run(
         [Moody(), "baseline/surface"],
         "mini/summeval",
-        n=12,
         controls=True,
         out=folder,
     )
@@ -135,7 +134,7 @@ def test_the_data_are_the_drops_and_the_texts(run: Run) -> None:
                     assert sum(d > 0 for d in known) == round(cell.fell * cell.n)
     texts = {(row["example"], row["variant"]): row["text"] for row in run.perturbed}
     originals = {e["id"]: e for e in run.examples}
-    assert len(part["examples"]) == len(originals) == 12
+    assert len(part["examples"]) == len(originals) == 24
     for e in part["examples"]:
         assert (e["original"], e["source"]) == (originals[e["id"]]["output"], originals[e["id"]]["source"])
         for name, changes in zip(names, e["changes"], strict=True):
@@ -311,7 +310,7 @@ def test_a_pair_is_opened_by_keyboard_and_shows_texts_scores_and_answers(
 ) -> None:
     async def act(page: Page) -> None:
         await choose(page, variant="random_typos.minor", order="example")
-        await page.run("document.querySelector('.explorer [name=order]').focus()")
+        await page.run("document.querySelector('.explorer [name=text]').focus()")
         await page.press("Tab", "Tab", 9)
         assert await page.run("document.activeElement.matches('.pair:first-child > summary')")
         await page.press("Enter", "Enter", 13, "\r")
@@ -425,6 +424,45 @@ def test_more_lines_narrow_screens_and_linked_choices(page: Path, tmp_path: Path
         await page.until("!!document.querySelector('.pair[open] .body')")
         await page.resize(360)
         assert await page.run("document.querySelector('.explorer').scrollWidth") <= 360
+
+    explored(page, tmp_path, act)
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_texts_are_searched_and_one_pair_is_linked_to(run: Run, page: Path, tmp_path: Path) -> None:
+    examples = list(run.examples)
+    first = examples[3]
+    word = max(first["output"].split(), key=len).strip(".,")
+    search = """(text) => {
+      const field = document.querySelector("[name=text]");
+      field.value = text;
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }"""
+
+    async def act(page: Page) -> None:
+        await page.run(f"({search})({json.dumps(word.upper())})")
+        found = {example for _, example in await all_lines(page)}
+        holding = {e["id"] for e in examples if word.lower() in f"{e['output']} {e['source']}".lower()}
+        assert first["id"] in found
+        assert found >= holding
+        assert len(found) < len(examples), "others do not hold the word"
+        assert "text=" in await page.run("location.hash")
+        await page.run(f"({search})('no text holds this')")
+        assert (await page.run(STATUS)).startswith("0 of ")
+        await page.run(f"({search})('')")
+        await choose(page, variant="random_typos.minor", order="example")
+        await page.run("document.querySelectorAll('.pair > summary')[2].click()")
+        await page.until("!!document.querySelector('.pair[open] .body a')")
+        (variant, example) = (await page.run(LINES))[2]
+        link = await page.run("document.querySelector('.pair[open] .body a').getAttribute('href')")
+        await choose(page, variant="", order="")
+        await page.run(f"location.hash = {json.dumps(link)}")
+        await page.until(f"{STATUS}.startsWith('1 of ')")
+        assert await page.run(LINES) == [[variant, example]]
+        await page.until("!!document.querySelector('.pair[open] .body')")
+        await choose(page, verdict="fell")
+        assert not (await page.run(STATUS)).startswith("1 of "), "a choice leaves the pair"
 
     explored(page, tmp_path, act)
 

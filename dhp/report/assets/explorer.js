@@ -32,6 +32,7 @@
     const { cut, excerpt, datasets, judges } = await new Response(unpacked).json();
 
     let judge, variants, pairs, matching, shown;
+    let only = null; // the example that a link is to
 
     const verdict = (drop) => (drop === null ? "none" : drop > 0 ? "fell" : drop < 0 ? "rose" : "tied");
     const SIGN = { fell: "▼", tied: "=", rose: "▲", none: "–" };
@@ -74,6 +75,8 @@
       const wanted = fields.verdict.value ? fields.verdict.value.split(" ") : Object.keys(SIGN);
       matching = pairs
         .filter(({ v }) => !fields.variant.value || variants[v].name === fields.variant.value)
+        .filter(({ example }) => only === null || example.id === only)
+        .filter(holds)
         .map((pair) => ({ ...pair, drop: chosenDrop(pair), size: size(pair) }))
         .filter(({ drop }) => wanted.includes(verdict(drop)));
       const order = { "": clearest, detected: (a, b) => b.drop - a.drop }[fields.order.value];
@@ -86,6 +89,16 @@
       list.replaceChildren();
       shown = 0;
       show();
+    }
+
+    // Whether a pair holds what is searched for: in its texts, its source or the name of its example.
+    function holds({ example, v }) {
+      const wanted = fields.text.value.trim().toLowerCase();
+      if (!wanted) return true;
+      const changes = example.changes[v] ?? [];
+      const side = (taken) => changes.filter(([sign]) => sign !== taken).map((change) => change.slice(1)).join("");
+      const texts = [example.id, example.original ?? "", side("+"), side("-"), example.source ?? ""];
+      return [...texts, ...Object.values(example.fields)].some((text) => (text ?? "").toLowerCase().includes(wanted));
     }
 
     // Damage before controls and attacks, the largest rise first, of equal ones the largest change.
@@ -181,7 +194,10 @@
       const given = [["Source", example.source], ...Object.entries(example.fields)];
       const folds = given.filter(([, text]) => text).map(([title, text]) => fold(title, () => paragraph(text)));
       const sides = [0, 1 + v].map((t) => ({ scores: ratings.scores[t] ?? [], answers: ratings.answers[t] ?? [] }));
-      return [texts, ...folds, table(sides, drops), ...unscored(sides), ...answers(sides)];
+      const link = element("a", "note", "Link to this pair");
+      const chosen = { result: fields.result.value, variant: variants[v].name, pair: example.id };
+      link.href = `#explorer?${new URLSearchParams(chosen)}`;
+      return [texts, ...folds, table(sides, drops), ...unscored(sides), ...answers(sides), link];
     }
 
     function table(sides, drops) {
@@ -248,7 +264,8 @@
       return column;
     }
 
-    // The choice stands in the address, so that it can be linked to: #explorer?variant=...&metric=...
+    // The choice stands in the address, so that it can be linked to: #explorer?variant=...&metric=..., and so
+    // can one pair: #explorer?variant=...&pair=EXAMPLE.
     function restore() {
       const [place, query] = location.hash.split("?");
       if (place !== "#explorer" || query === undefined) return;
@@ -260,15 +277,20 @@
       take("result");
       enter();
       for (const name of ["variant", "metric", "verdict", "order"]) take(name);
+      fields.text.value = asked.get("text") ?? "";
+      only = asked.get("pair");
       refresh();
       section.open = true;
       section.scrollIntoView();
+      if (only !== null && list.firstChild) list.firstChild.open = true;
     }
 
-    form.addEventListener("change", ({ target }) => {
+    form.addEventListener("input", ({ target }) => {
+      only = null;
       if (target === fields.result) enter();
       refresh();
-      const chosen = [...fields].filter((field) => field.selectedIndex > 0).map((field) => [field.name, field.value]);
+      const set = (field) => (field === fields.text ? field.value : field.selectedIndex > 0);
+      const chosen = [...fields].filter(set).map((field) => [field.name, field.value]);
       history.replaceState(null, "", `#explorer?${new URLSearchParams(chosen)}`);
     });
     form.addEventListener("submit", (event) => event.preventDefault());
