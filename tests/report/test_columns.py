@@ -24,7 +24,8 @@ from dhp.core.verdicts import NOTICED, STILL, VERDICTS, Verdict, foremost, in_se
 from dhp.report.columns import AVERAGES, KINDS, RUNS, Column, legend
 from dhp.report.compared import compared_page
 from dhp.report.findings import sentences
-from dhp.report.page import write_index, write_report
+from dhp.report.page import write_report
+from dhp.report.runs_index import write_index
 from dhp.runs.alike import rated_by_dataset
 from dhp.runs.compare import compare_rated
 from dhp.runs.reader import read_run

@@ -21,7 +21,8 @@ from dhp.content.catalog import variant_name
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.specs import Task
 from dhp.report import web
-from dhp.report.page import CUTS, explorer_data, html_report, shortened
+from dhp.report.explorer import CUTS, explorer_data, shortened
+from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run
 from tests.browser import Page, in_browser, needs_chromium
 from tests.quick import undrawn_charts
@@ -182,7 +183,7 @@ def test_what_does_not_fit_is_cut_from_its_middle(run: Run) -> None:
 
 def test_of_a_large_run_the_first_examples_are_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = unpacked(explorer_data(run))
-    monkeypatch.setattr("dhp.report.page.MOST_EXAMPLES", 3)
+    monkeypatch.setattr("dhp.report.explorer.MOST_EXAMPLES", 3)
     few = unpacked(explorer_data(run))
     assert few["cut"]["examples"] == 3
     for name, dataset in few["datasets"].items():

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import dhp
+from dhp.analysis.percent import whole_percent
 from dhp.core.errors import InputError
 from dhp.report.page import write_report
 from tests.browser import Page, in_browser, needs_chromium
@@ -48,6 +49,24 @@ def test_runs_stand_newest_first_with_their_verdict_and_link(folder: Path, page:
     embedded = re.findall(r'<script type="application/json" id="runs">(.*?)</script>', text)
     runs = [(run["name"], run["path"]) for run in json.loads(embedded[0])]
     assert runs == [(name, str(folder / name)) for name in (EVIL, "one")]
+
+
+def test_a_run_tells_the_detection_of_the_runs_before_it(tmp_path: Path) -> None:
+    """Of its own model on the same data, in the order in which they were made."""
+    shares = []
+    for seed in range(3):
+        (result,) = dhp.run("mock/noisy", "mini/story_cloze", seed=seed, out=tmp_path / f"noisy{seed}")
+        shares.append(whole_percent(result.detection.avg or 0.0))
+    dhp.run("mock/ideal", "mini/story_cloze", out=tmp_path / "ideal")
+    text = write_report(tmp_path).read_text("utf-8")
+    trends = dict(re.findall(r'<a href="(\w+)/report.html">.*?data-label="trend">(.*?)</td>', text, re.S))
+    first, second, third = shares
+    assert trends == {
+        "noisy0": "–",
+        "noisy1": f"{first} → {second}%",
+        "noisy2": f"{first} → {second} → {third}%",
+        "ideal": "–",
+    }
 
 
 def test_a_folder_without_runs_is_one_line(tmp_path: Path) -> None:
