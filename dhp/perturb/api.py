@@ -31,8 +31,8 @@ PerturberFunction = Callable[..., str | Edited]
 `rng` is a stream of its own for this example; use no other source of randomness. A function with a
 parameter `example` also gets the whole example, one with a parameter `others` the other examples of the
 dataset in the order of their ids, one with a parameter `lists` a `ListReader` for word lists, one with a
-parameter `language` the code of the text's language, or None where it is not known; one of method `llm` gets
-a `model`, an `AskedModel`. Raise `NotApplicable` where this kind of damage is impossible in the text.
+parameter `language` the code of the text's language, or None if it is not known; one of method `llm` gets
+a `model`, an `AskedModel`. Raise `NotApplicable` if this kind of damage is impossible in the text.
 """
 
 
@@ -128,13 +128,13 @@ class Perturber:
     asks: bool = False
     """Whether the function asks the perturb model."""
 
-    def __call__(self, *args: Any, **given: Any) -> str | Edited:
+    def __call__(self, *args: Any, **keywords: Any) -> str | Edited:
         """Call the function as it was before it was made a perturber: `f(text, rng, **params)`."""
         if self.function is None:
             raise InputError(
                 f"perturber '{self.name}': is carried out by a language model, not by a function"
             )
-        return self.function(*args, **given)
+        return self.function(*args, **keywords)
 
     def __reduce__(self) -> Any:
         """Sent to another process by its name, where it has one: its function is hidden behind it."""
@@ -174,9 +174,9 @@ class Perturber:
 
     @property
     def description(self) -> str:
-        """The first paragraph of what the function says of itself; empty where it says nothing."""
-        said = "" if self.function is None else inspect.getdoc(self.function) or ""
-        return " ".join(said.split("\n\n")[0].split())
+        """The first paragraph of what the function says of itself; empty if it says nothing."""
+        documentation = "" if self.function is None else inspect.getdoc(self.function) or ""
+        return " ".join(documentation.split("\n\n")[0].split())
 
     @property
     def variants(self) -> tuple[Variant, ...]:
@@ -223,8 +223,8 @@ class Perturber:
 
 
 def _named(module: str, name: str) -> Perturber:
-    found: Perturber = getattr(importlib.import_module(module), name)
-    return found
+    known: Perturber = getattr(importlib.import_module(module), name)
+    return known
 
 
 @near_keywords
@@ -273,11 +273,11 @@ def perturber(
     able: Languages = languages if languages in ("any", "words") else _codes(languages, place)
 
     def decorate(function: PerturberFunction) -> Perturber:
-        own: dict[str | None, Mapping[str, object]] = dict(degrees.items()) if degrees else {None: {}}
-        result = Perturber(name, level, own, function, able, asks=method == "llm")
+        doses: dict[str | None, Mapping[str, object]] = dict(degrees.items()) if degrees else {None: {}}
+        result = Perturber(name, level, doses, function, able, asks=method == "llm")
         if result.asks and not result.wants("model"):
             raise InputError(f"{place}: method llm: the function must have a parameter `model`")
-        for degree, params in own.items():
+        for degree, params in doses.items():
             result.check_params(params, place if degree is None else f"{place}: degree '{degree}'")
         return result
 

@@ -48,10 +48,10 @@ class Others:
     def of(self, example: Example) -> OtherExamples:
         """The examples in the language of this one, without it."""
         group = self._groups.get(example.language, [])
-        own = self._positions.get(example.id, len(group))
-        found = OtherExamples(group[:own] + group[own + 1 :])
-        found.texts = self._texts.get(example.language, [])
-        return found
+        position = self._positions.get(example.id, len(group))
+        other_examples = OtherExamples(group[:position] + group[position + 1 :])
+        other_examples.texts = self._texts.get(example.language, [])
+        return other_examples
 
 
 def _distinct(examples: Sequence[Example]) -> list[str]:
@@ -61,8 +61,8 @@ def _distinct(examples: Sequence[Example]) -> list[str]:
 def other_texts(others: Sequence[Example], text: str) -> Sequence[str]:
     """The outputs of others, each once, sorted, without this one."""
     texts = others.texts if isinstance(others, OtherExamples) else _distinct(others)
-    own = bisect_left(texts, text)
-    return [*texts[:own], *texts[own + (texts[own : own + 1] == [text]) :]]
+    place = bisect_left(texts, text)
+    return [*texts[:place], *texts[place + (texts[place : place + 1] == [text]) :]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +111,13 @@ class RulesApplied:
                 except NotApplicable as reason:
                     yield PerturbedText(example.id, variant.name, None, reason=str(reason))
                 else:
-                    found = audit(example.output, *changed)
+                    audited = audit(example.output, *changed)
                     kind = variant.perturber, example.id
-                    if _has_degree(variant) and kind in milder and not _exceeds(found, milder[kind]):
+                    if _has_degree(variant) and kind in milder and not _exceeds(audited, milder[kind]):
                         yield PerturbedText(example.id, variant.name, None, reason=NO_FARTHER)
                         continue
-                    milder[kind] = found
-                    yield PerturbedText(example.id, variant.name, changed[0], audit=found)
+                    milder[kind] = audited
+                    yield PerturbedText(example.id, variant.name, changed[0], audit=audited)
 
     def changed(
         self,
@@ -137,11 +137,11 @@ class RulesApplied:
         place = f"perturber '{perturber.name}', example '{example.id}'"
         if (function := perturber.function) is None:
             raise InputError(f"{place}: needs a language model")
-        given: dict[str, object] = {"example": example, "lists": read_list, "language": example.language}
-        given["model"] = model
+        arguments: dict[str, object] = {"example": example, "lists": read_list, "language": example.language}
+        arguments["model"] = model
         if "others" in wanted:
-            given["others"] = self.others.of(example)
-        params = {**{name: given[name] for name in wanted}, **variant.params}
+            arguments["others"] = self.others.of(example)
+        params = {**{name: arguments[name] for name in wanted}, **variant.params}
         # The key holds the perturber and not the variant, so that minor's edits are the first of major's.
         rng = stream(self.seed, self.dataset, example.id, perturber.name)
 
@@ -178,7 +178,7 @@ def _exceeds(one: Audit, other: Audit) -> bool:
 
 
 def _fault(text: object, original: str, level: str) -> str | None:
-    """Why what a perturber returned is no changed text; None where it is one."""
+    """Why what a perturber returned is no changed text; None if it is one."""
     if not isinstance(text, str):
         return f"returned {type(text).__name__}; must return the changed text"
     if not text.strip():
@@ -199,7 +199,7 @@ def _in_parts(
     """The output with changed texts: an attack in the last one, a counted dose in the longest one that allows
     it, anything else in each.
 
-    Raises `NotApplicable` where no text allows it.
+    Raises `NotApplicable` if no text allows it.
     """
     order = list(range(len(texts)))[::-1]
     single = variant.level == "attack"
@@ -254,14 +254,14 @@ def _authored_text(
         text = edited(example.output, edits[:asked])
     except NotApplicable as reason:
         return PerturbedText(example.id, variant.name, None, reason=str(reason))
-    found = audit(example.output, text, asked, min(asked, len(edits)))
-    return PerturbedText(example.id, variant.name, text, audit=found)
+    audited = audit(example.output, text, asked, min(asked, len(edits)))
+    return PerturbedText(example.id, variant.name, text, audit=audited)
 
 
 def edited(text: str, edits: Sequence[str | Insertion]) -> str:
     """The text with replacements made one after another, or with sentences inserted.
 
-    Raises `NotApplicable` where there is no edit, or where one does not fit the text.
+    Raises `NotApplicable` if there is no edit, or if one does not fit the text.
     """
     ends = [end for _, end in sentence_spans(text)]
     insertions = [edit for edit in edits if isinstance(edit, Insertion)]

@@ -54,11 +54,11 @@ def found_datasets(
                 f"`{name}`: cannot be used with `perturbed` {perturbed}, which brings its examples"
             )
         return _released(named, str(perturbed), choice, seed), None
-    given = read_set(Path(perturbed)) if perturbed is not None else None
+    saved = read_set(Path(perturbed)) if perturbed is not None else None
     sets = resolve_datasets(
-        named if dataset is not None else list(given or ["mini"]),
+        named if dataset is not None else list(saved or ["mini"]),
         data=Path(data) if data is not None else None,
-        task=choice.task or _task_of(given),
+        task=choice.task or _task_of(saved),
         fields=choice.fields,
         where={column: as_list(values) for column, values in (choice.where or {}).items()},
         n=choice.n,
@@ -66,20 +66,20 @@ def found_datasets(
         seed=seed,
         suite=read_suite(suite) if suite is not None else None,
         with_llm=choice.perturb_model is not None,
-        only={name: [e.id for e in part.dataset.examples] for name, part in (given or {}).items()},
+        only={name: [e.id for e in part.dataset.examples] for name, part in (saved or {}).items()},
         text_language=choice.text_language,
         judge_part=choice.judge_part,
         strict=choice.strict,
     )
-    return sets, given
+    return sets, saved
 
 
 def _in_memory(
     named: Sequence[object], perturbed: Sequence[PerturbedDataset], choice: Choice
 ) -> tuple[list[Dataset], Mapping[str, PerturbedDataset]]:
     """The datasets of texts that were degraded in this process, and these texts."""
-    given = {"dataset": named, "data": choice.data, "task": choice.task, "n": choice.n}
-    for name, value in given.items():
+    beside = {"dataset": named, "data": choice.data, "task": choice.task, "n": choice.n}
+    for name, value in beside.items():
         if value:
             raise InputError(f"`{name}`: cannot be used with `perturbed`, which brings its examples")
     return [part.dataset for part in perturbed], {part.dataset.name: part for part in perturbed}
@@ -94,27 +94,31 @@ def with_own_task(dataset: object, choice: Choice, metrics: Metrics, default: Ta
     if default is not None:
         return replace(choice, task=default)
     listed = metric_list(metrics)
-    own = [m for m in listed if isinstance(m, Metric)]
-    return replace(choice, task=own_task(own)) if own and len(own) == len(listed) else choice
+    own_metrics = [m for m in listed if isinstance(m, Metric)]
+    return (
+        replace(choice, task=own_task(own_metrics))
+        if own_metrics and len(own_metrics) == len(listed)
+        else choice
+    )
 
 
-def _task_of(given: Mapping[str, PerturbedDataset] | None) -> str | None:
+def _task_of(datasets: Mapping[str, PerturbedDataset] | None) -> str | None:
     """The task of a set that was made of a user's own data alone."""
-    parts = list((given or {}).values())
+    parts = list((datasets or {}).values())
     tasks = {part.dataset.task.task for part in parts}
-    own = len(tasks) == 1 and all(is_user_data(part.dataset.name) for part in parts)
-    return tasks.pop() if own and tasks != {OWN_TASK} else None
+    is_single = len(tasks) == 1 and all(is_user_data(part.dataset.name) for part in parts)
+    return tasks.pop() if is_single and tasks != {OWN_TASK} else None
 
 
-def check_choice(choice: Choice, own: Sequence[Perturber]) -> None:
+def check_choice(choice: Choice, perturbers: Sequence[Perturber]) -> None:
     """Raise `InputError` for options that contradict each other."""
     perturbed, model, doses = choice.perturbed, choice.perturb_model, choice.doses
-    others = {"suite": choice.suite, "perturbers": own, "perturb_model": model, "doses": doses}
+    others = {"suite": choice.suite, "perturbers": perturbers, "perturb_model": model, "doses": doses}
     named = f"`perturbed` {perturbed}" if isinstance(perturbed, str | Path) else "`perturbed`"
     for name, value in others.items():
         if perturbed is not None and value:
             raise InputError(f"`{name}`: cannot be used with {named}, which brings its texts")
-    if doses and (model or own):
+    if doses and (model or perturbers):
         name = "perturb_model" if model else "perturbers"
         raise InputError(f"`{name}`: cannot be used with `doses`, which are for the suite's rules")
 
@@ -128,8 +132,8 @@ def _released(dataset: Sequence[object], name: str, choice: Choice, seed: int) -
         if entry not in DATASETS:
             raise InputError(f"`perturbed` {name}: has no dataset '{entry}'; {suggest(str(entry), DATASETS)}")
         suite = read_suite(entry)
-        own = {v.name for v in suite.variants}
-        fitting = {ours: c for ours, c in fields.items() if ours in own or ours not in known}
+        names = {v.name for v in suite.variants}
+        fitting = {ours: c for ours, c in fields.items() if ours in names or ours not in known}
         whole = read_released(name, entry, suite, fitting)
         sets.append(whole if n is None else whole.chosen(n, seed))
     unique("dataset", (each.name for each in sets), f"`perturbed` {name}")
@@ -139,7 +143,7 @@ def _released(dataset: Sequence[object], name: str, choice: Choice, seed: int) -
 def part_of(parts: Mapping[str, PerturbedDataset] | None, dataset: Dataset) -> PerturbedDataset | None:
     """The dataset's part of a set, if one is given, for its examples alone.
 
-    Raises `InputError` where the set lacks it, or was made for another task or of other texts.
+    Raises `InputError` if the set lacks it, or was made for another task or of other texts.
     """
     if parts is None:
         return None
@@ -157,7 +161,7 @@ def part_of(parts: Mapping[str, PerturbedDataset] | None, dataset: Dataset) -> P
 def matched(part: PerturbedDataset, dataset: Dataset) -> PerturbedDataset:
     """The part for the examples of this dataset alone, in their order and with their sources and fields.
 
-    Raises `InputError` where an example is not in the set, or there with another output or source.
+    Raises `InputError` if an example is not in the set, or there with another output or source.
     """
     place, held = f"perturbation set of '{part.dataset.name}'", {e.id: e for e in part.dataset.examples}
     for example in dataset.examples:
@@ -166,9 +170,9 @@ def matched(part: PerturbedDataset, dataset: Dataset) -> PerturbedDataset:
                 f"{place} has no example '{example.id}' "
                 f"(holds {len(held)} examples, first: {first_names(held)})"
             )
-        there = held[example.id]
-        differs = "output" if there.output != example.output else "source"
-        if differs == "output" or source_hash(there) != source_hash(example):
+        saved = held[example.id]
+        differs = "output" if saved.output != example.output else "source"
+        if differs == "output" or source_hash(saved) != source_hash(example):
             raise InputError(
                 f"{place} was made of another text of example '{example.id}' (the {differs} differs); "
                 "allowed: the same output and source"
@@ -189,7 +193,7 @@ Made = Spool[tuple[str, int], PerturbedText]
 class Builder:
     """The settings of a build, the same for all datasets."""
 
-    own: tuple[Perturber, ...]
+    own_perturbers: tuple[Perturber, ...]
     """The user's own perturbers."""
     registry: Mapping[str, Perturber]
     seed: int
@@ -218,7 +222,7 @@ class Builder:
         if kept is None and dataset.suite is not None:
             return self._by_suite(dataset, dataset.suite)
         if kept is None:
-            if self.own or self.doses or self.model:
+            if self.own_perturbers or self.doses or self.model:
                 raise InputError(
                     f"dataset '{dataset.name}' brings degraded texts of its own; no perturber goes with it"
                 )
@@ -239,11 +243,11 @@ class Builder:
         check_suite(suite, self.registry)
         if self.doses:
             suite = dosed(suite, self.doses, self.registry)
-        added = () if self.doses else tuple(p for p in self.own if p.name not in suite.perturbers)
+        added = () if self.doses else tuple(p for p in self.own_perturbers if p.name not in suite.perturbers)
         variants = [*suite.variants, *(v for p in added for v in p.variants)]
         if self.model is not None:
             return suite.suite, variants, []
-        if asking := [p.name for p in self.own if p.asks]:
+        if asking := [p.name for p in self.own_perturbers if p.asks]:
             raise InputError(f"perturber '{asking[0]}': asks a language model; give one by `perturb_model`")
         written = authored_perturbers(read_authored(dataset.name))
         languages = {example.language for example in dataset.examples}
@@ -330,19 +334,19 @@ class Builder:
 
     def _origins(self, dataset: Dataset, variants: Sequence[Variant]) -> dict[str, str]:
         """Perturber -> what made its texts, where its name does not say it all."""
-        authored, found = read_authored(dataset.name), {}
+        authored, origins = read_authored(dataset.name), {}
         for name, group in groupby(variants, key=lambda v: v.perturber):
-            own = list(group)
-            if own[0].method == "authored" and authored:
-                found[name] = authored_origin(authored)
-            elif own[0].method == "llm" and self.model:
-                found[name] = self._origin_by_model(self.model, dataset.task.task, own)
+            of_perturber = list(group)
+            if of_perturber[0].method == "authored" and authored:
+                origins[name] = authored_origin(authored)
+            elif of_perturber[0].method == "llm" and self.model:
+                origins[name] = self._origin_by_model(self.model, dataset.task.task, of_perturber)
             else:
-                origin = self.registry[own[0].made_by].origin
-                versions = [origin(own[0].params)] if origin else []
-                if said := ", ".join([*filter(None, [own[0].stand_in]), *versions]):
-                    found[name] = said
-        return found
+                origin = self.registry[of_perturber[0].made_by].origin
+                versions = [origin(of_perturber[0].params)] if origin else []
+                if parts := ", ".join([*filter(None, [of_perturber[0].stand_in]), *versions]):
+                    origins[name] = parts
+        return origins
 
     def _origin_by_model(self, model: LlmPerturber, task: str, variants: Sequence[Variant]) -> str:
         function = self.registry[variants[0].perturber].function
@@ -382,9 +386,9 @@ class Builder:
             *(tuple(variants), self.registry, dataset.name, self.seed, others), split=dataset.split
         )
         for (start, _), texts in self.executor.each(work, self._parts(dataset)):
-            for name, own in groupby(texts, key=lambda text: text.variant):
+            for name, of_variant in groupby(texts, key=lambda text: text.variant):
                 whole = self.doses and parse_variant(name).dose
-                made.put((name, start), (fully_dosed(text) if whole else text for text in own))
+                made.put((name, start), (fully_dosed(text) if whole else text for text in of_variant))
 
     def _parts(self, dataset: Dataset) -> Iterator[tuple[int, Sequence[Example]]]:
         """The examples, in at least four parts a worker."""
@@ -395,8 +399,8 @@ class Builder:
 
     def _missing_probes(self, variants: Iterable[Variant]) -> list[Variant]:
         """The probes that are not among these variants."""
-        there = {v.name for v in variants}
-        return [v for name, use in self.probes.items() for v in use.variants(name) if v.name not in there]
+        known = {v.name for v in variants}
+        return [v for name, use in self.probes.items() for v in use.variants(name) if v.name not in known]
 
 
 def _placeholders(dataset: Dataset, variant: Variant) -> list[PerturbedText]:
@@ -489,15 +493,15 @@ def build_texts(
     `check` is called with each dataset and its variants before any text is made, to refuse what cannot be.
     Errors as of `perturb_datasets`.
     """
-    own = choice.own_perturbers
-    check_choice(choice, own)
+    perturbers = choice.own_perturbers
+    check_choice(choice, perturbers)
     datasets, perturbation_set = found_datasets(dataset, choice, seed)
     model = None
-    if given := choice.perturb_model:
-        model = open_perturb_model(given, settings, context)
+    if asked := choice.perturb_model:
+        model = open_perturb_model(asked, settings, context)
     probes = chosen_probes(choice.controls, choice.attacks)
-    registry = find_perturbers(own, [d.suite for d in datasets if d.suite])
-    build = Builder(own, registry, seed, model, probes, choice.doses, dry, progress, context.executor)
+    registry = find_perturbers(perturbers, [d.suite for d in datasets if d.suite])
+    build = Builder(perturbers, registry, seed, model, probes, choice.doses, dry, progress, context.executor)
     if perturbation_set is None:
         build.check(datasets, check)
     kept = [part_of(perturbation_set, each) for each in datasets]

@@ -25,11 +25,11 @@ def matched(those: Rules, text: str) -> Iterator[Edit]:
 
 def uniform(those: Rules, every: re.Pattern[str], text: str) -> list[Edit]:
     """The edits of all rules where they reach `every` such place; else none, or two ways would be mixed."""
-    found = list(matched(those, text))
+    matches = list(matched(those, text))
     reached = all(
-        any(m.start() < end and start < m.end() for start, end, _ in found) for m in every.finditer(text)
+        any(m.start() < end and start < m.end() for start, end, _ in matches) for m in every.finditer(text)
     )
-    return found if reached else []
+    return matches if reached else []
 
 
 def outside(edits: Iterable[Edit], kept: Iterable[Span]) -> Iterator[Edit]:

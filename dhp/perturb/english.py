@@ -22,7 +22,7 @@ _OPENING = re.compile(r"[\"“‘'(:]\s*$")
 
 
 class EnglishErrors(Spec):
-    """What is put in the place of English words."""
+    """What is put instead of English words."""
 
     errors: dict[str, str] = Field(min_length=1)
     """Word -> a form that grammar does not allow where the word stands."""
@@ -100,13 +100,13 @@ def grammar_slips(
     prepositions. The errors of a smaller dose are among those of a larger one.
     """
     errors = lists("english_errors", EnglishErrors).errors
-    found = [(m.start(), m[0]) for m in _WORD.finditer(masked(text).text) if _wrong(m[0], errors)]
-    asked = asked_edits(k, share, len(found))
-    if not found:
+    places = [(m.start(), m[0]) for m in _WORD.finditer(masked(text).text) if _wrong(m[0], errors)]
+    asked = asked_edits(k, share, len(places))
+    if not places:
         raise NotApplicable("no word whose wrong form is in the list")
-    for start, word in sorted(shuffled(found, rng)[:asked], reverse=True):
+    for start, word in sorted(shuffled(places, rng)[:asked], reverse=True):
         text = text[:start] + _wrong(word, errors) + text[start + len(word) :]
-    return Edited(text, asked, min(asked, len(found)))
+    return Edited(text, asked, min(asked, len(places)))
 
 
 def _wrong(word: str, errors: dict[str, str]) -> str:

@@ -118,9 +118,9 @@ class Words:
         fluent = lists.known
         if self._language is not None:
             return fluent.get(self._language)
-        said = set(self._words)
-        likely = max(fluent.values(), key=lambda known: len(said & known.all))
-        return likely if len(said & likely.all) >= _LEAST * len(said) else None
+        words = set(self._words)
+        likely = max(fluent.values(), key=lambda known: len(words & known.all))
+        return likely if len(words & likely.all) >= _LEAST * len(words) else None
 
     @cached_property
     def _at(self) -> Mapping[str, Sequence[int]]:
@@ -209,12 +209,12 @@ class Words:
     def neighbours(self) -> Sequence[int]:
         """The words before another one, with nothing but white space between them, in one line."""
         text, spans, words = self._text, self.spans, self._words
-        found = [i for i, (a, b) in enumerate(pairwise(spans)) if not text[a[1] : b[0]].strip(_BLANK)]
-        found = [i for i in found if words[i] != words[i + 1]]
+        places = [i for i, (a, b) in enumerate(pairwise(spans)) if not text[a[1] : b[0]].strip(_BLANK)]
+        places = [i for i in places if words[i] != words[i + 1]]
         if self._language not in WITHOUT_SPACES:
-            return found
+            return places
         # What is taken for a word there may hold a mark.
-        return [i for i in found if not _INNER_MARK.search(words[i] + words[i + 1])]
+        return [i for i in places if not _INNER_MARK.search(words[i] + words[i + 1])]
 
     def breaking_first(self, pairs: Iterable[int]) -> Iterator[int]:
         """The neighbours whose exchange breaks a sentence, then the others, each in their order."""

@@ -90,9 +90,9 @@ _WITHOUT = re.compile(rf"(?<=\w), {_ITEM}, {_ITEM}(?P<comma>) (?:and|or) (?={_IT
 
 def _series(text: str) -> Iterator[Edit]:
     """The comma before the last item of a series: away, or if there is none, there."""
-    found = list(_BY_ONE.finditer(text))
-    for match in found or _WITHOUT.finditer(text):
-        yield (*match.span("comma"), "" if found else ",")
+    matches = list(_BY_ONE.finditer(text))
+    for match in matches or _WITHOUT.finditer(text):
+        yield (*match.span("comma"), "" if matches else ",")
 
 
 _SAYING = (
@@ -107,9 +107,9 @@ _WITHOUT_THAT = re.compile(
 
 def _clauses(text: str) -> Iterator[Edit]:
     """The word that opens a clause after a verb of saying: away, or if there is none, there."""
-    found = list(_WITH_THAT.finditer(text))
-    for match in found or _WITHOUT_THAT.finditer(text):
-        yield (*match.span("that"), "" if found else " that")
+    matches = list(_WITH_THAT.finditer(text))
+    for match in matches or _WITHOUT_THAT.finditer(text):
+        yield (*match.span("that"), "" if matches else " that")
 
 
 def mark_edits(text: str) -> Iterator[Edit]:
@@ -122,8 +122,8 @@ def word_edits(text: str, starts: Collection[int], *, cased: bool) -> Iterator[E
     """Words, figures and what is between them; some only where the text has capitals."""
     yield from matched(_WORDS, text)
     yield from figure_edits(text, cased=cased)
-    for there, back in _TWINS:
-        yield from list(matched((there,), text)) or matched((back,), text)
+    for forth, back in _TWINS:
+        yield from list(matched((forth,), text)) or matched((back,), text)
     yield from _series(text)
     yield from _clauses(text)
     if not cased:

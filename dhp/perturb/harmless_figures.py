@@ -67,9 +67,9 @@ def _counts(text: str) -> Iterator[Edit]:
     """One-digit figures as words, and larger words as figures: of each either all or none."""
     small, large = list(_SMALL.finditer(text)), list(_LARGER.finditer(text))
     if len(small) == len(_EVERY_SMALL.findall(text)):
-        yield from ((*found.span("digit"), _DIGITS[int(found["digit"])]) for found in small)
+        yield from ((*match.span("digit"), _DIGITS[int(match["digit"])]) for match in small)
     if len(large) == len(_EVERY_LARGER.findall(text)):
-        yield from ((*found.span("word"), str(_NUMERALS[found["word"]])) for found in large)
+        yield from ((*match.span("word"), str(_NUMERALS[match["word"]])) for match in large)
 
 
 _AMOUNT = r"((?!1(?![\d.,]))\d{1,3}(?:,?\d{3})*(?:\.\d+)?)( million| billion| trillion)?"

@@ -66,8 +66,8 @@ class Candidates(Sequence[Candidate]):
             return [self[i] for i in range(*index.indices(len(self)))]
         index = range(len(self))[index]
         # The candidates of an example begin at its place and the number of copies before it.
-        own = bisect_right(range(len(self._examples)), index, key=lambda e: e + self._starts[e]) - 1
-        return self._of(own)[index - own - self._starts[own]]
+        number = bisect_right(range(len(self._examples)), index, key=lambda e: e + self._starts[e]) - 1
+        return self._of(number)[index - number - self._starts[number]]
 
     def _of(self, index: int) -> tuple[Candidate, ...]:
         """The original at this place and its copies."""
@@ -152,8 +152,10 @@ class PerturbedDataset:
 
         def hashed(of_probes: bool) -> str:
             levels = [(v.name, v.level) for v in self.variants if (v.name in probes) == of_probes]
-            own = ((t.example, t.variant, t.text) for t in self.texts if (t.variant in probes) == of_probes)
-            return list_hash(own, before=f"[{json.dumps(levels)}, ", after="]")
+            triples = (
+                (t.example, t.variant, t.text) for t in self.texts if (t.variant in probes) == of_probes
+            )
+            return list_hash(triples, before=f"[{json.dumps(levels)}, ", after="]")
 
         return {
             "dataset": self.dataset.name,
@@ -193,8 +195,8 @@ class PerturbedDataset:
     def candidates(self) -> Sequence[Candidate]:
         """Originals and degraded texts, example by example, each with no more than a judge may see."""
         levels = {v.name: v.level for v in self.variants}
-        found = Candidates(self.dataset.examples, self.texts, self.dataset.task, levels)
-        return tuple(found) if isinstance(self.texts, tuple) else found
+        candidates = Candidates(self.dataset.examples, self.texts, self.dataset.task, levels)
+        return tuple(candidates) if isinstance(self.texts, tuple) else candidates
 
     def rated(self, variants: Collection[str]) -> "PerturbedDataset":
         """The dataset of which only these variants were rated, and not on all examples."""

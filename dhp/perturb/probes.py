@@ -79,12 +79,8 @@ def _with_last_sentence(text: str, rng: Random, texts: Texts, language: str | No
 
 def _in(language: str | None, texts: Texts) -> Sequence[str]:
     """The sentences in a language."""
-    for given in texts.values() if isinstance(texts, Mapping) and texts else [None]:
-        if (
-            not isinstance(given, list | tuple)
-            or not given
-            or not all(isinstance(t, str) and t for t in given)
-        ):
+    for text in texts.values() if isinstance(texts, Mapping) and texts else [None]:
+        if not isinstance(text, list | tuple) or not text or not all(isinstance(t, str) and t for t in text):
             raise InputError(
                 f"parameter texts is {texts!r}; allowed: a list of one text or more for each language"
             )

@@ -22,10 +22,10 @@ from dhp.perturb.harmless_edits import HarmlessLists
 ENTRY_POINT_GROUP = "dhp.perturbers"
 
 _RULES = tuple(
-    found
+    rule
     for module in (rules, english, probes)
-    for found in vars(module).values()
-    if isinstance(found, Perturber)
+    for rule in vars(module).values()
+    if isinstance(rule, Perturber)
 )
 _LLM = {"fictional_named_entities": "word", "grammatical_errors": "word", "rewriting_insertion": "sentence"}
 
@@ -57,19 +57,19 @@ def find_perturbers(
     of method `llm` is a perturber by what its suite says: it needs no more than a prompt. Raises `InputError`
     for a name of the user's own that is taken, and for what is no perturber or cannot be imported.
     """
-    given = [_checked(p, f"perturber {p!r}") for p in perturbers]
-    found = builtin_perturbers()
-    for perturber in given:
-        _add(found, perturber.name, perturber)
+    own_perturbers = [_checked(p, f"perturber {p!r}") for p in perturbers]
+    known = builtin_perturbers()
+    for perturber in own_perturbers:
+        _add(known, perturber.name, perturber)
     uses = [use for suite in suites for use in suite.perturbers.items()]
-    wanted = {name for used, use in uses for name in (used, *use.stand_ins)} - set(found)
+    wanted = {name for used, use in uses for name in (used, *use.stand_ins)} - set(known)
     installed = set(installed_perturbers()) if wanted else set()  # packages are looked through only if needed
     for name in sorted(wanted & installed):
-        _add(found, name, load_installed(name))
+        _add(known, name, load_installed(name))
     for name, use in uses:
-        if use.method == "llm" and name not in found:
-            found[name] = Perturber(name, use.level, {None: {}}, function=None)
-    return found
+        if use.method == "llm" and name not in known:
+            known[name] = Perturber(name, use.level, {None: {}}, function=None)
+    return known
 
 
 def installed_perturbers() -> Mapping[str, importlib.metadata.EntryPoint]:
@@ -78,16 +78,16 @@ def installed_perturbers() -> Mapping[str, importlib.metadata.EntryPoint]:
 
 
 def load_installed(name: str) -> Perturber:
-    """The perturber at an entry point; raises `InputError` where it cannot be loaded."""
+    """The perturber at an entry point; raises `InputError` if it cannot be loaded."""
     entry = installed_perturbers()[name]
     place = f"entry point '{entry.name} = {entry.value}'"
     return _checked(imported(entry.load, place), place)
 
 
-def _add(found: dict[str, Perturber], name: str, perturber: Perturber) -> None:
-    if name in found:
+def _add(known: dict[str, Perturber], name: str, perturber: Perturber) -> None:
+    if name in known:
         raise InputError(f"perturber '{name}' exists already; choose another name")
-    found[name] = perturber
+    known[name] = perturber
 
 
 def load_perturber(reference: str) -> Perturber:
@@ -121,7 +121,7 @@ def _checked(value: object, place: str) -> Perturber:
 
 
 def check_suite(suite: Suite, perturbers: Mapping[str, Perturber]) -> None:
-    """Raise `InputError` where a suite disagrees with the perturbers it names."""
+    """Raise `InputError` if a suite disagrees with the perturbers it names."""
     for name, use in suite.perturbers.items():
         place = f"{suite.origin or suite.suite}: perturbers.{name}"
         if name not in perturbers:
@@ -205,7 +205,7 @@ def dosed(suite: Suite, doses: Doses, perturbers: Mapping[str, Perturber]) -> Su
 def language_note(
     dataset: Dataset, variants: Sequence[Variant], perturbers: Mapping[str, Perturber]
 ) -> str | None:
-    """Which variants are lost to the languages of the texts and what is left; None where nothing is lost.
+    """Which variants are lost to the languages of the texts and what is left; None if nothing is lost.
 
     Only variants by rule are for certain languages.
     """

@@ -89,7 +89,7 @@ class TypedText:
         return self.text[:start] + new + self.text[end:]
 
     def word_character(self, rng: Random, at_least: int = 1) -> int | None:
-        """A place of a letter, digit or `_`; None where there are fewer than so many."""
+        """A place of a letter, digit or `_`; None if there are fewer than so many."""
         return _drawn(self._words, rng) if self._words.count(1) >= at_least else None
 
     def inked(self, rng: Random) -> int | None:
@@ -109,8 +109,8 @@ class TypedText:
 
     def doubled(self, rng: Random) -> int | None:
         """A place of a character before the same one."""
-        found = [m.start() for m in _DOUBLED.finditer(self.text)]
-        return rng.choice(found) if found else None
+        places = [m.start() for m in _DOUBLED.finditer(self.text)]
+        return rng.choice(places) if places else None
 
 
 def combining_marks(text: str) -> frozenset[str]:
@@ -372,10 +372,10 @@ def word_swaps(
     No mark stands between them, and no word moves twice. Pairs whose exchange breaks the sentence, as far as
     lists of words show it, come first. The swaps of a smaller dose are among those of a larger one.
     """
-    found = words_in(text, language, with_marks=False)
-    spans, words = found.spans, [text[start:end] for start, end in found.spans]
+    word_places = words_in(text, language, with_marks=False)
+    spans, words = word_places.spans, [text[start:end] for start, end in word_places.spans]
     asked, chosen = asked_edits(k, share, len(words)), set[int]()
-    for i in found.breaking_first(drawn(found.neighbours, rng)):
+    for i in word_places.breaking_first(drawn(word_places.neighbours, rng)):
         if not chosen & {i - 1, i, i + 1}:
             chosen.add(i)
         if len(chosen) == asked:
@@ -512,15 +512,15 @@ def sentence_insertion(
 
     Each is of another example. Those of a smaller dose, and their positions, are among those of a larger one.
     """
-    own, ends = _plain_sentences(text, language), [end for _, end in sentence_spans(text, language)]
+    sentences, ends = _plain_sentences(text, language), [end for _, end in sentence_spans(text, language)]
     asked, added = asked_edits(k, share, len(ends)), list[tuple[int, str]]()
     for other in drawn_at_once(others, rng) if ends else []:
         if len(added) == asked:
             break
         position, which = ends[int(rng.random() * len(ends))], rng.random()
-        if known := sorted(_plain_sentences(other.output, language) - own):
+        if known := sorted(_plain_sentences(other.output, language) - sentences):
             added.append((position, known[int(which * len(known))]))
-            own.add(added[-1][1])
+            sentences.add(added[-1][1])
     if not added:
         raise NotApplicable("no other example with another sentence")
     for position, sentence in sorted(added, key=lambda one: one[0], reverse=True):

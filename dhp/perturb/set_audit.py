@@ -38,7 +38,7 @@ class VariantAudit:
     applicable: int
     """Examples that have a degraded text; the figures below are about these."""
     asked: int | None
-    """Edits asked for in all; None where they are not counted."""
+    """Edits asked for in all; None if they are not counted."""
     made: int | None
     """Edits made in all."""
     similarity: Spread | None
@@ -148,7 +148,7 @@ def _far(cases: Sequence[_Case]) -> Iterator[tuple[str, str]]:
     """The cases far from the others in similarity or length change, the farthest first."""
     if len(cases) < _FEW:
         return
-    found = []
+    remarks = []
     for figure, values, form, unit, same in (
         ("similarity", [c.audit.similarity for c in cases], ".2f", "", _SAME_SIMILARITY),
         ("length change", [c.length_change for c in cases], "+.0f", " %", _SAME_LENGTH),
@@ -159,5 +159,5 @@ def _far(cases: Sequence[_Case]) -> Iterator[tuple[str, str]]:
             score = 0.6745 * abs(value - middle) / deviation
             if score > FAR:
                 why = f"{figure} {value:{form}}{unit}, the median is {middle:{form}}{unit}"
-                found.append((-score, case.example, why))
-    yield from ((example, why) for _, example, why in sorted(found, key=lambda entry: entry[0]))
+                remarks.append((-score, case.example, why))
+    yield from ((example, why) for _, example, why in sorted(remarks, key=lambda entry: entry[0]))

@@ -42,26 +42,26 @@ def in_order(
 ) -> tuple[PerturbedText, ...]:
     """The texts of a variant in the order of the originals, `outputs`; `texts` come with their places.
 
-    Raises `InputError` where an example is unknown, missing or there twice, or its text is faulty.
+    Raises `InputError` if an example is unknown, missing or there twice, or its text is faulty.
     """
-    found: dict[str, PerturbedText] = {}
+    by_key: dict[str, PerturbedText] = {}
     for where, t in texts:
         if t.example not in outputs:
             raise InputError(
                 f"{where}: no original of example '{t.example}'; allowed: those of {ORIGINAL}.jsonl "
                 f"({first_names(outputs)})"
             )
-        if t.example in found:
+        if t.example in by_key:
             raise InputError(f"{where}: duplicate example '{t.example}'")
         if fault := _fault(t, variant, outputs[t.example]):
             raise InputError(f"{where}: example '{t.example}': {fault}")
-        found[t.example] = t
+        by_key[t.example] = t
     for example in outputs:
-        if example not in found:
+        if example not in by_key:
             raise InputError(
                 f"{place}: nothing for example '{example}'; allowed: all {len(outputs)} examples"
             )
-    return tuple(found[example] for example in outputs)
+    return tuple(by_key[example] for example in outputs)
 
 
 def _fault(t: PerturbedText, variant: Variant, output: str) -> str | None:
@@ -207,8 +207,8 @@ def read_card(folder: Path) -> SetCard:
 
 def card_hash(card: Mapping[str, object]) -> str:
     """sha256 of all that a card says besides, as compact JSON with sorted keys."""
-    said = {key: value for key, value in card.items() if key != "sha256"}
-    plain = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+    shown = {key: value for key, value in card.items() if key != "sha256"}
+    plain = json.dumps(shown, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
@@ -216,9 +216,9 @@ def read_form(path: Path, spec: type[S], schema: str) -> tuple[S, dict[str, obje
     """A JSON file as `spec` describes it, and as it is; raises `InputError` for one of another schema."""
     text = read_text(path)
     data = parse_json(str(path), text)
-    there = data.get("schema") if isinstance(data, dict) else None
-    if there != schema:
-        raise InputError(f"{path}: schema is {there!r}; allowed: {schema}")
+    declared = data.get("schema") if isinstance(data, dict) else None
+    if declared != schema:
+        raise InputError(f"{path}: schema is {declared!r}; allowed: {schema}")
     return parsed(text, spec, str(path)), data
 
 
@@ -258,7 +258,7 @@ def read_set(folder: Path) -> dict[str, PerturbedDataset]:
 
     Raises `InputError` (file, line, what is allowed) for a missing or broken card, another schema, an
     unknown level or method, a missing, unknown or changed file, an example that is unknown, missing or
-    there twice, an empty text, and one that equals the original where the variant is no control.
+    there twice, an empty text, and one that equals the original if the variant is no control.
     """
     card = read_card(folder)
     known = {f.file for part in card.datasets for f in part.files}
@@ -285,15 +285,15 @@ def _read_part(folder: Path, card: PartCard) -> PerturbedDataset:
     for v in card.variants:
         path = folder / v.file
         rows = ((place, _text(place, line, v.name)) for place, line in _lines(path, TextLine, card))
-        found = in_order(str(path), v.variant, outputs, rows)
+        ordered = in_order(str(path), v.variant, outputs, rows)
         _check_unchanged(path, v)
-        made = sum(t.text is not None for t in found)
-        if (made, len(found) - made, len(found)) != (v.texts, v.not_applicable, card.n):
+        made = sum(t.text is not None for t in ordered)
+        if (made, len(ordered) - made, len(ordered)) != (v.texts, v.not_applicable, card.n):
             raise InputError(
-                f"{path}: {made} of {len(found)} examples have a text; "
+                f"{path}: {made} of {len(ordered)} examples have a text; "
                 f"allowed: {v.texts} of {card.n}, as {CARD} says"
             )
-        texts += found
+        texts += ordered
     task = Task.model_construct(task=card.task)  # of which a set holds the name alone
     examples = tuple(originals.values())
     return PerturbedDataset(
@@ -329,10 +329,10 @@ def _text(place: str, line: TextLine, variant: str) -> PerturbedText:
 
 
 def _check_unchanged(path: Path, card: FileCard | VariantCard) -> None:
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != card.sha256:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if digest != card.sha256:
         raise InputError(
-            f"{path}: was changed, its sha256 is {found[:12]}...; "
+            f"{path}: was changed, its sha256 is {digest[:12]}...; "
             f"allowed: {card.sha256[:12]}..., as {CARD} says"
         )
 
@@ -414,7 +414,7 @@ README = "README.md"
 def write_set(folder: Path, parts: Sequence[PerturbedDataset], review: SetReview | None = None) -> None:
     """Write a set; the folder appears whole or not at all. The same set may be written again.
 
-    Raises `InputError` where the folder holds anything else or cannot be written, and for a part that
+    Raises `InputError` if the folder holds anything else or cannot be written, and for a part that
     `read_set` would refuse.
     """
     check_free(folder)
@@ -451,13 +451,13 @@ def check_free(folder: Path) -> None:
     """Raise `InputError` unless the folder is new, empty, or a set and nothing else."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; allowed: a new folder")
-    there = sorted(p for p in folder.rglob("*") if not p.is_dir())
-    if not there:
+    files = sorted(p for p in folder.rglob("*") if not p.is_dir())
+    if not files:
         return
     known: set[str] = set()
     if (folder / CARD).is_file():
         known = {f.file for p in read_card(folder).datasets for f in p.files} | {CARD, README}
-    for path in there:
+    for path in files:
         if (name := path.relative_to(folder).as_posix()) not in known:
             raise InputError(
                 f"{folder}: holds '{name}', which is not part of a set; allowed: a new or empty folder"

@@ -76,11 +76,11 @@ class PerturbModel:
 def _fields(pairs: Sequence[str]) -> dict[str, str]:
     from difflib import get_close_matches
 
-    found = pairs_like("OURS=THEIRS", "output=summary")(pairs)
-    for ours, theirs in found.items():
+    columns = pairs_like("OURS=THEIRS", "output=summary")(pairs)
+    for ours, theirs in columns.items():
         if ours not in _FIELDS and get_close_matches(ours, _FIELDS, n=1, cutoff=0.75):
             raise ValueError(f"'{ours}={theirs}': unknown field '{ours}'; {suggest(ours, _FIELDS)}")
-    return found
+    return columns
 
 
 def _where(conditions: Sequence[str]) -> dict[str, list[str]]:
@@ -237,8 +237,10 @@ class Choice:
 
     def __post_init__(self) -> None:
         check_numbers(self)
-        given = self.perturbers
-        listed = (given,) if callable(given) else tuple(given)  # one, several, or what can be read only once
+        perturbers = self.perturbers
+        listed = (
+            (perturbers,) if callable(perturbers) else tuple(perturbers)
+        )  # one, several, or what can be read only once
         object.__setattr__(self, "perturbers", listed)
 
     @property

@@ -53,12 +53,12 @@ def warnings(results: Sequence[Result]) -> list[str]:
     What concerns several judges is said once, with their names or number if not all are concerned.
     """
     judges = by_judge(results)
-    said: dict[str, list[Result]] = {}
+    by_note: dict[str, list[Result]] = {}
     for each in results:
         for warning in each.warnings:
-            said.setdefault(warning, []).append(each)
+            by_note.setdefault(warning, []).append(each)
     several = len(judges) > 1
-    lines = [f"{warning}{_of(of, results, several=several)}" for warning, of in said.items()]
+    lines = [f"{warning}{_of(of, results, several=several)}" for warning, of in by_note.items()]
     for topic in (*_OF_ALL, *_TOPICS):
         of_topic = {judge: _heeded(topic, of) for judge, of in judges.items()}
         concerned = [judge for judge, of in of_topic.items() if any(piece.warns for piece in topic(of))]
@@ -104,9 +104,9 @@ def _about_reading(results: Sequence[Result]) -> Iterable[Advice]:
     ratings = Counter[str]()
     for each in results:
         ratings.update(each.ratings)
-    if said := _unscored(ratings):
+    if causes := _unscored(ratings):
         failed = 2 * ratings["failed"] > ratings["asked"] - ratings["scored"]
-        yield Advice(f"{'See why calls fail' if failed else 'Make all answers readable'}: {said}.")
+        yield Advice(f"{'See why calls fail' if failed else 'Make all answers readable'}: {causes}.")
     unsure = [each for each in results if (each.missing_mass or 0.0) > _MISSING]
     if unsure:
         worst = max(each.missing_mass or 0.0 for each in unsure)
@@ -204,10 +204,10 @@ def _is_weak(row: VariantResult) -> bool:
 def _about_number(results: Sequence[Result]) -> Iterable[Advice]:
     open_ = [(each, row) for each in results for row in each.damage if row.state.is_open]
     decidable = [(each, row) for each, row in open_ if row.n_to_decide is not None]
-    there = bundled_names()
-    bundled = [(each, row) for each, row in decidable if each.dataset in there]
-    own = [pair for pair in decidable if pair not in bundled]
-    for pairs in (own, bundled):
+    bundled_sets = bundled_names()
+    bundled = [(each, row) for each, row in decidable if each.dataset in bundled_sets]
+    of_the_user = [pair for pair in decidable if pair not in bundled]
+    for pairs in (of_the_user, bundled):
         if not pairs:
             continue
         kinds = _shortened([f"{kind}{on(of, results)}" for kind, of in _by_kind(pairs).items()])
@@ -254,10 +254,10 @@ def _kinds(rows: Iterable[VariantResult]) -> list[str]:
 
 def _by_kind(rows: Iterable[tuple[Result, VariantResult]]) -> dict[str, list[Result]]:
     """Kind of damage -> where it stands."""
-    found: dict[str, list[Result]] = {}
+    by_kind: dict[str, list[Result]] = {}
     for each, row in rows:
-        found.setdefault(kind_name(row.variant), []).append(each)
-    return found
+        by_kind.setdefault(kind_name(row.variant), []).append(each)
+    return by_kind
 
 
 def _shortened(kinds: Sequence[str]) -> str:
@@ -294,62 +294,66 @@ def notes_of_plugins(result: Result) -> list[str]:
 
 
 def _notes_on_pairs(result: Result) -> list[str]:
-    found = []
+    remarks = []
     if result.left_out and (result.curves or result.d_avg is None):  # else below the table
-        found.append(f"left out, not rated: {'; '.join(map(variant_name, result.left_out))}")
+        remarks.append(f"left out, not rated: {'; '.join(map(variant_name, result.left_out))}")
     for row in (*result.variants, *result.probes):
         name = variant_name(row.variant)
         if row.not_applicable:
-            found.append(f"{name}: not applicable to {row.not_applicable:,} of {result.n:,} examples")
+            remarks.append(f"{name}: not applicable to {row.not_applicable:,} of {result.n:,} examples")
         if row.d is None and row.not_applicable < result.n:
-            found.append(f"{name}: a metric has no pair left, so D is undefined; averages leave it out")
+            remarks.append(f"{name}: a metric has no pair left, so D is undefined; averages leave it out")
     few = [variant_name(row.variant) for row in result.variants if row.n < FEWEST_PAIRS]
     if few:
-        found.append(f"fewer than {FEWEST_PAIRS} pairs, in no average: {'; '.join(few)}")
+        remarks.append(f"fewer than {FEWEST_PAIRS} pairs, in no average: {'; '.join(few)}")
     if pairs := result.pairs:
-        found.append(f"the kinds of damage have {pairs[0]:,} to {pairs[1]:,} pairs")
+        remarks.append(f"the kinds of damage have {pairs[0]:,} to {pairs[1]:,} pairs")
     if result.clusters is not None and result.statistics == "paper":
-        found.append(f"p and D take the examples of {result.clusters} clusters for independent, as published")
+        remarks.append(
+            f"p and D take the examples of {result.clusters} clusters for independent, as published"
+        )
     elif result.clusters is not None:
-        found.append(f"tests take clusters of examples as a whole: {result.clusters} of them")
+        remarks.append(f"tests take clusters of examples as a whole: {result.clusters} of them")
     if result.levels == "none":
-        found.append("levels unknown: all kinds count as one level")
+        remarks.append("levels unknown: all kinds count as one level")
     elif result.levels == "column" and (
         unknown := [variant_name(row.variant) for row in result.variants if row.level == ONE_LEVEL]
     ):
-        found.append(f"level unknown, together one level more: {', '.join(unknown)}")
-    return found
+        remarks.append(f"level unknown, together one level more: {', '.join(unknown)}")
+    return remarks
 
 
 def _notes_on_judge(result: Result) -> list[str]:
-    found = []
+    remarks = []
     for metric, figures in result.repeats.items():
         if (figures["dominance"] or 0.0) > _DOMINANT:
-            found.append(f"{metric}: {figures['dominance']:.0%} of all its scores are the same one")
+            remarks.append(f"{metric}: {figures['dominance']:.0%} of all its scores are the same one")
     for word in dict.fromkeys(word for style in result.styles.values() for word in style.words or ()):
         metrics = [m for m, style in result.styles.items() if word in (style.words or ())]
-        found.append(f"response style: {word} ({_STYLES[word]}): {', '.join(metrics)}")
+        remarks.append(f"response style: {word} ({_STYLES[word]}): {', '.join(metrics)}")
     if (mean := _mean_halo(result)) is not None and mean > _HALO:
-        found.append(f"halo: on degraded texts the metrics move together (mean correlation {mean:.2f})")
-    return found
+        remarks.append(f"halo: on degraded texts the metrics move together (mean correlation {mean:.2f})")
+    return remarks
 
 
 def _notes_on_reading(result: Result) -> list[str]:
-    found = []
-    if said := _unscored(result.ratings):
-        found.append(said)
-    found += [f"failed {count} times: {reason}" for reason, count in list(result.failures.items())[:3]]
+    remarks = []
+    if causes := _unscored(result.ratings):
+        remarks.append(causes)
+    remarks += [f"failed {count} times: {reason}" for reason, count in list(result.failures.items())[:3]]
     if again := result.ratings.get(ASKED_AGAIN):
-        found.append(f"{again:,} of {result.ratings['asked']:,} answers were asked for again, as unreadable")
+        remarks.append(
+            f"{again:,} of {result.ratings['asked']:,} answers were asked for again, as unreadable"
+        )
     if result.missing_mass is not None:
-        found.append(f"scores by probability; {result.missing_mass:.1%} of it fell on no score, on average")
+        remarks.append(f"scores by probability; {result.missing_mass:.1%} of it fell on no score, on average")
     if parsed := sum(count for rule, count in result.rules.items() if rule.startswith("parse:")):
-        found.append(f"{parsed} scores were read from the text, as no probabilities came with them")
-    return found
+        remarks.append(f"{parsed} scores were read from the text, as no probabilities came with them")
+    return remarks
 
 
 def _unscored(ratings: Mapping[str, int]) -> str:
-    """`200 of 900 ratings have no score (unparsed 150, failed 50)`; empty where all have one."""
+    """`200 of 900 ratings have no score (unparsed 150, failed 50)`; empty if all have one."""
     missing = ratings["asked"] - ratings["scored"]
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in without_score(ratings).items())
     return f"{missing:,} of {ratings['asked']:,} ratings have no score ({reasons})" if missing else ""
@@ -358,6 +362,6 @@ def _unscored(ratings: Mapping[str, int]) -> str:
 def _mean_halo(result: Result) -> float | None:
     """Mean correlation of two different metrics on degraded texts, where all of them are defined."""
     table = result.halo.get("degraded", {})
-    found = [r for one, row in table.items() for other, r in row.items() if other != one]
-    known = [r for r in found if r is not None]
-    return sum(known) / len(known) if known and len(known) == len(found) else None
+    correlations = [r for one, row in table.items() for other, r in row.items() if other != one]
+    known = [r for r in correlations if r is not None]
+    return sum(known) / len(known) if known and len(known) == len(correlations) else None

@@ -74,7 +74,7 @@ def drawn(draw: Callable[["Figure"], None], width: float, height: float, descrip
     inner = text[text.index(">", text.index("<svg")) + 1 :]
     inner = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", inner, flags=re.DOTALL)
     used = set(re.findall(r"#([\w.-]+)[)\"]", inner))
-    inner = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in used else "", inner)
+    inner = re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", inner)
     inner = _small(re.sub(r"font-family: [^;\"]*;? ?", "", inner))
     for name, colour in COLOURS.items():
         inner = inner.replace(colour, f"var(--{name})")
@@ -112,7 +112,7 @@ def _small(svg: str) -> str:
     svg = re.sub(r'<path d="[^"]*" style="fill: none"/>', "", svg)
     svg = re.sub(
         r' (d|x|y|transform)="[^"]*"',
-        lambda found: re.sub(r"(\.\d\d)\d+", r"\1", re.sub(r"\s+", " ", found[0])),
+        lambda match: re.sub(r"(\.\d\d)\d+", r"\1", re.sub(r"\s+", " ", match[0])),
         svg,
     )
     svg = re.sub(r">\s+<", "><", svg)
@@ -183,7 +183,7 @@ def _discernment(dataset: str, results: Sequence[Result]) -> Drawing:
         for name in dict.fromkeys(name for each in kinds for name in each):
             groups[variant_name(name)] = [each.get(name) for each in kinds]
     judges = [result.judge for result in results]
-    said = "; ".join(
+    description = "; ".join(
         f"{group}: " + ", ".join(f"{judge} {figure(d)}" for judge, d in zip(judges, values, strict=True))
         for group, values in groups.items()
     )
@@ -207,7 +207,7 @@ def _discernment(dataset: str, results: Sequence[Result]) -> Drawing:
             page.legend(loc="outside upper center", frameon=False)
 
     height = 0.9 + len(groups) * max(0.22, _BAR * len(judges)) + 0.18 * len(judges)
-    words = f"Bars of D on {dataset}, 1 is p = 0.05. {said}."
+    words = f"Bars of D on {dataset}, 1 is p = 0.05. {description}."
     rows = [
         {"dataset": dataset, "judge": judge, "of": group, "d": d}
         for group, values in groups.items()
@@ -256,10 +256,10 @@ def marks_drawing(sweep: MarkSweep, of: str) -> Drawing:
         page.legend(loc="outside right center", frameon=False, fontsize=8)
 
     at = sweep.marks.index(sweep.best)
-    said = "; ".join(
+    description = "; ".join(
         f"{variant_name(name)} {percent(shares[at])} pass" for name, shares in sweep.passes.items()
     )
-    shown = f"at {sweep.best:g}: {said}; {percent(sweep.fails[at])} of the good texts fail"
+    shown = f"at {sweep.best:g}: {description}; {percent(sweep.fails[at])} of the good texts fail"
     words = f"Damaged texts that pass and good texts that fail by mark; {shown}."
     lines = [*sweep.passes.items(), ("good texts that fail", sweep.fails)]
     rows = [
@@ -277,9 +277,9 @@ def detection_chart(curves: Sequence[DoseResponse]) -> "Markup":
 
 def detection_drawing(curves: Sequence[DoseResponse], of: str) -> Drawing:
     """Detection by dose with the fitted curve, a panel for each perturber; T75 with its interval at 75 %."""
-    said = "; ".join(f"{kind_name(c.perturber)}: {_points(c)}, T75 {t75(c)}" for c in curves)
+    description = "; ".join(f"{kind_name(c.perturber)}: {_points(c)}, T75 {t75(c)}" for c in curves)
     panels = [(kind_name(c.perturber), [("detection", c)]) for c in curves]
-    return _panels(panels, f"Detection by dose: {said}.", f"doses {of}")
+    return _panels(panels, f"Detection by dose: {description}.", f"doses {of}")
 
 
 def judges_chart(results: Sequence[Result]) -> "Markup | None":
@@ -296,11 +296,11 @@ def judges_chart(results: Sequence[Result]) -> "Markup | None":
         (kind_name(perturber) + (f", {dataset}" if several else ""), lines)
         for (perturber, dataset), lines in shown.items()
     ]
-    said = "; ".join(
+    description = "; ".join(
         f"{title}: " + ", ".join(f"{judge} T75 {t75(curve)}" for judge, curve in lines)
         for title, lines in titled
     )
-    words = f"Detection by dose, a line for each judge: {said}."
+    words = f"Detection by dose, a line for each judge: {description}."
     return _panels(titled, words, "doses").on_page()
 
 

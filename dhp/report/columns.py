@@ -281,19 +281,19 @@ def weighed(results: Iterable[Result]) -> bool:
 
 def run_columns(results: Iterable[Result]) -> list[Column[Result]]:
     """The columns of one table of these results: D first, with weights if these are asked for."""
-    found = list(results)
-    paper = PAPER if weighed(found) else ()
+    listed_results = list(results)
+    paper = PAPER if weighed(listed_results) else ()
     columns = [*paper[:-1], *(column for column in RUNS if column not in paper), *paper[-1:]]
-    return filled(columns, found)
+    return filled(columns, listed_results)
 
 
 def legend(results: Sequence[Result]) -> list[str]:
     """What stands below a table of results: the meaning of the paper's columns, and of the marks."""
-    found = stand_ins((row.variant, row.stand_in) for result in results for row in result.variants)
+    rules = stand_ins((row.variant, row.stand_in) for result in results for row in result.variants)
     return [
         *([_of_paper(results)] if weighed(results) else []),
         *_partial(results),
-        *(f"{BY_RULE}: {line}" for line in found),
+        *(f"{BY_RULE}: {line}" for line in rules),
     ]
 
 
@@ -305,14 +305,14 @@ def stand_ins(made: Iterable[tuple[str, str | None]]) -> list[str]:
 
 def _partial(results: Sequence[Result]) -> list[str]:
     """The levels that averages hold, and the kinds of damage that they leave out, a line for each suite."""
-    found: dict[str, None] = {}
+    lines: dict[str, None] = {}
     for result in results:
         if (without := result.not_averaged) and not result.curves and result.d_avg is not None:
             every = len(result.variants) + len(result.left_out)
             levels = dict.fromkeys(row.level for row in result.variants if row.variant not in without)
-            said = f"{PARTIAL} over {every - len(without)} of {every} kinds of damage ({', '.join(levels)}), "
-            found[f"{said}without {_listed(without)}"] = None
-    return list(found)
+            line = f"{PARTIAL} over {every - len(without)} of {every} kinds of damage ({', '.join(levels)}), "
+            lines[f"{line}without {_listed(without)}"] = None
+    return list(lines)
 
 
 def _of_paper(results: Sequence[Result]) -> str:

@@ -70,7 +70,7 @@ def _changed_names(comparisons: Sequence[DatasetComparison]) -> dict[str, list[s
 
     What the second notices and the first does not is new; the reverse is lost.
     """
-    found: dict[str, dict[str, None]] = {"new": {}, "lost": {}, "more of": {}, "less of": {}}
+    changes: dict[str, dict[str, None]] = {"new": {}, "lost": {}, "more of": {}, "less of": {}}
     for kind, _ in most_different(comparisons):
         for each in comparisons:
             pair = each.apart.get(kind)
@@ -78,8 +78,8 @@ def _changed_names(comparisons: Sequence[DatasetComparison]) -> dict[str, list[s
                 continue
             rows = next(rows for rows in each.damage if rows[0].variant == kind)
             before, after = (row.state.is_good for row in rows)
-            found[_heading(before, after, up=pair.difference > 0)][kind_name(kind)] = None
-    return {heading: list(names)[:_NAMED] for heading, names in found.items()}
+            changes[_heading(before, after, up=pair.difference > 0)][kind_name(kind)] = None
+    return {heading: list(names)[:_NAMED] for heading, names in changes.items()}
 
 
 def _heading(before: bool, after: bool, *, up: bool) -> str:
@@ -93,13 +93,13 @@ def other_verdicts(comparison: DatasetComparison, names: Sequence[str]) -> dict[
 
     In the order of `most_different`; `names` are those of the judges.
     """
-    found = {}
+    changed = {}
     for kind, seen in most_different([comparison]):
         rows = [seen[judge][0] for judge in comparison.judges]
         if len({row.state.is_good for row in rows}) > 1:
             name, row = next(each for each in zip(names, rows, strict=True) if not each[1].state.is_good)
-            found[kind] = f"{row.state} by {name}, {_reason(row)}"
-    return found
+            changed[kind] = f"{row.state} by {name}, {_reason(row)}"
+    return changed
 
 
 def _reason(row: VariantResult) -> str:
@@ -137,15 +137,15 @@ def _sentence(comparison: DatasetComparison) -> str:
     by, best = comparison.scores["detection"], _best(comparison)
     if not best:
         return f"{comparison.dataset}: detection is undefined"
-    said = [f"{', '.join(comparison.judges[k] for k in best)} detects most, {percent(by.point[best[0]])}"]
+    parts = [f"{', '.join(comparison.judges[k] for k in best)} detects most, {percent(by.point[best[0]])}"]
     behind = {True: "not significantly different", False: "detects significantly less"}
     for near, words in behind.items():
         judges = [
             f"{comparison.judges[k]} ({less})" for k, is_near, less in _others(comparison) if is_near == near
         ]
         if judges:
-            said.append(f"{words}: {', '.join(judges)}")
-    return f"{comparison.dataset}: {'; '.join([*said, *_alarms([comparison])])}"
+            parts.append(f"{words}: {', '.join(judges)}")
+    return f"{comparison.dataset}: {'; '.join([*parts, *_alarms([comparison])])}"
 
 
 def _summary(comparisons: Sequence[DatasetComparison], judges: Sequence[str]) -> str:
@@ -156,12 +156,12 @@ def _summary(comparisons: Sequence[DatasetComparison], judges: Sequence[str]) ->
             most[each.judges[k]] += 1
         for k, near, _ in _others(each):
             behind[each.judges[k]] += not near
-    said = [
+    parts = [
         f"{words}: {', '.join(f'{judge} ({n} of {sets} sets)' for judge, n in counts.items() if n)}"
         for words, counts in (("detects most", most), ("detects significantly less", behind))
         if any(counts.values())
     ]
-    return "; ".join([*said, *_alarms(comparisons)]) or "detection is undefined"
+    return "; ".join([*parts, *_alarms(comparisons)]) or "detection is undefined"
 
 
 def _best(comparison: DatasetComparison) -> list[int]:
@@ -207,7 +207,7 @@ _Changes = Mapping[_Key, Sequence[tuple[Operation, str]]]
 class _Set:
     """The judges of one dataset."""
 
-    found: DatasetComparison
+    comparison: DatasetComparison
     matrix: Matrix
     heads: Sequence[tuple[str, str]]
     """Name of each judge, and its run where runs differ."""
@@ -223,7 +223,7 @@ class _Set:
     @property
     def reasons(self) -> Mapping[str, str]:
         """Of two judges, variant -> what one says that the other notices, and why."""
-        return other_verdicts(self.found, self.matrix.heads) if len(self.heads) == 2 else {}
+        return other_verdicts(self.comparison, self.matrix.heads) if len(self.heads) == 2 else {}
 
     def shown(self, variant: str) -> Sequence[ChangedPair]:
         """The texts of a kind whose verdict changed: of each direction the clearest."""
@@ -233,15 +233,17 @@ class _Set:
 
 
 def compared_page(
-    rated: Mapping[str, Sequence[RunResult]], found: Sequence[DatasetComparison], runs: Iterable[Run] = ()
+    rated: Mapping[str, Sequence[RunResult]],
+    comparisons: Sequence[DatasetComparison],
+    runs: Iterable[Run] = (),
 ) -> str:
     """The page of a comparison: one file that needs no network, every text in it escaped.
 
     Texts are read from `runs`; without them they are named only.
     """
-    sets = [_set(each, rated[each.dataset]) for each in found]
+    sets = [_set(each, rated[each.dataset]) for each in comparisons]
     wanted = {
-        (each.found.dataset, pair.example, variant)
+        (each.comparison.dataset, pair.example, variant)
         for each in sets
         for variant in each.changed
         for pair in each.shown(variant)
@@ -252,7 +254,7 @@ def compared_page(
         styles=("report.css",),
         sets=sets,
         two=all(len(each.heads) == 2 for each in sets),
-        sentence=printable(comparison_sentence(found)),
+        sentence=printable(comparison_sentence(comparisons)),
         changes=_changes(runs, wanted),
         style_headings=HEADINGS,
         style_rows=style_rows,
@@ -262,28 +264,28 @@ def compared_page(
     )
 
 
-def _set(found: DatasetComparison, entries: Sequence[RunResult]) -> _Set:
+def _set(comparison: DatasetComparison, entries: Sequence[RunResult]) -> _Set:
     seen = [entry.result for entry in entries]
-    names = [printable(name) for name in found.names]
+    names = [printable(name) for name in comparison.names]
     places = [Path(entry.place).name for entry in entries]
     places = list(map(printable, places)) if len({*places}) > 1 else [""] * len(names)
     changed = changed_kinds(*entries) if len(entries) == 2 else {}
-    matrix = matrix_of(found.dataset, names, seen)
-    order = [variant for variant, _ in most_different([found])]
+    matrix = matrix_of(comparison.dataset, names, seen)
+    order = [variant for variant, _ in most_different([comparison])]
     rows = sorted(matrix.rows, key=lambda row: order.index(row.variant))
-    return _Set(found, replace(matrix, rows=tuple(rows)), list(zip(names, places, strict=True)), changed)
+    return _Set(comparison, replace(matrix, rows=tuple(rows)), list(zip(names, places, strict=True)), changed)
 
 
 def _verdicts(rows: Iterable[VariantResult]) -> list[Verdict]:
-    said = {row.state for row in rows}
-    return [verdict for verdict in verdicts_about("damage") if verdict in said]
+    states = {row.state for row in rows}
+    return [verdict for verdict in verdicts_about("damage") if verdict in states]
 
 
 def _changes(runs: Iterable[Run], wanted: Collection[_Key]) -> _Changes:
     """What was done to the texts: the first change to each, in one line."""
-    found: dict[_Key, list[tuple[Operation, str]]] = {}
+    texts: dict[_Key, list[tuple[Operation, str]]] = {}
     for row in (row for run in runs for row in run.pairs()):
         key = row["dataset"], row["example"], row["variant"]
-        if key in wanted and key not in found and row["text"] is not None:
-            found[key] = snippet(diff(row["before"], row["text"], row["level"]))
-    return found
+        if key in wanted and key not in texts and row["text"] is not None:
+            texts[key] = snippet(diff(row["before"], row["text"], row["level"]))
+    return texts

@@ -32,7 +32,7 @@ _Cells = dict[tuple[str, str], dict[str, list[Any]]]  # (example, variant) -> me
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What is shown of a run that is too large for its page; None where all of it is."""
+    """What is shown of a run that is too large for its page; None if all of it is."""
 
     source: int | None = None
     """Characters of a source or a field."""
@@ -75,10 +75,10 @@ def explorer_data(run: Run, budget: int = BUDGET) -> str:
 
     def packed(cut: Cut, step: int = 1) -> str:
         kept = slice(None, cut.examples, step)
-        said = {"cut": asdict(replace(cut, examples=cut.examples or most)), "excerpt": EXCERPT}
+        limits = {"cut": asdict(replace(cut, examples=cut.examples or most)), "excerpt": EXCERPT}
         of_datasets = (chain([f"{_dumped(n)}:"], d.json(kept, cut.source)) for n, d in datasets.items())
         of_judges = (judge.json(kept, cut.answer) for judge in judges)
-        head = f'{{{_members(said)},"datasets":{{'
+        head = f'{{{_members(limits)},"datasets":{{'
         parts = chain([head], _separated(of_datasets), ['},"judges":['], _separated(of_judges), ["]}"])
         packer = zlib.compressobj(6, wbits=31)
         packed = [packer.compress(part.encode(errors="replace")) for part in parts]
@@ -152,7 +152,7 @@ class _Judge:
     """A judge on a dataset, with its ratings of each example.
 
     These are its drops by variant and metric, and its scores and answers by text (the original first), metric
-    and sample. A text that was not rated is None; in the place of a missing score stands its status.
+    and sample. A text that was not rated is None; instead of a missing score stands its status.
     """
 
     def __init__(self, rated: RunResult, dataset: _Dataset) -> None:
@@ -199,8 +199,8 @@ class _Judge:
     def json(self, kept: slice, length: int | None) -> Iterator[str]:
         """What it is, and its ratings of some examples, its answers cut to so many characters."""
         known = ("model", "protocol", "dataset", "metrics")
-        said = {"name": self._name, **{name: getattr(self._ratings, name) for name in known}}
-        yield f'{{{_members(said)},"examples":['
+        head = {"name": self._name, **{name: getattr(self._ratings, name) for name in known}}
+        yield f'{{{_members(head)},"examples":['
         yield from _separated(
             [f'{{{scored},"answers":{_dumped(_cut(answered, length))}}}']
             for scored, answered in zip(self._scored[kept], self._answered[kept], strict=True)

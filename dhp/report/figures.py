@@ -33,15 +33,15 @@ def write_figures(results: Sequence[Result], folder: str | Path) -> list[Path]:
     They are the kinds of damage of each result with limits, D by dataset, marks and doses. Raises
     `InputError` if the folder cannot be written.
     """
-    path, found = Path(folder), list[Path]()
+    path, files = Path(folder), list[Path]()
     check_no_link(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
         for name, figure, rows in _figures(results):
-            found += _written(path / _file_name(name, {each.stem for each in found}), figure, rows)
+            files += _written(path / _file_name(name, {each.stem for each in files}), figure, rows)
     except OSError as e:
         raise unwritable(path, e) from None
-    return found
+    return files
 
 
 def _figures(results: Sequence[Result]) -> "Iterator[tuple[str, Figure, Sequence[Mapping[str, Any]]]]":
@@ -82,7 +82,7 @@ def _light() -> dict[str, str]:
     """Name of a colour -> what it is on a light ground, as the style of the pages declares it."""
     style = (Path(__file__).parent / "assets" / "base.css").read_text(encoding="utf-8")
     return {
-        name: found[1] for name in COLOURS if (found := re.search(rf"--{name}: light-dark\((#\w+),", style))
+        name: match[1] for name in COLOURS if (match := re.search(rf"--{name}: light-dark\((#\w+),", style))
     }
 
 

@@ -48,12 +48,12 @@ class Sentence:
     """Statements, what it notices first; at least one."""
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The sentence without the judge."""
         return f"{'; '.join(part.text for part in self.parts)}."
 
     def __str__(self) -> str:
-        return f"{self.about}: {self.said}"
+        return f"{self.about}: {self.text}"
 
 
 def sentences(results: Iterable[Result], *, together: bool = False) -> list[Sentence]:
@@ -61,45 +61,45 @@ def sentences(results: Iterable[Result], *, together: bool = False) -> list[Sent
 
     With `together` what holds of every judge is said once, first.
     """
-    found = list(results)
-    plain = by_judge(each for each in found if not each.curves)
+    listed_results = list(results)
+    plain = by_judge(each for each in listed_results if not each.curves)
     shared = _shared(list(plain.values())) if together else set()
-    own = {judge: _statements(each, without=shared) for judge, each in plain.items()}
+    statements_of = {judge: _statements(each, without=shared) for judge, each in plain.items()}
     first = next(iter(plain.values()), [])
     return [
         *([Sentence("every judge", tuple(_about_kinds(first, shared.__contains__)))] if shared else []),
-        *(Sentence(judge, tuple(parts)) for judge, parts in own.items() if parts),
-        *(Sentence(f"{f.judge} on {f.dataset}", tuple(_of_doses(f))) for f in found if f.curves),
+        *(Sentence(judge, tuple(parts)) for judge, parts in statements_of.items() if parts),
+        *(Sentence(f"{f.judge} on {f.dataset}", tuple(_of_doses(f))) for f in listed_results if f.curves),
     ]
 
 
 def _shared(judges: Sequence[Sequence[Result]]) -> set[str]:
     """The kinds of damage of which the same is said of each judge."""
-    said = [
+    sentences_of = [
         {(phrase, kind, name) for _, phrase, names in _named_kinds(of) for kind, name in names.items()}
         for of in judges
     ]
-    return {kind for _, kind, _ in set.intersection(*said)} if said else set()
+    return {kind for _, kind, _ in set.intersection(*sentences_of)} if sentences_of else set()
 
 
 def by_judge(results: Iterable[Result]) -> dict[str, list[Result]]:
     """Judge -> its results, in order of appearance."""
-    found: dict[str, list[Result]] = {}
+    by_name: dict[str, list[Result]] = {}
     for each in results:
-        found.setdefault(each.judge, []).append(each)
-    return found
+        by_name.setdefault(each.judge, []).append(each)
+    return by_name
 
 
 def control_words(row: VariantResult | None) -> str:
     """The state of a control or attack, with the figure that it goes by."""
     if row is None:
         return "not judged"
-    said = row.state
-    if said is MOVES_A_LITTLE and (share := cost(row)):
-        return f"{said}, {share}"
+    word = row.state
+    if word is MOVES_A_LITTLE and (share := cost(row)):
+        return f"{word}, {share}"
     low, high = row.detection_ci or (0.5, 0.5)
-    plain = said is NOT_TESTED or (said is STILL and low <= 0.5 <= high)
-    return said if plain else f"{said} {percent(row.detection)}"
+    plain = word is NOT_TESTED or (word is STILL and low <= 0.5 <= high)
+    return word if plain else f"{word} {percent(row.detection)}"
 
 
 def cost(row: VariantResult) -> str:
@@ -240,7 +240,7 @@ def _about_probes(results: Sequence[Result]) -> list[Statement]:
 
 
 def _figure(row: VariantResult) -> str:
-    beside = f"{found} cost" if (found := cost(row)) else ""
+    beside = f"{price} cost" if (price := cost(row)) else ""
     return beside if beside and row.state is MOVES_A_LITTLE else percent(row.detection)
 
 

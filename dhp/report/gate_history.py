@@ -123,7 +123,7 @@ def read_history(file: Path) -> tuple[list[Check], int]:
 
 
 def _read(line: bytes) -> Check | None:
-    """The check in a line; None where there is none."""
+    """The check in a line; None if there is none."""
     try:
         return _adapter().validate_json(line, strict=True)
     except ValueError:
@@ -175,9 +175,9 @@ def history_page(checks: Sequence[Check]) -> str:
 
 
 def _chart(
-    lines: dict[str, list[Point]], quantity: str, zero: float, said: Callable[[float], str]
+    lines: dict[str, list[Point]], quantity: str, zero: float, shown: Callable[[float], str]
 ) -> "Markup | None":
-    """A line for each name; None where there is none. `zero` is where nothing is to see."""
+    """A line for each name; None if there is none. `zero` is where nothing is to see."""
     if not lines:
         return None
 
@@ -189,13 +189,13 @@ def _chart(
             line_with_intervals(axes, points, printable(name), marker="o", markersize=3)
         mark_blind(axes, zero)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.yaxis.set_major_formatter(lambda value, _: said(value))
+        axes.yaxis.set_major_formatter(lambda value, _: shown(value))
         axes.set_xlabel("check")
         axes.set_ylabel(quantity)
         if len(lines) <= _LEGEND:
             figure.legend(loc="outside lower center", frameon=False, ncols=min(2, len(lines)))
 
     words = "; ".join(
-        f"{name} {', '.join(said(value) for _, value, _ in points)}" for name, points in lines.items()
+        f"{name} {', '.join(shown(value) for _, value, _ in points)}" for name, points in lines.items()
     )
     return drawn(draw, 8.6, 3.2, printable(f"{quantity} from check to check: {words}."))

@@ -24,8 +24,8 @@ def junit_xml(outcome: Outcome, seconds: float, *, require_proof: bool) -> str:
             judge = f"{result.model}, {result.protocol}" if result.asked else result.model
             for check, findings in outcome.checks.items():
                 case = SubElement(suite, "testcase", classname=printable(judge), name=check, time="0.000")
-                own = [finding for finding in findings if finding[1] == result_name(result)]
-                _add_finding(case, own, require_proof=require_proof)
+                of_result = [finding for finding in findings if finding[1] == result_name(result)]
+                _add_finding(case, of_result, require_proof=require_proof)
         _add_counts(suite, list(suite))
     _add_counts(root, list(root.iter("testcase")))
     indent(root)

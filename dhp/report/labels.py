@@ -10,8 +10,8 @@ from dhp.core.verdicts import Verdict
 
 def in_key(verdict: Verdict, floor: float) -> str:
     """A verdict in the key of a table or page: its sign, the word, and what it means."""
-    said = verdict.explanation.format(floor=percent(floor))
-    return f"{verdict.signed}: {said}" if said else verdict.signed
+    explanation = verdict.explanation.format(floor=percent(floor))
+    return f"{verdict.signed}: {explanation}" if explanation else verdict.signed
 
 
 def figure(value: float | None) -> str:
@@ -56,7 +56,7 @@ def shortened(kinds: Sequence[str], most: int) -> str:
 
 
 def shared_folder(datasets: Sequence[str]) -> str:
-    """What the names of several datasets begin with, up to the slash; empty where they do not agree."""
+    """What the names of several datasets begin with, up to the slash; empty if they do not agree."""
     names = {*datasets}
     folder, slash, _ = next(iter(names), "").partition("/")
     agree = len(names) > 1 and slash and all(name.startswith(folder + slash) for name in names)
@@ -75,14 +75,14 @@ def best_mark(sweep: MarkSweep) -> str:
     """The mark with the fewest errors, and what it does on other texts."""
     at = sweep.marks.index(sweep.best)
     passing = [share for shares in sweep.passes.values() if (share := shares[at]) is not None]
-    said = f"Fewest errors at a mark of {sweep.best:g}"
+    sentence = f"Fewest errors at a mark of {sweep.best:g}"
     if passing:
-        said += f": {percent(sum(passing) / len(passing))} of the damaged texts pass and "
-        said += f"{percent(sweep.fails[at])} of the good ones fail"
+        sentence += f": {percent(sum(passing) / len(passing))} of the damaged texts pass and "
+        sentence += f"{percent(sweep.fails[at])} of the good ones fail"
     if sweep.elsewhere is None:
-        return f"{said}. It was chosen on these texts."
+        return f"{sentence}. It was chosen on these texts."
     elsewhere = " and ".join(map(percent, sweep.elsewhere))
-    return f"{said}. It was chosen on these texts: on others expect about {elsewhere}."
+    return f"{sentence}. It was chosen on these texts: on others expect about {elsewhere}."
 
 
 def t75(curve: DoseResponse) -> str:

@@ -15,7 +15,7 @@ class MatrixRow:
     variant: str
     level: str
     cells: tuple[VariantResult | None, ...]
-    """A cell is None where the column has no such kind."""
+    """A cell is None if the column has no such kind."""
 
     @property
     def stand_in(self) -> str | None:

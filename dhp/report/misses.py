@@ -76,8 +76,8 @@ def misses(rated: Sequence[RunResult], texts: Mapping[str, Texts]) -> list[Miss]
         pairs = [p for name, place, r in of for p in _pairs(name, place, r.ratings, texts[r.result.dataset])]
         return sorted(pairs, key=lambda p: (p.drop, -_distance(p.row), p.row["example"]))[:_PAIRS]
 
-    found = (Miss(kind, clearest(where)) for kind, where in kinds.items())
-    return list(islice((miss for miss in found if miss.pairs), _KINDS))
+    clearest_ones = (Miss(kind, clearest(where)) for kind, where in kinds.items())
+    return list(islice((miss for miss in clearest_ones if miss.pairs), _KINDS))
 
 
 def _distance(row: Mapping[str, Any]) -> float:
@@ -89,9 +89,9 @@ def _pairs(variant: str, place: int, ratings: RatingsArray, texts: Texts) -> lis
     original, degraded = ratings.score_tables([variant])
     drops = ratings.difference_table([variant], ratings.metrics)[:, 0]
     names = sorted(ratings.examples)
-    found = []
+    pairs = []
     for e in np.flatnonzero(~np.isnan(drops).any(axis=1)):
         row, drop = texts.get((names[e], variant)), float(drops[e].mean())
         if row is not None and row["text"] is not None and drop <= 0:
-            found.append(Pair(place, row, drop, float(original[e].mean()), float(degraded[e, 0].mean())))
-    return found
+            pairs.append(Pair(place, row, drop, float(original[e].mean()), float(degraded[e, 0].mean())))
+    return pairs

@@ -84,7 +84,7 @@ def html(results: Sequence[Result]) -> str:
     parts = [f"<p><b>{escape(str(sentence))}</b></p>" for sentence in sentences(results)]
     if len(results) > 1:
         parts.append(_table("data", lambda r: f"{r.dataset}: {r.judge}", filled(RUNS, results), results))
-    parts += (f"<p>{escape(said)}</p>" for said in legend(results))
+    parts += (f"<p>{escape(note)}</p>" for note in legend(results))
     for each in results:
         rows = [*(each.damage or each.variants), *each.probes]
         parts.append(f"<p>{escape(line(each))}</p>")
@@ -179,10 +179,10 @@ def ratings_frame(results: Results) -> "pd.DataFrame":
     return pd.concat(parts, ignore_index=True)
 
 
-def comparisons_html(found: Comparisons) -> str:
+def comparisons_html(comparisons: Comparisons) -> str:
     """The sentence, then for each dataset the kinds of damage by judge, those furthest apart first."""
-    parts = [f"<p><b>{escape(comparison_sentence(found))}</b></p>"]
-    for each in found:
+    parts = [f"<p><b>{escape(comparison_sentence(comparisons))}</b></p>"]
+    for each in comparisons:
         heads = [*each.names, *([f"{each.names[1]} - {each.names[0]}"] if each.apart else [])]
         cells = "".join(f'<th style="text-align:right">{escape(printable(head))}</th>' for head in heads)
         rows = [f"<tr><th>{escape(printable(each.dataset))}, n = {each.n}</th>{cells}</tr>"]
@@ -192,7 +192,7 @@ def comparisons_html(found: Comparisons) -> str:
                 kinds.append(f'<td style="text-align:right">{_points_apart(each, variant)}</td>')
             rows.append(f"<tr><td>{escape(variant_name(variant))}</td>{''.join(kinds)}</tr>")
         parts.append(f"<table>{''.join(rows)}</table>")
-    if any(each.apart for each in found):
+    if any(each.apart for each in comparisons):
         parts.append("<p>* significant at 0.05, corrected over all kinds of damage</p>")
     return "".join(parts)
 
@@ -202,29 +202,29 @@ def _kind_cell(row: VariantResult) -> str:
     return f'<td style="text-align:right;color:{row.state.mark[0]}">{escape(shown)}</td>'
 
 
-def _points_apart(found: DatasetComparison, variant: str) -> str:
+def _points_apart(comparison: DatasetComparison, variant: str) -> str:
     """Detection by the second of two judges less that by the first, with its limits."""
-    pair = found.apart[variant]
+    pair = comparison.apart[variant]
     if math.isnan(pair.difference):
         return "–"
     ends = "" if math.isnan(pair.low) else f" ({100 * pair.low:z.0f} to {100 * pair.high:z.0f})"
     return f"{100 * pair.difference:+z.0f}{ends}{' *' * pair.differs}"
 
 
-def comparisons_frame(found: Comparisons) -> "pd.DataFrame":
+def comparisons_frame(comparisons: Comparisons) -> "pd.DataFrame":
     """One row a (dataset, kind of damage, judge), with its difference from the first judge."""
     import pandas as pd
 
-    return pd.DataFrame([row for each in found for row in _compared_rows(each)])
+    return pd.DataFrame([row for each in comparisons for row in _compared_rows(each)])
 
 
-def _compared_rows(found: DatasetComparison) -> "Iterator[dict[str, Any]]":
-    for kinds, pairs in zip(found.damage, found.by_variant, strict=True):
+def _compared_rows(comparison: DatasetComparison) -> "Iterator[dict[str, Any]]":
+    for kinds, pairs in zip(comparison.damage, comparison.by_variant, strict=True):
         beside_first = {pair.second: pair for pair in pairs if pair.first == 0}
-        for place, (judge, row) in enumerate(zip(found.judges, kinds, strict=True)):
+        for place, (judge, row) in enumerate(zip(comparison.judges, kinds, strict=True)):
             pair = beside_first.get(place)
             yield {
-                "dataset": found.dataset,
+                "dataset": comparison.dataset,
                 "judge": judge,
                 "variant": row.variant,
                 "level": row.level,

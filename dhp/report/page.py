@@ -52,30 +52,30 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     `progress` is called as `progress(what, done, total, cost)`, chart by chart.
 
     One file that needs no network; every text in it is escaped, and all but the pairs of texts can be read
-    without JavaScript. Raises `InputError` where a file of the run cannot be read.
+    without JavaScript. Raises `InputError` if a file of the run cannot be read.
     """
-    found, curves, together = list(run.results), list["Markup | None"](), judges_chart(run.results)
-    for number, each in enumerate(found, 1):
-        with stage(numbered(progress, number, len(found)), "drawing the charts of the report"):
+    results, curves, together = list(run.results), list["Markup | None"](), judges_chart(run.results)
+    for number, each in enumerate(results, 1):
+        with stage(numbered(progress, number, len(results)), "drawing the charts of the report"):
             curves.append(detection_chart(each.curves) if each.curves and together is None else None)
     with stage(progress, "packing the texts of the report"):
         pairs = explorer_data(run) if run.has_texts else ""
-    several, manifest = len(found) > 1, run.manifest if run.has_texts else {}
-    rows = [row for each in found for row in (*each.variants, *each.probes)]
-    judged = [row for each in found for row in each.damage]
+    several, manifest = len(results) > 1, run.manifest if run.has_texts else {}
+    rows = [row for each in results for row in (*each.variants, *each.probes)]
+    judged = [row for each in results for row in each.damage]
     return page(
         "report.html",
         styles=("report.css", "maps.css", "explorer.css"),
         scripts=("tables.js", "explorer.js"),
-        found=found,
+        found=results,
         curves=curves,
         notes=notes,
         repeats_of=_repeats,
         several=several,
-        opened=len(found) <= _OPEN,
-        sentences=sentences(found),
-        matrices=[(m, [found.index(f) for f in m.columns]) for m in matrices(found)] if several else [],
-        advice={judge: said for judge, of in by_judge(found).items() if (said := advice(of))},
+        opened=len(results) <= _OPEN,
+        sentences=sentences(results),
+        matrices=[(m, [results.index(f) for f in m.columns]) for m in matrices(results)] if several else [],
+        advice={judge: text for judge, of in by_judge(results).items() if (text := advice(of))},
         misses=misses(run.rated, _texts(run)) if run.has_texts else [],
         verdicts=[v for v in verdicts_about("damage") if any(row.state is v for row in judged)],
         start=_start(judged),
@@ -84,7 +84,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
             dict.fromkeys(parse_variant(r.variant).perturber for r in rows if r.level == "control")
         ),
         judges_chart=together,
-        discernment=discernment_charts(found),
+        discernment=discernment_charts(results),
         KIND=KIND,
         METRICS=METRICS,
         PAPER=PAPER,
@@ -98,7 +98,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         explorer=pairs,
         prompts=run.prompts,
         manifest=json.dumps(manifest, ensure_ascii=False, indent=1),
-        made=str(manifest.get("created") or max(each.created for each in found))[:10],
+        made=str(manifest.get("created") or max(each.created for each in results))[:10],
         perturb_usage=manifest.get("usage_of_perturb_model", {}),
     )
 
@@ -124,10 +124,10 @@ def write_report(
         return path
     if not isinstance(run, Results) and holds_runs(run):
         return write_index(run, out)
-    found = open_run(run, "the results")
-    path = _path(out, run.folder if isinstance(run, Results) else found.folder)
+    run_of_page = open_run(run, "the results")
+    path = _path(out, run.folder if isinstance(run, Results) else run_of_page.folder)
     with progress_of(progress) as show:
-        text = html_report(found, show)
+        text = html_report(run_of_page, show)
     write_lines(path, [text])
     return path
 
@@ -160,7 +160,7 @@ def _damage(rows: Sequence[VariantResult]) -> dict[str, str]:
 
 def _texts(run: Run) -> Mapping[str, Texts]:
     """Dataset -> (example, variant) -> its row, of the examples shown."""
-    found: dict[str, dict[tuple[str, str], Mapping[str, Any]]] = {r.dataset: {} for r in run.results}
+    texts: dict[str, dict[tuple[str, str], Mapping[str, Any]]] = {r.dataset: {} for r in run.results}
     for row in run.pairs(MOST_EXAMPLES):
-        found.setdefault(row["dataset"], {})[row["example"], row["variant"]] = row
-    return found
+        texts.setdefault(row["dataset"], {})[row["example"], row["variant"]] = row
+    return texts

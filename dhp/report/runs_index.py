@@ -43,7 +43,7 @@ class _Listed:
     """Path of its report, relative to the index."""
     judges: Sequence[str]
     prompts: Sequence[str]
-    """Names of its protocols; empty where no model was asked."""
+    """Names of its protocols; empty if no model was asked."""
     data: str
     results: Sequence[Result]
     sentences: Sequence[Sentence]
@@ -94,20 +94,20 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
 
 
 def _listed(folder: Path, beside: Path) -> _Listed:
-    found = read_run(folder).results
-    datasets = list(dict.fromkeys(each.dataset for each in found))
+    results = read_run(folder).results
+    datasets = list(dict.fromkeys(each.dataset for each in results))
     report = folder / "report.html"
     return _Listed(
         name=printable(folder.name),
         path=str(folder),
-        created=max(each.created for each in found),
+        created=max(each.created for each in results),
         page=_link(report, beside) if report.is_file() else None,
-        judges=list(dict.fromkeys(each.judge for each in found)),
-        prompts=list(dict.fromkeys(protocol_name(e.protocol) for e in found if e.asked)),
+        judges=list(dict.fromkeys(each.judge for each in results)),
+        prompts=list(dict.fromkeys(protocol_name(e.protocol) for e in results if e.asked)),
         data=sets(datasets, _NAMED),
-        results=found,
-        sentences=sentences(found),
-        cells=[cell for each in found for cell in _cells(each)],
+        results=results,
+        sentences=sentences(results),
+        cells=[cell for each in results for cell in _cells(each)],
     )
 
 

@@ -16,9 +16,9 @@ and most; their mean scores of originals and of damaged texts."""
 TITLE = "agreement of judges with each other, Pearson's rho over texts, before and after damage"
 
 
-def style_rows(found: DatasetComparison) -> list[tuple[str, ...]]:
+def style_rows(comparison: DatasetComparison) -> list[tuple[str, ...]]:
     """A row for each two judges, under `HEADINGS`."""
-    styles, names = found.styles, list(map(printable, found.names))
+    styles, names = comparison.styles, list(map(printable, comparison.names))
     scores = [
         f"{_shown(before)} → {_shown(after)}"
         for before, after in zip(styles.mean[0], styles.mean_damaged, strict=True)
@@ -28,20 +28,20 @@ def style_rows(found: DatasetComparison) -> list[tuple[str, ...]]:
             f"{names[i]}, {names[j]}",
             _shown(styles.rho[0, i, j]),
             _shown(styles.damaged[i, j]),
-            *_ends(found, i, j),
+            *_ends(comparison, i, j),
             f"{scores[i]}, {scores[j]}",
         )
         for i, j in combinations(range(len(names)), 2)
     ]
 
 
-def _ends(found: DatasetComparison, i: int, j: int) -> tuple[str, str]:
+def _ends(comparison: DatasetComparison, i: int, j: int) -> tuple[str, str]:
     """The kinds of damage on which two judges agree least and most."""
-    rho = found.styles.rho[1:, i, j]
+    rho = comparison.styles.rho[1:, i, j]
     if np.isnan(rho).all():
         return "–", "–"
     low, high = (
-        f"{_shown(rho[k])} {variant_name(found.styles.variants[1 + k])}"
+        f"{_shown(rho[k])} {variant_name(comparison.styles.variants[1 + k])}"
         for k in (int(np.nanargmin(rho)), int(np.nanargmax(rho)))
     )
     return low, high

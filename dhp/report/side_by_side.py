@@ -70,9 +70,9 @@ def detection_cell(rows: Sequence[VariantResult], *, sets: bool, plain: bool) ->
     if (mean := mean_detection(rows)) is None:
         return Text("–")
     verdicts = [row.state for row in rows]
-    said = "" if plain else f"{verdicts.count(NOTICED)}/{len(rows)}" if sets else verdicts[0]
+    cell = "" if plain else f"{verdicts.count(NOTICED)}/{len(rows)}" if sets else verdicts[0]
     style = verdicts[0].style if len({*verdicts}) == 1 else ""
-    return Text(f"{100 * mean:.0f} {said}".rstrip(), style=style)
+    return Text(f"{100 * mean:.0f} {cell}".rstrip(), style=style)
 
 
 def mean_detection(rows: Sequence[VariantResult]) -> float | None:

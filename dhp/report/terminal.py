@@ -66,8 +66,8 @@ def results_in_terminal(results: Results, *, details: bool = False) -> list[Part
         parts += [side_by_side(plain), ""] if several else []
     parts += map(str, sentences(shown, together=several))
     parts += [] if details else _of_plugins(judged)
-    said = warnings(results)
-    return [*parts, *(f"note: {line}" for line in (said if details else said[:_NOTES]))]
+    lines = warnings(results)
+    return [*parts, *(f"note: {line}" for line in (lines if details else lines[:_NOTES]))]
 
 
 def _of_plugins(results: Sequence[Result]) -> list[str]:
@@ -100,8 +100,8 @@ def _details(result: Result) -> list[Part]:
         worst = "" if result.d_min_variant is None else f" ({variant_name(result.d_min_variant)})"
         weighed = f"; with {result.weights} weights D_avg_EW {figure(result.d_avg_ew)}"
         weighed += f", D_min_EW {figure(result.d_min_ew)}"
-        said = f"D_avg {figure(result.d_avg)}, D_min {figure(result.d_min)}{worst}"
-        lines.append(f"  {said}{'' if result.weights == 'uniform' else weighed}")
+        text = f"D_avg {figure(result.d_avg)}, D_min {figure(result.d_min)}{worst}"
+        lines.append(f"  {text}{'' if result.weights == 'uniform' else weighed}")
     if result.sweep is not None:
         lines.append(f"  {best_mark(result.sweep)}")
     return [*lines, *(f"  {note}" for note in notes(result)), _signature(result, "  ")]
@@ -112,16 +112,16 @@ def _signature(result: Result, start: str = "") -> Text:
 
 
 def runs_table(
-    found: Sequence[Result], columns: Sequence[Column[Result]] = RUNS, *, titled: bool = True
+    results: Sequence[Result], columns: Sequence[Column[Result]] = RUNS, *, titled: bool = True
 ) -> TextTable:
     """A row for each result: its D, what was noticed, controls, the lowest kind."""
-    columns = filled(columns, found)
-    judges = list(dict.fromkeys(each.judge for each in found))
-    datasets = list(dict.fromkeys(each.dataset for each in found))
+    columns = filled(columns, results)
+    judges = list(dict.fromkeys(each.judge for each in results))
+    datasets = list(dict.fromkeys(each.dataset for each in results))
     shared = shared_folder(datasets)
     who = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
-    ratings = sum(each.ratings["asked"] for each in found)
-    examples = sum({each.dataset: each.n for each in found}.values())
+    ratings = sum(each.ratings["asked"] for each in results)
+    examples = sum({each.dataset: each.n for each in results}.values())
     title = f"{who} on {sets(datasets)}: {ratings:,} ratings of {examples:,} examples"
     first = {"judge": len(judges) > 1, "data": len(judges) == 1 or len(datasets) > 1}
     rows = [
@@ -130,23 +130,23 @@ def runs_table(
             *([each.dataset.removeprefix(shared)] if first["data"] else []),
             *(column.shown(each) for column in columns),
         ]
-        for each in found
+        for each in results
     ]
     return TextTable(
         title if titled else "",
         (*(name for name, wanted in first.items() if wanted), *(column.heading for column in columns)),
         rows,
         [column.heading for column in columns if column.right],
-        ["bold red" if each.alarms else "" for each in found],
+        ["bold red" if each.alarms else "" for each in results],
         cut=True,
     )
 
 
-def runs_tables(found: Sequence[Result]) -> list[Part]:
+def runs_tables(results: Sequence[Result]) -> list[Part]:
     """The table of the results, after one as in the DHP paper if D with weights is asked for."""
-    if not weighed(found):
-        return [runs_table(found), *legend(found)]
-    return [runs_table(found, PAPER), *legend(found), "", runs_table(found, titled=False)]
+    if not weighed(results):
+        return [runs_table(results), *legend(results)]
+    return [runs_table(results, PAPER), *legend(results), "", runs_table(results, titled=False)]
 
 
 def kinds_table(result: Result, *, details: bool = False) -> TextTable:
@@ -177,9 +177,9 @@ def _folded(rows: Sequence[VariantResult]) -> str:
         name = f"{kind_name(row.variant)}{f' {BY_RULE}' if row.stand_in else ''}"
         kinds.setdefault(name, []).extend([row.degree] if row.degree else [])
     names = [f"{kind} ({', '.join(degrees)})" if degrees else kind for kind, degrees in kinds.items()]
-    said = row_name(rows[0]) if len(rows) == 1 else listed(names)
+    label = row_name(rows[0]) if len(rows) == 1 else listed(names)
     still = all(cell.tied == 1 for row in rows for cell in row.metrics.values())
-    return f"{said}: no score moved" if still and rows[0].level not in ("control", "attack") else said
+    return f"{label}: no score moved" if still and rows[0].level not in ("control", "attack") else label
 
 
 def doses_table(curve: DoseResponse) -> TextTable:
@@ -239,11 +239,11 @@ def before_after(label: str, before: str, after: str, level: str, remark: str = 
     """
     before, after = printable(before), printable(after)
     line = Text(f"{printable(label)}{f' ({remark})' if remark else ''}: ", style="bold")
-    found = diff(before, after, level)
-    kept = sum(len(piece) for operation, piece in found if operation == "=")
+    changes = diff(before, after, level)
+    kept = sum(len(piece) for operation, piece in changes if operation == "=")
     if kept < _KEPT * min(len(before), len(after)):
         return line.append(after, style="not bold yellow")
-    for operation, piece in found:
+    for operation, piece in changes:
         if operation == "-":
             line.append(f"[-{piece}-]", style="not bold red strike")
         elif operation == "+":

@@ -20,9 +20,11 @@ def about(weights: Weights) -> list[str]:
     if weights.experts is not None:
         roles = f" ({', '.join(weights.roles)})" if weights.roles else ""
         lines.append(f"experts: {weights.experts}{roles}")
-    for task, found in weights.agreement.items():
-        interval = "" if found.low is None else f", 95 % interval {found.low:.2f} to {found.high:.2f}"
-        lines.append(f"agreement, {task}: Fleiss' kappa {found.kappa:.2f}{interval}")
+    for task, agreement in weights.agreement.items():
+        interval = (
+            "" if agreement.low is None else f", 95 % interval {agreement.low:.2f} to {agreement.high:.2f}"
+        )
+        lines.append(f"agreement, {task}: Fleiss' kappa {agreement.kappa:.2f}{interval}")
     if weights.otherwise is not None:
         lines.append(f"perturbers without a row: {weights.otherwise}")
     return lines

@@ -89,9 +89,9 @@ class Change:
 def words(text: str, *, marks: bool = False) -> list[Word]:
     """The words in their order, each Chinese character as one; with marks that end sentences if wanted."""
     return [
-        Word(found[0], _BEFORE_A_SENTENCE.search(text, max(0, found.start() - 8), found.start()) is not None)
-        for found in _WORD.finditer(text)
-        if marks or found[0] not in _MARKS
+        Word(match[0], _BEFORE_A_SENTENCE.search(text, max(0, match.start() - 8), match.start()) is not None)
+        for match in _WORD.finditer(text)
+        if marks or match[0] not in _MARKS
     ]
 
 
@@ -133,14 +133,14 @@ def _forms(base: str) -> dict[str, tuple[str, ...]]:
     """Part of speech -> lemmas, of a word in the dictionary."""
     import lemminflect
 
-    found: dict[str, tuple[str, ...]] = lemminflect.getAllLemmas(base)
-    return found
+    lemmas: dict[str, tuple[str, ...]] = lemminflect.getAllLemmas(base)
+    return lemmas
 
 
 @functools.lru_cache(1 << 16)
 def lemmas(base: str) -> frozenset[str]:
     """All that the word may be a form of, itself included."""
-    return frozenset({base, *(lemma for found in _forms(base).values() for lemma in found)})
+    return frozenset({base, *(lemma for forms in _forms(base).values() for lemma in forms)})
 
 
 @functools.lru_cache(1 << 16)
@@ -148,8 +148,8 @@ def _regular(base: str) -> frozenset[str]:
     """What the word would be a form of if all inflection were regular, as `goed` of `go`."""
     import lemminflect
 
-    found = (lemminflect.getAllLemmasOOV(base, kind) for kind in ("VERB", "NOUN", "ADJ"))
-    return frozenset(lemma for kinds in found for some in kinds.values() for lemma in some)
+    lemmas = (lemminflect.getAllLemmasOOV(base, kind) for kind in ("VERB", "NOUN", "ADJ"))
+    return frozenset(lemma for kinds in lemmas for some in kinds.values() for lemma in some)
 
 
 def is_spelt(base: str, meant: Iterable[str]) -> bool:
@@ -226,21 +226,21 @@ def _find(sentence: str, text: str, start: int) -> int:
     """Position of the sentence as a separate sentence in the text; -1 if there is none."""
     start_of_word = r"(?<!\w)" if sentence[0].isalnum() else ""
     end_of_word = r"(?!\w)" if sentence[-1].isalnum() else ""
-    found = re.compile(start_of_word + re.escape(sentence) + end_of_word).search(text, start)
-    return found.start() if found else -1
+    match = re.compile(start_of_word + re.escape(sentence) + end_of_word).search(text, start)
+    return match.start() if match else -1
 
 
 def _rephrasing_fault(gap: str, index: int, old: Sequence[str]) -> str | None:
     """Why what is after the sentence at `index` does not rephrase it."""
     from rapidfuzz.distance import Indel
 
-    said = _LEAD_IN.sub("", gap)
-    new, *sources = ([w.base for w in words(text)] for text in (said, *old))
+    rest = _LEAD_IN.sub("", gap)
+    new, *sources = ([w.base for w in words(text)] for text in (rest, *old))
     if any(Indel.normalized_similarity(source, new) > 0.92 for source in sources):
-        return COPIED if _shared(said, old[index]) >= 0.5 else MISPLACED
+        return COPIED if _shared(rest, old[index]) >= 0.5 else MISPLACED
     if len(new) > 2 * len(sources[index]) + 6:
         return MANY_SENTENCES
-    shares = [_shared(said, sentence) for sentence in old]
+    shares = [_shared(rest, sentence) for sentence in old]
     if max(shares) < 0.2:
         return UNRELATED
     return MISPLACED if shares[index] < max(0.2, 0.5 * max(shares)) else None
@@ -314,7 +314,7 @@ def fault(
     """Why a revised text is not the original with this kind of damage; None if it is.
 
     `count` is the number of changes asked for, or "all"; `others` are texts that the request showed beside
-    the original; `language` is its language, None where it is not known. A perturber that is not known here
+    the original; `language` is its language, None if it is not known. A perturber that is not known here
     gets the checks that hold for all. What needs a dictionary is checked in declared English alone.
     """
     english = language == "en" and looks_english(original)
@@ -348,8 +348,8 @@ def _in_another(original: str, revised: str, english: bool) -> bool:
     """Whether English became another language, or another language English, as far as words tell."""
     if english:
         return not looks_english(revised)
-    told = min(len(words(original)), len(words(revised))) >= SHORT
-    return told and looks_english(revised) != looks_english(original)
+    is_long = min(len(words(original)), len(words(revised))) >= SHORT
+    return is_long and looks_english(revised) != looks_english(original)
 
 
 def _script(text: str) -> str:
@@ -381,10 +381,10 @@ def _entities_fault(original: str, revised: str, count: int | str, english: bool
         return reasons[0]
     if not replaced:
         return NO_ENTITY
-    entities, there = _entities(replaced), _entities(_runs(before))
+    entities, before_entities = _entities(replaced), _entities(_runs(before))
     if count != "all" and entities > int(count):
         return MANY_ENTITIES
-    wanted = min(2 if count == "all" else int(count), there)
+    wanted = min(2 if count == "all" else int(count), before_entities)
     return FEW_ENTITIES if entities < wanted else None
 
 

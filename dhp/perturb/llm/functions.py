@@ -122,12 +122,12 @@ class FunctionTexts:
         while open_ones:
             questions: list[tuple[Request, Asked]] = []
             for asked in open_ones:
-                found = self._called(asked)
-                if isinstance(found, PerturbedText):
-                    made[asked.example.id] = found
+                outcome = self._called(asked)
+                if isinstance(outcome, PerturbedText):
+                    made[asked.example.id] = outcome
                     show(len(made))
                 else:
-                    questions.append((found, asked))
+                    questions.append((outcome, asked))
             open_ones = list(self._answered(model, questions, unanswered)) if questions else []
         return made, unanswered
 

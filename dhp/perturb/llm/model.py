@@ -74,7 +74,7 @@ class LlmPerturber:
         """Task -> variant -> steps that the model wrote, as far as it was asked."""
 
     def check(self, variants: Iterable[Variant], task: str) -> None:
-        """Raise `InputError` where a prompt of these variants is missing or faulty, or a count is."""
+        """Raise `InputError` if a prompt of these variants is missing or faulty, or a count is."""
         with_steps = []
         for variant in variants:
             if variant.method == "llm":
@@ -101,7 +101,7 @@ class LlmPerturber:
         task: str,
         function: FunctionTexts | None = None,
     ) -> None:
-        """Raise `InputError` where the server has to be asked for texts of a variant and cannot be."""
+        """Raise `InputError` if the server has to be asked for texts of a variant and cannot be."""
         stored, missing = self.recall(examples[:LOOKED_AT], variant, task, function)
         if missing and not stored:
             self.cached_model.check_server(missing)
@@ -114,8 +114,8 @@ class LlmPerturber:
         names = [prompt_name(v.perturber, v.degree) for v in variants]
         files = [self.prompts.file(task, name) for name in names]
         read = {name: self.prompts.read_so_far[name] for name in ("again", *files)}
-        own = self._steps_file(task) if self._steps_file else self.auto_steps.get(task, {})
-        steps = {v: own[v] for v in names if v in own}
+        written = self._steps_file(task) if self._steps_file else self.auto_steps.get(task, {})
+        steps = {v: written[v] for v in names if v in written}
         digest = text_hash(json.dumps([read, steps], sort_keys=True))
         way = "auto" if self._steps else "of a file" if self._steps_file else "written"
         return f"{self.name}, steps {way}, prompts@{digest}"
@@ -139,7 +139,7 @@ class LlmPerturber:
 
         A text that fails its check is asked for again with the reason, `TRIES` times in all; after that the
         variant is not applicable to the example. Raises `InputError` if no text at all passes the check, or
-        the model cannot be asked, and `StoppedEarly` at a limit, or where texts could not be had; see
+        the model cannot be asked, and `StoppedEarly` at a limit, or if texts could not be had; see
         `CachedModel.ask`.
         """
         if function is not None:
@@ -286,15 +286,15 @@ class LlmPerturber:
                         unanswered[name] = request, outcome.reason
                         continue
                     before = rejected.get(name, ())
-                    found = self._read(outcome, example, variant, before, whole=whole)
-                    if isinstance(outcome, Failure) or found.text is not None:
-                        made[name] = found
+                    attempt = self._read(outcome, example, variant, before, whole=whole)
+                    if isinstance(outcome, Failure) or attempt.text is not None:
+                        made[name] = attempt
                         show(len(made))
                         continue
-                    rejected[name] = found.rejected
-                    again[name] = self._again_request(first[name], request, outcome, found, whole=whole)
-                    if len(found.rejected) == TRIES:
-                        made[name] = found
+                    rejected[name] = attempt.rejected
+                    again[name] = self._again_request(first[name], request, outcome, attempt, whole=whole)
+                    if len(attempt.rejected) == TRIES:
+                        made[name] = attempt
                 asked = [again[name] for name in first if name in again and name not in made]
         finally:
             model.on_wait = lambda: None  # it holds the texts, and through the model itself
@@ -322,8 +322,8 @@ class LlmPerturber:
         if text is None or wrong:
             reasons = (*before, wrong or "")
             return PerturbedText(example.id, variant.name, None, reason=wrong, rejected=reasons)
-        found = audit(example.output, text)
-        return PerturbedText(example.id, variant.name, text, audit=found, rejected=before)
+        audited = audit(example.output, text)
+        return PerturbedText(example.id, variant.name, text, audit=audited, rejected=before)
 
     def _again_request(
         self, first: Request, last: Request, reply: Reply, rejected: PerturbedText, *, whole: bool
@@ -339,8 +339,8 @@ class LlmPerturber:
         if whole:
             return replace(first, samples=sample)
         text, _ = revised_text(reply.text, _example(first))
-        said = text or (without_reasoning(reply.text) or "").strip()
-        prompt = again(self._again, first.prompt, said, rejected.reason or "") if said else first.prompt
+        answer = text or (without_reasoning(reply.text) or "").strip()
+        prompt = again(self._again, first.prompt, answer, rejected.reason or "") if answer else first.prompt
         return replace(first, prompt=prompt, samples=sample)
 
 
@@ -356,14 +356,14 @@ def _example(request: Request) -> Example:
 
 
 def open_perturb_model(
-    given: str | PerturbModel, settings: ModelSettings, context: RequestContext
+    asked: str | PerturbModel, settings: ModelSettings, context: RequestContext
 ) -> LlmPerturber:
     """The model, to be asked on these terms; raises `InputError` for one that cannot be had."""
-    given = PerturbModel(given) if isinstance(given, str) else given
-    prompts = PromptFiles(None if given.prompts is None else Path(given.prompts))
-    steps = read_steps(given.steps_file) if given.steps_file else given.steps
-    model = CachedModel(settings.open(given.model, context), context)
-    return LlmPerturber(model, prompts, steps=steps, max_tokens=given.max_tokens)
+    asked = PerturbModel(asked) if isinstance(asked, str) else asked
+    prompts = PromptFiles(None if asked.prompts is None else Path(asked.prompts))
+    steps = read_steps(asked.steps_file) if asked.steps_file else asked.steps
+    model = CachedModel(settings.open(asked.model, context), context)
+    return LlmPerturber(model, prompts, steps=steps, max_tokens=asked.max_tokens)
 
 
 def perturbing_estimates(
@@ -380,7 +380,7 @@ def perturbing_estimates(
         return []
     opened = open_perturb_model(choice.perturb_model, settings, context)
     perturbers = find_perturbers(choice.own_perturbers, [p.dataset.suite for p in parts if p.dataset.suite])
-    found = []
+    variants = []
     for part in parts:
         data = part.dataset
         requests = [
@@ -394,5 +394,5 @@ def perturbing_estimates(
                 function_texts(data, variant, perturbers, part.seed, opened.max_tokens),
             )[1]
         ]
-        found.append(estimate_requests(opened.cached_model, "perturbations", data.name, requests, "texts"))
-    return found
+        variants.append(estimate_requests(opened.cached_model, "perturbations", data.name, requests, "texts"))
+    return variants

@@ -99,13 +99,13 @@ TextPrompt = PerturbPrompt | PlainPrompt
 def plain_prompt(text: str) -> PlainPrompt:
     """A prompt from plain text with slots as in the DHP paper (`SUMMARY_HERE`) or `{{text}}`.
 
-    Raises `InputError` for a slot of another name, and where none takes the text.
+    Raises `InputError` for a slot of another name, and if none takes the text.
     """
     try:
-        return PlainPrompt(prompt=_HERE.sub(lambda found: f"{{{{{_slot(found[1])}}}}}", text.strip()))
+        return PlainPrompt(prompt=_HERE.sub(lambda match: f"{{{{{_slot(match[1])}}}}}", text.strip()))
     except ValueError as e:
-        said = str(e.errors()[0]["msg"]).removeprefix("Value error, ") if hasattr(e, "errors") else str(e)
-        raise InputError(said) from None
+        reason = str(e.errors()[0]["msg"]).removeprefix("Value error, ") if hasattr(e, "errors") else str(e)
+        raise InputError(reason) from None
 
 
 def _slot(name: str) -> str:
@@ -132,7 +132,7 @@ def prompt_name(perturber: str, degree: str | None) -> str:
 def written(prompt: TextPrompt, example: Example, count: int | str, steps: Sequence[str]) -> str:
     """The whole request for one example; `steps` are the prompt's own or those that the model wrote.
 
-    Raises `InputError` where the prompt shows a question and the example has none.
+    Raises `InputError` if the prompt shows a question and the example has none.
     """
     question = example.fields.get("question")
     if question is None and "question" in SLOT.findall(prompt.prompt):
@@ -162,8 +162,8 @@ def revised_text(answer: str, example: Example, *, whole: bool = False) -> tuple
     tag, plain = answer_tag(example), without_reasoning(answer) or ""
     if whole:
         answered = _CUE.sub("", plain).strip()
-        if found := _FENCE.fullmatch(answered):
-            answered = found[2]
+        if fence := _FENCE.fullmatch(answered):
+            answered = fence[2]
         return (None, REFUSED) if not answered or is_refusal(answered) else (answered, None)
     text = between_tags(plain, tag)
     if text is not None:
@@ -197,7 +197,7 @@ class StepsFile:
         return self.by_task.get(task, self.by_task.get(None, {}))
 
     def check(self, task: str, wanted: Sequence[str]) -> None:
-        """Raise `InputError` where the steps of a wanted variant of the task are missing."""
+        """Raise `InputError` if the steps of a wanted variant of the task are missing."""
         if lacking := [name for name in wanted if name not in self(task)]:
             raise InputError(f"{self.path}: lacks steps for task '{task}': {', '.join(lacking)}")
 
@@ -238,13 +238,13 @@ GENERAL = "general"
 class PromptFiles:
     """The prompts of the perturbers by language model: bundled, or of the user's folder."""
 
-    own: Path | None = None
+    folder: Path | None = None
     read_so_far: dict[str, str] = field(default_factory=dict)
     """File -> its contents as they count."""
 
     def __post_init__(self) -> None:
-        if self.own is not None and not self.own.is_dir():
-            raise InputError(f"{self.own}: is not a folder; allowed: one with prompt files of perturbers")
+        if self.folder is not None and not self.folder.is_dir():
+            raise InputError(f"{self.folder}: is not a folder; allowed: one with prompt files of perturbers")
 
     def known(self, asked: Iterable[tuple[str, str]]) -> set[str]:
         """`TASK/NAME` of the bundled prompts and of those that are `asked` for."""
@@ -258,47 +258,47 @@ class PromptFiles:
 
         `asked` are the tasks and names of the prompts that their suites take.
         """
-        if self.own is None:
+        if self.folder is None:
             return
         names = self.known(asked)
         plain = {f"{name}.txt" for name in names if "/" in name}
         known = sorted(plain | {f"{name}.yaml" for name in names})
-        for path in sorted(self.own.rglob("*")):
-            name = path.relative_to(self.own).as_posix()
+        for path in sorted(self.folder.rglob("*")):
+            name = path.relative_to(self.folder).as_posix()
             if path.is_file() and not name.startswith("."):
-                one_of("prompt", name, known, str(self.own))
+                one_of("prompt", name, known, str(self.folder))
 
     def __call__(self, task: str, name: str) -> TextPrompt:
         file = self.file(task, name)
-        plain = self.own / f"{file}.txt" if self.own else None
+        plain = self.folder / f"{file}.txt" if self.folder else None
         if plain is None or not plain.is_file():
             return self.read(file, PerturbPrompt)
         if plain.with_suffix(".yaml").is_file():
             raise InputError(f"{plain}: a .yaml of the same name is beside it; allowed: one of them")
         try:
-            found = plain_prompt(read_text(plain))
+            prompt = plain_prompt(read_text(plain))
         except InputError as e:
             raise InputError(f"{plain}: {e}") from None
-        self.read_so_far[file] = found.model_dump_json()
-        return found
+        self.read_so_far[file] = prompt.model_dump_json()
+        return prompt
 
     def file(self, task: str, name: str) -> str:
         """`TASK/NAME`, or `general/NAME` where the task has no prompt of its own; raises `InputError` for
         none."""
-        there = {*_names(_bundled()), *(_names(self.own) if self.own else ())}
+        all_names = {*_names(_bundled()), *(_names(self.folder) if self.folder else ())}
         for folder in (task, GENERAL):
-            if f"{folder}/{name}" in there:
+            if f"{folder}/{name}" in all_names:
                 return f"{folder}/{name}"
         fitting = [
-            known.partition("/")[2] for known in there if known.startswith((f"{task}/", f"{GENERAL}/"))
+            known.partition("/")[2] for known in all_names if known.startswith((f"{task}/", f"{GENERAL}/"))
         ]
         raise InputError(f"task '{task}': no prompt '{name}.yaml'; {suggest(name, set(fitting))}")
 
     def read(self, name: str, spec: type[S]) -> S:
-        own = self.own / f"{name}.yaml" if self.own else None
-        found = load_spec(own if own and own.is_file() else _bundled() / f"{name}.yaml", spec)
-        self.read_so_far[name] = found.model_dump_json()
-        return found
+        path = self.folder / f"{name}.yaml" if self.folder else None
+        prompts = load_spec(path if path and path.is_file() else _bundled() / f"{name}.yaml", spec)
+        self.read_so_far[name] = prompts.model_dump_json()
+        return prompts
 
 
 def _bundled() -> Path:

@@ -19,7 +19,7 @@ FIND = {"analysis": UNIFORM}
 def said(result: Result) -> str:
     """The sentence on a result in doses."""
     (sentence,) = sentences([result])
-    return sentence.said
+    return sentence.text
 
 
 SUITE = """suite: typing
