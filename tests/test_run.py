@@ -142,7 +142,11 @@ def test_the_surface_judge_beats_the_floor_and_has_its_blind_spot() -> None:
 @pytest.mark.realdata
 @pytest.mark.parametrize(
     ("dataset", "path", "variants"),
-    [("summeval", "summeval/summeval.jsonl", 6), ("sumpubmed", "sumpubmed", 6), ("wmt22_zhen", "wmt22", 6)],
+    [
+        ("summeval", "summeval/summeval.jsonl", 12),
+        ("sumpubmed", "sumpubmed", 12),
+        ("wmt22_zhen", "wmt22", 10),
+    ],
 )
 def test_real_data(dataset: str, path: str, variants: int, real: Path) -> None:
     result = dhp.run("baseline/surface", dataset, data=real / path)

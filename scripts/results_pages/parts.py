@@ -164,7 +164,7 @@ def audit_of(result: Result, judge: str, way: str = "") -> Audit:
         result,
         tuple(map(_cell, result.variants)),
         tuple(_cell(row) for row in result.controls if row.variant != IDENTITY),
-        sentence.said.replace("_", " "),
+        sentence.text.replace("_", " "),
     )
 
 

@@ -110,10 +110,10 @@ def test_nobody_waits_for_whoever_takes_no_answers(tmp_path: Path, monkeypatch: 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from dhp.llm import store
+from dhp.llm import claims
 from dhp.llm.store import Store
-store.LEASE = 0.5
-store.Claims(Store(Path(sys.argv[1]))).take([[b"key"]])
+claims.LEASE = 0.5
+claims.Claims(Store(Path(sys.argv[1]))).take([[b"key"]])
 print("taken", flush=True)
 time.sleep(60)
 """
@@ -134,8 +134,8 @@ def test_a_killed_process_blocks_nobody(tmp_path: Path) -> None:
 ASKING = """
 import sys
 from pathlib import Path
-from dhp.llm import store
-store.LEASE = 1.0
+from dhp.llm import claims
+claims.LEASE = 1.0
 from tests.llm.helpers import answered, cached_model, requests
 found = answered(cached_model(sys.argv[1], Path(sys.argv[2]), concurrency=4), list(requests(80)))
 assert len(found) == 80 and not any(text.startswith("!") for texts in found.values() for text in texts)

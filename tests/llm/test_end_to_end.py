@@ -216,8 +216,8 @@ def test_published_prompt_files_on_published_texts(real: Path, tmp_path: Path) -
         )
         prompts = [body["messages"][0]["content"] for body in stats(url)["bodies"]]
     missing = sum(v.not_applicable for v in results.variants)
-    assert missing <= 2
-    assert results.ratings["asked"] == results.ratings["scored"] == (20 * 8 - missing) * 2 * 2
+    assert missing <= 20, "of 240 texts, most of them by rules that know words from lists"
+    assert results.ratings["asked"] == results.ratings["scored"] == (20 * 14 - missing) * 2 * 2
     assert results.weights == "uniform"
     for prompt in prompts:
         name = "con_detailed.txt" if prompt.endswith("- Consistency:") else "coh_detailed.txt"
