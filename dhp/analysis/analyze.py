@@ -196,7 +196,8 @@ def analyze(
         score`, optionally `sample, level, status, cluster, model, protocol, dataset`. The undamaged text is
         the variant `original`. Several rows for one (example, variant, metric) are samples; their mean is
         compared. A failed rating is a row with an empty score and a `status` that says why. Examples of one
-        `cluster` (a document, a source) are not taken for independent. A table without `variant` and `score`
+        `cluster` (a document, a source) are not taken for independent. Without a column `metric` there is one
+        metric, `overall`. A table without `variant` and `score`
         is wide: a row for each example, with its scores in a column `original` and one for each variant.
     suite
         Name or YAML file of the suite whose variants were rated; gives their levels. Without it levels

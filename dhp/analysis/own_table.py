@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,8 @@ class RatingsForm:
         made = frame.drop(columns=replaced).rename(columns=theirs)
         if _is_wide(made.columns):
             made = _long(made, place)
+        elif "score" in made and not get_close_matches("metric", map(str, made.columns)):
+            made = made.assign(metric=OVERALL)  # a column with a near name is one that is misspelt
         for column, name, spelt in (("model", self.name, "name"), ("dataset", self.dataset, "dataset")):
             if name is not None and column in made:
                 raise InputError(f"{place}: column '{column}' says it already; leave out `{spelt}`")

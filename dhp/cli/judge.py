@@ -149,7 +149,7 @@ def analyze(
 ) -> None:
     """Compute discernment scores from your own ratings.
 
-    FILE (.csv, .jsonl or .parquet) has the columns example, variant, metric, score and optionally sample,
+    FILE (.csv, .jsonl or .parquet) has the columns example, variant, score and optionally metric, sample,
     level, status, cluster, model, protocol, dataset. In place of a score it may hold a verdict with a
     confidence, or which text was preferred in both orders. Or it is wide, a row for each example, with the
     columns id and original and one for each kind of damage, which hold the scores.

@@ -43,6 +43,16 @@ def test_a_wide_table_is_the_long_one(tmp_path: Path) -> None:
     assert len({score for _, _, score in wanted}) == 2
 
 
+def test_a_table_without_metrics_has_one(tmp_path: Path) -> None:
+    plain = LONG.drop(columns="metric")
+    plain.to_csv(tmp_path / "long.csv", index=False)
+    plain.to_parquet(tmp_path / "long.parquet", row_group_size=40)
+    for table in (plain, tmp_path / "long.csv", tmp_path / "long.parquet"):
+        assert figures(dhp.analyze(table)) == figures(dhp.analyze(LONG))
+    with pytest.raises(InputError, match=r"column 'metric' is missing; did you mean 'metrics'"):
+        dhp.analyze(LONG.rename(columns={"metric": "metrics"}))
+
+
 def test_a_wide_table_may_name_metrics_and_hold_texts_which_are_told_of(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
