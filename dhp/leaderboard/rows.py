@@ -72,7 +72,7 @@ SECONDS = Column[Row](
     "seconds",
     lambda r: None if r.entry.result.latency is None else r.entry.result.latency[0],
     str,
-    "of a call: median / 95 % are below; queues and networks are in it",
+    "of a call, queues and networks included: the median, and what 95 % of the calls stay below",
     words=_seconds,
     optional=True,
 )

@@ -12,12 +12,9 @@ from dhp.analysis.results import Result
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.core.files import write_lines
-from dhp.core.signature import protocol_name
+from dhp.core.signature import Signature, protocol_name
 from dhp.core.text import printable
-from dhp.report.columns import (
-    LOWEST,
-    run_columns,
-)
+from dhp.report.columns import LOWEST, run_columns
 from dhp.report.findings import Sentence, sentences
 from dhp.report.labels import percent, percents, sets
 from dhp.report.web import page
@@ -112,21 +109,24 @@ def _listed(folder: Path, beside: Path) -> _Listed:
 
 
 def _trends(rows: Sequence[_Listed]) -> dict[str, str]:
-    """Path of a run -> detection of earlier runs of its model on the same data, and its own: `70 → 82%`.
+    """Path of a run -> detection of the runs before that it compares with, and its own: `70 → 82%`.
 
-    A run of several judges has none, nor has the first of a model; of several datasets the mean counts.
+    These are of the same model on the same texts; only their prompts may differ. A run of several judges has
+    none, nor has the first of its kind; of several datasets the mean counts.
     """
-    series: dict[tuple[str, ...], list[float]] = {}
+    series: dict[tuple[str, frozenset[tuple[str, ...]]], list[float]] = {}
     trends = {}
     for row in sorted(rows, key=lambda row: row.created):
         shares = [result.detection.avg for result in row.results if not result.curves]
         known = [share for share in shares if share is not None]
         if len(row.judges) > 1 or len(known) < len(row.results):
             continue
-        key = (row.results[0].model, *sorted(result.dataset for result in row.results))
-        series.setdefault(key, []).append(sum(known) / len(known))
-        if len(of_model := series[key]) > 1:
-            trends[row.path] = f"{' → '.join(map(whole_percent, of_model[-_LONGEST_TREND:]))}%"
+        signatures = (Signature.parse(result.signature) for result in row.results)
+        measured = frozenset(tuple(each.comparable(["protocol"]).values()) for each in signatures)
+        comparable = series.setdefault((row.results[0].model, measured), [])
+        comparable.append(sum(known) / len(known))
+        if len(comparable) > 1:
+            trends[row.path] = f"{' → '.join(map(whole_percent, comparable[-_LONGEST_TREND:]))}%"
     return trends
 
 

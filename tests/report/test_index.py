@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import dhp
 from dhp.analysis.percent import whole_percent
 from dhp.core.errors import InputError
+from dhp.core.files import indented_json
 from dhp.report.page import write_report
 from tests.browser import Page, in_browser, needs_chromium
 from tests.quick import undrawn_charts
@@ -51,21 +53,28 @@ def test_runs_stand_newest_first_with_their_verdict_and_link(folder: Path, page:
     assert runs == [(name, str(folder / name)) for name in (EVIL, "one")]
 
 
-def test_a_run_tells_the_detection_of_the_runs_before_it(tmp_path: Path) -> None:
-    """Of its own model on the same data, in the order in which they were made."""
-    shares = []
-    for seed in range(3):
-        (result,) = dhp.run("mock/noisy", "mini/story_cloze", seed=seed, out=tmp_path / f"noisy{seed}")
-        shares.append(whole_percent(result.detection.avg or 0.0))
-    dhp.run("mock/ideal", "mini/story_cloze", out=tmp_path / "ideal")
+def test_a_run_tells_the_detection_of_the_comparable_runs_before_it(tmp_path: Path) -> None:
+    """Of its own model, on the same texts; only the prompt may be another."""
+    first, *_ = (
+        dhp.run("mock/noisy", "mini/story_cloze", out=tmp_path / name, **settings)[0]
+        for name, settings in {"a": {}, "again": {}, "other_n": {"n": 12}, "other_seed": {"seed": 1}}.items()
+    )
+    dhp.run("mock/ideal", "mini/story_cloze", out=tmp_path / "other_model")
+    (tmp_path / "prompted").mkdir()
+    detection = replace(first.detection, avg=0.5)
+    signature = first.signature.replace("|protocol:none|", "|protocol:mine@0123|")
+    prompted = replace(first, detection=detection, protocol="mine@0123", signature=signature)
+    (tmp_path / "prompted" / "results.json").write_text(indented_json(prompted.to_dict()), "utf-8")
     text = write_report(tmp_path).read_text("utf-8")
-    trends = dict(re.findall(r'<a href="(\w+)/report.html">.*?data-label="trend">(.*?)</td>', text, re.S))
-    first, second, third = shares
-    assert trends == {
-        "noisy0": "–",
-        "noisy1": f"{first} → {second}%",
-        "noisy2": f"{first} → {second} → {third}%",
-        "ideal": "–",
+    rows = re.findall(r'<th scope="row">(?:<a.*?>)?(\w+)<.*?data-label="trend">(.*?)</td>', text, re.S)
+    share = whole_percent(first.detection.avg or 0.0)
+    assert dict(rows) == {
+        "a": "–",
+        "again": f"{share} → {share}%",
+        "other_n": "–",
+        "other_seed": "–",
+        "other_model": "–",
+        "prompted": f"{share} → {share} → 50%",
     }
 
 
