@@ -37,9 +37,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+_TERMINAL = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
+"""What tells rich of a terminal that is not there."""
+
+
 def pytest_configure() -> None:
-    """A shell starts background jobs with Ctrl-C ignored, which commands under test would inherit."""
+    """Commands under test inherit neither Ctrl-C ignored, as in background jobs, nor the width of a terminal."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in _TERMINAL:
+        os.environ.pop(name, None)
 
 
 @pytest.fixture(scope="session")
