@@ -72,7 +72,7 @@ class JudgesSpec:
 
     def _check(self, name: str, kind: type) -> None:
         if not isinstance(value := getattr(self, name), kind):
-            raise InputError(f"{name}: is a {type(value).__name__}; must be a dhp.{kind.__name__}")
+            raise InputError(f"{name}: is of type {type(value).__name__}; must be a dhp.{kind.__name__}")
 
     def judges(self, context: RequestContext) -> list[Judge]:
         """The judges that are named."""

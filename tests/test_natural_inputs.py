@@ -133,9 +133,9 @@ def test_one_value_stands_for_a_list_of_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("n", ["5", 5.0, True])
 def test_a_number_of_examples_is_a_whole_number(n: Any) -> None:
     for function in (dhp.run, dhp.perturb_datasets, dhp.Choice):
-        with pytest.raises(InputError, match=rf"`n` {n!r}: is a \w+; must be a whole number"):
+        with pytest.raises(InputError, match=rf"`n` {n!r}: is of type \w+; must be a whole number"):
             function(n=n)
-    with pytest.raises(InputError, match="`seed` '3': is a str"):
+    with pytest.raises(InputError, match="`seed` '3': is of type str"):
         dhp.run("mock/ideal", seed="3")  # type: ignore[arg-type]
 
 
@@ -177,12 +177,15 @@ def test_degrees_that_are_no_mapping_are_refused_in_one_line(degrees: Any) -> No
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"protocol": 5}, "`protocol` 5: is a int; allowed: a name, a file"),
+        ({"protocol": 5}, "`protocol` 5: is of type int; allowed: a name, a file"),
         ({"metrics": 5}, "`metrics` 5: allowed: names of metrics"),
         ({"doses": 5}, "doses '5': allowed: two or more rising whole numbers"),
         ({"doses": ["1", "2"]}, "doses '1,2': allowed: two or more rising whole numbers"),
         ({"perturbers": length}, "is of type function, not made by @dhp.perturber"),
-        ({"judge_settings": {"scale": (0, 1)}}, "judge_settings: is a dict; must be a dhp.JudgeSettings"),
+        (
+            {"judge_settings": {"scale": (0, 1)}},
+            "judge_settings: is of type dict; must be a dhp.JudgeSettings",
+        ),
     ],
 )
 def test_what_is_of_another_type_is_refused_in_one_line(given: dict[str, Any], message: str) -> None:

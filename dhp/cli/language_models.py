@@ -11,7 +11,7 @@ from dhp.core.plugins import offered
 if TYPE_CHECKING:
     from dhp.llm.estimate import CostEstimate, Estimate
     from dhp.llm.settings import ModelSettings
-    from dhp.report.printout import Part
+    from dhp.report.printout import Part, TextTable
 
 _ASK_NO_MODEL = ("mock", "baseline", "column", "recorded")
 
@@ -48,10 +48,11 @@ def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_mo
 
 
 _WAYS = (
-    ("together", "joint"),
-    ("one by one", "single"),
+    ("in one call", "joint"),
+    ("one call each", "single"),
     ("by probability", "by_probability"),
 )
+_FIGURES = ("calls", "tokens in", "out, at most", "cost, at most", "time")
 
 
 def estimates_shown(estimates: Sequence["Estimate"]) -> "list[Part]":
@@ -73,7 +74,6 @@ def _of_judge(
     from rich.text import Text
 
     from dhp.core.text import printable
-    from dhp.report.printout import TextTable
 
     samples, stored = sum(e.samples for e in parts), sum(e.stored for e in parts)
     title = f"{judge[0]}  ·  {judge[1]}  ·  {', '.join(e.dataset for e in parts)}"
@@ -83,17 +83,16 @@ def _of_judge(
         lines.append(
             f"{controls:.0%} of the ratings are of controls (harmless edits); --no-controls leaves them out"
         )
-    lines.append(f"{samples:,} {what}, {stored:,} of them cached or duplicates; to ask:")
+    free = (
+        f"; {stored:,} need no call: their answers are stored, or the same is asked twice" if stored else ""
+    )
+    lines.append(f"{samples:,} {what}{free}")
     several = samples > sum(e.prompts for e in parts)
-    figures = ("calls", "tokens in", "out, at most", "cost, at most", "time")
     rows = [
-        (way if several or name != "joint" else "as asked", *_cells([getattr(e, name) for e in parts]))
+        (way if several or name != "joint" else "as asked", [getattr(e, name) for e in parts])
         for way, name in (ways if what == "ratings" else ways[:1])
     ]
-    lines += [
-        TextTable("", ("samples" if several else "", *figures), rows, figures),
-        f"time: {parts[0].assumed}",
-    ]
+    lines.append(bills_table("samples" if several else "", rows))
     if calls := sum(e.again.calls for e in parts):
         _, tokens, out, money, _ = _cells([e.again for e in parts])
         cost = "" if money == "–" else f", cost {money}"
@@ -101,13 +100,26 @@ def _of_judge(
             f"answers that cannot be read are asked again, at most {calls:,} calls more "
             f"({tokens} tokens in, {out} out{cost}); --no-ask-again never does"
         )
-    if parts[0].priced:
-        lines.append(f"prices of {parts[0].priced}; --price-in and --price-out say others")
-    elif parts[0].joint.cost is None and not parts[0].in_process:
-        lines.append("no list price of this model is known here; --price-in and --price-out say one")
     if what == "texts":
         lines.append("answers that fail the check are asked again, up to three times each")
-    if not parts[0].exact:
+    return [*lines, *assumptions(parts[0])]
+
+
+def bills_table(heading: str, rows: "Sequence[tuple[str, Sequence[CostEstimate]]]") -> "TextTable":
+    """A row of calls, tokens, cost and time for each label, summed over its estimates."""
+    from dhp.report.printout import TextTable
+
+    return TextTable("", (heading, *_FIGURES), [(label, *_cells(bills)) for label, bills in rows], _FIGURES)
+
+
+def assumptions(estimate: "Estimate") -> list[str]:
+    """What an estimate rests on: speed, prices and the counting of tokens."""
+    lines = [f"time: {estimate.assumed}"]
+    if estimate.priced:
+        lines.append(f"prices of {estimate.priced}; --price-in and --price-out say others")
+    elif estimate.joint.cost is None and not estimate.in_process:
+        lines.append("no list price of this model is known here; --price-in and --price-out say one")
+    if not estimate.exact:
         lines.append("tokens are estimates: a quarter of the bytes")
     return lines
 

@@ -171,10 +171,24 @@ def _run(arguments: Sequence[str], program: str) -> NoReturn:
             sys.exit(2)
         if "extra argument" in message and (option := _repeatable(e, arguments)):
             message += f"; {option} is repeated for each value"
-        _fail(message, 2)
+        _fail(_explained(e) or message, 2)
     except (click.Abort, KeyboardInterrupt):
         _fail("stopped; repeat the command to resume", 3)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _explained(error: click.ClickException) -> str | None:
+    """What to write if an argument is missing, or an option of `dhp benchmark` stands without the command."""
+    if isinstance(error, click.MissingParameter) and error.ctx:
+        return f"{error.format_message().rstrip('.')}; {error.ctx.command_path} --help says more"
+    if isinstance(error, click.NoSuchOption) and error.ctx and error.ctx.command is app:
+        from dhp.cli.benchmark import benchmark
+
+        if any(error.option_name in option.opts for option in benchmark.params):
+            return (
+                f"{error.option_name}: is an option of a command; write dhp benchmark {error.option_name} ..."
+            )
+    return None
 
 
 def _repeatable(error: click.ClickException, arguments: Sequence[str]) -> str | None:

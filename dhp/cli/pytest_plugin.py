@@ -30,14 +30,24 @@ def judge_audit() -> "Callable[..., Results]":
     Raises
     ------
     pytest.fail.Exception
-        With the line of `dhp gate`. Where that is undecided and no proof is required, the line is a warning.
+        With the line of `dhp gate`. If that is undecided and no proof is required, the line is a warning.
     InputError, TypeError
-        For a limit out of range; for a keyword that is none, with the near name.
+        For a limit out of range; for an unknown keyword, with the near name.
     """
     return _audit
 
 
 def _audit(judge: object, dataset: Any = "mini", **options: Any) -> "Results":
+    from dhp.core.errors import DhpError, UnknownKeyword
+
+    __tracebackhide__ = True
+    try:
+        return _audited(judge, dataset, **options)
+    except (DhpError, UnknownKeyword) as e:  # pytest then shows the line of the test, and none of ours
+        raise e.with_traceback(None) from None
+
+
+def _audited(judge: object, dataset: Any, **options: Any) -> "Results":
     from dhp.core.options import check_keywords
     from dhp.run import run
     from dhp.runs.conditions import Gate
@@ -55,5 +65,5 @@ def _audit(judge: object, dataset: Any = "mini", **options: Any) -> "Results":
     if not outcome.passed:
         pytest.fail(outcome.sentence, pytrace=False)
     if outcome.state == "undecided":
-        warnings.warn(outcome.sentence, stacklevel=2)
+        warnings.warn(outcome.sentence, stacklevel=3)
     return results

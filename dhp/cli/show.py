@@ -380,6 +380,13 @@ def _find(name: str) -> tuple[str, str]:
     words = {word: perturber for perturber, word in damage_names().items() if perturber in known}
     name = words.get(name, name)
     if name not in known:
+        if several := [each for each in known if each.startswith(f"{name}/")]:
+            raise InputError(f"'{name}': stands for several; show one of {', '.join(several)}")
+        if Path(name).is_file():
+            raise InputError(
+                f"'{name}': is a file; dhp perturb --dataset {name} --out texts.jsonl shows what is done "
+                "to its texts"
+            )
         near = "".join(f"did you mean '{each}'? " for each in get_close_matches(name, [*known, *words], n=1))
         raise InputError(f"'{name}': unknown name; {near}dhp list shows all names")
     return name, known[name]

@@ -283,7 +283,8 @@ def with_metrics(task: Task, wanted: Metrics) -> Task:
         if isinstance(name, str) and name not in known:
             raise InputError(
                 f"task '{task.task}' has no metric '{name}'; {suggest(name, known)}; a metric of your own "
-                "takes a scale: `scale` 1..5, or `labels` fail,pass"
+                "takes a scale: `scale` 1..5, or `labels` fail,pass; a function names its metrics by what it "
+                f"returns, e.g. {{'{name}': 0.7}}"
             )
     names = [m if isinstance(m, str) else m.name for m in metrics]
     kept = (

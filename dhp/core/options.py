@@ -8,8 +8,8 @@ import inspect
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import Field, dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import wraps
 from numbers import Real
 from pathlib import Path
@@ -23,12 +23,18 @@ S = TypeVar("S")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def check_keywords(function: str, names: Iterable[str], allowed: Iterable[str]) -> None:
-    """Raise `UnknownKeyword` for the first keyword that a function does not take, with the near name."""
+def check_keywords(
+    function: str, names: Iterable[str], allowed: Iterable[str], inner: Mapping[str, str] = {}
+) -> None:
+    """Raise `UnknownKeyword` for the first keyword that a function does not take, with the near name.
+
+    `inner` holds what to write for keywords of the settings records that the function takes.
+    """
     known = list(dict.fromkeys(allowed))
     for name in names:
         if name not in known:
-            raise UnknownKeyword(f"{function}() has no keyword '{name}'; {suggest(name.lower(), known)}")
+            hint = f"write {inner[name]}" if name in inner else suggest(name.lower(), known)
+            raise UnknownKeyword(f"{function}() has no keyword '{name}'; {hint}")
 
 
 def near_keywords(call: F) -> F:
@@ -39,12 +45,25 @@ def near_keywords(call: F) -> F:
     return _checked(call, call.__qualname__.rpartition("<locals>.")[2])
 
 
-def _checked(call: F, name: str) -> F:
+def _inner_keywords(record: object) -> dict[str, str]:
+    """Field of a settings record in the defaults of a record -> how it is written as a keyword."""
+    written: dict[str, str] = {}
+    for field in fields(record) if is_dataclass(record) else ():
+        kind = field.default_factory if isinstance(field.default_factory, type) else type(field.default)
+        if not is_dataclass(kind):
+            continue
+        inner = {each.name: f"{each.name}=..." for each in fields(kind)} | _inner_keywords(kind)
+        name = f"{field.name}=dhp.{kind.__name__}"
+        written = {key: f"{name}({words})" for key, words in inner.items()} | written
+    return written
+
+
+def _checked(call: F, name: str, inner: Mapping[str, str] = {}) -> F:
     known = [each for each in inspect.signature(call).parameters if each not in ("self", "cls")]
 
     @wraps(call)
     def checked(*args: Any, **keywords: Any) -> Any:
-        check_keywords(name, keywords, known)
+        check_keywords(name, keywords, known, inner)
         return call(*args, **keywords)
 
     return checked  # type: ignore[return-value]
@@ -64,7 +83,7 @@ def keywords_of(record: Callable[P, S]) -> Callable[[Callable[[S], R]], Callable
         returned = inspect.signature(function).return_annotation
         signature = inspect.signature(record).replace(return_annotation=returned)
         call.__signature__ = signature  # type: ignore[attr-defined]
-        return near_keywords(call)
+        return _checked(call, function.__name__, _inner_keywords(record))
 
     return decorate
 
@@ -84,7 +103,7 @@ def check_whole(name: str, value: object) -> None:
     else:
         whole = not isinstance(value, bool)
     if not whole:
-        raise InputError(f"`{name}` {value!r}: is a {type(value).__name__}; must be a whole number")
+        raise InputError(f"`{name}` {value!r}: is of type {type(value).__name__}; must be a whole number")
 
 
 _ENDS = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:\.\.+|:|-|–)\s*(-?\d+(?:\.\d+)?)\s*")
@@ -177,7 +196,7 @@ def check_numbers(record: Any, parameter: str = "") -> None:
         if int in kinds:
             check_whole(name, value)
         elif isinstance(value, bool) or not isinstance(value, Real):
-            raise InputError(f"`{name}` {value!r}: is a {type(value).__name__}; must be a number")
+            raise InputError(f"`{name}` {value!r}: is of type {type(value).__name__}; must be a number")
         if fault := known.fault(value):
             raise InputError(f"`{name}` {value:g}: {fault}")
 

@@ -183,7 +183,8 @@ def _protocol(chosen: object) -> Protocol:
         return protocol(chosen)
     if not isinstance(chosen, Protocol):
         raise InputError(
-            f"`protocol` {chosen!r}: is a {type(chosen).__name__}; allowed: a name, a file, dhp.protocol(...)"
+            f"`protocol` {chosen!r}: is of type {type(chosen).__name__}; allowed: a name, a file, "
+            "dhp.protocol(...)"
         )
     return chosen
 

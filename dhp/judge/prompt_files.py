@@ -125,6 +125,14 @@ def check_output_slot(file: PromptFile, columns: Mapping[str, str] = {}) -> None
     known = {**_SLOTS, **columns}
     slots = pieces_of(file.text)[1::2]
     if not any(known.get(_plain(slot)) == "output" for slot in slots):
+        plain = next(
+            (m[2] for m in _SINGLE.finditer(file.text) if known.get(_plain(m[2] or "")) == "output"), ""
+        )
+        if plain:
+            raise InputError(
+                f"{file.path}: {{{plain}}} is plain text there, as the file has slots such as "
+                f"{_written(slots[0], file.text)}; write it as {_written(plain, file.text)}"
+            )
         allowed = [name for name, meaning in known.items() if meaning == "output"]
         raise InputError(
             f"{file.path}: has no slot for the text under judgement, e.g. {{{{Summary}}}}; "
@@ -159,8 +167,8 @@ def _metric_of(file: Path, metrics: Sequence[str]) -> str:
     named = [m for m in metrics if re.match(rf"{re.escape(m)}(?![a-z0-9])", stem)]
     meant = [max(named, key=len)] if named else [m for m in metrics if first and m.startswith(first)]
     if len(meant) != 1:
-        fault = "could be for " + " or ".join(meant) if meant else "tells no metric by its name"
-        raise InputError(f"{file}: {fault}; {suggest(first, metrics)}, given as METRIC={file}")
+        fault = "could be for " + " or ".join(meant) if meant else "its name begins with no metric"
+        raise InputError(f"{file}: {fault}; write METRIC={file}; {suggest(first, metrics)}")
     return meant[0]
 
 
@@ -185,6 +193,12 @@ def pieces_of(text: str) -> tuple[str, ...]:
             pieces += [slot[2], ""]
     pieces[-1] += text[end:]
     return tuple(pieces)
+
+
+def _written(slot: str, text: str) -> str:
+    """A slot in the form that the text has: `{{name}}` or `NAME_HERE`."""
+    has_braces = any(_NAME.fullmatch(name) for name in SLOT.findall(text))
+    return f"{{{{{slot}}}}}" if has_braces else f"{_plain(slot).upper()}_HERE"
 
 
 def _plain(slot: str) -> str:

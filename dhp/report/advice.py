@@ -116,7 +116,8 @@ def _about_reading(results: Sequence[Result]) -> Iterable[Advice]:
 
 
 def _about_constants(results: Sequence[Result]) -> Iterable[Advice]:
-    if blind := [each for each in results if each.blind]:
+    blind = [each for each in results if each.blind]
+    if blind and len(blind) < len(results):  # of a judge that is blind throughout the sentence says so
         yield Advice(f"Check the judge: no score of any text moved{on(blind, results)}.", warns=True)
 
 

@@ -115,8 +115,8 @@ def write_report(
     """
     if not isinstance(run, str | Path | Results | Comparisons):
         raise InputError(
-            f"the report of a {type(run).__name__}: unknown; allowed: the folder of a run, the results of "
-            "dhp.run, what dhp.compare returns"
+            f"dhp.report: no page of an object of type {type(run).__name__}; allowed: the folder of a run, "
+            "the results of dhp.run, what dhp.compare returns"
         )
     if isinstance(run, Comparisons):
         path = _path(out, None)

@@ -103,8 +103,11 @@ class Gate:
         check_allowed(as_list(self.allow))
         check_numbers(self)
         if (self.max_drop is None and self.max_shift is None) != (self.against is None):
+            lone = "max_shift" if self.max_drop is None else "max_drop"
             raise InputError(
-                "`against`: belongs together with `max_drop` or `max_shift`; give both or neither"
+                f"`{lone}`: needs `against`, an earlier run"
+                if self.against is None
+                else "`against`: says what to compare with, and needs `max_drop` or `max_shift`"
             )
         limits = (self.min_detection, self.max_pass, self.max_fail, self.against)
         if all(limit is None for limit in limits) and not self.must_notice:

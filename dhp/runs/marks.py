@@ -18,7 +18,7 @@ def passing(results: Results, most: float) -> Iterator[Finding]:
         mark = _mark(result, "max_pass")
         kinds = [(row.passes, variant_name(row.variant)) for row in result.variants if row.passes]
         for share, name in sorted(kinds, key=lambda kind: -kind[0].share):
-            yield _finding(result, share, most, f"at the mark of {mark.mark} damaged texts pass ({name})")
+            yield _finding(result, share, most, f"at the mark of {mark.mark} texts with {name} pass")
 
 
 def failing(results: Results, most: float) -> Iterator[Finding]:
@@ -34,7 +34,7 @@ def failing(results: Results, most: float) -> Iterator[Finding]:
 def _mark(result: Result, condition: str) -> AtMark:
     if result.pass_mark is None:
         raise InputError(
-            f"`{condition}`: {result_name(result)} has no pass mark; allowed: the same run with `pass_mark`, "
+            f"`{condition}`: {result_name(result)} has no pass mark; repeat the run with `pass_mark`, "
             "which asks no model again"
         )
     return result.pass_mark

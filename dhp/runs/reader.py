@@ -119,6 +119,11 @@ RunSource = str | Path | Results
 def open_run(source: RunSource, name: str) -> Run:
     """A run by its folder, or its results, which messages call `name`; errors as of `read_run`."""
     if not isinstance(source, Results):
+        if not isinstance(source, str | Path):
+            raise InputError(
+                f"{name}: is of type {type(source).__name__}; must be the folder of a run or the results "
+                "of dhp.run"
+            )
         return read_run(source)
     return Run(source.folder or Path(name), source, name)
 

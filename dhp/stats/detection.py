@@ -135,9 +135,11 @@ def detection(
 def outcome_shares(differences: Floats) -> tuple[Floats, Floats, Floats, Ints]:
     """Shares that fell, tied and rose over the first axis, NaN without a pair, and the number of pairs."""
     pairs = (~np.isnan(differences)).sum(axis=0)
-    counts = np.stack([(differences > 0).sum(axis=0), (differences == 0).sum(axis=0)])
-    fell, tied = counts / np.where(pairs > 0, pairs, np.nan)
-    return fell, tied, np.where(pairs > 0, 1 - fell - tied, np.nan), pairs
+    counts = np.stack(
+        [(compared(differences, 0)).sum(axis=0) for compared in (np.greater, np.equal, np.less)]
+    )
+    fell, tied, rose = counts / np.where(pairs > 0, pairs, np.nan)
+    return fell, tied, rose, pairs
 
 
 def detection_influences(differences: Floats) -> Influences:

@@ -154,9 +154,9 @@ def test_a_dry_run_asks_nothing_and_foretells_what_a_run_takes(
         assert not Path("run").exists()
         assert dhp(*benchmark(url)).code == 0
         calls = stats(url)["calls"]
-        assert "165 of them cached" in dhp(*benchmark(url, "--dry-run")).out
-    cells = next(line.split() for line in foretold.out.splitlines() if line.startswith("together"))
-    assert int(cells[1]) == calls == 33
+        assert "; 165 need no call" in dhp(*benchmark(url, "--dry-run")).out
+    cells = next(line.split() for line in foretold.out.splitlines() if line.startswith("in one call"))
+    assert int(cells[3]) == calls == 33
     said = "% of the ratings are of controls (harmless edits); --no-controls leaves them out"
     assert f"\n9{said}\n" in foretold.out, "one of eleven texts of each example"
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)

@@ -114,7 +114,7 @@ def test_the_texts_are_paid_for_once_and_stand_in_the_manifest(
     assert dhp(*command).code == 0
     dry = dhp(*command[:-2], "--dry-run")
     assert dry.code == 0
-    assert "24 texts, 24 of them cached" in " ".join(dry.out.split())
+    assert "24 texts; 24 need no call" in " ".join(dry.out.split())
     assert stats(follower)["calls"] == paid
     other = dhp(*command, "--perturb-steps", "auto")
     assert other.code == 2

@@ -80,8 +80,10 @@ def test_an_unknown_keyword_is_refused_before_the_judge_is_called(
 def test_detection_is_in_per_cent(
     judge_audit: Callable[..., dhp.Results], least: float, message: str
 ) -> None:
-    with pytest.raises(dhp.InputError, match=f"`min_detection` {least}: {message}"):
+    with pytest.raises(dhp.InputError, match=f"`min_detection` {least}: {message}") as refused:
         judge_audit("mock/ideal", "mini/story_cloze", min_detection=least)
+    shown = [entry.path for entry in refused.traceback if not entry.ishidden(refused)]
+    assert shown == [Path(__file__)], "a report shows the test alone"
 
 
 def _plugins() -> set[str]:

@@ -64,10 +64,10 @@ def test_the_longer_of_two_names_is_meant(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("co_detailed.txt", "could be for coherence or consistency; allowed: "),
+        ("co_detailed.txt", "could be for coherence or consistency; write METRIC="),
         ("a.txt", "could be for accuracy or answer_quality"),
-        ("coherance.txt", "tells no metric by its name; did you mean 'coherence'"),
-        ("_coh.txt", "tells no metric by its name"),
+        ("coherance.txt", "its name begins with no metric; write METRIC=.*; did you mean 'coherence'"),
+        ("_coh.txt", "its name begins with no metric"),
     ],
 )
 def test_a_name_that_tells_no_one_metric_is_an_error(tmp_path: Path, name: str, message: str) -> None:
@@ -121,6 +121,22 @@ def test_a_file_must_show_the_text_under_judgement(tmp_path: Path, text: str) ->
         prompts_by_metric(read_files([file]), METRICS)
     assert str(caught.value).startswith(f"{file}: ")
     assert ("did you mean 'summary'" in str(caught.value)) == (text == "{{Sumary}}")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "Read {{it}}. {Summary}",
+            "{Summary} is plain text there, as the file has slots such as {{it}}; write it as {{Summary}}",
+        ),
+        ("Read ARTICLE_HERE and {summary}.", "slots such as ARTICLE_HERE; write it as SUMMARY_HERE"),
+    ],
+)
+def test_a_file_of_two_kinds_of_slots_is_told_which_count(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        prompts_by_metric(read_files([write(tmp_path, "coh.txt", text)]), METRICS)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import re
 from dataclasses import fields
 from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -128,6 +129,25 @@ def test_the_text_of_results_is_one_text_in_a_notebook_too(
     assert results[0].sentence[:60] in text
 
 
+@pytest.mark.parametrize(
+    ("keywords", "advice"),
+    [
+        ({"scale": (0, 1)}, "write judge_settings=dhp.JudgeSettings(scale=...)"),
+        ({"cost": 5}, "write settings=dhp.ModelSettings(limits=dhp.Limits(cost=...))"),
+    ],
+)
+def test_a_keyword_of_the_settings_is_told_where_it_belongs(keywords: dict[str, Any], advice: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(advice)):
+        dhp.run("mock/ideal", "mini/summeval", **keywords)
+
+
+def test_what_is_no_run_is_refused_in_one_line(results: list[Results]) -> None:
+    with pytest.raises(dhp.InputError, match="results 1: is of type list; must be the folder of a run or"):
+        dhp.compare(results)  # type: ignore[arg-type]
+    with pytest.raises(dhp.InputError, match="no page of an object of type list"):
+        dhp.report(results)  # type: ignore[arg-type]
+
+
 def test_an_error_of_input_is_one_line_in_a_notebook(results: list[Results]) -> None:
     with pytest.raises(dhp.InputError) as refused:
         dhp.gate(results[0])
@@ -142,7 +162,7 @@ def test_conditions_have_one_name_everywhere() -> None:
     names = {field.name for field in fields(Gate)}
     assert names <= {parameter.name.removeprefix("conditions_") for parameter in gate_command.params}
     assert names <= set(signature(dhp.gate).parameters)
-    with pytest.raises(dhp.InputError, match="together"):  # reaches the conditions, by these names
+    with pytest.raises(dhp.InputError, match="needs `against`"):  # reaches the conditions, by these names
         _audit("mock/ideal", max_drop=5)
     with pytest.raises(dhp.InputError, match="max_fail"):
         _audit("mock/ideal", max_fail=500)

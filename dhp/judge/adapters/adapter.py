@@ -226,8 +226,8 @@ def adapt(scorer: object, name: str) -> Adapter:
     for recognise in _adapters():
         if adapter := recognise(made):
             return adapter
-    what = f"the class {scorer.__name__}" if isinstance(scorer, type) else f"a {type(scorer).__name__}"
-    raise InputError(f"{name}: is {what}, of an unknown shape; allowed: {SHAPES}")
+    what = f"the class {scorer.__name__}" if isinstance(scorer, type) else f"of type {type(scorer).__name__}"
+    raise InputError(f"{name}: is {what}, which is no judge; allowed: {SHAPES}")
 
 
 def instance(scorer: object, name: str) -> object:

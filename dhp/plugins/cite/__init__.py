@@ -8,7 +8,7 @@ PLUGIN = Plugin(
     commands={
         "cite": (
             "dhp.plugins.cite.command:cite",
-            "Print what to cite for a run or a dataset, in BibTeX.",
+            "Print what to cite for a run, a dataset or a protocol, in BibTeX.",
         )
     },
     functions={"cite": "dhp.plugins.cite.references:cite"},

@@ -9,10 +9,10 @@ from dhp.plugins.cite.references import cite as references
 @click.command(cls=Command)
 @click.argument("source", nargs=-1)
 def cite(source: tuple[str, ...]) -> None:
-    """Print what to cite for a run or a dataset, in BibTeX.
+    """Print what to cite for a run, a dataset or a protocol, in BibTeX.
 
-    SOURCE is the folder of a run or the name of a dataset; without one the benchmark and this program.
-    Bundled examples were written for this project, so they add nothing.
+    SOURCE is the folder of a run, or the name of a dataset or protocol; without it dhp cites the benchmark
+    and this program. Bundled examples were written for this project and add nothing.
 
     Example: dhp cite summeval > references.bib
     """

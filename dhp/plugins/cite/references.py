@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dhp._version import __version__
 from dhp.analysis.results import Results
-from dhp.content.catalog import mini_names, names_of, read_card, read_protocol
+from dhp.content.catalog import DATASETS, mini_names, names_of, read_card, read_protocol
 from dhp.core.errors import InputError, suggest
 from dhp.core.signature import protocol_name
 from dhp.core.specs import Card
@@ -28,12 +28,13 @@ def cite(*sources: str | Path | Results) -> str:
     Parameters
     ----------
     *sources
-        Run folders, results of `dhp.run`, names of datasets; without any the benchmark and the program.
+        Run folders, results of `dhp.run`, names of datasets and protocols; default: the benchmark and the
+        program.
 
     Raises
     ------
     InputError
-        For what is neither a run nor a dataset, with the near name.
+        If a source is neither a run nor the name of a dataset or protocol, with the near name.
     """
     works = {work: why for source in sources for work, why in _works_of(source)}
     software = replace(SOFTWARE, note=f"version {__version__}")
@@ -43,22 +44,30 @@ def cite(*sources: str | Path | Results) -> str:
 
 def _works_of(source: str | Path | Results) -> Iterator[tuple[Work, str]]:
     if not isinstance(source, Results) and not (Path(source) / RESULTS).is_file():
-        if str(source) not in (known := _known_sets()):
+        sets, protocols = _known_sets(), names_of("protocol")
+        if str(source) not in (*sets, *protocols):
             raise InputError(
-                f"{source}: is neither the folder of a run nor a dataset; {suggest(str(source), known)}"
+                f"{source}: is neither the folder of a run, nor a dataset or protocol; "
+                f"{suggest(str(source), [*sets, *protocols])}"
             )
         yield from _of_sets([str(source)])
+        yield from _of_protocols([str(source)])
         return
     results = source if isinstance(source, Results) else read_run(source).results
-    for name in dict.fromkeys(protocol_name(each.protocol) for each in results if each.asked):
-        if name in names_of("protocol"):
-            published = read_protocol(name).published or ""
-            yield from ((work, f"protocol {name}") for title, work in PROTOCOLS.items() if title in published)
+    yield from _of_protocols(protocol_name(each.protocol) for each in results if each.asked)
     yield from _of_sets(each.dataset for each in results)
 
 
+def _of_protocols(names: Iterable[str]) -> Iterator[tuple[Work, str]]:
+    """The works of bundled protocols; prompts of a user's own have none."""
+    for name in dict.fromkeys(names):
+        if name in names_of("protocol"):
+            published = read_protocol(name).published or ""
+            yield from ((work, f"protocol {name}") for title, work in PROTOCOLS.items() if title in published)
+
+
 def _known_sets() -> list[str]:
-    return [*names_of("dataset"), *(f"{_MINI}{name}" for name in names_of("dataset")), *mini_names()]
+    return [*names_of("dataset"), *(f"{_MINI}{name}" for name in DATASETS), *mini_names()]
 
 
 def _of_sets(names: Iterable[str]) -> Iterator[tuple[Work, str]]:

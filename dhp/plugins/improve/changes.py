@@ -22,8 +22,8 @@ from dhp.plugins.improve.wider import wider_metric, wider_text
 
 _CUE = re.compile(r"\n[^\n{}]{0,40}[::][ \t]*\Z")
 """A last line that only asks for the answer, as `Rating:`."""
-_LONGEST = 600
-"""Characters of a sentence that a model wrote."""
+_SHORTEST, _LONGEST = 20, 600
+"""Characters of a sentence that a model wrote; what is shorter, such as `Rating: 8`, is none."""
 
 
 class Change(Spec):
@@ -155,8 +155,10 @@ class JudgePrompt:
 def usable_sentence(answer: str) -> str:
     """The sentence in the answer of a model; raises `Unusable` if it would break a prompt."""
     sentence = " ".join(printable(answer).split()).strip('"“” ')
-    if not sentence or len(sentence) > _LONGEST:
-        raise Unusable("the model wrote no sentence" if not sentence else "the model wrote too long a text")
+    if len(sentence) < _SHORTEST:
+        raise Unusable("the model wrote no sentence")
+    if len(sentence) > _LONGEST:
+        raise Unusable("the model wrote too long a text")
     if pieces_of(f"{{{{x}}}}{sentence}")[1:] != ("x", sentence) or set("{}") & set(sentence):
         raise Unusable("the model wrote a text with braces")
     return sentence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.analysis.config import AnalysisConfig
-from dhp.cli.language_models import check_filler, estimates_shown
+from dhp.cli.language_models import check_filler
 from dhp.cli.options import Command, config_option, settings
 from dhp.cli.output import say
 from dhp.cli.protocol_options import (
@@ -72,14 +72,13 @@ def improve(
     Example: dhp improve --model openai/NAME --dataset mine.csv --prompt-file prompt.txt --metric tone
     """
     from dhp.plugins.improve.trials import Trials, estimates
-    from dhp.plugins.improve.words import confirmed_lines, heading, lines, total, written
+    from dhp.plugins.improve.words import confirmed_lines, heading, lines, planned, written
 
     _check(model, dataset, protocol, changes)
     check_filler(settings, (model,), dry_run=dry_run)
     asked = _asked(model, dataset, protocol[0], seed, Path(out), choice, criteria, changes, settings)
     if dry_run:
-        priced = estimates(asked)
-        say(*estimates_shown(priced), "", total(priced))
+        say(*planned(estimates(asked)))
         return
 
     trials = Trials(asked, say, progress=True)
@@ -98,10 +97,10 @@ def _check(model: str, dataset: Sequence[str], protocol: Sequence[str], changes:
             f"{', '.join(f'{each}NAME' for each in known)}"
         )
     if not changes.prompt_files:
-        raise InputError("`prompt_files`: is missing; name the prompt that is to be improved")
+        raise InputError("`prompt_files`: is missing; name the prompt to improve")
     for name, value in (("dataset", dataset), ("protocol", protocol)):
         if len(value) > 1:
-            raise InputError(f"`{name}`: {len(value)} are given; a prompt is improved for one at a time")
+            raise InputError(f"`{name}`: there are {len(value)}; a prompt is improved for one at a time")
 
 
 def _asked(
@@ -116,7 +115,7 @@ def _asked(
     settings: ModelSettings,
 ) -> "Asked":
     from dhp.content.catalog import override, with_metrics
-    from dhp.judge.prompt_files import prompt_versions, read_files
+    from dhp.judge.prompt_files import prompt_versions, prompts_by_metric, read_files
     from dhp.perturb.builder import found_datasets, with_own_task
     from dhp.plugins.improve.changes import JudgePrompt
     from dhp.plugins.improve.trials import ORIGINAL, Asked, sharing
@@ -127,14 +126,15 @@ def _asked(
     metrics = criteria.chosen([model])
     one_prompt = len(metrics) == 1 or way.answer == "json"
     if len(prompt_versions(changes.prompt_files, one_prompt=one_prompt)) > 1:
-        raise InputError("`prompt_files`: are versions of a prompt; one is improved at a time")
+        raise InputError("`prompt_files`: names several versions of a prompt; one is improved at a time")
     sets, _ = found_datasets(list(dataset) or None, with_own_task(list(dataset), choice, metrics), seed)
     if len(sets) > 1:
         names = ", ".join(each.name for each in sets)
         raise InputError(f"`dataset`: a prompt is improved on one set of texts; allowed: one of {names}")
     task = with_metrics(sets[0].task, metrics)
-    prompt = JudgePrompt(
-        read_files(changes.prompt_files), override(way, protocol=ORIGINAL), tuple(task.metrics)
-    )
+    files = read_files(changes.prompt_files)
+    if way.answer != "json":
+        prompts_by_metric(files, task.metric_names, task.columns)
+    prompt = JudgePrompt(files, override(way, protocol=ORIGINAL), tuple(task.metrics))
     kept = {"perturbers": choice.perturbers, "controls": choice.controls, "analysis": AnalysisConfig()}
     return Asked(model, prompt, sets[0], kept, sharing(settings), seed, out)

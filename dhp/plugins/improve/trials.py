@@ -296,7 +296,7 @@ def _estimates(asked: Asked) -> list[Estimate]:
     def taken(name: str, prompt: JudgePrompt, ids: Sequence[str]) -> Iterator[Estimate]:
         keywords = asked.keywords(name, prompt)
         for each in estimate(asked.model, asked.part(ids), progress=False, **keywords):
-            yield replace(each, protocol=name)
+            yield replace(each, protocol=_label(name))
 
     pending = [*taken(ORIGINAL, asked.original, halves[0] + halves[1])]
     changed = {name: [*taken(name, prompt, halves[0])] for name, prompt in prompts.items()}
@@ -304,8 +304,12 @@ def _estimates(asked: Asked) -> list[Estimate]:
     if changed:
         dearest = max(changed, key=lambda name: sum(map(_tokens, changed[name])))
         confirming = taken(dearest, prompts[dearest], halves[1])
-        pending += [replace(each, protocol=f"{dearest}, to confirm") for each in confirming]
+        pending += [replace(each, protocol=f"{each.protocol}, to confirm") for each in confirming]
     return pending
+
+
+def _label(name: str) -> str:
+    return "the prompt as it is" if name == ORIGINAL else change_of(name).label
 
 
 def _tokens(each: Estimate) -> float:

@@ -6,12 +6,14 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from dhp.cli.language_models import assumptions, bills_table
 from dhp.content.catalog import variant_name
 from dhp.core.files import write_lines
-from dhp.llm.estimate import Estimate
+from dhp.llm.estimate import CostEstimate, Estimate
 from dhp.plugins.improve.changes import JudgePrompt
 from dhp.plugins.improve.race import Gain
 from dhp.plugins.improve.trials import ORIGINAL, Outcome, Trials, change_of
+from dhp.report.printout import Part
 
 _OPTIONS = {
     "answer": "answer",
@@ -32,12 +34,18 @@ def heading(trials: Trials) -> str:
     return f"{trials.asked.model} on {name}: {first} texts to choose a change by, {second} to confirm it"
 
 
-def total(estimates: Sequence[Estimate]) -> str:
-    """What all of it takes at most."""
-    ways = [each.single if each.one_by_one else each.joint for each in estimates]
-    calls = sum(way.calls for way in ways)
-    tokens = sum(way.prompt_tokens + way.completion_tokens for way in ways)
-    costs = [way.cost for way in ways if way.cost is not None]
+def planned(estimates: Sequence[Estimate]) -> list[Part]:
+    """What each change takes at most, a row each, what that rests on, and all of it together."""
+    bills = [(each.protocol, [each.single if each.one_by_one else each.joint]) for each in estimates]
+    first = estimates[0]
+    table = bills_table(f"{first.model} on {first.dataset}", bills)
+    return [table, *assumptions(first), "", _total([bill for _, (bill,) in bills])]
+
+
+def _total(bills: Sequence[CostEstimate]) -> str:
+    calls = sum(bill.calls for bill in bills)
+    tokens = sum(bill.prompt_tokens + bill.completion_tokens for bill in bills)
+    costs = [bill.cost for bill in bills if bill.cost is not None]
     money = f", cost {sum(costs):,.2f}" if costs else ""
     return (
         f"all together: {calls:,} calls, {tokens:,.0f} tokens{money}, at most: changes that lose are dropped "

@@ -85,8 +85,11 @@ def _analyses(
 
     sources = {"RUN...": bool(runs), "--detection": detection is not None, "--model": model is not None}
     if sum(sources.values()) != 1:
-        both = " and ".join(name for name, is_named in sources.items() if is_named) or "none"
-        raise InputError(f"power: {both} given; allowed: one of {', '.join(sources)}")
+        named = [name for name, is_named in sources.items() if is_named]
+        fault = (
+            f"{' and '.join(named)} contradict each other" if named else "what is to be simulated is missing"
+        )
+        raise InputError(f"power: {fault}; give one of {', '.join(sources)}")
     allowed = {"--detection": ("metrics", "correlation", "tied"), "--model": ("metrics",), "RUN...": ()}
     (source,) = (name for name, is_named in sources.items() if is_named)
     if surplus := [name for name in settings if name not in allowed[source]]:

@@ -375,7 +375,7 @@ def test_judges_are_found_by_name(folder: Path, name: str) -> None:
         ("python:own_judge:judge", "cannot be imported (ModuleNotFoundError: No module named 'own_judge')"),
         ("python:none.py:judge", "no file none.py; allowed: python:FILE.py:OBJECT"),
         ("python:broken.py:x", "cannot be imported (ModuleNotFoundError: No module named 'nothing_of"),
-        ("python:own_judges.py:number", "is a int, of an unknown shape; allowed: a function f("),
+        ("python:own_judges.py:number", "is of type int, which is no judge; allowed: a function f("),
         ("python:", "must have the form python:MODULE:OBJECT, python:FILE.py:OBJECT"),
         ("python::judge", "must have the form python:MODULE:OBJECT, python:FILE.py:OBJECT"),
         ("python:nobody", "no entry point of that name in the group dhp.judges"),

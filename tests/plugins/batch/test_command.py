@@ -85,10 +85,10 @@ def test_the_dry_run_counts_a_request_a_sample_where_there_is_no_n(
 ) -> None:
     monkeypatch.setattr("dhp.plugins.batch.providers.check_provider", lambda name: None)
     way = "benchmark --dataset mini/answer_equivalence --n 2 --model openai/m --dry-run".split()
-    assert "together" in dhp(*way, "--batch", "openai").out
+    assert "in one call" in dhp(*way, "--batch", "openai").out
     shown = dhp(*way, "--batch", "anthropic").out
-    assert "together" not in shown
-    assert "one by one" in shown
+    assert "in one call" not in shown
+    assert "one call each" in shown
 
 
 def test_at_anthropic_each_sample_is_counted_as_a_call(dhp: Run, tmp_path: Path) -> None:
@@ -104,9 +104,9 @@ def test_at_anthropic_each_sample_is_counted_as_a_call(dhp: Run, tmp_path: Path)
         (("evaluate", "--answers", "m=answers.json"), 3 * 4),
     ):
         there = dhp(*way, *sampled, *claude).out
-        assert re.search(rf"^one by one +{5 * calls} ", there, re.M)
-        assert "together" not in there
-        assert re.search(rf"^together +{calls} ", dhp(*way, *sampled, "--model", "openai/m").out, re.M)
+        assert re.search(rf"^one call each +{5 * calls} ", there, re.M)
+        assert "in one call" not in there
+        assert re.search(rf"^in one call +{calls} ", dhp(*way, *sampled, "--model", "openai/m").out, re.M)
 
 
 def test_discernment_of_an_evaluation_takes_no_batches(dhp: Run) -> None:

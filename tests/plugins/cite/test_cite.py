@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import yaml
 
 import dhp
@@ -54,6 +55,13 @@ def test_every_published_protocol_has_its_paper() -> None:
         assert {*named, "fabbri2021summeval", BENCHMARK.key, SOFTWARE.key} == set(found)
 
 
+def test_a_protocol_is_cited_by_its_name() -> None:
+    assert "liu2023geval" in entries(cite("g-eval-prob"))
+    with pytest.raises(dhp.InputError, match="did you mean 'g-eval-prob'") as refused:
+        cite("g-eval-probs")
+    assert "mini/bump" not in str(refused.value), "only what is bundled has this name"
+
+
 def test_a_run_on_bundled_texts_cites_benchmark_and_program(tmp_path: Path) -> None:
     found = dhp.run("mock/ideal", "mini/summeval", n=5, progress=False)
     assert set(entries(cite(found))) == {BENCHMARK.key, SOFTWARE.key}
@@ -75,5 +83,5 @@ def test_what_bibtex_would_take_for_markup_is_escaped() -> None:
 def test_an_unknown_name_is_refused_with_the_near_one(dhp: Run) -> None:
     done = dhp("cite", "sumeval")
     assert done.code == 2
-    assert "neither the folder of a run nor a dataset; did you mean 'summeval'?" in done.err
+    assert "neither the folder of a run, nor a dataset or protocol; did you mean 'summeval'?" in done.err
     assert "@inproceedings{wang2025dhp," in dhp("cite").out

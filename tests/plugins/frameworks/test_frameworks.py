@@ -256,7 +256,7 @@ def test_shapes_are_told_apart_without_their_packages() -> None:
 
     assert shape(Scorer()) == ("function", "score")
     for wrong in (3, object(), Candidate("a", "original", "text", "")):
-        with pytest.raises(InputError, match="of an unknown shape; allowed: a function"):
+        with pytest.raises(InputError, match="which is no judge; allowed: a function"):
             adapt(wrong, "judge")
 
 

@@ -129,4 +129,10 @@ def test_a_sentence_of_a_model_cannot_break_a_prompt() -> None:
     for answer in ("", "Look at {source}.", "Look. " * 200):
         with pytest.raises(Unusable):
             usable_sentence(answer)
-    assert "\x1b" not in usable_sentence("Look for \x1b[31mred.")
+    assert "\x1b" not in usable_sentence("Look for words in \x1b[31mred.")
+
+
+@pytest.mark.parametrize("answer", ["Rating: 8", "8 out of 10.", "coherence: 4"])
+def test_a_rating_is_no_sentence(answer: str) -> None:
+    with pytest.raises(Unusable, match="the model wrote no sentence"):
+        usable_sentence(answer)

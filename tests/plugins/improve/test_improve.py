@@ -90,6 +90,8 @@ def test_a_dry_run_asks_nothing_and_sums_up(tickets: Run) -> None:
         assert not [call for call in server.calls if call.method == "POST"]
     assert not Path("runs").exists()
     assert re.search(r"all together: [\d,]+ calls, [\d,]+ tokens, cost [\d.]+, at most", done.out)
+    assert re.search(r"^reason first +[\d,]+ +", done.out, re.MULTILINE)  # a row each, not a block
+    assert done.out.count("tokens are estimates") == 1
 
 
 def test_a_folder_of_another_prompt_is_refused_before_anything_is_asked(tickets: Run) -> None:
@@ -127,6 +129,7 @@ def test_a_server_that_refuses_ends_the_command(tickets: Run) -> None:
         ("--n 6", "6 examples, 3 to choose a change by and 3 to confirm it; allowed: 10 or more each"),
         ("--model baseline/surface", "--model baseline/surface: has no prompt that could be changed"),
         ("--prompt-file promt.txt", "promt.txt: does not exist"),
+        ("--metric clarity", "prompt.txt: its name begins with no metric; write METRIC=prompt.txt"),
         ("--dataset mini", "--dataset"),
         ("--protocol swap", "--protocol"),
     ],
