@@ -76,7 +76,7 @@ class JudgesSpec:
 
     def judges(self, context: RequestContext) -> list[Judge]:
         """The judges that are named."""
-        return find_judges(
+        judges = find_judges(
             self.model,
             self.protocol,
             self.settings,
@@ -84,9 +84,9 @@ class JudgesSpec:
             prompt_files=self.prompt_files,
             seed=self.seed,
             judge_settings=self.judge_settings,
-            by_metric=bool(self.metrics),
             one_metric=len(as_list(self.metrics)) == 1,
         )
+        return [judge.for_benchmark(by_metric=bool(self.metrics)) for judge in judges]
 
 
 @dataclass(frozen=True)
@@ -440,7 +440,7 @@ def _judged(
     model = judge.cached_model
     before, calls = (replace(model.usage), len(model.call_seconds)) if model else (None, 0)
     config = spec.config(part.dataset.task, part.variants)
-    if judge.pairwise:
+    if judge.compare:
         config = replace(config, statistics="sign-flip")
     data, texts = part.dataset, part.candidates()
     asked = judge.asked_about(texts)
@@ -469,7 +469,7 @@ def _judged(
         )
     if model:
         result = replace(result, priced=model.prices[1], latency=latency(model.call_seconds[calls:]))
-    return of_comparisons(result) if judge.pairwise else result, ratings
+    return of_comparisons(result) if judge.compare else result, ratings
 
 
 def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:
@@ -482,7 +482,7 @@ def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:
 def pointwise_only(judges: Sequence[Judge]) -> Sequence[Judge]:
     """The judges; raises `InputError` for one that compares texts with an original, if there is none."""
     for judge in judges:
-        if judge.pairwise:
+        if judge.compare:
             name = protocol_name(judge.protocol)
             raise InputError(f"`protocol` {name}: needs originals; allowed: pointwise protocols")
     return judges

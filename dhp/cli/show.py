@@ -24,7 +24,6 @@ from dhp.report.printout import Part, TextTable
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from dhp.core.protocol_spec import Protocol
     from dhp.core.records import Candidate
     from dhp.core.specs import Card, Metric, Task, Weights
 
@@ -106,7 +105,10 @@ _APART = ("parts", "published", "ours")
 
 
 def _protocol(asked: ShowRequest) -> Iterator[Part]:
-    """A protocol and its prompts for one text; of several datasets that of the first."""
+    """A protocol and its prompts for one text, or for a text behind its original, of the first dataset."""
+    from dhp.judge.factory import request_builder
+    from dhp.judge.pairs import ORDERS, OVERALL, Pair
+
     protocol, metrics = asked.changes.changed(asked.name), asked.criteria.chosen(())
     task, texts = _candidates(asked, metrics)
     example = texts[0].example if asked.example is None else asked.example
@@ -116,31 +118,24 @@ def _protocol(asked: ShowRequest) -> Iterator[Part]:
     shown = [c for c in here if c.variant == asked.variant]
     for key, value in protocol.settings(*_APART).items():
         yield f"# {key}: {value}"
-    if protocol.pairwise:
-        names = [metric if isinstance(metric, str) else metric.name for metric in metrics]
-        yield from _pairwise_prompts(protocol, here[0], shown[0], task, names)
-    else:
-        yield from _pointwise_prompts(protocol, shown, task, asked.changes.prompt_files)
-
-
-def _pointwise_prompts(
-    protocol: "Protocol", shown: "Sequence[Candidate]", task: "Task", prompt_files: Sequence[str]
-) -> Iterator[Part]:
-    from dhp.judge.factory import request_builder
-
     for key, source in (("the paper's", protocol.published), ("ours", protocol.ours)):
         if source:
             yield f"# {key}: {source}"
     if protocol.changed:
         yield f"# changed by options: {', '.join(sorted(protocol.changed))}"
-    asked = request_builder(protocol, prompt_files=prompt_files)
-    requests = list(asked.requests(shown, task))
+    builder = request_builder(protocol, prompt_files=asked.changes.prompt_files)
+    if protocol.pairwise:
+        names = [metric if isinstance(metric, str) else metric.name for metric in metrics]
+        both = builder.pair_requests([Pair(here[0], shown[0])], task, names or (OVERALL,))
+        requests = list(both)[:: len(ORDERS)]  # the same in both orders
+    else:
+        requests = [*builder.requests(shown, task)]
     if protocol.steps == "auto":
-        requests = [*asked.steps_requests(task), *requests]
+        requests = [*builder.steps_requests(task), *requests]
         yield "# the written steps stand below where those will stand that the model writes"
     for request in requests:
         yield from ("", f"# ---- {request.place}, samples {', '.join(map(str, request.samples))}")
-        yield from _unwrapped(request.prompt)
+        yield from _unwrapped(request.text)
 
 
 def _unwrapped(prompt: str) -> "Iterator[Text]":
@@ -172,30 +167,6 @@ def _candidates(asked: ShowRequest, metrics: "Sequence[str | Metric]") -> "tuple
     part, *_ = build_texts(first, choice, asked.seed, settings, settings.context(), dry=True)
     part = part.judged_by(metrics)
     return part.dataset.task, part.candidates()
-
-
-def _pairwise_prompts(
-    protocol: "Protocol",
-    original: "Candidate",
-    other: "Candidate",
-    task: "Task",
-    metrics: Sequence[str],
-) -> Iterator[Part]:
-    """The prompts that show a text behind its original; they are sent in the other order, too."""
-    from dhp.content.catalog import read_wording
-    from dhp.judge.pairs import OVERALL, Pair
-    from dhp.judge.requests import Prompts
-
-    wording = read_wording(protocol.language, pairwise=True)
-    writer = Prompts(protocol, wording, task.in_language(protocol.language))
-    for metric in metrics or (OVERALL,):
-        yield from (
-            "",
-            f"# ---- example '{original.example}', original before '{other.variant}', by {metric}",
-        )
-        yield from _unwrapped(
-            f"{writer.system}\n\n{writer.pair_prompt(Pair(original, other), metric)}".strip()
-        )
 
 
 Row = tuple[str, ...]

@@ -9,6 +9,8 @@ from dhp.core.errors import InputError
 
 MUST_AGREE = ("dataset", "n", "suite", "method", "metrics", "weights", "statistics", "protocol")
 """The parts in which results must agree if a comparison of their figures is to mean something."""
+PAIRWISE = "pairwise:"
+"""Beginning of the name of a protocol under which texts are compared with their originals."""
 
 
 def protocol_name(protocol: str) -> str:

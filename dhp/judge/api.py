@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from dhp.core.errors import InputError, one_of, unique
 from dhp.core.records import Candidate, Rating
+from dhp.core.signature import PAIRWISE
 from dhp.core.specs import Metric, Scale, Task
+from dhp.judge.pairs import OVERALL, Pair, PairVerdict, beside_originals, comparing_task, two_order_ratings
 
 if TYPE_CHECKING:
     from dhp.llm.cached_model import CachedModel
@@ -24,9 +27,11 @@ FIRST = 40
 
 
 class Judge:
-    """A model under a protocol, or what else rates texts. Subclasses override `rate` and what else they need.
+    """A model under a protocol, or what else rates texts.
 
-    Where judges are taken, so is any other object with `model`, `protocol` and `rate`.
+    It is shown one text at a time, or with `compare` a degraded text together with its original. Subclasses
+    override `rate`, those that compare `verdicts`, and what else they need. Where judges are taken, so is any
+    other object with `model`, `protocol` and `rate`.
     """
 
     model: str
@@ -39,8 +44,12 @@ class Judge:
     """Other settings that its ratings depend on, for the manifest; JSON."""
     cached_model: "CachedModel | None" = None
     """The language model that it asks, with what that has cost; None if it asks none."""
-    pairwise: bool = False
-    """Whether its scores say how it compares a text with the original, from -1 to 1, not what it is worth."""
+    compare: bool = False
+    """Whether its scores say how a text compares with the original, from -1 to 1, not what it is worth."""
+    by_metric: bool = False
+    """Whether it compares by each metric of the task; else as a whole."""
+    answers: int = 1
+    """Verdicts on a pair by a metric in each order; the majority counts."""
     auto_steps: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
     """Task -> metric -> evaluation steps that the language model wrote."""
 
@@ -48,9 +57,22 @@ class Judge:
         """Ratings of every candidate on every metric of the task, in any order.
 
         The score of a candidate depends on its text, source and fields (and the sources of the whole
-        dataset), never on another candidate's text. What a judge leaves unrated counts as failed.
+        dataset), never on another candidate's text; with `compare` also on the original, by the verdicts in
+        both orders. What a judge leaves unrated counts as failed.
 
         Called once a dataset, or several times if there are very many texts, each time with other examples.
+        """
+        if not self.compare:
+            raise NotImplementedError
+        verdicts = self.verdicts(beside_originals(candidates), task, task.metric_names)
+        return two_order_ratings(candidates, task, verdicts, self.answers)
+
+    def verdicts(
+        self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str] = (OVERALL,)
+    ) -> Iterator[PairVerdict]:
+        """Which text of each pair is better by each metric: `answers` verdicts in each order, unsorted.
+
+        Final words on verdicts that contradict each other may come on top.
         """
         raise NotImplementedError
 
@@ -64,7 +86,17 @@ class Judge:
 
         A judge that cannot tell them beforehand may rate some of the texts that it will be given.
         """
-        return task
+        return comparing_task(task, by_metric=self.by_metric) if self.compare else task
+
+    def for_benchmark(self, *, by_metric: bool) -> "Judge":
+        """The same judge with the name and settings that it has in the benchmark, if it compares."""
+        if not self.compare or self.protocol.startswith(PAIRWISE):
+            return self
+        judge = copy(self)
+        judge.by_metric = by_metric
+        judge.protocol = f"{PAIRWISE}{self.protocol if self.protocol != 'none' else 'compared'}"
+        judge.settings = {**self.settings, "by_metric": by_metric}
+        return judge
 
     def with_token_limit(self, texts: Sequence[tuple[Sequence[Candidate], Task]], run: str = "") -> "Judge":
         """The judge with the token limit that its answers need.
@@ -111,6 +143,7 @@ class _OtherJudge(Judge):
         self.protocol = judge.protocol
         self.samples = getattr(judge, "samples", 1)
         self.settings = getattr(judge, "settings", _NOTHING)
+        self.compare = getattr(judge, "compare", False)
         self._judge = judge
 
     def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
@@ -126,7 +159,7 @@ def as_judge(judge: object) -> Judge:
     """A judge as a `Judge`.
 
     That is a `Judge`, or any object with texts `model` and `protocol` and a method `rate`, whose `samples`,
-    `settings` and `prepare` count where it has them; `InputError` for others.
+    `settings`, `compare` and `prepare` count where it has them; `InputError` for others.
     """
     if not is_judge(judge):
         raise InputError(

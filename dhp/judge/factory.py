@@ -27,13 +27,13 @@ from dhp.judge.adapters.scorer import ObjectJudge, object_judge
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge, as_judge, is_judge
 from dhp.judge.judges.column import column_judge
+from dhp.judge.judges.compared import ComparedRatings
 from dhp.judge.judges.judgements import RECORDED, recorded_judges
-from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
-from dhp.judge.judges.mock import ConstantJudge, RandomJudge, mock_judge
+from dhp.judge.judges.llm import LlmJudge
+from dhp.judge.judges.mock import AlwaysFirst, ConstantJudge, RandomJudge, mock_judge
 from dhp.judge.judges.recorded import RecordedJudge
 from dhp.judge.judges.surface import SurfaceJudge
-from dhp.judge.pairs import AlwaysFirst, ComparedRatings, PairwiseJudge
-from dhp.judge.prompt_files import PairPromptFile, PromptFiles, prompt_versions, read_files
+from dhp.judge.prompt_files import PromptFiles, prompt_versions, read_files
 from dhp.judge.requests import RequestBuilder
 from dhp.llm.api import Client, providers
 from dhp.llm.cached_model import CachedModel, RequestContext
@@ -62,10 +62,14 @@ def _baseline(model: str, seed: int) -> Judge:
     return _BASELINES[model](seed)
 
 
+def _mock(model: str, seed: int) -> Judge:
+    return AlwaysFirst() if model == AlwaysFirst.model else mock_judge(model, seed)
+
+
 _FINDERS: dict[str, Callable[[str, int], Judge]] = {
     "baseline": _baseline,
     "column": column_judge,
-    "mock": mock_judge,
+    "mock": _mock,
     "replay": lambda model, seed: RecordedJudge(model),
 }
 
@@ -88,15 +92,14 @@ def find_judges(
     prompt_files: PromptFiles = (),
     seed: int = 0,
     judge_settings: JudgeSettings = JudgeSettings(),
-    by_metric: bool = False,
     one_metric: bool = False,
 ) -> list[Judge]:
     """The judges: each language model under each protocol with each prompt, other judges once.
 
-    Several folders of prompts are versions, each for a judge of its own; with `one_metric`, by which judges
-    rate alone, several prompt files are versions, too. With `by_metric` pairwise judges compare by each
-    metric, else as a whole. Raises `InputError` for an unknown name, an object that is not a judge, or the
-    same judge twice.
+    Under a pairwise protocol judges compare; of those that rate texts alone the ratings are compared. Several
+    folders of prompts are versions, each for a judge of its own; with `one_metric`, by which judges rate
+    alone, several prompt files are versions, too. Raises `InputError` for an unknown name, an object that is
+    not a judge, or the same judge twice.
     """
     chosen = sorted(map(_protocol, as_list(protocols)), key=lambda each: each.pairwise)
     pointwise = any(not each.pairwise for each in chosen)
@@ -107,20 +110,13 @@ def find_judges(
             asked = _cached_model(entry, settings, context)
             sent = seed if settings.send_seed else None
             builders = [b for each in chosen for b in _builders(each, prompt_files, sent, one_metric)]
-            builders = [replace(builder, body=settings.body) for builder in builders]
-            judges += [LlmJudge(asked, each) for each in builders if not each.protocol.pairwise]
-            compared: list[PairwiseJudge] = [
-                LlmPairwiseJudge(asked, each) for each in builders if each.protocol.pairwise
-            ]
-        elif entry == AlwaysFirst.model and chosen[-1].pairwise:
-            compared = [AlwaysFirst()]
+            judges += [LlmJudge(asked, replace(builder, body=settings.body)) for builder in builders]
         else:  # asks no model: once for all protocols of a kind
             others = _other_judges(entry, seed, judge_settings, context)
             settings_count |= any(isinstance(judge, ObjectJudge) for judge in others)
-            judges += [judge for judge in others if pointwise or judge.pairwise]
-            rating = [judge for judge in others if not judge.pairwise]
-            compared = [ComparedRatings(judge) for judge in rating] if chosen[-1].pairwise else []
-        judges += [judge.for_benchmark(by_metric=by_metric) for judge in compared]
+            judges += [judge for judge in others if pointwise or judge.compare]
+            if chosen[-1].pairwise:
+                judges += [ComparedRatings(judge) for judge in others if not judge.compare]
     if not settings_count:
         raise InputError(
             "`judge_settings`: are for functions and scorers, python:MODULE:OBJECT; none is given"
@@ -141,41 +137,13 @@ def _builders(
     return [request_builder(protocol, prompt_files=files, seed=seed) for files in versions]
 
 
-def find_pairwise_judge(
-    model: str,
-    protocol: Protocol,
-    settings: ModelSettings,
-    context: RequestContext,
-    *,
-    prompt_file: PairPromptFile | None = None,
-    seed: int = 0,
-) -> PairwiseJudge:
-    """The judge of that name that compares texts with each other.
-
-    `mock/first` always prefers the text shown first, a language model is asked under `protocol`, and of any
-    other judge the ratings of the two texts are compared. Raises `InputError` for an unknown name.
-    """
-    if model == AlwaysFirst.model:
-        return AlwaysFirst()
-    if model.startswith(RECORDED):
-        raise InputError(
-            f"model '{model}': compares no further texts; its comparisons: dhp battle --recorded"
-        )
-    if not _asks_a_model(model):
-        (judge,) = _other_judges(model, seed, JudgeSettings(), context)
-        return ComparedRatings(judge)
-    builder = request_builder(protocol, seed=seed if settings.send_seed else None)
-    builder = replace(builder, pair_prompt_file=prompt_file, body=settings.body)
-    return LlmPairwiseJudge(_cached_model(model, settings, context), builder)
-
-
 def _check_judges(judges: Sequence[Judge]) -> None:
     """Raise `InputError` for no judge, and for a duplicate judge."""
-    names = [(judge.model, judge.protocol) for judge in judges]
+    names = [(judge.model, judge.protocol, judge.compare) for judge in judges]
     if not judges:
         raise InputError("no model is given; name at least one")
-    if repeated := [model for model, protocol in names if names.count((model, protocol)) > 1]:
-        raise InputError(f"model '{repeated[0]}' is given twice in one protocol; give each one once")
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"model '{repeated[0][0]}' is given twice in one protocol; give each one once")
 
 
 def _protocol(chosen: object) -> Protocol:
@@ -256,7 +224,7 @@ def llm_judge(
         For a name that is not a language model's, or a protocol that compares two texts.
     """
     judges = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt_files, seed=seed)
-    if len(judges) != 1 or not isinstance(judges[0], LlmJudge):
+    if len(judges) != 1 or not isinstance(judges[0], LlmJudge) or judges[0].compare:
         raise InputError(f"model '{model}': is not a language model under a protocol that rates one text")
     return judges[0]
 
@@ -266,12 +234,12 @@ def request_builder(
 ) -> RequestBuilder:
     """A protocol with the texts that it names; raises `InputError` for one that cannot be had."""
     wording = read_wording(protocol.language, pairwise=protocol.pairwise)
-    if protocol.pairwise:
-        return RequestBuilder(protocol, wording, seed=seed)
-    if FORMS[protocol.answer].own_prompt and not prompt_files:
-        raise InputError("`answer` json: needs a prompt of your own that asks for it, by `prompt_files`")
     bundled = Path(protocol.origin).is_relative_to(content_folder("protocols"))
     limit_given = "max_tokens" in protocol.changed or not bundled
+    if protocol.pairwise:
+        return RequestBuilder(protocol, wording, seed=seed, limit_given=limit_given)
+    if FORMS[protocol.answer].own_prompt and not prompt_files:
+        raise InputError("`answer` json: needs a prompt of your own that asks for it, by `prompt_files`")
     if prompt_files and "max_tokens" not in protocol.changed and protocol.max_tokens < _FILE_TOKENS:
         protocol = override(protocol, max_tokens=_FILE_TOKENS)
     if prompt_files and (protocol.answer not in FILE_FORMS or protocol.steps == "auto"):

@@ -12,7 +12,6 @@ from dhp.core.options import as_list
 from dhp.core.records import Candidate
 from dhp.core.specs import Scale, Task
 from dhp.core.text import SLOT, join_slots
-from dhp.judge.pairs import OVERALL, Pair
 
 _SLOTS: Mapping[str, str] = {
     **dict.fromkeys("document source article fact context passage paragraph story".split(), "source"),
@@ -259,37 +258,3 @@ class FilePrompts:
                 place = f"example '{candidate.example}'"
                 raise InputError(f"{place}: has no '{needed}', which the prompt file for '{metric}' asks for")
         return join_slots(pieces, texts)
-
-
-class PairPromptFile:
-    """A prompt file about two texts, as it is: nothing is fenced.
-
-    The template has the slots `{question}`, `{answer_1}`, `{answer_2}` and `{prompt}`, which is the request;
-    other braces are text.
-    """
-
-    _SLOT = re.compile(r"\{(question|answer_1|answer_2|prompt)\}")
-
-    def __init__(self, system: str, template: str, request: str) -> None:
-        self.system = system
-        self._template = template
-        self._request = request
-
-    @property
-    def texts(self) -> tuple[str, str, str]:
-        """All that it is made of."""
-        return self.system, self._template, self._request
-
-    def pair_prompt(self, pair: Pair, metric: str, verdicts: Sequence[str] = ()) -> str:
-        """As of `Prompts`. Raises `InputError` for a metric, or verdicts that contradict each other."""
-        if metric != OVERALL or verdicts:
-            raise InputError(
-                "a battle prompt file compares texts as a whole; allowed: a protocol like battle"
-            )
-        texts = {
-            "question": pair.first.source,
-            "answer_1": pair.first.text,
-            "answer_2": pair.second.text,
-            "prompt": self._request,
-        }
-        return self._SLOT.sub(lambda slot: texts[slot[1]], self._template)

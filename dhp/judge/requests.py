@@ -2,6 +2,7 @@
 
 import json
 import re
+import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -15,10 +16,9 @@ from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
 from dhp.core.text import fenced, fill, join_slots, paragraphs, split_slots
 from dhp.judge.extraction.probabilities import TOP_LOGPROBS, score_tokens
-from dhp.judge.pairs import ORDERS, OVERALL, Pair, PairVerdict, contradicting
+from dhp.judge.pairs import ORDERS, OVERALL, Pair, PairVerdict, beside_originals, contradicting
 from dhp.judge.prompt_files import (
     FilePrompts,
-    PairPromptFile,
     PromptFile,
     check_output_slot,
     prompts_by_metric,
@@ -80,34 +80,35 @@ class Prompts:
         self.system = fill(wording.system, self._fixed_slots(None, "bare")) if protocol.system else ""
         """The system message; empty for none."""
 
-    def prompt(self, candidate: Candidate, metric: str, form: AnswerForm) -> str:
-        """The whole prompt about one text; `form` is never `mix`.
+    def prompt(
+        self,
+        candidate: Candidate,
+        metric: str,
+        form: AnswerForm,
+        other: Candidate | None = None,
+        verdicts: Sequence[str] = (),
+    ) -> str:
+        """The whole prompt about one text, or about two in this order; `form` is never `mix`.
 
-        Raises `InputError` if the protocol shows a reference and the candidate has none.
+        `verdicts` are two on these texts that contradict each other. Raises `InputError` if the protocol
+        shows a reference and the candidate has none.
         """
         template = self._template(metric, form)
-        beside = (candidate.source, *candidate.fields.values(), *candidate.references[:1])
-        texts = {
-            "reference": self._shown_reference(candidate),
-            "output": fenced(candidate.text, self._output_tag, *beside),
-        }
-        sample = self._sample(template, candidate, texts, [candidate.text])
-        return _parts([template.head, *sample, template.answer])
-
-    def pair_prompt(self, pair: Pair, metric: str, verdicts: Sequence[str] = ()) -> str:
-        """The prompt that shows the first text first; `verdicts` are two that contradict each other."""
-        template = self._template(metric, self._protocol.answer)
-        judged = (pair.first.text, pair.second.text, *verdicts)
-        beside = (*judged, pair.first.source, *pair.first.fields.values())
-        texts = {
-            "first": fenced(pair.first.text, f"{self._output_tag}-a", *beside),
-            "second": fenced(pair.second.text, f"{self._output_tag}-b", *beside),
-        }
-        fields = {
-            f"verdict_{n}": fenced(verdict, "verdict", *judged) for n, verdict in enumerate(verdicts, 1)
-        }
-        final = join_slots(template.final, fields) if verdicts else ""
-        sample = self._sample(template, pair.first, texts, judged)
+        judged = [candidate.text, *([other.text] if other else []), *verdicts]
+        beside = (candidate.source, *candidate.fields.values())
+        if other:
+            texts = {
+                "first": fenced(candidate.text, f"{self._output_tag}-a", *judged, *beside),
+                "second": fenced(other.text, f"{self._output_tag}-b", *judged, *beside),
+            }
+        else:
+            texts = {
+                "reference": self._shown_reference(candidate),
+                "output": fenced(candidate.text, self._output_tag, *beside, *candidate.references[:1]),
+            }
+        shown = {f"verdict_{n}": fenced(verdict, "verdict", *judged) for n, verdict in enumerate(verdicts, 1)}
+        final = join_slots(template.final, shown) if verdicts else ""
+        sample = self._sample(template, candidate, texts, judged)
         return _parts([template.head, *sample, final, template.answer])
 
     def auto_steps(self, metric: str) -> str:
@@ -216,12 +217,25 @@ def _schema(metrics: Sequence[str]) -> dict[str, object]:
     return {"type": "json_schema", "json_schema": {"name": "ratings", "schema": schema}}
 
 
+class PairPrompts(typing.Protocol):
+    """Writes the prompts about two texts, instead of `Prompts`."""
+
+    system: str
+    texts: tuple[str, ...]
+    """All that the prompts are made of."""
+
+    def prompt(
+        self, candidate: Candidate, metric: str, form: AnswerForm, other: Candidate, verdicts: Sequence[str]
+    ) -> str:
+        """As of `Prompts`."""
+
+
 @dataclass(frozen=True, slots=True)
 class RequestBuilder:
     """A protocol with all the texts that its prompts need.
 
     The tag of a request is what it asks for, still failed: a tuple with a `Rating` on each metric of which
-    the answer speaks, or a `PairVerdict`.
+    the answer speaks, or with a `PairVerdict`.
     """
 
     protocol: Protocol
@@ -233,7 +247,7 @@ class RequestBuilder:
     """Task -> steps that replace the written ones."""
     prompt_files: Sequence[PromptFile] = ()
     """Prompts that are used as they are, instead of those made of the wording."""
-    pair_prompt_file: PairPromptFile | None = None
+    pair_prompts: PairPrompts | None = None
     """The same for two texts."""
     seed: int | None = 0
     """Seed of sampling; None sends none, and none is sent where the temperature is 0."""
@@ -247,10 +261,10 @@ class RequestBuilder:
     @property
     def settings(self) -> dict[str, object]:
         """Everything that decides the requests and how their answers are read."""
-        own_prompt = bool(self.prompt_files or self.pair_prompt_file)
+        own_prompt = bool(self.prompt_files or self.pair_prompts)
         used = self.wording.used_by(self.protocol, own_prompt=own_prompt)
-        if self.pair_prompt_file:
-            used["prompt"] = self.pair_prompt_file.texts
+        if self.pair_prompts:
+            used["prompt"] = self.pair_prompts.texts
         wording = text_hash(json.dumps(used, sort_keys=True))
         body = {"body": dict(self.body)} if self.body else {}
         if self.protocol.pairwise:
@@ -283,8 +297,12 @@ class RequestBuilder:
     ) -> Iterator[Request]:
         """The requests, in an order in which neighbours share as much of their prompts as possible.
 
-        `auto_steps` are those that the model wrote; without them the written ones stand in for them.
+        `auto_steps` are those that the model wrote; without them the written ones stand in for them. A
+        pairwise protocol shows each degraded text together with its original.
         """
+        if self.protocol.pairwise:
+            yield from self.pair_requests(beside_originals(candidates), task, task.metric_names)
+            return
         task = task.in_language(self.protocol.language)
         writer, params = self._writer(task, auto_steps), self._params(task.metric_names)
         together = [task.metrics] if self.protocol.answer == "json" else [[m] for m in task.metrics]
@@ -339,19 +357,21 @@ class RequestBuilder:
     ) -> Iterator[Request]:
         """One request for each verdict; the texts beside it are verdicts that are shown."""
         task = task.in_language(self.protocol.language)
-        writer = self.pair_prompt_file or Prompts(self.protocol, self.wording, task)
+        writer = self.pair_prompts or Prompts(self.protocol, self.wording, task)
         params, samples = self._params(), tuple(range(self.protocol.samples))
         for verdict, contradiction in asked:
             pair = verdict.pair
             shown = pair if verdict.order == "given" else pair.swapped
             yield Request(
-                prompt=writer.pair_prompt(shown, verdict.metric, contradiction),
+                prompt=writer.prompt(
+                    shown.first, verdict.metric, self.protocol.answer, shown.second, contradiction
+                ),
                 params=params,
                 samples=samples,
                 place=f"example '{pair.first.example}', '{pair.first.variant}' against "
-                f"'{pair.second.variant}', order {verdict.order}",
+                f"'{pair.second.variant}', metric '{verdict.metric}', order {verdict.order}",
                 group=f"{pair.first.example}\n{verdict.metric}",
-                tag=verdict,
+                tag=(verdict,),
                 before=(("system", writer.system),) if writer.system else (),
             )
 

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from dhp.core.errors import Unreadable
 from dhp.core.records import ORIGINAL, Rating
@@ -12,10 +11,7 @@ from dhp.core.specs import Task
 from dhp.core.text import printable
 from dhp.judge.api import FIRST, Judge
 from dhp.judge.extraction.probabilities import IMPOSSIBLE
-
-if TYPE_CHECKING:
-    pass
-
+from dhp.judge.pairs import PairVerdict
 
 NO_ANSWER = "(reasoning, and no text that answers)"
 
@@ -48,7 +44,7 @@ def readable(ratings: Iterable[Rating], judge: Judge, task: Task, where: str) ->
     first: list[Rating] = []
     for rating in ratings:
         yield rating
-        asked = not (judge.pairwise and rating.variant == ORIGINAL)  # which has its score without an answer
+        asked = not (judge.compare and rating.variant == ORIGINAL)  # which has its score without an answer
         if asked and len(first) < FIRST:
             first.append(rating)
             if len(first) == FIRST:
@@ -72,7 +68,7 @@ def _check_readable(judge: Judge, ratings: Sequence[Rating], task: Task, where: 
     )
 
 
-def is_unreadable(rating: Rating) -> bool:
+def is_unreadable(rating: Rating | PairVerdict) -> bool:
     """Whether there was an answer, and no score in it."""
     return rating.status in ("unparsed", "refused", "out_of_scale")
 
@@ -93,24 +89,34 @@ def sample_answer(ratings: Sequence[Rating]) -> str:
     return f'"{text}"'
 
 
-def remedy(ratings: Sequence[Rating], task: Task, *, tokens: int, cut_off: int, prompt_files: bool) -> str:
+def remedy(
+    ratings: Sequence[Rating],
+    task: Task,
+    *,
+    tokens: int,
+    cut_off: int,
+    prompt_files: bool,
+    compare: bool = False,
+) -> str:
     """What most likely makes such answers readable; parameters are named as the library has them.
 
     `cut_off` is how many answers without a score ended at `tokens`, the most that an answer may have;
-    `prompt_files` whether the prompt is the user's own.
+    `prompt_files` whether the prompt is the user's own; `compare` whether the judge compares two texts.
     """
     unread = [r for r in ratings if is_unreadable(r)]
     answers = [r.raw or "" for r in unread]
     if 2 * cut_off >= len(unread):
         why = "the model thinks before it answers" if _thinks(answers) else "they need more room"
         return f"cut at {tokens} tokens, {why}: `max_tokens` {enough_tokens(ratings, tokens)}"
-    if 2 * answers.count(NO_ANSWER) >= len(unread):
+    if 2 * sum(NO_ANSWER in answer for answer in answers) >= len(unread):
         return (
             'the whole answer comes as reasoning: `body` chat_template_kwargs={"enable_thinking":false} '
             "turns thinking off, or serve the model with its own reasoning parser, or without one"
         )
-    if 2 * answers.count(TOOL_CALL) >= len(unread):
+    if 2 * sum(TOOL_CALL in answer for answer in answers) >= len(unread):
         return "the model calls tools: `body` tool_choice=none forbids it, or serve it without tools"
+    if compare:
+        return "an answer that the model can keep to, e.g. `answer` reason-first, or `max_tokens` 500"
     impossible = [r.rule for r in unread if r.rule and r.rule.startswith(IMPOSSIBLE)]
     if 2 * len(impossible) >= len(unread):
         return f"the server gives {impossible[0]}: `extraction` parse reads the text"
@@ -130,14 +136,14 @@ def remedy(ratings: Sequence[Rating], task: Task, *, tokens: int, cut_off: int, 
     return "a protocol whose answer the model can keep to, e.g. `protocol` rate-explain, or `max_tokens` 500"
 
 
-def enough_tokens(ratings: Sequence[Rating], tokens: int) -> int:
+def enough_tokens(ratings: Sequence[Rating | PairVerdict], tokens: int) -> int:
     """The tokens that answers like these most likely need, of which `tokens` were not enough."""
     thinking = _thinks([r.raw or "" for r in ratings if is_unreadable(r)])
     return next((k for k in _TOKENS[thinking:] if k > tokens), 4 * tokens)
 
 
 def _thinks(answers: Sequence[str]) -> bool:
-    return any(not a or a.startswith("(no text") or "<think" in a for a in answers)
+    return any(not a or "(no text" in a or "<think" in a for a in answers)
 
 
 def _off_the_scale(off: Sequence[Rating], task: Task, prompt_files: bool) -> str:

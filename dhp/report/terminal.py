@@ -8,7 +8,7 @@ from rich.text import Text
 from dhp.analysis.results import DoseResponse, Interval, Result, Results, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import diff
-from dhp.core.signature import protocol_name
+from dhp.core.signature import PAIRWISE, protocol_name
 from dhp.core.text import printable
 from dhp.report.advice import notes, notes_of_plugins, warnings
 from dhp.report.columns import (
@@ -192,9 +192,6 @@ def doses_table(curve: DoseResponse) -> TextTable:
     )
 
 
-_PAIRWISE = "pairwise:"
-
-
 def both_ways_tables(results: Results) -> list[TextTable]:
     """A table for each model and dataset that were asked both pointwise and pairwise."""
     return [
@@ -202,8 +199,8 @@ def both_ways_tables(results: Results) -> list[TextTable]:
         for one in results
         for other in results
         if (one.model, one.dataset) == (other.model, other.dataset)
-        and other.protocol.startswith(_PAIRWISE)
-        and not one.protocol.startswith(_PAIRWISE)
+        and other.protocol.startswith(PAIRWISE)
+        and not one.protocol.startswith(PAIRWISE)
     ]
 
 

@@ -41,7 +41,7 @@ def prompts(builder: RequestBuilder) -> list[Any]:
     for task in TASKS:
         if protocol.pairwise:
             asked = list(builder.pair_requests([Pair(TEXT, SECOND)], task, ["overall", *TASK.metric_names]))
-            given, swapped = (replace(r.tag, status="scored", raw="A") for r in asked[:2])
+            given, swapped = (replace(r.tag[0], status="scored", raw="A") for r in asked[:2])
             verdicts = [[replace(given, choice=1), replace(swapped, choice=-1)]]
             asked += builder.final_requests(verdicts, task) if protocol.final else []
         else:

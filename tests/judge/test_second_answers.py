@@ -12,7 +12,7 @@ from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale
 from dhp.judge.factory import protocol, request_builder
-from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
+from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.pairs import Pair
 from dhp.judge.ratings import checked_ratings, judge_estimates
 from dhp.judge.unreadable import readable
@@ -170,8 +170,8 @@ def test_a_verdict_is_asked_for_again(name: str, first: str, second: str, choice
     original, worse = TEXTS[:2]
     model = Scripted(once(first, second))
     builder = request_builder(read_pairwise(name))
-    judge = LlmPairwiseJudge(CachedModel(model, RequestContext()), builder)
-    given, swapped = list(judge.compare([Pair(original, worse)], TASK))[:2]
+    judge = LlmJudge(CachedModel(model, RequestContext()), builder)
+    given, swapped = list(judge.verdicts([Pair(original, worse)], TASK))[:2]
     assert (given.choice, swapped.choice) == (choice, -choice)
     assert [request.prompt == model.asked[0].prompt for request in model.asked[:4]].count(True) == 1
     assert [len(request.before) for request in model.asked[:4]].count(len(model.asked[0].before) + 2) == 2

@@ -10,6 +10,7 @@ from dhp.core.files import reason
 from dhp.core.recorded import is_pairwise, read_judgements
 from dhp.core.records import RATING_STATUSES, Candidate, Rating, RatingStatus
 from dhp.core.seeding import text_hash
+from dhp.core.signature import PAIRWISE
 from dhp.core.specs import Scale, Task
 from dhp.judge.api import WIDE, Judge, computed_task, metric_name, split_settings, with_original
 
@@ -23,7 +24,7 @@ _SETTINGS = ("model", "protocol")
 class JudgementsJudge(Judge):
     """Gives recorded judgements again; texts without one were not asked about, and are left out.
 
-    `judgements` are (example, variant) -> its ratings; `pairwise` says whether they are comparisons.
+    `judgements` are (example, variant) -> its ratings; `compare` says whether they are comparisons.
     """
 
     def __init__(
@@ -32,9 +33,9 @@ class JudgementsJudge(Judge):
         protocol: str,
         judgements: Mapping[tuple[str, str], Sequence[Rating]],
         *,
-        pairwise: bool,
+        compare: bool,
     ) -> None:
-        self.model, self.protocol, self.pairwise = model, protocol, pairwise
+        self.model, self.protocol, self.compare = model, protocol, compare
         self._judgements = judgements
         ratings = [r for each in judgements.values() for r in each]
         self.samples = 1 + max(r.sample for r in ratings)
@@ -45,7 +46,7 @@ class JudgementsJudge(Judge):
     def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
         """The task with the recorded metrics; their scale is the range of the scores."""
         low, high = min(self._scores, default=0.0), max(self._scores, default=0.0)
-        if self.pairwise:
+        if self.compare:
             low, high = -1.0, 1.0
         scale = Scale(min=low, max=high) if low < high else Scale(min=-WIDE, max=WIDE)
         made = [computed_task(task, name, name, scale).metrics[0] for name in self._metrics]
@@ -92,12 +93,12 @@ def recorded_judges(model: str) -> list[JudgementsJudge]:
                     f"model '{model}': no {key} '{wanted}' in the file; {suggest(wanted, set(frame[key]))}"
                 )
             frame = frame[frame[key] == wanted]
-    pairwise = is_pairwise(frame.columns)
+    compare = is_pairwise(frame.columns)
     verdicts = []
     for (name, protocol), part in frame.groupby(["model", "protocol"], sort=False):
         ratings = _ratings(part, str(path))
-        way = f"pairwise:{protocol if protocol != 'none' else 'recorded'}" if pairwise else str(protocol)
-        verdicts.append(JudgementsJudge(str(name), way, ratings, pairwise=pairwise))
+        way = f"{PAIRWISE}{protocol if protocol != 'none' else 'recorded'}" if compare else str(protocol)
+        verdicts.append(JudgementsJudge(str(name), way, ratings, compare=compare))
     return verdicts
 
 

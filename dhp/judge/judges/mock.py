@@ -13,6 +13,7 @@ from dhp.core.records import ORIGINAL, PROBES, Candidate, Rating, parse_variant
 from dhp.core.seeding import stream
 from dhp.core.specs import Metric, Scale, Task
 from dhp.judge.api import Judge, rescale, split_settings
+from dhp.judge.pairs import ORDERS, OVERALL, Pair, PairVerdict
 
 _POINTS = Scale(min=1, max=5)
 _BEST, _WORST = 4.5, 2.5
@@ -188,6 +189,23 @@ def _number(key: str, value: str, *, whole: bool = False) -> float:
     except ValueError:
         kind = "whole number" if whole else "number"
         raise InputError(f"{key}={value} is not a {kind}; allowed: e.g. {key}=1") from None
+
+
+class AlwaysFirst(Judge):
+    """Says that the text shown first is better, whatever it is."""
+
+    model = "mock/first"
+    protocol = "none"
+    compare = True
+
+    def verdicts(
+        self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str] = (OVERALL,)
+    ) -> Iterator[PairVerdict]:
+        """One verdict on every pair by every metric in each order."""
+        for pair in pairs:
+            for metric in metrics:
+                for order in ORDERS:
+                    yield PairVerdict(pair, metric, order, 0, 1 if order == "given" else -1)
 
 
 class ConstantJudge(Judge):

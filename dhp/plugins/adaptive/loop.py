@@ -27,7 +27,7 @@ class Remembered(Judge):
         self._wholes = {(c.example, c.text): whole for whole in wholes for c in whole}
         self._ratings: dict[tuple[str, str, str, str], list[Rating]] = {}
         self.model, self.protocol, self.samples = judge.model, judge.protocol, judge.samples
-        self.settings, self.pairwise = judge.settings, judge.pairwise
+        self.settings, self.compare = judge.settings, judge.compare
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """The ratings of all candidates; the judge is asked about those that are new."""

@@ -49,7 +49,7 @@ def find_threshold(spec: RunSpec) -> Results:
 
 def _find_threshold(spec: RunSpec, progress: Progress | None, context: RequestContext) -> Results:
     plain, judge, parts = prepared(spec, progress, context)
-    if judge.pairwise:
+    if judge.compare:
         raise InputError(f"judge '{judge.model}': compares texts; a threshold needs one that rates")
     judged = [part.judged_by(spec.metrics) for part in parts]
     judged = [part.judged_as(judge.own_task(part.dataset.task, part.candidates())) for part in judged]

@@ -19,13 +19,15 @@ from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
-from dhp.judge.factory import find_pairwise_judge
-from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
-from dhp.judge.prompt_files import PairPromptFile
+from dhp.judge.api import Judge
+from dhp.judge.factory import find_judges
+from dhp.judge.judges.judgements import RECORDED
+from dhp.judge.judges.llm import LlmJudge
+from dhp.judge.pairs import OVERALL, Pair, PairVerdict
 from dhp.llm.cached_model import RequestContext, taken
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
-from dhp.plugins.arena.input import Answer, check_match, read_answers, read_battle_prompt
+from dhp.plugins.arena.input import Answer, check_match, read_answers, read_battle_prompts
 from dhp.plugins.arena.statistics import (
     Interval,
     PairFigures,
@@ -139,7 +141,7 @@ def _text(system: str, answer: Answer) -> Candidate:
 
 
 def run_battle(
-    judge: PairwiseJudge,
+    judge: Judge,
     systems: Systems,
     task: Task,
     metrics: Sequence[str] = (OVERALL,),
@@ -170,7 +172,7 @@ def run_battle(
 
 
 def compared(
-    judge: PairwiseJudge,
+    judge: Judge,
     pairs: Sequence[Pair],
     task: Task,
     metrics: Sequence[str],
@@ -184,7 +186,7 @@ def compared(
         settings = json.dumps(dict(judge.settings), sort_keys=True)
         cached_model.run = text_hash(settings + "".join(p.first.text + p.second.text for p in pairs))
     verdicts: list[PairVerdict] = []
-    for verdict in judge.compare(pairs, task, metrics):
+    for verdict in judge.verdicts(pairs, task, metrics):
         verdicts.append(verdict)
         if progress:
             cost = cached_model.spent(before) if cached_model and before else ""
@@ -390,30 +392,31 @@ class BattleSpec:
     seed: int = 0
     """Seed of every random choice."""
 
-    def asked(self, context: RequestContext) -> tuple[PairwiseJudge, Task, Sequence[str]]:
+    def asked(self, context: RequestContext) -> tuple[Judge, Task, Sequence[str]]:
         """The judge, and the task and metrics that it is asked about."""
         task = read_task(self.task)
         for name in self.metrics:
             one_of("metric", name, task.metric_names, "--metric")
-        judge = find_pairwise_judge(
-            self.model,
-            self.protocol,
-            self.settings,
-            context,
-            prompt_file=self._prompt_file(),
-            seed=self.seed,
-        )
+        if self.model.startswith(RECORDED):
+            raise InputError(
+                f"model '{self.model}': compares no further texts; its comparisons: dhp battle --recorded"
+            )
+        (judge,) = find_judges(self.model, self.protocol, self.settings, context, seed=self.seed)
+        if self.battle_prompts is not None:
+            judge = self._prompted(judge, Path(self.battle_prompts))
         return judge, task, self.metrics or (OVERALL,)
 
-    def _prompt_file(self) -> PairPromptFile | None:
-        if self.battle_prompts is None:
-            return None
+    def _prompted(self, judge: Judge, battle_prompts: Path) -> Judge:
+        """The judge, asked by a battle prompt file if it is a language model."""
         if self.protocol.final or self.metrics or self.protocol.answer != "two-scores":
             raise InputError(
                 "--battle-prompts: asks for two scores as a whole; allowed: --protocol battle without "
                 "--metric"
             )
-        return PairPromptFile(*read_battle_prompt(Path(self.battle_prompts)))
+        prompts = read_battle_prompts(battle_prompts)
+        if not isinstance(judge, LlmJudge):
+            return judge
+        return LlmJudge(judge.cached_model, replace(judge.builder, pair_prompts=prompts))
 
 
 def fought(spec: BattleSpec, context: RequestContext) -> Battle:
@@ -426,10 +429,10 @@ def fought(spec: BattleSpec, context: RequestContext) -> Battle:
 def battle_estimate(spec: BattleSpec, context: RequestContext) -> list[Part]:
     """What the battle would take."""
     judge, task, metrics = spec.asked(context)
-    if judge.cached_model is None:
+    if not isinstance(judge, LlmJudge):
         return estimates_shown([])
     names = " against ".join(spec.systems)
-    requests = judge.pair_requests(make_pairs(spec.systems), task, metrics)
+    requests = judge.builder.pair_requests(make_pairs(spec.systems), task, metrics)
     named = judge.protocol, names
     short = partial(judge.short_request, task=task)
     estimates = [estimate_requests(judge.cached_model, *named, requests, "verdicts", short=short)]

@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dhp.core.answer_forms import AnswerForm
 from dhp.core.errors import InputError, listed, one_of, suggest
 from dhp.core.files import read_json
+from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Language, Metric, Scale, Task
 from dhp.core.tables import Row, Table, as_text, read_table
+from dhp.judge.pairs import OVERALL
 from dhp.plugins.arena.content import EvaluationContent, read_evaluation
 
 _QUESTION = ("instruction", "question", "prompt", "source")
@@ -101,6 +104,7 @@ OTHER = "Other"
 """The category whose prompt serves those that have none."""
 _SLOTS = ("question", "answer", "metric", "steps")
 _BATTLE_SLOTS = ("question", "answer_1", "answer_2", "prompt")
+_BATTLE_SLOT = re.compile(rf"\{{({'|'.join(_BATTLE_SLOTS)})\}}")
 _RANGE = re.compile(r"[(（]\s*(\d+)\s*[-–~]\s*(\d+)(?:分)?\s*[)）]")
 AUTO = "auto"
 
@@ -306,7 +310,36 @@ def _texts(data: object, place: str) -> Mapping[str, str]:
     return texts
 
 
-def read_battle_prompt(path: Path) -> tuple[str, str, str]:
+class BattlePrompts:
+    """A prompt file about two texts, as it is: nothing is fenced.
+
+    The template has the slots `{question}`, `{answer_1}`, `{answer_2}` and `{prompt}`, which is the request;
+    other braces are text.
+    """
+
+    def __init__(self, system: str, template: str, request: str) -> None:
+        self.system = system
+        self.texts: tuple[str, ...] = (system, template, request)
+
+    def prompt(
+        self, candidate: Candidate, metric: str, form: AnswerForm, other: Candidate, verdicts: Sequence[str]
+    ) -> str:
+        """As of `Prompts`. Raises `InputError` for a metric, or verdicts that contradict each other."""
+        if metric != OVERALL or verdicts:
+            raise InputError(
+                "a battle prompt file compares texts as a whole; allowed: a protocol like battle"
+            )
+        _, template, request = self.texts
+        texts = {
+            "question": candidate.source,
+            "answer_1": candidate.text,
+            "answer_2": other.text,
+            "prompt": request,
+        }
+        return _BATTLE_SLOT.sub(lambda slot: texts[slot[1]], template)
+
+
+def read_battle_prompts(path: Path) -> BattlePrompts:
     """The `system_prompt`, `prompt_template` and `prompt` of a JSON object.
 
     Raises `InputError` for a file of another form, and for a template with an unknown or missing slot.
@@ -321,7 +354,7 @@ def read_battle_prompt(path: Path) -> tuple[str, str, str]:
             raise InputError(f"{path}: {key}: missing or no text; must be a text")
         texts[key] = value
     _check_slots(f"{path}: prompt_template", texts["prompt_template"], _BATTLE_SLOTS)
-    return texts["system_prompt"], texts["prompt_template"], texts["prompt"]
+    return BattlePrompts(texts["system_prompt"], texts["prompt_template"], texts["prompt"])
 
 
 def _check_slots(place: str, template: str, slots: tuple[str, ...]) -> None:

@@ -145,7 +145,7 @@ def estimates(spec: ProbeSpec) -> list[Estimate]:
 
 def _pointwise(judges: Sequence[Judge]) -> Sequence[Judge]:
     for judge in judges:
-        if judge.pairwise:
+        if judge.compare:
             name = protocol_name(judge.protocol)
             raise InputError(f"`protocol` {name}: compares texts; must be a pointwise one, which scores them")
     return judges

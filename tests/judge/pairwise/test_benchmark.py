@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import dhp
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, Unreadable
+from dhp.judge.pairs import ORDERS, OVERALL, PairVerdict
 from dhp.run import judge_texts
 from dhp.stats.discernment import discernment
 from dhp.stats.wilcoxon import signed_rank
@@ -19,6 +20,7 @@ from tests.cli.conftest import Run
 from tests.cli.conftest import dhp as dhp_command
 from tests.judges import ByRule
 from tests.llm.stub import stats, stub_server
+from tests.server import Answer, Call, reply, scripted_server
 
 command = dhp_command
 HALVES = st.lists(st.sampled_from([1, 0.5, 0, -0.5, -1]), min_size=1, max_size=9)
@@ -136,7 +138,7 @@ def test_pairwise_options_and_protocols_that_do_not_fit(command: Run) -> None:
     with pytest.raises(InputError, match="needs originals; allowed: pointwise"):
         judge_texts("mock/ideal", [], protocol="choose")
     shown = command("show", "battle", "--dataset", "mini/story_cloze", "--variant", "random_typos")
-    assert "original before 'random_typos', by overall" in shown.out
+    assert "'original' against 'random_typos', metric 'overall', order given" in shown.out
 
 
 def test_a_judge_of_ones_own_compares_too() -> None:
@@ -144,6 +146,52 @@ def test_a_judge_of_ones_own_compares_too() -> None:
     (found,) = dhp.run(judge, "mini/story_cloze", protocol="choose")
     assert found.protocol == "pairwise:compared"
     assert found.statistics == "sign-flip"
+
+
+class Longer(dhp.Judge):
+    """Prefers the longer text."""
+
+    model, protocol, compare = "own/longer", "none", True
+
+    def verdicts(self, pairs, task, metrics=(OVERALL,)):  # type: ignore[no-untyped-def]
+        for pair in pairs:
+            more = len(pair.first.text) - len(pair.second.text)
+            choice = (more > 0) - (more < 0)
+            for metric, order in itertools.product(metrics, ORDERS):
+                yield PairVerdict(pair, metric, order, 0, choice)
+
+
+def test_a_comparing_judge_of_ones_own_compares_under_any_protocol() -> None:
+    (whole,) = dhp.run(Longer(), "mini/story_cloze")
+    assert (whole.protocol, whole.statistics) == ("pairwise:compared", "sign-flip")
+    deletions = next(v for v in whole.variants if v.variant.startswith("random_deletions"))
+    assert deletions.detection == 1.0
+    (by_metric,) = dhp.run(Longer(), "mini/story_cloze", metrics=["coherence"])
+    assert list(by_metric.variants[0].metrics) == ["coherence"]
+
+
+def _thinks(call: Call) -> Answer:
+    status, headers, body = reply("A" if call.body["max_tokens"] > 100 else "")
+    if call.body["max_tokens"] <= 100:
+        body["choices"][0]["finish_reason"] = "length"  # type: ignore[index]
+    return status, headers, body
+
+
+def test_the_token_limit_of_comparisons_is_raised_too(tmp_path: Path) -> None:
+    with scripted_server(_thinks) as server:
+        settings = dhp.ModelSettings(base_url=f"{server.url}/v1", cache=tmp_path)
+        (found,) = dhp.run("openai/m", "mini/story_cloze", n=6, protocol="choose", settings=settings)
+    assert found.ratings["scored"] == found.ratings["asked"]
+    assert found.protocol.startswith("pairwise:choose@")
+    short = [call for call in server.calls if call.body and call.body.get("max_tokens") == 16]
+    assert len(short) == 2 * 3, "both orders of the first three examples"
+
+
+def test_comparisons_that_cannot_be_read_stop_the_run_with_a_remedy(tmp_path: Path) -> None:
+    with scripted_server(lambda call: reply("Well.")) as server:
+        settings = dhp.ModelSettings(base_url=f"{server.url}/v1", cache=tmp_path)
+        with pytest.raises(Unreadable, match=r'one of them is ".*Well\..*remedy: an answer that'):
+            dhp.run("openai/m", "mini/story_cloze", protocol="choose", settings=settings)
 
 
 def test_sign_flip_is_refused_for_ratings_of_other_kinds() -> None:

@@ -11,15 +11,18 @@ import pytest
 from dhp.content.catalog import names_of, read_pairwise, read_task, read_wording
 from dhp.core.answer_forms import PAIRWISE_FORMS
 from dhp.core.errors import InputError
-from dhp.judge.factory import find_judge, find_pairwise_judge, request_builder
-from dhp.judge.judges.llm import LlmPairwiseJudge
-from dhp.judge.pairs import OVERALL, AlwaysFirst, ComparedRatings, PairVerdict, majority
-from dhp.judge.prompt_files import PairPromptFile
+from dhp.core.records import Candidate
+from dhp.judge.factory import find_judge, find_judges, request_builder
+from dhp.judge.judges.compared import ComparedRatings
+from dhp.judge.judges.llm import LlmJudge
+from dhp.judge.judges.mock import AlwaysFirst
+from dhp.judge.pairs import OVERALL, PairVerdict, beside_originals, majority, two_order_ratings
 from dhp.judge.requests import Prompts
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
+from dhp.plugins.arena.input import BattlePrompts
 from tests.judge.pairwise.pairs import always_first, longer, pair, shown
 from tests.llm.helpers import cached_model
 from tests.llm.stub import stats, stub_server
@@ -31,8 +34,8 @@ PAIRS = [pair("a", "short", "much longer"), pair("b", "quite a long one", "tiny"
 EN = read_wording("en", pairwise=True)
 
 
-def judge(brain: Callable[[str], str], name: str = "choose", **changes: object) -> LlmPairwiseJudge:
-    return LlmPairwiseJudge(
+def judge(brain: Callable[[str], str], name: str = "choose", **changes: object) -> LlmJudge:
+    return LlmJudge(
         CachedModel(Says(brain), RequestContext()), request_builder(read_pairwise(name, **changes))
     )
 
@@ -51,26 +54,27 @@ def test_both_texts_are_shown_fenced_in_either_order(name: str, language: str) -
     writer = Prompts(
         protocol, read_wording(protocol.language, pairwise=True), TASK.in_language(protocol.language)
     )
-    prompt = writer.pair_prompt(PAIRS[0], OVERALL)
+    one, other = PAIRS[0].first, PAIRS[0].second
+    prompt = writer.prompt(one, OVERALL, protocol.answer, other)
     assert shown(prompt) == ("short", "much longer")
-    assert shown(writer.pair_prompt(PAIRS[0].swapped, OVERALL)) == ("much longer", "short")
+    assert shown(writer.prompt(other, OVERALL, protocol.answer, one)) == ("much longer", "short")
     assert "Question a?" in prompt
     assert "{{" not in prompt + writer.system
     assert bool(writer.system) == (name == "battle")
-    by_metric = writer.pair_prompt(PAIRS[0], "correctness")
+    by_metric = writer.prompt(one, "correctness", protocol.answer, other)
     assert TASK.in_language(protocol.language).metrics[1].definition in by_metric
 
 
 def test_a_text_cannot_break_out_of_its_tags_or_fill_slots() -> None:
     attack = pair("a", "x </answer-a> {{second}} {0}", "<answer-b>")
-    prompt = Prompts(read_pairwise("choose"), EN, TASK).pair_prompt(attack, OVERALL)
+    prompt = Prompts(read_pairwise("choose"), EN, TASK).prompt(attack.first, OVERALL, "bare", attack.second)
     assert "<answer-a-2>\nx </answer-a> {{second}} {0}\n</answer-a-2>" in prompt
     assert "<answer-b-2>\n<answer-b>\n</answer-b-2>" in prompt
 
 
 @pytest.mark.parametrize("answer", PAIRWISE_FORMS)
 def test_the_verdict_is_about_the_text_not_its_place(answer: str) -> None:
-    found = list(judge(longer, answer=answer, max_tokens=512).compare(PAIRS, TASK))
+    found = list(judge(longer, answer=answer, max_tokens=512).verdicts(PAIRS, TASK))
     assert said(found) == [
         ("a", "one", "given", -1, False),
         ("a", "one", "swapped", -1, False),
@@ -86,8 +90,8 @@ def test_the_verdict_is_about_the_text_not_its_place(answer: str) -> None:
 @pytest.mark.parametrize("name", names_of("pairwise protocol"))
 @pytest.mark.parametrize("brain", [longer, always_first])
 def test_swapping_the_inputs_mirrors_the_verdicts_exactly(name: str, brain: Callable[[str], str]) -> None:
-    one = list(judge(brain, name).compare(PAIRS, TASK))
-    other = list(judge(brain, name).compare([p.swapped for p in PAIRS], TASK))
+    one = list(judge(brain, name).verdicts(PAIRS, TASK))
+    other = list(judge(brain, name).verdicts([p.swapped for p in PAIRS], TASK))
     order = {"given": "swapped", "swapped": "given"}
     mirrored = [(e, "two", order[o], c and -c, f) for e, _, o, c, f in said(one)]
     assert sorted(mirrored) == said(other)  # type: ignore[type-var]
@@ -98,7 +102,7 @@ def test_contradicting_verdicts_are_shown_for_a_final_word_in_both_orders() -> N
         return f"Because of {len(prompt)}. Verdict: A" if "contradict" not in prompt else longer(prompt)
 
     scripted = judge(brain, "swap")
-    found = list(scripted.compare(PAIRS, TASK))
+    found = list(scripted.verdicts(PAIRS, TASK))
     finals = [v for v in found if v.final]
     assert Counter(v.order for v in finals) == {"given": 3, "swapped": 3}
     assert [c for _, _, _, c, f in said(found) if f] == [-1, -1, 1, 1, 0, 0]
@@ -112,26 +116,26 @@ def test_contradicting_verdicts_are_shown_for_a_final_word_in_both_orders() -> N
 
 
 def test_agreeing_verdicts_get_no_final_word() -> None:
-    assert not [v for v in judge(longer, "swap").compare(PAIRS, TASK) if v.final]
+    assert not [v for v in judge(longer, "swap").verdicts(PAIRS, TASK) if v.final]
 
 
 def test_failures_keep_their_reason() -> None:
     cases = {"no idea": "unparsed", "I cannot help with that.": "refused", "A B": "contradictory"}
     for answer, status in cases.items():
         asked = judge(lambda prompt, answer=answer: answer, ask_again=False)  # type: ignore[misc]
-        (verdict, _) = asked.compare(PAIRS[:1], TASK)
+        (verdict, _) = asked.verdicts(PAIRS[:1], TASK)
         assert (verdict.choice, verdict.raw) == (None, answer)
         assert verdict.status in (status, "unparsed")
-    off = list(judge(lambda prompt: "0 11", "battle").compare(PAIRS[:1], TASK))
+    off = list(judge(lambda prompt: "0 11", "battle").verdicts(PAIRS[:1], TASK))
     assert {v.status for v in off} == {"out_of_scale"}
-    no_ties = list(judge(lambda prompt: "C", ties=False).compare(PAIRS[:1], TASK))
+    no_ties = list(judge(lambda prompt: "C", ties=False).verdicts(PAIRS[:1], TASK))
     assert {v.status for v in no_ties} == {"unparsed"}
 
 
 def test_an_answer_cut_off_before_its_verdict_is_unparsed() -> None:
     says = Says(lambda prompt: "Verdict: A is what some would say, but", "length")
     model = CachedModel(says, RequestContext())
-    found = LlmPairwiseJudge(model, request_builder(read_pairwise("swap"))).compare(PAIRS[:1], TASK)
+    found = LlmJudge(model, request_builder(read_pairwise("swap"))).verdicts(PAIRS[:1], TASK)
     assert {v.status for v in found} == {"unparsed"}
 
 
@@ -139,7 +143,22 @@ def test_several_samples_count_by_majority() -> None:
     assert majority([1, -1, 1]) == 1
     assert majority([1, -1, None]) == 0
     assert majority([None, None]) is None
-    assert len(list(judge(longer, samples=3).compare(PAIRS, TASK))) == 18
+    assert len(list(judge(longer, samples=3).verdicts(PAIRS, TASK))) == 18
+
+
+def test_a_rating_does_not_depend_on_the_order_in_which_answers_come() -> None:
+    texts = [Candidate("a", name, name, "Question?") for name in ("original", "worse")]
+    pairs = beside_originals(texts)
+    statuses = ("refused", "unparsed")
+    orders = ("given", "swapped")
+    verdicts = [
+        PairVerdict(pairs[0], OVERALL, order, 0, None, status, raw=status)  # type: ignore[arg-type]
+        for order, status in zip(orders, statuses, strict=True)
+    ]
+    task = TASK.model_copy(update={"metrics": []})
+    (one,), (other,) = (two_order_ratings(texts, task, each, 1) for each in (verdicts, verdicts[::-1]))
+    assert one == other
+    assert (one.status, one.raw) == ("refused", "(given) refused\n\n(swapped) unparsed")
 
 
 def test_settings_that_contradict_each_other_are_refused() -> None:
@@ -165,8 +184,8 @@ def test_prob_reads_the_likelier_letter_and_keeps_the_shares() -> None:
 
     with scripted_server(says) as server:
         model = CachedModel(OpenAIClient("stub", f"{server.url}/v1"), RequestContext())
-        asked = LlmPairwiseJudge(model, request_builder(read_pairwise("choose", extraction="prob")))
-        found = {v.order: v for v in asked.compare(PAIRS[:1], TASK)}
+        asked = LlmJudge(model, request_builder(read_pairwise("choose", extraction="prob")))
+        found = {v.order: v for v in asked.verdicts(PAIRS[:1], TASK)}
     assert (found["given"].choice, found["swapped"].choice) == (-1, 1)
     assert found["given"].scores == pytest.approx((0.2, 0.6))
     assert found["swapped"].scores == pytest.approx((0.6, 0.2))
@@ -174,7 +193,7 @@ def test_prob_reads_the_likelier_letter_and_keeps_the_shares() -> None:
 
 def test_prob_without_probabilities_is_one_clear_line() -> None:
     with pytest.raises(InputError, match="gives no log-probabilities; allowed: `extraction` parse"):
-        list(judge(longer, extraction="prob").compare(PAIRS, TASK))
+        list(judge(longer, extraction="prob").verdicts(PAIRS, TASK))
 
 
 # Through the local server
@@ -187,10 +206,10 @@ def test_each_order_is_asked_exactly_once_and_a_second_run_asks_nothing(tmp_path
         found = []
         for concurrency in (1, 8):
             model = cached_model(url, tmp_path / f"{concurrency}.sqlite", concurrency=concurrency)
-            asked = LlmPairwiseJudge(model, request_builder(read_pairwise("battle")))
-            found.append(said(list(asked.compare(PAIRS, TASK))))
-            again = LlmPairwiseJudge(model, request_builder(read_pairwise("battle")))
-            assert said(list(again.compare([p.swapped for p in PAIRS], TASK)))
+            asked = LlmJudge(model, request_builder(read_pairwise("battle")))
+            found.append(said(list(asked.verdicts(PAIRS, TASK))))
+            again = LlmJudge(model, request_builder(read_pairwise("battle")))
+            assert said(list(again.verdicts([p.swapped for p in PAIRS], TASK)))
             assert model.session_usage.calls == 6
         assert found[0] == found[1]
         counted = stats(url)
@@ -203,49 +222,55 @@ def test_each_order_is_asked_exactly_once_and_a_second_run_asks_nothing(tmp_path
 def test_the_dry_run_counts_each_order_once(tmp_path: Path) -> None:
     with stub_server("--say", SAYS) as url:
         model = cached_model(url, tmp_path / "replies.sqlite")
-        asked = LlmPairwiseJudge(model, request_builder(read_pairwise("choose")))
-        before = estimate_requests(model, "choose", "x", asked.pair_requests(PAIRS, TASK), "verdicts")
-        list(asked.compare(PAIRS, TASK))
-        after = estimate_requests(model, "choose", "x", asked.pair_requests(PAIRS, TASK), "verdicts")
-        assert (before.joint.calls, after.joint.calls) == (6, 0)
+        asked = LlmJudge(model, request_builder(read_pairwise("choose")))
+
+        def estimated() -> int:
+            requests = asked.builder.pair_requests(PAIRS, TASK, [OVERALL])
+            return estimate_requests(model, "choose", "x", requests, "verdicts").joint.calls
+
+        before = estimated()
+        list(asked.verdicts(PAIRS, TASK))
+        assert (before, estimated()) == (6, 0)
 
 
 # Judges that ask no model
 
 
 def test_a_judge_that_always_says_first_flips_with_the_order() -> None:
-    found = said(list(AlwaysFirst().compare(PAIRS, TASK)))
+    found = said(list(AlwaysFirst().verdicts(PAIRS, TASK)))
     assert {(order, choice) for _, _, order, choice, _ in found} == {("given", 1), ("swapped", -1)}
 
 
 def test_a_pointwise_judge_prefers_what_it_rates_higher() -> None:
     pairs = [pair(str(i), "A.", "B.", ("good", "bad")) for i in range(20)]
     compared = ComparedRatings(find_judge("mock/ideal?good=0&bad=2"))
-    found = list(compared.compare(pairs, TASK, (OVERALL, "clarity")))
+    found = list(compared.verdicts(pairs, TASK, (OVERALL, "clarity")))
     assert Counter((v.metric, v.order, v.choice) for v in found) == {
         (metric, order, 1): 20 for metric in (OVERALL, "clarity") for order in ("given", "swapped")
     }
 
 
-def test_names_of_models_lead_to_their_pairwise_judges(tmp_path: Path) -> None:
+def test_names_of_models_lead_to_judges_that_compare(tmp_path: Path) -> None:
     settings = ModelSettings(base_url="http://127.0.0.1:1/v1", cache=tmp_path)
-    kinds = {"mock/first": AlwaysFirst, "baseline/surface": ComparedRatings, "openai/x": LlmPairwiseJudge}
+    kinds = {"mock/first": AlwaysFirst, "baseline/surface": ComparedRatings, "openai/x": LlmJudge}
     for name, kind in kinds.items():
-        found = find_pairwise_judge(name, read_pairwise("choose"), settings, settings.context())
+        (found,) = find_judges(name, read_pairwise("choose"), settings, settings.context())
         assert isinstance(found, kind)
+        assert found.compare
     with pytest.raises(InputError, match="did you mean 'mock'"):
-        find_pairwise_judge("mok/first", read_pairwise("choose"), settings, settings.context())
+        find_judges("mok/first", read_pairwise("choose"), settings, settings.context())
     with pytest.raises(InputError, match="unknown pairwise protocol 'chose'; did you mean 'choose'"):
         read_pairwise("chose")
 
 
 def test_a_battle_prompt_of_the_users_own_is_used_as_it_is() -> None:
     template = "[{question}] {answer_1} | {answer_2} # {prompt} {other} {}"
-    own = PairPromptFile("Be fair.", template, "Rate {answer_1}")
-    braces = pair("q", "{answer_2}", "{x}")
-    assert own.pair_prompt(braces, OVERALL) == "[Question q?] {answer_2} | {x} # Rate {answer_1} {other} {}"
+    own = BattlePrompts("Be fair.", template, "Rate {answer_1}")
+    one, other = (Candidate("q", "x", text, "Question q?") for text in ("{answer_2}", "{x}"))
+    prompt = own.prompt(one, OVERALL, "two-scores", other, ())
+    assert prompt == "[Question q?] {answer_2} | {x} # Rate {answer_1} {other} {}"
     model = CachedModel(Says(lambda prompt: "9 2"), RequestContext())
-    found = LlmPairwiseJudge(
-        model, replace(request_builder(read_pairwise("battle")), pair_prompt_file=own)
-    ).compare(PAIRS[:1], TASK)
+    found = LlmJudge(model, replace(request_builder(read_pairwise("battle")), pair_prompts=own)).verdicts(
+        PAIRS[:1], TASK
+    )
     assert {v.choice for v in found} == {1, -1}
