@@ -180,6 +180,8 @@ def find_judge(model: str, *, seed: int = 0) -> Judge:
     `InputError` with the near name for an unknown one.
     """
     provider, slash, _ = model.partition("/")
+    if ".py" in provider:
+        raise InputError(f"model '{model}': a function of a file is named python:FILE.py:FUNCTION")
     if not slash:
         known = ", ".join(sorted([*_FINDERS, *offered("judges"), *providers()]))
         raise InputError(

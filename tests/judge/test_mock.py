@@ -137,6 +137,7 @@ def test_samples_steps_and_seeds() -> None:
         ("mock/ideal?noise=1&noise=2", "duplicate setting 'noise'"),
         ("mok/ideal", "unknown provider 'mok'; did you mean 'mock'"),
         ("baseline/surfac", "unknown model 'baseline/surfac'; did you mean 'baseline/surface'"),
+        ("judges.py:mine", "a function of a file is named python:FILE.py:FUNCTION"),
         ("surface", "must have the form provider/name"),
     ],
 )

@@ -115,6 +115,10 @@ def absolute(model: str) -> str:
 
 def _entry_point(model: str, name: str) -> object:
     entries = {entry.name: entry for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)}
+    if name.endswith(".py"):
+        raise InputError(
+            f"model '{model}': names a file only; allowed: {model}:OBJECT, a function or scorer in it"
+        )
     if name not in entries:
         raise InputError(
             f"model '{model}': no entry point of that name in the group {ENTRY_POINT_GROUP}; "

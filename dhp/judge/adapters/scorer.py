@@ -81,7 +81,7 @@ def _named_outcome(returned: object, name: str) -> tuple[str, Outcome]:
     key = metric_name(next((key for key in keys if isinstance(key, str) and key.strip()), name))
     values = [part for part in _VALUES if part in parts]
     if not values:
-        return key, failed(f"returned a {type(returned).__name__}; allowed: {RETURNS}")
+        return key, failed(f"returned an object of type {type(returned).__name__}; allowed: {RETURNS}")
     reasons = (parts.get(part) for part in _REASONS)
     reason = next((str(r) for r in reasons if r not in (None, "")), None)
     return key, _outcome(parts[values[0]], reason)
@@ -413,26 +413,20 @@ class ObjectJudge(Judge):
         return Rating(*place, score, raw=words)
 
     def _inspect(self, candidates: Sequence[Candidate]) -> _FirstFindings:
-        """Metrics and scale by the first originals, which are rated one by one."""
+        """Metrics and scale by the first originals, which are rated one by one until a score can be used.
+
+        Raises `InputError` if none of them gets a score that can be used: then no other text would either.
+        """
         originals = islice((c for c in candidates if c.variant == ORIGINAL), _TRIED)
         tried: list[Outcome] = []
         for candidate in list(originals) or candidates[:_TRIED]:
             ((_, outcomes),) = self._scorer.outcomes([candidate])
             tried += outcomes.values()
             if scored := [o for o in outcomes.values() if o.status == "scored"]:
-                return _FirstFindings(tuple(outcomes), self._scale(scored))
-        if any(o.status == "failed" for o in tried):
-            reason = next(o.reason for o in tried if o.status == "failed")
-            raise InputError(
-                f"{self.model}: the judge failed on the first {len(tried)} texts ({reason}); "
-                f"{_remedy(str(reason))}"
-            )
-        if (scale := self._scorer.settings.ends or self._scorer.adapter.scale) is None:
-            raise InputError(
-                f"{self.model}: returned no score for the first {len(tried)} texts ({tried[0].reason}); "
-                "set `judge_settings.scale` to continue anyway"
-            )
-        return _FirstFindings((self._scorer.name,), scale)
+                low, high = self._scale(scored)
+                if any(low <= (o.value or 0.0) <= high for o in scored):
+                    return _FirstFindings(tuple(outcomes), (low, high))
+        raise InputError(f"{self.model}: {_unusable(tried, self._scorer.settings.ends)}")
 
     def _scale(self, scored: Sequence[Outcome]) -> tuple[float, float]:
         settings = self._scorer.settings
@@ -451,6 +445,19 @@ class ObjectJudge(Judge):
                 f"({self._scorer.adapter.shape}); set another by `judge_settings.scale`"
             )
         return scale
+
+
+def _unusable(tried: Sequence[Outcome], ends: tuple[float, float] | None) -> str:
+    """Why none of the first scores can be used, and what to do about it."""
+    if failures := [o.reason for o in tried if o.status == "failed"]:
+        return (
+            f"the judge failed on the first {len(tried)} texts ({failures[0]}); {_remedy(str(failures[0]))}"
+        )
+    values = ", ".join(dict.fromkeys(f"{o.value:g}" for o in tried if o.value is not None))
+    if values and ends:
+        low, high = ends
+        return f"returned {values}, off the scale {low:g} to {high:g}; set another `judge_settings.scale`"
+    return f"returned no score for the first {len(tried)} texts ({tried[0].reason}); allowed: {RETURNS}"
 
 
 _EXPECTS_DICT = ("string indices must be integers", "'str' object has no attribute 'get'")

@@ -78,9 +78,9 @@ class Value:
         ("very good", "unparsed", None, "returned the text 'very good'"),
         ([], "failed", None, "returned an empty list"),
         ([{"score": 1}, {"score": 0}], "failed", None, "returned two scores called 'own'"),
-        ({"points": 1}, "failed", None, "returned a dict; allowed: a number"),
+        ({"points": 1}, "failed", None, "returned an object of type dict; allowed: a number"),
         ({"score": {"a": 1}}, "failed", None, "returned a score of type dict; allowed"),
-        (object(), "failed", None, "returned a object; allowed"),
+        (object(), "failed", None, "returned an object of type object; allowed"),
     ],
 )
 def test_what_a_judge_may_return(returned: object, status: str, value: float | None, reason: str) -> None:
@@ -203,7 +203,31 @@ def test_scores_off_the_scale_of_a_shape_ask_for_another() -> None:
     ):
         of(JudgeSettings())
     assert {r.score for r in of(JudgeSettings(scale=(1, 10)))[1]} == {7.0}
-    assert {r.status for r in of(JudgeSettings(scale=(0, 1)))[1]} == {"out_of_scale"}
+    with pytest.raises(InputError, match=r"python:x: returned 7, off the scale 0 to 1; set another"):
+        of(JudgeSettings(scale=(0, 1)))
+
+
+@pytest.mark.parametrize(
+    ("returned", "fault"),
+    [
+        (
+            "great",
+            r"returned no score for the first 5 texts \(returned the text 'great'\); allowed: a number",
+        ),
+        (None, r"returned no score for the first 5 texts \(returned no score\); allowed: a number"),
+        (45, "returned 45, off the scale 0 to 1; set another `judge_settings.scale`"),
+    ],
+)
+def test_a_judge_without_a_usable_score_is_stopped_at_the_first_texts(returned: object, fault: str) -> None:
+    asked = []
+
+    def judge(outputs: str) -> object:
+        asked.append(outputs)
+        return returned
+
+    with pytest.raises(InputError, match=fault):
+        rated(judge)
+    assert len(asked) == 5, "originals alone"
 
 
 def test_a_pass_mark_is_of_the_scale_of_the_judge() -> None:
@@ -378,6 +402,7 @@ def test_judges_are_found_by_name(folder: Path, name: str) -> None:
         ("python:own_judges.py:number", "is of type int, which is no judge; allowed: a function f("),
         ("python:", "must have the form python:MODULE:OBJECT, python:FILE.py:OBJECT"),
         ("python::judge", "must have the form python:MODULE:OBJECT, python:FILE.py:OBJECT"),
+        ("python:own_judges.py", "names a file only; allowed: python:own_judges.py:OBJECT"),
         ("python:nobody", "no entry point of that name in the group dhp.judges"),
     ],
 )
