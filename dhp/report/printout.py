@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _NARROWEST = 16
-"""Columns that the last cell of a row needs at least, where it may be cut or wrapped."""
+"""Columns that the last cell of a row needs at least, where it may be wrapped."""
 _NARROWEST_FIRST = 24
 """Columns to which the first cell of a row is wrapped at most, before a row takes several lines."""
 _WIDEST_FIRST = 60
@@ -39,8 +39,6 @@ class TextTable:
     """Headings of the columns that are aligned right."""
     styles: Sequence[str] = ()
     """Style of each row in a terminal; empty for none."""
-    cut: bool = False
-    """Whether the last column is cut where the table is too wide; else a row takes several lines then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ def print_parts(parts: Sequence[Part], console: "Console") -> None:
 
 
 def _fits(parts: Sequence[Part], console: "Console") -> bool:
-    """Whether no table has to be cut or broken."""
+    """Whether no table has to be broken."""
     for part in parts:
         if isinstance(part, FirstThatFits) and not any(_fits(form, console) for form in part.forms):
             return False
@@ -112,8 +110,6 @@ def _print_table(table: TextTable, console: "Console") -> None:
     first = min(_widths(table)[0], max(_WIDEST_FIRST, *words)) if words else _widths(table)[0]
     room = console.width - _start_of_last(table) + _widths(table)[0] - first
     needed = _widths(table)[-1]
-    if table.cut or not table.headings:
-        needed = min(needed, _NARROWEST)
     if room >= needed or not table.headings:
         _print_rows(table, max(room, _NARROWEST), first, console)
     elif first - (needed - room) >= _NARROWEST_FIRST:
@@ -136,9 +132,7 @@ def _print_rows(table: TextTable, room: int, first: int, console: "Console") -> 
             cell.align("right" if aligned else "left", width)
             line.append_text(cell).append(" " * _GAP)
         last, further = cells[-1], []
-        if table.cut:
-            last.truncate(room, overflow="ellipsis")
-        elif not table.headings:
+        if not table.headings:
             last, *further = last.wrap(console, room)
         if right[-1]:
             last.align("right", widths[-1])

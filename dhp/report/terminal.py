@@ -14,6 +14,7 @@ from dhp.report.advice import notes, notes_of_plugins, warnings
 from dhp.report.columns import (
     BY_RULE,
     KIND,
+    LOWEST,
     PAPER,
     RUNS,
     Column,
@@ -34,7 +35,7 @@ from dhp.report.labels import (
     shared_folder,
     t75,
 )
-from dhp.report.printout import Part, TextTable
+from dhp.report.printout import FirstThatFits, Part, TextTable
 from dhp.report.side_by_side import SEVERAL, ranked, side_by_side
 
 _KEPT = 0.6  # share of the shorter text that is kept, below which marks would only confuse
@@ -113,10 +114,23 @@ def _signature(result: Result, start: str = "") -> Text:
 
 def runs_table(
     results: Sequence[Result], columns: Sequence[Column[Result]] = RUNS, *, titled: bool = True
-) -> TextTable:
-    """A row for each result: its D, what was noticed, controls, the lowest kind."""
+) -> FirstThatFits:
+    """A row for each result: its D, what was noticed, controls, the lowest kind.
+
+    A narrow terminal has no lowest kind, and of several datasets then a table for each judge.
+    """
     columns = filled(columns, results)
-    judges = list(dict.fromkeys(each.judge for each in results))
+    narrow = [column for column in columns if column is not LOWEST]
+    forms: list[list[Part]] = [[_runs_table(results, columns, titled=titled)]]
+    if len(narrow) < len(columns):
+        forms.append([_runs_table(results, narrow, titled=titled)])
+        if len({each.dataset for each in results}) > 1:
+            forms.append([_runs_table(of, narrow, titled=True) for of in by_judge(results).values()])
+    return FirstThatFits(forms)
+
+
+def _runs_table(results: Sequence[Result], columns: Sequence[Column[Result]], *, titled: bool) -> TextTable:
+    judges = list(by_judge(results))
     datasets = list(dict.fromkeys(each.dataset for each in results))
     shared = shared_folder(datasets)
     who = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
@@ -138,7 +152,6 @@ def runs_table(
         rows,
         [column.heading for column in columns if column.right],
         ["bold red" if each.alarms else "" for each in results],
-        cut=True,
     )
 
 

@@ -63,7 +63,8 @@ def test_a_run_tells_the_detection_of_the_comparable_runs_before_it(tmp_path: Pa
     (tmp_path / "prompted").mkdir()
     detection = replace(first.detection, avg=0.5)
     signature = first.signature.replace("|protocol:none|", "|protocol:mine@0123|")
-    prompted = replace(first, detection=detection, protocol="mine@0123", signature=signature)
+    later = {"created": "2100-01-01T00:00:00+00:00", "protocol": "mine@0123"}
+    prompted = replace(first, detection=detection, signature=signature, **later)
     (tmp_path / "prompted" / "results.json").write_text(indented_json(prompted.to_dict()), "utf-8")
     text = write_report(tmp_path).read_text("utf-8")
     rows = re.findall(r'<th scope="row">(?:<a.*?>)?(\w+)<.*?data-label="trend">(.*?)</td>', text, re.S)

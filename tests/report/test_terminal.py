@@ -44,6 +44,26 @@ def test_one_judge_on_several_sets_is_a_table_and_a_sentence() -> None:
     ]
 
 
+@pytest.mark.parametrize(("width", "tables"), [(80, 2), (100, 1), (120, 1), (200, 1)])
+def test_several_sets_have_a_line_each_from_80_columns_on(width: int, tables: int) -> None:
+    """A narrow terminal leaves out the lowest kind, and then has a table for each judge."""
+    judges, sets = ("openai/one", "openai/another-model"), ("story_cloze", "answer_equivalence")
+    shown = printed(
+        *(
+            result(row("random_deletions.minor", d=7.8), model=model, dataset=f"mini/{name}", d_avg=4.3)
+            for name in sets
+            for model in judges
+        ),
+        width=width,
+    )
+    lines = shown.partition("\n\n")[0].splitlines()
+    assert max(map(len, lines)) <= width
+    heads = [line for line in lines if "D_avg" in line]
+    assert len(heads) == tables
+    assert len(lines) == tables * 2 + len(sets) * len(judges), "titles, headings and a line for each result"
+    assert all(head.endswith("lowest kind") for head in heads) == (width >= 120)
+
+
 def test_one_result_shows_its_kinds_worst_first_and_equal_ones_once() -> None:
     still = {"metrics": {"quality": replace(row("x").metrics["quality"], fell=0.0, tied=1.0)}}
     rows = [row(f"blind{k}", "missed", 0.5, **still) for k in range(5)]
