@@ -42,7 +42,7 @@ _TERMINAL = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "T
 
 
 def pytest_configure() -> None:
-    """Commands under test inherit neither Ctrl-C ignored, as in background jobs, nor the width of a terminal."""
+    """Commands under test inherit no Ctrl-C ignored, as a shell's background jobs do, and no terminal."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in _TERMINAL:
         os.environ.pop(name, None)
