@@ -236,12 +236,6 @@ def _tables(
     ]
 
 
-def _difference(names: Sequence[str]) -> str:
-    """The heading of the difference of two judges."""
-    heading = f"{names[1]} - {names[0]}"
-    return heading if len(heading) <= _LONGEST else "second - first"
-
-
 def _reasons(comparison: "DatasetComparison", names: Sequence[str]) -> list[str]:
     """Why one of two judges does not notice what the other does."""
     from dhp.content.catalog import variant_name
@@ -309,13 +303,10 @@ def _apart(comparison: "DatasetComparison", kind: str, *, limits: bool) -> "Text
     """The difference of two judges in one kind of damage."""
     from rich.text import Text
 
+    from dhp.report.columns import points_apart
+
     pair = comparison.apart[kind]
-    if math.isnan(pair.difference):
-        return Text("–")
-    wide = limits and not math.isnan(pair.low)
-    ends = f" ({100 * pair.low:z.0f} to {100 * pair.high:z.0f})" if wide else ""
-    star = " *" if pair.differs else ""
-    return Text(f"{100 * pair.difference:+z.0f}{ends}{star}", style="bold" if star else "")
+    return Text(points_apart(pair, limits=limits), style="bold" if pair.differs else "")
 
 
 @click.command(cls=Command)

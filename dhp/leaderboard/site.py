@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dhp.analysis.results import Interval, results_schema
-from dhp.content.catalog import variant_name
+from dhp.analysis.results import results_schema
 from dhp.core.errors import InputError
 from dhp.core.files import indented_json, replacing, unwritable
 from dhp.core.options import as_list, near_keywords
@@ -33,8 +32,10 @@ from dhp.leaderboard.tables import (
 )
 from dhp.report.advice import notes
 from dhp.report.charts import Point, discernment_charts, drawn, line_with_intervals, mark_blind
-from dhp.report.columns import DETECTION, KIND, kind_columns, legend, run_columns
-from dhp.report.labels import figure, percent, percents, shared_folder
+from dhp.report.choice import Choice, Judge, JudgesOfSet
+from dhp.report.columns import DETECTION, DIFFERENCE, KIND, kind_columns, legend, run_columns
+from dhp.report.labels import figure, shared_folder
+from dhp.report.matrix import matrix_of
 from dhp.report.shared_styles import HEADINGS, by_chance, style_rows
 from dhp.report.web import page
 
@@ -199,7 +200,16 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
             facets=_options(tables),
             shared=shared_folder([table.dataset for table in tables]),
         ),
-        "compare.html": _page("board_compare.html", "", scripts=["board_compare.js"], data=_data(tables)),
+        "compare.html": _page(
+            "board_compare.html",
+            "",
+            styles=("board.css", "matrix.css"),
+            scripts=("side_by_side.js",),
+            choice=_choice(tables),
+            tables=tables,
+            run_columns=run_columns,
+            DIFFERENCE=DIFFERENCE,
+        ),
     }
     for dataset, mine in counted(progress, "drawing datasets", list(by_dataset.items()), itemgetter(0)):
         charts = [
@@ -246,7 +256,12 @@ def size_class(entry: Entry) -> str:
 
 
 def _page(
-    template: str, root: str, *, scripts: Sequence[str] = ("tables.js", "board.js"), **values: object
+    template: str,
+    root: str,
+    *,
+    styles: Sequence[str] = ("board.css",),
+    scripts: Sequence[str] = ("tables.js", "board.js"),
+    **values: object,
 ) -> str:
     """A page of the site; `root` leads from its folder to that of the site."""
     helpers = (
@@ -255,13 +270,15 @@ def _page(
     )
     made = page(
         template,
-        styles=["board.css"],
+        styles=styles,
         scripts=scripts,
         root=root,
         quantities=QUANTITIES,
         rules=RULES,
         verdicts=[word for about in ("damage", "probe") for word in verdicts_about(about) if word.sign],
         **{helper.__name__: helper for helper in helpers},
+        DETECTION=DETECTION,
+        KIND=KIND,
         RANK=RANK,
         MODEL=MODEL,
         PROTOCOL=PROTOCOL,
@@ -274,13 +291,13 @@ def _page(
 
 
 def _best_two(tables: Sequence[Table]) -> list[Entry]:
-    """The two best judges that stand in a table together; the best alone where none do."""
+    """The two best judges that stand in a table together; the best twice if none do."""
     judges = judges_of(tables)
     for place, (second, theirs) in enumerate(judges):
         for first, its in judges[:place]:
             if any(a is not None and b is not None for a, b in zip(its, theirs, strict=True)):
                 return [first, second]
-    return [entry for entry, _ in judges[:1]]
+    return [entry for entry, _ in judges[:1]] * 2
 
 
 def _options(tables: Sequence[Table]) -> dict[str, list[str]]:
@@ -297,51 +314,25 @@ def _options(tables: Sequence[Table]) -> dict[str, list[str]]:
     return {facet: sorted(values[facet]) if facet in values else sizes for facet in _FACETS}
 
 
-def _data(tables: Sequence[Table]) -> dict[str, Any]:
-    """What the page that compares two judges needs."""
+def _choice(tables: Sequence[Table]) -> Choice:
+    """All judges, of which a page compares two."""
     names = judge_names(entry for table in tables for entry in table.entries)
-    index = {judge: i for i, judge in enumerate(sorted(names))}
-
-    def at(entry: Entry) -> int:
-        return index[entry.judge]
-
-    return {
-        "judges": [printable(names[judge]) for judge in index],
-        "first": [at(entry) for entry in _best_two(tables)],
-        "quantities": QUANTITIES,
-        "headings": {"kind": KIND.heading, "detection": DETECTION.heading},
-        "tables": [
-            {
-                "dataset": printable(table.dataset),
-                "parts": [(name, printable(value)) for name, value in table.parts.items()],
-                "kinds": [variant_name(v.variant) for v in table.entries[0].result.variants],
-                "results": {str(at(row.entry)): _figures(row.entry) for row in table.rows},
-                "pairs": _pairs(table, at) if table.comparison else None,
-            }
+    place = {judge: number for number, judge in enumerate(sorted(names))}
+    return Choice(
+        [Judge(printable(names[judge])) for judge in place],
+        [place[entry.judge] for entry in _best_two(tables)],
+        [
+            JudgesOfSet(
+                matrix_of(printable(table.dataset), [names[e.judge] for e in table.entries], table.results),
+                [place[entry.judge] for entry in table.entries],
+                _pairs(table, lambda entry: place[entry.judge]) if table.comparison else (),
+            )
             for table in tables
         ],
-    }
+    )
 
 
-def _figures(entry: Entry) -> dict[str, Any]:
-    r = entry.result
-    return {
-        "averages": {name: _share(*score(r, name)) for name in QUANTITIES},
-        "variants": {
-            variant_name(v.variant): _share(v.detection, v.detection_ci, v.verdict) for v in r.variants
-        },
-        "noticed": r.noticed_of,
-        "harmless": _share(*control_score(r), r.harmless_edits),
-    }
-
-
-def _share(value: float | None, ends: Interval, verdict: str | None = None) -> dict[str, Any]:
-    """A share to be drawn, and as all tables write it."""
-    shown = {"text": percent(value), "limits": percents(ends) if ends else "", "verdict": verdict}
-    return {"value": value, "ends": ends, **shown}
-
-
-def _pairs(table: Table, at: Callable[[Entry], int]) -> list[list[float | None]]:
+def _pairs(table: Table, at: Callable[[Entry], int]) -> list[list[float]]:
     """Two judges, detection of the second less that of the first with limits, and the adjusted p-value."""
     assert table.comparison is not None
     pairs = table.comparison.scores["detection"].pairs

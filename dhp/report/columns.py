@@ -5,6 +5,7 @@ each result, and `KINDS` for tables with a row for each kind of damage, control 
 more entry.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from dhp.core.verdicts import NOTICED, foremost
 from dhp.report.findings import control_words
 from dhp.report.labels import figure, p_value, percent, percents
 from dhp.report.matrix import MatrixRow
+from dhp.runs.changed_pairs import ChangedKind
+from dhp.runs.compare import Pair
 
 Row = TypeVar("Row")
 _UNDEFINED = "–"
@@ -182,6 +185,20 @@ def _passing(result: Result) -> float | None:
 
 def _failing(result: Result) -> PassShare | None:
     return None if result.pass_mark is None else result.pass_mark.fails
+
+
+def _points(difference: float | None) -> str:
+    return _UNDEFINED if difference is None else f"{100 * difference:+z.0f}"
+
+
+def points_apart(pair: Pair, *, limits: bool = True) -> str:
+    """The difference of two judges in points, `+12 (6 to 18) *`; the star stands for significant at 0.05."""
+    if math.isnan(pair.difference):
+        return _UNDEFINED
+    ends = (
+        f" ({100 * pair.low:z.0f} to {100 * pair.high:z.0f})" if limits and not math.isnan(pair.low) else ""
+    )
+    return f"{_points(pair.difference)}{ends}{' *' if pair.differs else ''}"
 
 
 def filled(columns: Iterable[Column[Row]], rows: Sequence[Row]) -> list[Column[Row]]:
@@ -436,6 +453,22 @@ METRICS: list[Column[Cell]] = [
     Column("weight", lambda c: c.weight, percent, "weight of the metric under this kind of damage"),
 ]
 """Columns of a table of metrics under kinds of damage, after the names of both."""
+
+
+DIFFERENCE = Column[Pair](
+    "difference",
+    lambda p: None if math.isnan(p.difference) else p.difference,
+    _points,
+    "detection by the second less that by the first, in points, with its 95 % limits; * significant at 0.05",
+    words=points_apart,
+)
+"""Of two judges."""
+NEWLY = Column[ChangedKind](
+    "newly noticed", lambda c: c.newly, _count, "texts whose score fell by the second judge only"
+)
+NO_LONGER = Column[ChangedKind](
+    "no longer noticed", lambda c: c.no_longer, _count, "texts whose score fell by the first judge only"
+)
 
 
 def kind_columns(rows: Sequence[VariantResult], *, details: int) -> list[Column[VariantResult]]:

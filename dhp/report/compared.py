@@ -11,7 +11,7 @@ from dhp.content.catalog import kind_name
 from dhp.core.diff import Operation, diff, snippet
 from dhp.core.text import printable
 from dhp.core.verdicts import AS_HARMLESS_EDITS, Verdict, verdicts_about
-from dhp.report.columns import run_columns
+from dhp.report.columns import DETECTION, DIFFERENCE, NEWLY, NO_LONGER, run_columns
 from dhp.report.labels import listed, percent, percents
 from dhp.report.matrix import Matrix, matrix_of
 from dhp.report.shared_styles import HEADINGS, by_chance, style_rows
@@ -215,10 +215,11 @@ class _Set:
     """Variant -> the pairs in which two judges differ; empty for more judges."""
 
     @property
-    def moved(self) -> Sequence[str]:
-        """The kinds of damage whose verdict differs."""
+    def moved(self) -> Mapping[str, str]:
+        """The kinds of damage whose verdict differs -> why, of two judges."""
         rows = [each for each in self.matrix.rows if None not in each.cells]
-        return [row.variant for row in rows if len({cell.state for cell in row.cells if cell}) > 1]
+        moved = [row.variant for row in rows if len({cell.state for cell in row.cells if cell}) > 1]
+        return {variant: self.reasons.get(variant, "another verdict") for variant in moved}
 
     @property
     def reasons(self) -> Mapping[str, str]:
@@ -251,7 +252,7 @@ def compared_page(
     rows = [cell for each in sets for row in each.matrix.rows for cell in row.cells if cell]
     return page(
         "compared.html",
-        styles=("report.css",),
+        styles=("report.css", "matrix.css"),
         sets=sets,
         two=all(len(each.heads) == 2 for each in sets),
         sentence=printable(comparison_sentence(comparisons)),
@@ -261,6 +262,10 @@ def compared_page(
         by_chance=by_chance,
         verdicts=_verdicts(rows),
         run_columns=run_columns,
+        DETECTION=DETECTION,
+        DIFFERENCE=DIFFERENCE,
+        NEWLY=NEWLY,
+        NO_LONGER=NO_LONGER,
     )
 
 

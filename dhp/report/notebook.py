@@ -5,7 +5,6 @@ Each loads this file by its name as it is shown, since it stands below the repor
 """
 
 import io
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +16,8 @@ from dhp.core.text import printable
 from dhp.core.verdicts import Verdict
 from dhp.report.advice import advice
 from dhp.report.columns import (
+    AVERAGES,
+    DIFFERENCE,
     KIND,
     KINDS,
     METRICS,
@@ -27,6 +28,7 @@ from dhp.report.columns import (
     kind_columns,
     legend,
     plain_row,
+    run_columns,
 )
 from dhp.report.compared import comparison_sentence, most_different
 from dhp.report.findings import by_judge, sentences
@@ -180,16 +182,20 @@ def ratings_frame(results: Results) -> "pd.DataFrame":
 
 
 def comparisons_html(comparisons: Comparisons) -> str:
-    """The sentence, then for each dataset the kinds of damage by judge, those furthest apart first."""
+    """The sentence, then for each dataset D, and the kinds of damage by judge, those furthest apart first."""
     parts = [f"<p><b>{escape(comparison_sentence(comparisons))}</b></p>"]
     for each in comparisons:
         heads = [*each.names, *([f"{each.names[1]} - {each.names[0]}"] if each.apart else [])]
         cells = "".join(f'<th style="text-align:right">{escape(printable(head))}</th>' for head in heads)
         rows = [f"<tr><th>{escape(printable(each.dataset))}, n = {each.n}</th>{cells}</tr>"]
+        results = [entry.result for entry in comparisons.rated[each.dataset]]
+        for column in (column for column in run_columns(results) if column in AVERAGES):
+            shown = "".join(f'<td style="text-align:right">{column.shown(result)}</td>' for result in results)
+            rows.append(f"<tr><th>{column.heading}</th>{shown}</tr>")
         for variant, seen in most_different([each]):
             kinds = [_kind_cell(seen[judge][0]) for judge in each.judges]
             if each.apart:
-                kinds.append(f'<td style="text-align:right">{_points_apart(each, variant)}</td>')
+                kinds.append(f'<td style="text-align:right">{DIFFERENCE.shown(each.apart[variant])}</td>')
             rows.append(f"<tr><td>{escape(variant_name(variant))}</td>{''.join(kinds)}</tr>")
         parts.append(f"<table>{''.join(rows)}</table>")
     if any(each.apart for each in comparisons):
@@ -200,15 +206,6 @@ def comparisons_html(comparisons: Comparisons) -> str:
 def _kind_cell(row: VariantResult) -> str:
     shown = f"{percent(row.detection)} {row.state}"
     return f'<td style="text-align:right;color:{row.state.mark[0]}">{escape(shown)}</td>'
-
-
-def _points_apart(comparison: DatasetComparison, variant: str) -> str:
-    """Detection by the second of two judges less that by the first, with its limits."""
-    pair = comparison.apart[variant]
-    if math.isnan(pair.difference):
-        return "–"
-    ends = "" if math.isnan(pair.low) else f" ({100 * pair.low:z.0f} to {100 * pair.high:z.0f})"
-    return f"{100 * pair.difference:+z.0f}{ends}{' *' * pair.differs}"
 
 
 def comparisons_frame(comparisons: Comparisons) -> "pd.DataFrame":

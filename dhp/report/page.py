@@ -65,7 +65,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     judged = [row for each in results for row in each.damage]
     return page(
         "report.html",
-        styles=("report.css", "maps.css", "explorer.css"),
+        styles=("report.css", "matrix.css", "maps.css", "explorer.css"),
         scripts=("tables.js", "explorer.js"),
         results=results,
         curves=curves,

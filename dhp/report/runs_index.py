@@ -1,22 +1,23 @@
 """The page of all finished runs in a folder."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os.path import relpath
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from dhp.analysis.percent import whole_percent
 from dhp.analysis.results import Result
-from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.core.files import write_lines
 from dhp.core.signature import Signature, protocol_name
 from dhp.core.text import printable
-from dhp.report.columns import LOWEST, run_columns
-from dhp.report.findings import Sentence, sentences
-from dhp.report.labels import percent, percents, sets
+from dhp.report.choice import Choice, Judge, JudgesOfSet
+from dhp.report.columns import DETECTION, DIFFERENCE, LOWEST, run_columns
+from dhp.report.findings import Sentence, by_judge, sentences
+from dhp.report.labels import sets
+from dhp.report.matrix import matrix_of
 from dhp.report.web import page
 from dhp.runs.reader import MANIFEST, RESULTS, read_run
 
@@ -45,8 +46,6 @@ class _Listed:
     results: Sequence[Result]
     sentences: Sequence[Sentence]
     """One sentence per judge."""
-    cells: Sequence[Sequence[str]]
-    """Dataset and judge, kind of damage, verdict, what is shown, interval: for the comparison of two runs."""
 
 
 def holds_runs(folder: str | Path) -> bool:
@@ -74,17 +73,17 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
     every = [result for row in rows for result in row.results]
     text = page(
         "index.html",
-        styles=("report.css",),
-        scripts=("tables.js", "index.js"),
+        styles=("report.css", "matrix.css"),
+        scripts=("tables.js", "side_by_side.js"),
         rows=rows,
         trends=_trends(rows),
         columns=[c for c in run_columns(every) if c is not LOWEST],  # the sentence names kinds
         left_out=left_out,
         folder=printable(str(folder)),
-        runs=[
-            {"name": r.name, "path": r.path, "judges": r.judges, "prompts": r.prompts, "cells": r.cells}
-            for r in rows
-        ],
+        choice=_choice(rows),
+        run_columns=run_columns,
+        DETECTION=DETECTION,
+        DIFFERENCE=DIFFERENCE,
     )
     write_lines(path, [text])
     return path
@@ -104,7 +103,6 @@ def _listed(folder: Path, beside: Path) -> _Listed:
         data=sets(datasets, _NAMED),
         results=results,
         sentences=sentences(results),
-        cells=[cell for each in results for cell in _cells(each)],
     )
 
 
@@ -134,15 +132,31 @@ def _link(path: Path, beside: Path) -> str:
     return quote(Path(relpath(path, beside)).as_posix())
 
 
-def _cells(result: Result) -> list[list[Any]]:
-    return [
+def _choice(rows: Sequence[_Listed]) -> Choice | None:
+    """The judges of all runs; first of all the newest, beside the one before it on the same data.
+
+    None without two judges on common data.
+    """
+    judges: list[Judge] = []
+    by_dataset: dict[str, list[tuple[int, Result]]] = {}
+    for row in rows:
+        for name, results in by_judge(row.results).items():
+            for result in results:
+                if not result.curves:
+                    by_dataset.setdefault(result.dataset, []).append((len(judges), result))
+            judges.append(Judge(name, row.name, shlex.quote(row.path), ", ".join(row.prompts)))
+    several = {dataset: placed for dataset, placed in by_dataset.items() if len(placed) > 1}
+    if not several:
+        return None
+    newest, before = min((placed[0][0], placed[1][0]) for placed in several.values())
+    return Choice(
+        judges,
+        (before, newest),
         [
-            result.dataset,
-            result.judge,
-            variant_name(row.variant),
-            row.state,
-            f"{row.state if row in result.probes else row.state.sign} {percent(row.detection)}",
-            percents(row.detection_ci),
-        ]
-        for row in (*result.damage, *result.probes)
-    ]
+            JudgesOfSet(
+                matrix_of(dataset, [judges[place].name for place, _ in placed], [r for _, r in placed]),
+                [place for place, _ in placed],
+            )
+            for dataset, placed in several.items()
+        ],
+    )

@@ -29,10 +29,10 @@ from dhp.stats.compare import (
     SWAPS_PER_PAIR,
     Comparison,
     JudgeScores,
-    Pair,
     compare_variants,
     in_common,
 )
+from dhp.stats.compare import Pair as Pair  # a part of `DatasetComparison`
 from dhp.stats.compare import compare as compare_scores
 from dhp.stats.defaults import RESAMPLES
 from dhp.stats.swap_detection import detection_pairs

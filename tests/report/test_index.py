@@ -1,7 +1,8 @@
 """The page of all runs in a folder."""
 
-import json
+import html
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +12,10 @@ import dhp
 from dhp.analysis.percent import whole_percent
 from dhp.core.errors import InputError
 from dhp.core.files import indented_json
+from dhp.report.columns import D_AVG, DIFFERENCE, RUNS
 from dhp.report.page import write_report
 from tests.browser import Page, in_browser, needs_chromium
+from tests.parsed import Parsed
 from tests.quick import undrawn_charts
 
 __all__ = ["undrawn_charts"]
@@ -48,9 +51,10 @@ def test_runs_stand_newest_first_with_their_verdict_and_link(folder: Path, page:
     assert "not finished" in text
     assert "allowed: schema dhp.results/3" in text
     assert "<b>'c'" not in text
-    embedded = re.findall(r'<script type="application/json" id="runs">(.*?)</script>', text)
-    runs = [(run["name"], run["path"]) for run in json.loads(embedded[0])]
-    assert runs == [(name, str(folder / name)) for name in (EVIL, "one")]
+    runs = re.findall(r'<option value="\d" data-path="(.*?)"', text)[:2]
+    assert [shlex.split(html.unescape(run)) for run in runs] == [
+        [str(folder / name)] for name in (EVIL, "one")
+    ]
 
 
 def test_a_run_tells_the_detection_of_the_comparable_runs_before_it(tmp_path: Path) -> None:
@@ -85,28 +89,41 @@ def test_a_folder_without_runs_is_one_line(tmp_path: Path) -> None:
         write_report(tmp_path)
 
 
+def test_figures_of_all_runs_are_there_without_a_script(page: Path) -> None:
+    """D comes first; then the kinds, and the controls last."""
+    rows = Parsed(page.read_text("utf-8")).rows
+    start = next(place for place, row in enumerate(rows) if row[0] == D_AVG.heading and len(row) == 4)
+    names = [row[0].removesuffix("≠").strip() for row in rows[start:]]
+    assert names[:3] == [column.heading for column in RUNS[:3]]
+    assert names[-1] == "harmless edits"
+    assert {"typos", "missing letters"} <= set(names)
+
+
 @pytest.mark.slow
 @needs_chromium
 def test_two_chosen_runs_stand_side_by_side(page: Path, tmp_path: Path) -> None:
     async def act(found: Page) -> None:
-        assert await found.run("document.getElementById('two').hidden")
-        await found.run("document.querySelectorAll('.runs input').forEach((box) => box.click())")
-        await found.until("!document.getElementById('two').hidden")
-        command = await found.run("document.querySelector('#two code').textContent")
+        chosen = "[...document.querySelectorAll('#choice select')].map((s) => s.selectedOptions[0].text)"
+        names = {
+            name: f"{name}: {judge}" for name, judge in ((EVIL, "baseline/constant"), ("one", "mock/ideal"))
+        }
+        assert await found.run(chosen) == [names["one"], names[EVIL]], "the newest, beside the one before"
+        await found.choose("one", "0")
+        await found.choose("two", "1")
+        command = await found.run("document.querySelector('#command code').textContent")
         assert command.startswith("dhp compare '")
         assert command.endswith("/one --html compared.html")
-        heads = await found.run("[...document.querySelectorAll('#two thead th')].map((e) => e.textContent)")
-        assert heads == [f"baseline/constant{EVIL}", "mock/idealone"]
-        texts = "[...document.querySelectorAll('#two tbody tr')].map((row) => %s)"
-        rows = await found.run(texts % "[...row.cells].map((cell) => cell.textContent)")
-        assert rows[0] == ["mini/story_cloze"]
-        kinds = {row[0]: [re.sub(r"\d+–\d+", "", cell).split() for cell in row[1:]] for row in rows[1:]}
-        assert kinds["typos ≠"] == [["○", "50%"], ["●", "100%"]]
-        assert kinds["harmless edits ≠"] == [["not", "tested", "50%"], ["still", "50%"]]
-        verdicts = await found.run("document.querySelector('#two .verdicts').textContent")
-        assert verdicts == f"{len(kinds)} of {len(kinds)} verdicts differ."
-        assert await found.run("document.querySelectorAll('#two tbody tr').length") >= 6
-        assert await found.run("document.querySelectorAll('#two b').length") == 0
+        head, *rows = await found.run("""[...document.querySelectorAll('section tr')].map((row) =>
+            [...row.cells].filter((cell) => !cell.hidden).map((cell) => cell.innerText.trim()))""")
+        assert head[1:] == [f"baseline/constant\n{EVIL}", "mock/ideal\none", DIFFERENCE.heading]
+        kinds = {row[0]: [re.sub(r"\d+–\d+", "", cell).split() for cell in row[1:]] for row in rows}
+        assert kinds["typos ≠"] == [["○", "50%", "missed"], ["●", "100%", "noticed"], ["+50"]]
+        assert kinds["harmless edits ≠"] == [["not", "tested", "30", "pairs"], ["still", "50%"], ["0"]]
+        assert kinds["D_avg"][0] == ["0.00"]
+        count = sum(name.endswith("≠") for name in kinds)
+        sentence = await found.run("document.querySelector('.difference').innerText")
+        assert sentence == f"Difference of detection: +50 points; {count} of {count} verdicts differ."
+        assert await found.run("document.querySelectorAll('section b b').length") == 0
         for width in (390, 1400):
             await found.resize(width)
             assert await found.run("document.documentElement.scrollWidth") <= width
