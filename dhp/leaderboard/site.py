@@ -33,7 +33,7 @@ from dhp.leaderboard.tables import (
 from dhp.report.advice import notes
 from dhp.report.charts import Point, discernment_charts, drawn, line_with_intervals, mark_blind
 from dhp.report.choice import Choice, Judge, JudgesOfSet
-from dhp.report.columns import DETECTION, DIFFERENCE, KIND, kind_columns, legend, run_columns
+from dhp.report.columns import DETECTION, DIFFERENCE, KIND, LOWEST, kind_columns, legend, run_columns
 from dhp.report.labels import figure, shared_folder
 from dhp.report.matrix import matrix_of
 from dhp.report.shared_styles import HEADINGS, by_chance, style_rows
@@ -209,6 +209,7 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
             tables=tables,
             run_columns=run_columns,
             DIFFERENCE=DIFFERENCE,
+            LOWEST=LOWEST,
         ),
     }
     for dataset, mine in counted(progress, "drawing datasets", list(by_dataset.items()), itemgetter(0)):

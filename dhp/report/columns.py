@@ -65,10 +65,13 @@ class Column(Generic[Row]):
         ends = None if self.ends is None else self.ends(row)
         return "" if ends is None else percents(ends)
 
+    def text(self, row: Row) -> str:
+        """The cell as people read it, without limits."""
+        return self.form(self.value(row)) if self.words is None else self.words(row)
+
     def shown(self, row: Row) -> str:
         """The cell as people read it."""
-        text = self.form(self.value(row)) if self.words is None else self.words(row)
-        return f"{text} {self.limits(row)}".rstrip()
+        return f"{self.text(row)} {self.limits(row)}".rstrip()
 
     def over(self, rows: Sequence[Row]) -> str:
         """The cell of several rows together as people read it."""

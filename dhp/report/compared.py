@@ -11,7 +11,7 @@ from dhp.content.catalog import kind_name
 from dhp.core.diff import Operation, diff, snippet
 from dhp.core.text import printable
 from dhp.core.verdicts import AS_HARMLESS_EDITS, Verdict, verdicts_about
-from dhp.report.columns import DETECTION, DIFFERENCE, NEWLY, NO_LONGER, run_columns
+from dhp.report.columns import DETECTION, DIFFERENCE, LOWEST, NEWLY, NO_LONGER, run_columns
 from dhp.report.labels import listed, percent, percents
 from dhp.report.matrix import Matrix, matrix_of
 from dhp.report.shared_styles import HEADINGS, by_chance, style_rows
@@ -264,6 +264,7 @@ def compared_page(
         run_columns=run_columns,
         DETECTION=DETECTION,
         DIFFERENCE=DIFFERENCE,
+        LOWEST=LOWEST,
         NEWLY=NEWLY,
         NO_LONGER=NO_LONGER,
     )

@@ -84,6 +84,7 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
         run_columns=run_columns,
         DETECTION=DETECTION,
         DIFFERENCE=DIFFERENCE,
+        LOWEST=LOWEST,
     )
     write_lines(path, [text])
     return path

@@ -21,7 +21,20 @@ from dhp.core import verdicts
 from dhp.core.files import indented_json
 from dhp.core.records import Example
 from dhp.core.verdicts import NOTICED, STILL, VERDICTS, Verdict, foremost, in_sentence, verdict_of
-from dhp.report.columns import AVERAGES, KINDS, RUNS, Column, legend
+from dhp.leaderboard.rows import BESIDE, COST, MODEL, PROTOCOL, RANK, SCORED, SECONDS
+from dhp.report.columns import (
+    AVERAGES,
+    DIFFERENCE,
+    KIND,
+    KINDS,
+    METRICS,
+    NEWLY,
+    NO_LONGER,
+    PAPER,
+    RUNS,
+    Column,
+    legend,
+)
 from dhp.report.compared import compared_page
 from dhp.report.findings import sentences
 from dhp.report.page import write_report
@@ -146,6 +159,31 @@ def test_one_more_column_is_on_every_surface(run_with_it: Path, capsys: pytest.C
     for name, text in found.items():
         assert "double pairs" in text or "double_pairs" in text, name
         assert re.search(r"\b16\b", text), name
+
+
+HEADINGS = {
+    column.heading
+    for column in (
+        *(RANK, MODEL, PROTOCOL, COST, SECONDS, SCORED, *BESIDE),
+        *(KIND, *KINDS, *METRICS, *RUNS, *PAPER, DIFFERENCE, NEWLY, NO_LONGER),
+    )
+}
+
+
+def spelled_headings(text: str) -> set[str]:
+    """The headings of columns that a template or script spells, also with more after a comma."""
+    heads = re.findall(r"<th[^>]*>(?:<span[^>]*>)?([^<{]+)|\"th\", \"([^\"]+)", text)
+    return HEADINGS & {(in_markup or in_script).split(",")[0].strip() for in_markup, in_script in heads}
+
+
+def test_no_template_or_script_spells_the_heading_of_a_column() -> None:
+    files = [path for path in (PACKAGE / "report" / "assets").iterdir() if path.suffix in (".html", ".js")]
+    assert len(files) > 20
+    spelled = {path.name: names for path in files if (names := spelled_headings(path.read_text("utf-8")))}
+    assert spelled == {}
+    planted = '<th scope="col" class="drawn">detection, drawn</th><th>{{ KIND.heading }}</th><th>judge</th>'
+    assert spelled_headings(planted) == {"detection"}
+    assert spelled_headings('made("th", "difference", { scope: "col" })') == {"difference"}
 
 
 def test_columns_of_files_hold_plain_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
