@@ -15,9 +15,10 @@ from dhp.analysis.ratings import RatingsArray, merged_ratings
 from dhp.analysis.results import Result, Results
 from dhp.content.catalog import Metrics, override, read_protocol, with_metrics
 from dhp.content.own_task import function_task
-from dhp.core.errors import InputError, Waiting, one_of
-from dhp.core.options import as_list, check_whole, keywords_of
-from dhp.core.presets import PRESETS, paper_settings
+from dhp.core.checks import checked
+from dhp.core.errors import InputError, Waiting
+from dhp.core.options import as_list, keywords_of
+from dhp.core.presets import PresetName, paper_settings
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.protocol_spec import Protocol, Protocols
 from dhp.core.records import PROBES, Candidate, Variant
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
+@checked()
 @dataclass(frozen=True)
 class JudgesSpec:
     """Judges, and how they are asked; fields as in `run`."""
@@ -64,15 +66,6 @@ class JudgesSpec:
     judge_settings: JudgeSettings = JudgeSettings()
     seed: int = 0
     progress: Progress | bool | None = True
-
-    def __post_init__(self) -> None:
-        check_whole("seed", self.seed)
-        self._check("settings", ModelSettings)
-        self._check("judge_settings", JudgeSettings)
-
-    def _check(self, name: str, kind: type) -> None:
-        if not isinstance(value := getattr(self, name), kind):
-            raise InputError(f"{name}: is of type {type(value).__name__}; must be a dhp.{kind.__name__}")
 
     def judges(self, context: RequestContext) -> list[Judge]:
         """The judges that are named."""
@@ -89,6 +82,7 @@ class JudgesSpec:
         return [judge.for_benchmark(by_metric=bool(self.metrics)) for judge in judges]
 
 
+@checked()
 @dataclass(frozen=True)
 class RunSpec(Choice, JudgesSpec):
     """What `run` is asked; fields as in `run`."""
@@ -98,14 +92,7 @@ class RunSpec(Choice, JudgesSpec):
     _: KW_ONLY
     analysis: AnalysisConfig = AnalysisConfig()
     out: str | Path | RunFolder | None = None
-    preset: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.preset is not None:
-            one_of("preset", self.preset, PRESETS)
-        Choice.__post_init__(self)
-        JudgesSpec.__post_init__(self)
-        self._check("analysis", AnalysisConfig)
+    preset: PresetName | None = None
 
     def with_preset(self) -> "RunSpec":
         """The same with the settings of its preset; raises `InputError` for a setting that contradicts it."""

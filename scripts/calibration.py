@@ -17,7 +17,8 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 import dhp
-from dhp.stats.discernment import COMBINATIONS, LOG_ALPHA, Combination, combined, discern, joint_log_p
+from dhp.stats.defaults import Combination
+from dhp.stats.discernment import COMBINATIONS, LOG_ALPHA, combined, discern, joint_log_p
 from dhp.stats.wilcoxon import signed_rank
 
 Floats = npt.NDArray[np.float64]

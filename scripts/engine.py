@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import get_args
 
 from openai import AsyncOpenAI
 
@@ -28,7 +29,8 @@ from dhp.judge.factory import protocol, request_builder
 from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.ratings import checked_ratings
 from dhp.llm.cached_model import CachedModel, RequestContext
-from dhp.llm.clients.openai_client import TRANSPORTS, OpenAIClient
+from dhp.llm.clients.openai_client import OpenAIClient
+from dhp.llm.clients.servers import TransportName
 from dhp.llm.limits import RateLimits, Usage
 from dhp.llm.store import Store
 from dhp.perturb.builder import perturb_datasets
@@ -128,7 +130,7 @@ def client(share: float) -> None:
 def transports(share: float) -> None:
     """Processor time a call by both transports, in turn; the fast one must stay three times cheaper."""
     times = max(1, int(5 * share))
-    found: dict[str, list[float]] = {name: [] for name in TRANSPORTS}
+    found: dict[str, list[float]] = {name: [] for name in get_args(TransportName)}
     for _ in range(times):
         for name, spent in found.items():
             with stub_process() as url, tempfile.TemporaryDirectory() as folder:

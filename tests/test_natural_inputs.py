@@ -152,9 +152,16 @@ def test_a_scale_is_two_numbers_or_a_text(suite: str) -> None:
     assert judged[0].d_avg == judged[1].d_avg
     for text, ends in (("1..10", (1, 10)), ("-1 .. 1", (-1, 1)), ("1-5", (1, 5)), ("0:1", (0, 1))):
         assert scale_ends(text, "scale") == ends
-    for wrong in ("0-", "high", (1, 2, 3), 5, ("a", "b"), ""):
+    for wrong in ("0-", "high", ""):
         with pytest.raises(InputError, match=r"must have the form FIRST\.\.LAST, e\.g\. 1\.\.10"):
-            dhp.JudgeSettings(scale=wrong)  # type: ignore[arg-type]
+            dhp.JudgeSettings(scale=wrong)
+    for other, fault in (
+        ((1, 2, 3), "a list of 2 or a text"),
+        (5, "a list of 2 or a text"),
+        (("a", "b"), "a number"),
+    ):
+        with pytest.raises(InputError, match=f"`judge_settings.scale` .* must be {fault}"):
+            dhp.JudgeSettings(scale=other)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="the lower one first"):
         dhp.JudgeSettings(scale="1..0")
 
@@ -183,8 +190,8 @@ def test_degrees_that_are_no_mapping_are_refused_in_one_line(degrees: Any) -> No
         ({"doses": ["1", "2"]}, "doses '1,2': allowed: two or more rising whole numbers"),
         ({"perturbers": length}, "is of type function, not made by @dhp.perturber"),
         (
-            {"judge_settings": {"scale": (0, 1)}},
-            "judge_settings: is of type dict; must be a dhp.JudgeSettings",
+            {"judge_settings": {"scale": 1}},
+            "`judge_settings` {'scale': 1}: is of type dict; must be a dhp.JudgeSettings",
         ),
     ],
 )

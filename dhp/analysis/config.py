@@ -3,27 +3,26 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from dhp.analysis.marks import PassMark, read_marks, resolved_marks
+from dhp.core.checks import checked
 from dhp.core.errors import InputError, suggest
-from dhp.core.options import check_numbers, near_keywords, option
-from dhp.stats.defaults import FLOOR
+from dhp.core.options import option
+from dhp.stats.defaults import DEFAULT_COMBINATION, FLOOR, Combination
 
 if TYPE_CHECKING:
     from dhp.core.specs import Metric, Weights
-    from dhp.stats.discernment import Combination
     from dhp.stats.wilcoxon import Method
 
 T = TypeVar("T")
 
 Statistics = Literal["default", "paper", "sign-flip"]
-STATISTICS: tuple[Statistics, ...] = get_args(Statistics)
 METHODS: "Mapping[str, Method]" = {"default": "exact", "paper": "scipy", "sign-flip": "sign-flip"}
 """Preset -> how each metric is tested."""
 
 
-@near_keywords
+@checked()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysisConfig:
     """How ratings are to be analysed.
@@ -40,11 +39,11 @@ class AnalysisConfig:
     prints it; pairwise judges get `sign-flip`, the exact sign-flip test, by themselves.
     """
 
-    statistics: str = field(
+    statistics: Statistics = field(
         default="default",
         metadata=option("Exact tests, or the formulas of the paper.", metavar="default|paper"),
     )
-    combination: str | None = field(
+    combination: Combination | None = field(
         default=None,
         metadata=option(
             "How p-values of metrics are combined: hmp, printed, hmp-asymptotic or joint; default: "
@@ -64,8 +63,8 @@ class AnalysisConfig:
         metadata=option(
             "Lowest detection at which damage counts as noticed.",
             metavar="PERCENT",
-            above=50,
-            high=100,
+            gt=50,
+            le=100,
             percent=True,
         ),
     )
@@ -75,10 +74,10 @@ class AnalysisConfig:
             "Analyses of growing numbers of texts of which this is one, if ratings may stop after each: they "
             "share the error.",
             metavar="N",
-            low=1,
+            ge=1,
         ),
     )
-    pass_mark: "PassMark" = field(  # in quotes: no plain number, so `check_numbers` leaves it alone
+    pass_mark: PassMark = field(
         default=None,
         metadata=option(
             "Score from which you let a text through, or a label; of one metric METRIC=MARK (repeatable). "
@@ -89,20 +88,10 @@ class AnalysisConfig:
         ),
     )
 
-    def __post_init__(self) -> None:
-        check_numbers(self)
-        self.named_combination()
-
-    def _preset(self) -> Statistics:
-        return _one_of("statistics", self.statistics, STATISTICS)
-
-    def named_combination(self) -> "Combination":
+    def named_combination(self) -> Combination:
         """That which was named, else that of the statistics."""
-        from dhp.stats.discernment import COMBINATIONS, DEFAULT_COMBINATION
-
-        default: Combination = "printed" if self._preset() == "paper" else DEFAULT_COMBINATION
-        named = default if self.combination is None else self.combination
-        return _one_of("combination", named, COMBINATIONS)
+        default: Combination = "printed" if self.statistics == "paper" else DEFAULT_COMBINATION
+        return self.combination or default
 
     def resolve(
         self,
@@ -212,10 +201,3 @@ class ResolvedConfig(AnalysisConfig):
                 f"allowed: ratings of {', '.join(row)}, or `weights` uniform"
             )
         return [row[m] for m in metrics]
-
-
-def _one_of(kind: str, name: str, allowed: tuple[T, ...]) -> T:
-    for known in allowed:
-        if name == known:
-            return known
-    raise InputError(f"unknown {kind} '{name}'; {suggest(name, map(str, allowed))}")

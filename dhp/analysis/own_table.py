@@ -7,8 +7,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dhp.core.checks import checked
 from dhp.core.errors import InputError, suggest
-from dhp.core.options import near_keywords, option, pairs_like
+from dhp.core.options import option, pairs_like
 from dhp.core.recorded import OVERALL
 from dhp.core.records import ORIGINAL
 from dhp.core.tables import is_blank, read_table
@@ -20,7 +21,7 @@ _ABOUT_ROW = ("example", "metric", "sample", "cluster", "model", "protocol", "da
 """Columns of a wide table that hold no scores."""
 
 
-@near_keywords
+@checked(name="form")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingsForm:
     """How a table of ratings names its columns, and what it does not say itself."""

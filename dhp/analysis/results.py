@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
+from dhp.analysis.config import Statistics
 from dhp.analysis.mark_sweep import MarkSweep
 from dhp.analysis.passing import AtMark, PassShare
 from dhp.analysis.percent import whole_percent
@@ -18,9 +19,8 @@ from dhp.core.records import IDENTITY, PROBES
 from dhp.core.signature import Signature, protocol_name
 from dhp.core.text import printable
 from dhp.core.verdicts import FALSE_ALARM, NOT_DECIDED, NOTICED, UNDECIDED, Verdict
-from dhp.stats.defaults import FLOOR
+from dhp.stats.defaults import FLOOR, Combination
 from dhp.stats.detection import FEWEST_PAIRS as FEWEST_PAIRS
-from dhp.stats.discernment import Combination
 from dhp.stats.spread import Spread
 
 if TYPE_CHECKING:
@@ -273,8 +273,8 @@ class Result:
     """Name of the data."""
     n: int
     """Number of examples."""
-    statistics: str
-    """Preset of the tests: `default` or `paper`."""
+    statistics: Statistics
+    """Preset of the tests."""
     combination: Combination
     """Method that combines the p-values of the metrics."""
     looks: int

@@ -22,10 +22,11 @@ from dhp.cli.protocol_options import (
     ProtocolChanges,
     model_option,
 )
-from dhp.core.errors import InputError, StoppedEarly, one_of
+from dhp.core.checks import checked, exclusive
+from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.options import option
 from dhp.core.plugins import load_target, offered
-from dhp.core.presets import PRESETS, paper_settings
+from dhp.core.presets import PresetName, paper_settings
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice, PerturbModel
@@ -36,22 +37,18 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
+@checked()
 @dataclass(frozen=True)
 class Preset:
     """Settings of a publication."""
 
-    preset: str | None = field(
+    preset: PresetName | None = field(
         default=None,
         metadata=option(
             "All settings of the DHP paper: its six sets, steps by the model, five answers at temperature 0, "
             "its statistics, no controls. --prompt-file and files of steps may stand beside it.",
-            metavar="|".join(PRESETS),
         ),
     )
-
-    def __post_init__(self) -> None:
-        if self.preset is not None:
-            one_of("preset", self.preset, PRESETS)
 
     def applied(self, options: "RunOptions") -> "RunOptions":
         """The options with those of the preset; raises `InputError` for an option that contradicts it."""
@@ -96,6 +93,7 @@ COMMON = (
 """The options that most people need, in the order of their use."""
 
 
+@checked(*(exclusive("dry_run", f"output.{form}") for form in ("json", "csv", "markdown", "quiet")))
 @dataclass(frozen=True)
 class RunOptions:
     """The options of a run, but for presets."""
@@ -143,7 +141,6 @@ class RunOptions:
         from dhp.run import estimate
         from dhp.runs.writer import run_folder
 
-        self.output.check(self.dry_run)
         keywords = self.keywords()
         if self.dry_run:
             say(*estimates_shown(estimate(**keywords)), *([f"upper limit: {limit}"] if limit else []))

@@ -15,7 +15,7 @@ import click
 from dhp.cli.options import Command, settings
 from dhp.cli.output import CSV, DETAILS, HTML, JSON, LATEX, MARKDOWN, TABLE, print_out, say
 from dhp.cli.protocol_options import ALLOW, dry_run_option
-from dhp.core.errors import InputError
+from dhp.core.checks import exclusive, requires
 from dhp.core.files import write_lines
 from dhp.core.progress import counted, progress_of, progress_shown
 from dhp.core.text import printable
@@ -35,7 +35,14 @@ if TYPE_CHECKING:
     Rows = list[tuple[str | Text, ...]]
 
 
-@click.command(cls=Command)
+@click.command(
+    cls=Command,
+    rules=(
+        exclusive("table", "figures", "out"),
+        exclusive("csv", "markdown", "latex"),
+        *(requires(form, "table") for form in ("details", "csv", "markdown", "latex")),
+    ),
+)
 @click.argument("run")
 @click.option("--out", metavar="FILE.html", help="File of the report; default: report.html in the run.")
 @click.option("--figures", metavar="DIR", help="Write each chart here as SVG, PDF and CSV instead.")
@@ -61,14 +68,11 @@ def report(
 
     Example: dhp report runs/one --table
     """
-    forms = {"--details": details, "--csv": csv, "--markdown": markdown, "--latex": latex}
-    if not table and (named := [name for name, wanted in forms.items() if wanted]):
-        raise InputError(f"{named[0]}: requires --table")
     if table:
-        _print_table(run, out, details=details, csv=csv, markdown=markdown, latex=latex)
+        _print_table(run, details=details, csv=csv, markdown=markdown, latex=latex)
         return
     if figures is not None:
-        _write_figures(figures, run, out)
+        _write_figures(figures, run)
         return
     from dhp.report.page import write_report
 
@@ -77,16 +81,12 @@ def report(
     say(f"written to {path}")
 
 
-def _print_table(run: str, out: str | None, *, details: bool, **forms: bool) -> None:
+def _print_table(run: str, *, details: bool, **forms: bool) -> None:
     """Print the table of a run, or with `details` the tables of its kinds of damage, too."""
     from dhp.report.notebook import frame, runs_frame
     from dhp.report.terminal import doses_table, kinds_table, runs_tables
     from dhp.runs.reader import read_run
 
-    if out is not None:
-        raise InputError("--out: contradicts --table, which prints; leave one of them out")
-    if len(named := [f"--{name}" for name, wanted in forms.items() if wanted]) > 1:
-        raise InputError(f"{' and '.join(named)}: contradict each other; give at most one")
     results = read_run(run).results
     plain = [each for each in results if not each.curves]
     parts = runs_tables(plain) if plain else []
@@ -97,13 +97,11 @@ def _print_table(run: str, out: str | None, *, details: bool, **forms: bool) -> 
     print_out(made, **forms)
 
 
-def _write_figures(folder: str, run: str, out: str | None) -> None:
+def _write_figures(folder: str, run: str) -> None:
     """Write the charts of a run."""
     from dhp.report.figures import write_figures
     from dhp.runs.reader import read_run
 
-    if out is not None:
-        raise InputError("--figures: writes no page; leave out --out")
     files = write_figures(read_run(run).results, folder)
     say(*(f"written: {path}" for path in files))
 
@@ -309,7 +307,7 @@ def _apart(comparison: "DatasetComparison", kind: str, *, limits: bool) -> "Text
     return Text(points_apart(pair, limits=limits), style="bold" if pair.differs else "")
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, rules=(exclusive("dry_run", "junit"), exclusive("dry_run", "history")))
 @click.argument("run")
 @ALLOW
 @click.option(
@@ -348,8 +346,6 @@ def gate(
 
     conditions = replace(conditions, allow=allow)
     if dry_run:
-        if junit or history:
-            raise InputError("--dry-run: writes no file; allowed: without --junit and --history")
         with progress_of(True) as show:
             chance = chance_of_failing(run, conditions, progress=show)
         say(str(chance))

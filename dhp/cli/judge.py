@@ -158,7 +158,6 @@ def analyze(
     """
     from dhp.analysis.analyze import analyze as analyse
 
-    output.check()
     with output.working() as show, stage(show, f"analysing {file}"):
         try:
             results = analyse(file, suite=suite, analysis=analysis, form=form)

@@ -4,7 +4,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, get_args
 import click
 from click.core import ParameterSource
 
+from dhp.core.checks import Rule
 from dhp.core.errors import InputError, suggest, unquoted
 from dhp.core.options import Option, option_of
 from dhp.core.plugins import load_target, offered
@@ -97,9 +98,10 @@ def refuse_surplus(what: str, allowed: Collection[str]) -> None:
 def option_names(command: click.Command) -> dict[str, str]:
     """How messages may name a parameter, e.g. `limits.cost` -> the option, e.g. `--max-cost`.
 
-    A settings record has the names of all its options.
+    A settings record has the names of all its options, an argument the one in the usage line.
     """
-    names: dict[str, str] = {}
+    arguments = [each for each in command.params if isinstance(each, click.Argument)]
+    names = {str(each.name): each.human_readable_name for each in arguments}
     groups: dict[str, list[str]] = {}
     options = [option for option in command.params if isinstance(option, click.Option)]
     for option in sorted(options, key=lambda option: _path(option).count(".")):
@@ -113,8 +115,8 @@ def option_names(command: click.Command) -> dict[str, str]:
     return {group: ", ".join(options) for group, options in groups.items()} | spelt | names
 
 
-def _path(option: click.Option) -> str:
-    return option.path if isinstance(option, SettingOption) else str(option.name)
+def _path(parameter: click.Parameter) -> str:
+    return parameter.path if isinstance(parameter, SettingOption) else str(parameter.name)
 
 
 def _setting_options(command: click.Command, parameter: str) -> list[SettingOption]:
@@ -129,8 +131,8 @@ def _spelt(option: click.Option, context: click.Context) -> str:
     return off[0] if off else option.opts[0]
 
 
-def _is_stated(option: click.Option, context: click.Context) -> bool:
-    return context.get_parameter_source(str(option.name)) is not ParameterSource.DEFAULT
+def _is_stated(parameter: click.Parameter, context: click.Context) -> bool:
+    return context.get_parameter_source(str(parameter.name)) is not ParameterSource.DEFAULT
 
 
 def _leaves(record: type[Any], path: str) -> Iterator[tuple[str, "Field[Any]", str]]:
@@ -186,7 +188,7 @@ def _build_record(record: type[Any], path: str, values: Mapping[str, Any]) -> An
         elif below and (built := _built(field, path, below)):
             arguments[field.name] = built
         elif field.default is MISSING and field.default_factory is MISSING:
-            raise InputError(f"`{next(iter(values))}`: needs `{field_path}`")
+            raise InputError(f"`{next(iter(values))}`: requires `{field_path}`")
     return record(**arguments)
 
 
@@ -207,12 +209,14 @@ def _built(field: "Field[Any]", path: str, values: Mapping[str, Any]) -> Any:
 class Command(click.Command):
     """A command whose --help shows the options that most people need, and whose --help-all shows all.
 
-    `common` names these options in the order of their use; without it all are shown.
+    `common` names these options in the order of their use; without it all are shown. `rules` say which
+    options go together, by their names as parameters.
     """
 
-    def __init__(self, *arguments: Any, common: str = "", **known: Any) -> None:
+    def __init__(self, *arguments: Any, common: str = "", rules: Sequence[Rule] = (), **known: Any) -> None:
         super().__init__(*arguments, **known)
         self.common = common.split()
+        self.rules = rules
         if self.common:
             self.params.append(help_all("Show all options."))
 
@@ -239,7 +243,22 @@ class Command(click.Command):
         """Run it; messages name parameters by its options."""
         if messages := ctx.find_object(Messages):
             messages.command = self
+        for rule in self.rules:
+            if fault := rule(_Typed(ctx)):
+                raise InputError(fault)
         return super().invoke(ctx)
+
+
+class _Typed:
+    """The parameters of a command as a record for rules."""
+
+    def __init__(self, context: click.Context) -> None:
+        self._context = context
+
+    def states(self, name: str) -> bool:
+        """Whether an argument or an option was typed; one of a settings record is named `output.json`."""
+        (parameter,) = (each for each in self._context.command.params if _path(each) == name)
+        return _is_stated(parameter, self._context)
 
 
 _WHOLE = "dhp.whole_help"

@@ -7,13 +7,13 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import click
 
 from dhp.cli.options import setting
-from dhp.core.errors import InputError
+from dhp.core.checks import checked, exclusive
 from dhp.core.options import option
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def say(*parts: "Part") -> None:
     print_out(Printout(parts))
 
 
+@checked(exclusive("json", "csv", "markdown", "quiet"), name="output")
 @dataclass(frozen=True)
 class OutputOptions:
     """What is printed: tables for people, or one of these."""
@@ -61,14 +62,6 @@ class OutputOptions:
     markdown: bool = field(default=False, metadata=option("Print tables in Markdown."))
     details: bool = field(default=False, metadata=option("Show each kind of damage with D, and all notes."))
     quiet: bool = field(default=False, metadata=option("Print nothing but errors."))
-
-    def check(self, dry_run: bool = False) -> None:
-        """Raise `InputError` for more than one of them, and for any in a dry run, which has no results."""
-        chosen = [f"--{name}" for name, wanted in asdict(self).items() if wanted and name != "details"]
-        if len(chosen) > 1:
-            raise InputError(f"{' and '.join(chosen)}: contradict each other; give at most one")
-        if chosen and dry_run:
-            raise InputError(f"{chosen[0]}: cannot be used with --dry-run, which has no results to print")
 
     @contextmanager
     def working(self) -> Iterator["Show | None"]:

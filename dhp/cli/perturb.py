@@ -11,9 +11,10 @@ from dhp.cli.language_models import check_filler, estimates_shown
 from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import say
 from dhp.cli.protocol_options import DATASET, DRY_RUN, SEED
+from dhp.core.checks import checked
 from dhp.core.errors import InputError
 from dhp.core.files import check_writable, write_lines
-from dhp.core.options import check_numbers, option
+from dhp.core.options import option
 from dhp.core.progress import progress_shown
 from dhp.core.text import printable
 from dhp.llm.settings import ModelSettings
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _TOKENS = ("prompt_tokens", "completion_tokens")
 
 
+@checked(name="output")
 @dataclass(frozen=True)
 class PerturbOutput:
     """What becomes of the texts."""
@@ -42,15 +44,12 @@ class PerturbOutput:
         metadata=option("Write a set of degraded texts to this folder, for --perturbed.", metavar="DIR"),
     )
     show: int = field(
-        default=0, metadata=option("Print the texts of K examples before and after.", metavar="K", low=0)
+        default=0, metadata=option("Print the texts of K examples before and after.", metavar="K", ge=0)
     )
     audit: str | None = field(
         default=None,
         metadata=option("Audit a set of degraded texts: statistics and outliers.", metavar="DIR"),
     )
-
-    def __post_init__(self) -> None:
-        check_numbers(self)
 
     def check(self, dataset: "Sequence[str]", choice: Choice, *, dry_run: bool) -> None:
         """Raise `InputError` if the texts could not be written, before they are made."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.options import AnyCommand
+from dhp.core.checks import checked, requires
 from dhp.core.errors import InputError
 from dhp.core.options import option
 
@@ -30,6 +31,7 @@ def _number_or_default(text: str) -> float | str:
         raise ValueError(f"'{text}': must be a number or '{DEFAULT}'") from None
 
 
+@checked(name="changes")
 @dataclass(frozen=True)
 class AnswerChanges:
     """What every protocol says about its answers, pointwise or pairwise; None leaves it to the protocol."""
@@ -89,6 +91,7 @@ class AnswerChanges:
         return {name: value for name, value in changes.items() if value is not None} | left
 
 
+@checked(name="changes")
 @dataclass(frozen=True)
 class ProtocolChanges(AnswerChanges):
     """How a judge is asked and its answers are read; otherwise as the protocol says."""
@@ -136,6 +139,7 @@ class ProtocolChanges(AnswerChanges):
         return override(known, **changes)
 
 
+@checked(requires("labels", "metrics"), name="criteria")
 @dataclass(frozen=True)
 class Criteria:
     """What is rated."""
@@ -171,9 +175,7 @@ class Criteria:
         from dhp.content.own_task import own_metric
 
         if not self.metrics:
-            raise InputError(
-                f"`{'labels' if scale is None else 'scale'}`: needs the name of its metric, by `metrics` NAME"
-            )
+            raise InputError("`scale`: requires `metrics`")
         labels = self.labels.split(",") if self.labels is not None else ()
         return [own_metric(name.lower().replace("-", "_"), scale, labels) for name in self.metrics]
 

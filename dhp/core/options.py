@@ -1,4 +1,4 @@
-"""What callers give: keywords, options and numbers, refused with the near name or the range that is allowed.
+"""Options of settings, and the keywords that callers state.
 
 The command line, configuration files, messages and the reference page are made of the options in the fields
 of settings records (`dhp.cli.options`).
@@ -6,14 +6,12 @@ of settings records (`dhp.cli.options`).
 
 import inspect
 import math
-import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import wraps
-from numbers import Real
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, get_args
+from typing import Any, ParamSpec, TypeVar
 
 from dhp.core.errors import InputError, UnknownKeyword, suggest
 
@@ -37,14 +35,6 @@ def check_keywords(
             raise UnknownKeyword(f"{function}() has no keyword '{name}'; {hint}")
 
 
-def near_keywords(call: F) -> F:
-    """Let a function or class refuse an unknown keyword with the near name, as Python does from 3.13 on."""
-    if isinstance(call, type):
-        call.__init__ = _checked(call.__init__, call.__name__)  # type: ignore[misc]
-        return call
-    return _checked(call, call.__qualname__.rpartition("<locals>.")[2])
-
-
 def _inner_keywords(record: object) -> dict[str, str]:
     """Field of a settings record in the defaults of a record -> how it is written as a keyword."""
     written: dict[str, str] = {}
@@ -58,8 +48,14 @@ def _inner_keywords(record: object) -> dict[str, str]:
     return written
 
 
-def _checked(call: F, name: str, inner: Mapping[str, str] = {}) -> F:
+def near_keywords(call: F, name: str = "", inner: Mapping[str, str] = {}) -> F:
+    """Let a function refuse an unknown keyword with the near name, as Python does from 3.13 on.
+
+    `name` is what messages call it; default: its name. `inner` holds what to write for keywords of the
+    settings records that the function takes.
+    """
     known = [each for each in inspect.signature(call).parameters if each not in ("self", "cls")]
+    name = name or call.__qualname__.rpartition("<locals>.")[2]
 
     @wraps(call)
     def checked(*args: Any, **keywords: Any) -> Any:
@@ -83,7 +79,7 @@ def keywords_of(record: Callable[P, S]) -> Callable[[Callable[[S], R]], Callable
         returned = inspect.signature(function).return_annotation
         signature = inspect.signature(record).replace(return_annotation=returned)
         call.__signature__ = signature  # type: ignore[attr-defined]
-        return _checked(call, function.__name__, _inner_keywords(record))
+        return near_keywords(call, function.__name__, _inner_keywords(record))
 
     return decorate
 
@@ -92,18 +88,6 @@ def as_list(value: object) -> list[Any]:
     """One or several as a list; paths as text."""
     listed = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
     return [str(entry) if isinstance(entry, Path) else entry for entry in listed]
-
-
-def check_whole(name: str, value: object) -> None:
-    """Raise `InputError` for what is not a whole number; numpy's count as such, True and False do not."""
-    try:
-        operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        whole = False
-    else:
-        whole = not isinstance(value, bool)
-    if not whole:
-        raise InputError(f"`{name}` {value!r}: is of type {type(value).__name__}; must be a whole number")
 
 
 _ENDS = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:\.\.+|:|-|–)\s*(-?\d+(?:\.\d+)?)\s*")
@@ -136,11 +120,11 @@ class Option:
     """Name on the command line, e.g. `--max-cost` or `--ties/--no-ties`; default: the name of the field."""
     metavar: str = ""
     """Placeholder of the value in the help text."""
-    low: float = -math.inf
+    ge: float = -math.inf
     """The least number allowed."""
-    high: float = math.inf
+    le: float = math.inf
     """The greatest number allowed."""
-    above: float = -math.inf
+    gt: float = -math.inf
     """Lower limit that is itself not allowed."""
     percent: bool = False
     """Whether it is a percentage: a number between 0 and 1 is refused then, as it is probably a share."""
@@ -158,16 +142,16 @@ class Option:
             return "must be a finite number"
         if self.percent and 0 < value < 1:
             return f"is in per cent; for a share of {value:g} write {100 * value:g}"
-        if self.low <= value <= self.high and value > self.above:
+        if self.ge <= value <= self.le and value > self.gt:
             return None
-        least = f"more than {self.above:g}" if math.isfinite(self.above) else f"{self.low:g} or more"
-        return f"allowed: {least}" + (f", at most {self.high:g}" if math.isfinite(self.high) else "")
-
-
-def check_percent(parameter: str, value: float, low: float = 0, high: float = 100) -> None:
-    """Raise `InputError` for a percentage out of range, and for a number between 0 and 1."""
-    if fault := Option(help="", percent=True, low=low, high=high).fault(value):
-        raise InputError(f"{parameter} {value:g}: {fault}")
+        bounds = []
+        if math.isfinite(self.gt):
+            bounds.append(f"more than {self.gt:g}")
+        if math.isfinite(self.ge):
+            bounds.append(f"{self.ge:g} or more")
+        if math.isfinite(self.le):
+            bounds.append(f"at most {self.le:g}")
+        return f"must be {', '.join(bounds)}"
 
 
 def option(help: str, **known: Any) -> dict[str, Option]:
@@ -180,25 +164,6 @@ def option_of(field: "Field[Any]") -> Option | None:
     declared = field.metadata.get("option")
     assert declared is None or isinstance(declared, Option)
     return declared
-
-
-def check_numbers(record: Any, parameter: str = "") -> None:
-    """Raise `InputError` for what is not a number if one belongs, and for a number outside its range.
-
-    `parameter` is how messages call the record.
-    """
-    for field in fields(record):
-        value, known = getattr(record, field.name), option_of(field)
-        kinds = (field.type, *get_args(field.type))
-        if known is None or value is None or not {int, float} & set(kinds):
-            continue
-        name = f"{parameter}.{field.name}" if parameter else field.name
-        if int in kinds:
-            check_whole(name, value)
-        elif isinstance(value, bool) or not isinstance(value, Real):
-            raise InputError(f"`{name}` {value!r}: is of type {type(value).__name__}; must be a number")
-        if fault := known.fault(value):
-            raise InputError(f"`{name}` {value:g}: {fault}")
 
 
 def pairs_like(form: str, example: str) -> Callable[[Sequence[str]], dict[str, str]]:

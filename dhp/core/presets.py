@@ -1,8 +1,9 @@
 """The settings of publications, which one word asks for."""
 
 from collections.abc import Mapping
+from typing import Literal
 
-PRESETS = ("paper",)
+PresetName = Literal["paper"]
 """Names of the presets."""
 PAPER: Mapping[str, Mapping[str, object]] = {
     "changes": {

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field, fields
 
+from dhp.core.checks import checked
 from dhp.core.errors import InputError, StoppedEarly
-from dhp.core.options import check_numbers, near_keywords, option
+from dhp.core.options import option
 from dhp.llm.records import Reply
 
 PER = 1_000_000
@@ -14,54 +15,48 @@ _MANY_TOO_LONG = 200
 """Prompts too long, after which a run is stopped before its end: a few examples may well come first."""
 
 
-@near_keywords
+@checked(name="rate_limits")
 @dataclass(frozen=True, slots=True)
 class RateLimits:
     """How hard a server may be worked."""
 
     concurrency: int = field(
-        default=64, metadata=option("Maximum number of concurrent calls.", metavar="K", low=1)
+        default=64, metadata=option("Maximum number of concurrent calls.", metavar="K", ge=1)
     )
     calls_per_minute: float | None = field(
         default=None,
-        metadata=option("Maximum number of calls per minute.", name="--rpm", metavar="K", above=0),
+        metadata=option("Maximum number of calls per minute.", name="--rpm", metavar="K", gt=0),
     )
     tokens_per_minute: float | None = field(
         default=None,
-        metadata=option("Maximum number of tokens per minute.", name="--tpm", metavar="K", above=0),
+        metadata=option("Maximum number of tokens per minute.", name="--tpm", metavar="K", gt=0),
     )
     retries: int = field(
-        default=8, metadata=option("Number of retries after a temporary error.", metavar="K", low=0)
+        default=8, metadata=option("Number of retries after a temporary error.", metavar="K", ge=0)
     )
     max_wait: float = field(
         default=600.0,
         metadata=option(
             "Stop the run if a server asks for a longer wait than this; it can be resumed.",
             metavar="SECONDS",
-            low=0,
+            ge=0,
         ),
     )
 
-    def __post_init__(self) -> None:
-        check_numbers(self, "rate_limits")
 
-
-@near_keywords
+@checked(name="prices")
 @dataclass(frozen=True, slots=True)
 class Prices:
     """What tokens cost, in any currency."""
 
     prompt: float | None = field(
         default=None,
-        metadata=option("Price per million prompt tokens.", name="--price-in", metavar="X", low=0),
+        metadata=option("Price per million prompt tokens.", name="--price-in", metavar="X", ge=0),
     )
     completion: float | None = field(
         default=None,
-        metadata=option("Price per million answer tokens.", name="--price-out", metavar="X", low=0),
+        metadata=option("Price per million answer tokens.", name="--price-out", metavar="X", ge=0),
     )
-
-    def __post_init__(self) -> None:
-        check_numbers(self, "prices")
 
     def cost(self, prompt_tokens: float, completion_tokens: float) -> float | None:
         """Money for so many tokens; None without prices."""
@@ -71,29 +66,24 @@ class Prices:
         return total / PER
 
 
-@near_keywords
+@checked(name="limits")
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a run may use before it stops; repeat the command to resume it."""
 
     calls: int | None = field(
-        default=None, metadata=option("Maximum number of calls.", name="--max-calls", metavar="K", low=0)
+        default=None, metadata=option("Maximum number of calls.", name="--max-calls", metavar="K", ge=0)
     )
     tokens: int | None = field(
         default=None,
         metadata=option(
-            "Maximum number of prompt and answer tokens.", name="--max-tokens", metavar="K", low=0
+            "Maximum number of prompt and answer tokens.", name="--max-tokens", metavar="K", ge=0
         ),
     )
     cost: float | None = field(
         default=None,
-        metadata=option(
-            "Maximum cost, at the given prices of tokens.", name="--max-cost", metavar="X", low=0
-        ),
+        metadata=option("Maximum cost, at the given prices of tokens.", name="--max-cost", metavar="X", ge=0),
     )
-
-    def __post_init__(self) -> None:
-        check_numbers(self, "limits")
 
 
 @dataclass(slots=True)
@@ -145,10 +135,6 @@ class Budget:
     def __init__(self, limits: Limits | None = None, prices: Prices | None = None) -> None:
         self.prices = prices or Prices()
         self._limits = limits or Limits()
-        if self._limits.cost is not None and None in (self.prices.prompt, self.prices.completion):
-            raise InputError(
-                "`limits.cost` needs `prices.prompt` and `prices.completion`, per million tokens"
-            )
         self._calls = 0
         self._prompt = self._completion = 0.0
         self._done = 0

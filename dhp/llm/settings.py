@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from dhp.core.checks import checked, exclusive
 from dhp.core.errors import InputError, Waiting, suggest
-from dhp.core.options import check_numbers, near_keywords, option
-from dhp.llm.clients.servers import OTHER_PROVIDERS, SERVERS
+from dhp.core.options import option
+from dhp.llm.clients.servers import OTHER_PROVIDERS, SERVERS, TransportName
 from dhp.llm.limits import TIMEOUT, Limits, Prices, RateLimits
 
 if TYPE_CHECKING:
@@ -52,7 +53,35 @@ def _fields(pairs: Sequence[str]) -> dict[str, object]:
     return values
 
 
-@near_keywords
+def _no_reserved_field(settings: "ModelSettings") -> str | None:
+    for name in settings.body:
+        if name in _OWN_FIELDS:
+            return f"`body` {name}: is set by {_OWN_FIELDS[name]}; leave it out"
+    return None
+
+
+def _priced(settings: "ModelSettings") -> str | None:
+    if settings.limits.cost is None or None not in (settings.prices.prompt, settings.prices.completion):
+        return None
+    return "`limits.cost`: requires `prices.prompt` and `prices.completion`, per million tokens"
+
+
+def _replies_for_a_filler(settings: "ModelSettings") -> str | None:
+    if settings.filler is None or not settings.filler.is_used or (settings.store and not settings.refresh):
+        return None
+    fault = "`refresh`: would ask again" if settings.refresh else "`store=False`: would lose"
+    return f"{fault} what is answered later; leave out one of them"
+
+
+@checked(
+    exclusive("store", "cache"),
+    exclusive("store", "refresh"),
+    exclusive("refresh", "limits"),
+    exclusive("store", "limits"),
+    _priced,
+    _no_reserved_field,
+    _replies_for_a_filler,
+)
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
     """How models are reached, how hard they are worked, and what they may cost."""
@@ -62,7 +91,7 @@ class ModelSettings:
         metadata=option("Address of an OpenAI-compatible server, up to and with /v1.", metavar="URL"),
     )
     timeout: float = field(
-        default=TIMEOUT, metadata=option("Timeout of one call, in seconds.", metavar="SECONDS", above=0)
+        default=TIMEOUT, metadata=option("Timeout of one call, in seconds.", metavar="SECONDS", gt=0)
     )
     body: Mapping[str, object] = field(
         default_factory=dict,
@@ -74,12 +103,9 @@ class ModelSettings:
             read=_fields,
         ),
     )
-    transport: str | None = field(
+    transport: TransportName | None = field(
         default=None,
-        metadata=option(
-            "HTTP client: fast, or sdk (the openai package); default: fast, for Azure sdk.",
-            metavar="fast|sdk",
-        ),
+        metadata=option("HTTP client: fast, or sdk (the openai package); default: fast, for Azure sdk."),
     )
     send_seed: bool = field(
         default=True,
@@ -129,7 +155,7 @@ class ModelSettings:
     )
     batch_size: int | None = field(
         default=None,
-        metadata=option("Batch size of an hf/ model; default: what fits the device.", metavar="K", low=1),
+        metadata=option("Batch size of an hf/ model; default: what fits the device.", metavar="K", ge=1),
     )
     chat_template: str | Path | None = field(
         default=None,
@@ -144,23 +170,6 @@ class ModelSettings:
             metavar="local|ray[:ADDRESS]",
         ),
     )
-
-    def __post_init__(self) -> None:
-        check_numbers(self)
-        for name in self.body:
-            if name in _OWN_FIELDS:
-                names = _OWN_FIELDS[name]
-                raise InputError(f"`body` {name}: is set by {names}; allowed: fields without an option")
-        if not self.store and self.cache is not None:
-            raise InputError("`store=False`: contradicts `cache`; leave out one of them")
-        if not self.store and self.refresh:
-            raise InputError("`store=False`: contradicts `refresh`; leave out one of them")
-        if self.limits != Limits() and (self.refresh or not self.store):
-            fault = "`refresh`" if self.refresh else "`store=False`"
-            raise InputError(f"{fault}: a run that stops at a limit could not go on; leave out one of them")
-        if self.filler is not None and self.filler.is_used and (self.refresh or not self.store):
-            fault = "`refresh`: would ask again" if self.refresh else "`store=False`: would lose"
-            raise InputError(f"{fault} what is answered later; leave out one of them")
 
     def context(self) -> "RequestContext":
         """A context with nothing spent; the store is opened when it is first used."""
@@ -191,7 +200,7 @@ class ModelSettings:
         context = self.context()
         if self.filler is None or not self.filler.is_used:
             return work(context)
-        assert context.store is not None, "checked by `__post_init__`"
+        assert context.store is not None, "checked by `_replies_for_a_filler`"
         filler = self.filler.open(context.store, context.budget)
         context = replace(context, filler=filler)
         while True:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from dhp.content.catalog import DATASETS, Metrics, metric_list, read_authored, read_suite
 from dhp.content.own_task import OWN_TASK, function_task, own_task
+from dhp.core.checks import checked
 from dhp.core.errors import InputError, Waiting, suggest, unique
-from dhp.core.options import as_list, check_whole, keywords_of
+from dhp.core.options import as_list, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_variant
 from dhp.core.specs import ANY_TASK, Metric, PerturberUse, Suite, Task
@@ -422,6 +423,7 @@ def fully_dosed(text: PerturbedText) -> PerturbedText:
     return PerturbedText(text.example, text.variant, None, reason="too short a text for this dose")
 
 
+@checked()
 @dataclass(frozen=True)
 class TextSpec(Choice):
     """What `perturb_datasets` is asked."""
@@ -437,10 +439,6 @@ class TextSpec(Choice):
     """Settings of the perturb model: address, rate limits, cost limits."""
     progress: Progress | bool | None = True
     """True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`."""
-
-    def __post_init__(self) -> None:
-        Choice.__post_init__(self)
-        check_whole("seed", self.seed)
 
 
 @keywords_of(TextSpec)

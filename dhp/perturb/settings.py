@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from dhp.core.checks import checked
 from dhp.core.errors import one_of, suggest
-from dhp.core.options import check_numbers, near_keywords, option, pairs_like
+from dhp.core.options import option, pairs_like
 
 if TYPE_CHECKING:
     from dhp.core.specs import Task
@@ -22,7 +23,15 @@ _FIELDS = (
 ).split()
 
 
-@near_keywords
+def _known_names(settings: "PerturbModel") -> None:
+    from dhp.llm.api import providers
+
+    one_of("provider", settings.model.partition("/")[0], providers(), f"perturb model '{settings.model}'")
+    if not settings.steps_file:
+        one_of("steps", settings.steps, STEPS, "`perturb_model.steps`")
+
+
+@checked(_known_names, name="perturb_model")
 @dataclass(frozen=True, slots=True)
 class PerturbModel:
     """The language model that degrades texts, and how it is asked."""
@@ -55,17 +64,9 @@ class PerturbModel:
             "Maximum number of tokens of one degraded text (not of steps); default: twice those of the text.",
             name="--perturb-tokens",
             metavar="K",
-            low=1,
+            ge=1,
         ),
     )
-
-    def __post_init__(self) -> None:
-        from dhp.llm.api import providers
-
-        one_of("provider", self.model.partition("/")[0], providers(), f"perturb model '{self.model}'")
-        if not self.steps_file:
-            one_of("steps", self.steps, STEPS, "`perturb_model.steps`")
-        check_numbers(self, "perturb_model")
 
     @property
     def steps_file(self) -> Path | None:
@@ -117,7 +118,7 @@ def _doses(entries: Sequence[str]) -> "Doses":
     return named.get("", named)
 
 
-@near_keywords
+@checked()
 @dataclass(frozen=True, kw_only=True)
 class Choice:
     """Which texts, and how they are degraded."""
@@ -162,7 +163,9 @@ class Choice:
     )
     n: int | None = field(
         default=None,
-        metadata=option("Number of examples, chosen by the seed; default: the card's or all.", metavar="N"),
+        metadata=option(
+            "Number of examples, chosen by the seed; default: the card's or all.", metavar="N", ge=1
+        ),
     )
     min_characters: int | None = field(
         default=None,
@@ -170,7 +173,7 @@ class Choice:
             "Take reference texts of a published set with more characters, joined from segments in WMT22; "
             "default: the card's.",
             metavar="K",
-            low=0,
+            ge=0,
         ),
     )
     suite: str | None = field(
@@ -206,12 +209,11 @@ class Choice:
             metavar="CODE",
         ),
     )
-    judge_part: str | None = field(
+    judge_part: Literal["answer", "turn", "run"] | None = field(
         default=None,
         metadata=option(
             "Part of conversations that is judged: the last answer, the last turn of the assistant, or the "
-            "whole run; default: run.",
-            metavar="answer|turn|run",
+            "whole run; default: run."
         ),
     )
     controls: bool | None = field(
@@ -236,7 +238,6 @@ class Choice:
     )
 
     def __post_init__(self) -> None:
-        check_numbers(self)
         perturbers = self.perturbers
         listed = (
             (perturbers,) if callable(perturbers) else tuple(perturbers)

@@ -15,6 +15,7 @@ import numpy as np
 
 from dhp.analysis.results import Result, VariantResult
 from dhp.analysis.styles import SharedStyles, shared_styles
+from dhp.core.checks import check_number
 from dhp.core.errors import InputError, unique
 from dhp.core.options import as_list, near_keywords
 from dhp.core.plugins import load_target
@@ -211,8 +212,7 @@ def compare_rated(
 ) -> list[DatasetComparison]:
     """Compare judges by dataset -> their results; else as `compare`."""
     check_allowed(allow)
-    if resamples < 1:
-        raise InputError(f"resamples: {resamples}; must be 1 or more")
+    check_number("resamples", resamples, int, ge=1)
     by_dataset = dict(rated)
     alone = [dataset for dataset, entries in by_dataset.items() if len(entries) < 2]
     if len(alone) < len(by_dataset):

@@ -4,14 +4,29 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dhp.core.errors import InputError
-from dhp.core.options import as_list, check_numbers, near_keywords, option
+from dhp.core.checks import checked, is_stated, together
+from dhp.core.options import as_list, option
 
 if TYPE_CHECKING:
     from dhp.runs.reader import RunSource
 
 
-@near_keywords
+def _allowed_parts(gate: "Gate") -> None:
+    from dhp.runs.alike import check_allowed
+
+    check_allowed(as_list(gate.allow))
+
+
+_CONDITIONS = ("min_detection", "must_notice", "max_pass", "max_fail", "max_drop", "max_shift")
+
+
+def _any_condition(gate: "Gate") -> str | None:
+    if any(is_stated(gate, name) for name in _CONDITIONS):
+        return None
+    return f"there is no condition; allowed: {', '.join(f'`{name}`' for name in _CONDITIONS)}"
+
+
+@checked(_allowed_parts, together("against", "max_drop", "max_shift"), _any_condition)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """What every result of a run must hold.
@@ -25,8 +40,8 @@ class Gate:
         metadata=option(
             "Lowest allowed detection of every result, averaged over all kinds of damage.",
             metavar="PERCENT",
-            low=0,
-            high=100,
+            ge=0,
+            le=100,
             percent=True,
         ),
     )
@@ -43,8 +58,8 @@ class Gate:
         metadata=option(
             "Largest share of its scores that any kind of text may lack.",
             metavar="PERCENT",
-            low=0,
-            high=100,
+            ge=0,
+            le=100,
             percent=True,
         ),
     )
@@ -53,8 +68,8 @@ class Gate:
         metadata=option(
             "Largest share of the damaged texts of any kind that may pass at the run's pass mark.",
             metavar="PERCENT",
-            low=0,
-            high=100,
+            ge=0,
+            le=100,
             percent=True,
         ),
     )
@@ -63,8 +78,8 @@ class Gate:
         metadata=option(
             "Largest share of the originals that may fail at the run's pass mark.",
             metavar="PERCENT",
-            low=0,
-            high=100,
+            ge=0,
+            le=100,
             percent=True,
         ),
     )
@@ -73,8 +88,8 @@ class Gate:
         metadata=option(
             "Largest allowed loss of detection against --against, in percentage points.",
             metavar="POINTS",
-            low=0,
-            high=100,
+            ge=0,
+            le=100,
             percent=True,
         ),
     )
@@ -83,7 +98,7 @@ class Gate:
         metadata=option(
             "Largest allowed shift of a metric's mean score against --against, in points of its scale.",
             metavar="POINTS",
-            low=0,
+            ge=0,
         ),
     )
     against: "RunSource | None" = field(
@@ -96,22 +111,3 @@ class Gate:
     """Parts of the signature that may differ from the earlier run; see `dhp.runs.compare`."""
     require_proof: bool = field(default=False, metadata=option("Also fail if a condition is undecided."))
     ignore_controls: bool = field(default=False, metadata=option("Let a judge with a false alarm pass."))
-
-    def __post_init__(self) -> None:
-        from dhp.runs.alike import check_allowed
-
-        check_allowed(as_list(self.allow))
-        check_numbers(self)
-        if (self.max_drop is None and self.max_shift is None) != (self.against is None):
-            lone = "max_shift" if self.max_drop is None else "max_drop"
-            raise InputError(
-                f"`{lone}`: needs `against`, an earlier run"
-                if self.against is None
-                else "`against`: says what to compare with, and needs `max_drop` or `max_shift`"
-            )
-        limits = (self.min_detection, self.max_pass, self.max_fail, self.against)
-        if all(limit is None for limit in limits) and not self.must_notice:
-            raise InputError(
-                "there is no condition; allowed: `min_detection`, `must_notice`, `max_pass`, `max_fail`, "
-                "`max_drop`, `max_shift`"
-            )

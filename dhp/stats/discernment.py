@@ -9,7 +9,7 @@ assumption on how metrics or examples depend is needed (Pesarin and Salmaso 2010
 
 import math
 from collections.abc import Sequence
-from typing import Literal, get_args, overload
+from typing import get_args, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from dhp.stats.arrays import (
     metric_weights,
     sign_flips,
 )
-from dhp.stats.defaults import RESAMPLES
+from dhp.stats.defaults import DEFAULT_COMBINATION, RESAMPLES, Combination
 from dhp.stats.wilcoxon import Alternative, Method, signed_rank, signed_ranks
 
 LOG_ALPHA = math.log(0.05)
@@ -78,8 +78,6 @@ def minimum(scores: npt.ArrayLike) -> tuple[float, int]:
     return lowest, int((~(x > lowest + _ROUNDING * max(abs(lowest), 1))).argmax())
 
 
-Combination = Literal["hmp", "printed", "hmp-asymptotic", "joint"]
-DEFAULT_COMBINATION: Combination = "hmp-asymptotic"
 COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
 
 

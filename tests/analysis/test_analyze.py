@@ -324,8 +324,8 @@ def test_bad_tables_are_refused_in_one_line(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"statistics": "papers"}, "unknown statistics 'papers'; did you mean 'paper'"),
-        ({"combination": "hmpp"}, "unknown combination 'hmpp'; did you mean 'hmp'"),
+        ({"statistics": "papers"}, "`statistics` 'papers': unknown; did you mean 'paper'"),
+        ({"combination": "hmpp"}, "`combination` 'hmpp': unknown; did you mean 'hmp'"),
         ({"weights": "desing"}, "unknown weights 'desing'; did you mean 'design'"),
         ({"weights": "design"}, "weights 'design' hold several tasks"),
     ],

@@ -119,7 +119,7 @@ def test_each_field_is_an_option(called: Callable[..., Any]) -> None:
     ("arguments", "message"),
     [
         (("--doses", "x"), "--doses 'x': must be a number"),
-        (("--degrading-steps", "auto"), "`how.model.steps`: needs `how.model.name`"),
+        (("--degrading-steps", "auto"), "`how.model.steps`: requires `how.model.name`"),
     ],
 )
 def test_what_means_nothing_is_refused(
@@ -133,11 +133,11 @@ def test_messages_name_parameters_by_options(capsys: pytest.CaptureFixture[str])
     made = command([])
     messages = Messages(lambda _: option_names(made))
     for said, shown in (
-        ("`timeout` 0: allowed: more", "--timeout 0: allowed: more"),
+        ("`timeout` 0: must be more", "--timeout 0: must be more"),
         ("`rates.calls` and `how.rates.calls`", "--rpm and --rpm"),
         ("`store=False`: no", "--no-store: no"),
         ("`n=None` is right", "--n default is right"),
-        ("`model.steps`: needs `model.name`", "--degrading-steps: needs --degrading"),
+        ("`model.steps`: requires `model.name`", "--degrading-steps: requires --degrading"),
         ("`folder`: is a file", "--out: is a file"),
         ("`how.scale`: is unknown", "`how.scale`: is unknown"),
         ("`nothing`: stays", "`nothing`: stays"),

@@ -75,7 +75,7 @@ def test_an_unknown_keyword_is_refused_before_the_judge_is_called(
 
 @pytest.mark.parametrize(
     ("least", "message"),
-    [(0.9, "is in per cent; for a share of 0.9 write 90"), (9000, "allowed: 0 or more, at most 100")],
+    [(0.9, "is in per cent; for a share of 0.9 write 90"), (9000, "must be 0 or more, at most 100")],
 )
 def test_detection_is_in_per_cent(
     judge_audit: Callable[..., dhp.Results], least: float, message: str

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import dhp
+from dhp.core.checks import checked
 from dhp.core.errors import InputError
-from dhp.core.options import check_numbers, keywords_of, near_keywords, option, option_of, pairs_like
+from dhp.core.options import keywords_of, near_keywords, option, option_of, pairs_like
 from dhp.leaderboard.site import write_leaderboard
 from dhp.report.page import write_report
 from dhp.run import RunSpec, judge_texts
@@ -126,28 +127,26 @@ def test_what_python_refuses_is_refused_as_before() -> None:
         plain(1, Secondd=2)  # type: ignore[call-arg]
 
 
+@checked(name="limits")
 @dataclass(frozen=True)
 class Limits:
-    calls: int | None = field(default=None, metadata=option("Most calls.", low=0))
-    rate: float = field(default=1.0, metadata=option("Rate.", above=0))
-    floor: float = field(default=60.0, metadata=option("Floor.", above=50, high=100, percent=True))
+    calls: int | None = field(default=None, metadata=option("Most calls.", ge=0))
+    rate: float = field(default=1.0, metadata=option("Rate.", gt=0))
+    floor: float = field(default=60.0, metadata=option("Floor.", gt=50, le=100, percent=True))
     label: str = field(default="", metadata=option("Label."))
     inner: int = -1
-
-    def __post_init__(self) -> None:
-        check_numbers(self, "limits")
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"calls": -1}, "`limits.calls` -1: allowed: 0 or more"),
-        ({"rate": 0.0}, "`limits.rate` 0: allowed: more than 0"),
+        ({"calls": -1}, "`limits.calls` -1: must be 0 or more"),
+        ({"rate": 0.0}, "`limits.rate` 0: must be more than 0"),
         ({"rate": math.inf}, "`limits.rate` inf: must be a finite number"),
         ({"rate": math.nan}, "`limits.rate` nan: must be a finite number"),
         ({"floor": 0.6}, "`limits.floor` 0.6: is in per cent; for a share of 0.6 write 60"),
-        ({"floor": 50}, "`limits.floor` 50: allowed: more than 50, at most 100"),
-        ({"floor": 101}, "`limits.floor` 101: allowed: more than 50, at most 100"),
+        ({"floor": 50}, "`limits.floor` 50: must be more than 50, at most 100"),
+        ({"floor": 101}, "`limits.floor` 101: must be more than 50, at most 100"),
     ],
 )
 def test_a_number_outside_its_range_is_refused(given: dict[str, float], message: str) -> None:

@@ -52,5 +52,5 @@ def test_doses_are_drawn_too_and_the_same_results_give_the_same_files(tmp_path: 
 def test_other_forms_are_refused(tmp_path: Path, dhp: Run) -> None:
     done = dhp("report", str(tmp_path), "--figures", str(tmp_path / "f"), "--out", "x.html")
     assert done.code == 2
-    assert "--figures: writes no page" in done.err
+    assert "--figures: cannot be used with --out" in done.err
     assert Results([SEEN]).plot().get_size_inches()[0] == 7

@@ -162,7 +162,9 @@ def test_conditions_have_one_name_everywhere() -> None:
     names = {field.name for field in fields(Gate)}
     assert names <= {parameter.name.removeprefix("conditions_") for parameter in gate_command.params}
     assert names <= set(signature(dhp.gate).parameters)
-    with pytest.raises(dhp.InputError, match="needs `against`"):  # reaches the conditions, by these names
+    with pytest.raises(
+        dhp.InputError, match="`max_drop`: requires `against`"
+    ):  # reaches the conditions, by these names
         _audit("mock/ideal", max_drop=5)
     with pytest.raises(dhp.InputError, match="max_fail"):
         _audit("mock/ideal", max_fail=500)

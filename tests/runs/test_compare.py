@@ -95,7 +95,7 @@ def test_faults_are_one_line(runs: Path, tmp_path: Path) -> None:
     refused = "`allow` 'dataset': would compare what cannot be; allowed: protocol, metrics"
     with pytest.raises(InputError, match=refused):
         compare(*both, allow=["dataset"])
-    with pytest.raises(InputError, match="resamples: 0; must be 1 or more"):
+    with pytest.raises(InputError, match="`resamples` 0: must be 1 or more"):
         compare(*both, resamples=0)
 
 

@@ -4,11 +4,20 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dhp.core.errors import InputError
-from dhp.core.options import check_numbers, near_keywords, option, pairs_like, scale_ends
+from dhp.core.checks import checked
+from dhp.core.options import option, pairs_like, scale_ends
 
 
-@near_keywords
+def _ordered_scale(settings: "JudgeSettings") -> str | None:
+    if settings.ends is None:
+        return None
+    low, high = settings.ends
+    if math.isfinite(low) and math.isfinite(high) and low < high:
+        return None
+    return f"`judge_settings.scale` {low:g}..{high:g}: must be two numbers, the lower one first"
+
+
+@checked(_ordered_scale, name="judge_settings")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSettings:
     """Judges of your own: functions, and scorers of frameworks.
@@ -53,18 +62,9 @@ class JudgeSettings:
             "Number of concurrent calls of your judge, if it is not asynchronous.",
             name="--judge-threads",
             metavar="K",
-            low=1,
+            ge=1,
         ),
     )
-
-    def __post_init__(self) -> None:
-        if self.scale is not None:
-            low, high = scale_ends(self.scale, "`judge_settings.scale`")
-            if not (math.isfinite(low) and math.isfinite(high) and low < high):
-                raise InputError(
-                    f"`judge_settings.scale`: {low:g}..{high:g}; allowed: two numbers, the lower one first"
-                )
-        check_numbers(self, "judge_settings")
 
     @property
     def ends(self) -> tuple[float, float] | None:

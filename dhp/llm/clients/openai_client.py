@@ -9,7 +9,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
-from dhp.core.errors import DhpError, InputError, StoppedEarly, one_of, require
+from dhp.core.checks import check_value
+from dhp.core.errors import DhpError, InputError, StoppedEarly, require
 from dhp.core.files import is_utf8
 from dhp.llm.api import Filtered, Garbled, Refused, Rejected, Retry, TooLong, Unreachable
 from dhp.llm.clients.connection import (
@@ -30,7 +31,7 @@ from dhp.llm.clients.responses import (
     read_replies,
     shortened,
 )
-from dhp.llm.clients.servers import SERVERS
+from dhp.llm.clients.servers import SERVERS, TransportName
 from dhp.llm.limits import TIMEOUT
 from dhp.llm.records import Reply, Request
 
@@ -221,7 +222,6 @@ class SdkTransport:
             raise kind(str(cause)) from None
 
 
-TRANSPORTS = ("fast", "sdk")
 _LOGPROBS = (20, 5, 0)
 """Alternatives a token that servers are asked for, until one of these is not refused."""
 _ADVICE = {
@@ -257,7 +257,7 @@ class OpenAIClient:
         base_url: str | None = None,
         *,
         timeout: float = TIMEOUT,
-        transport: str | None = None,
+        transport: TransportName | None = None,
         provider: str = "openai",
         connection: Connection | None = None,
         connected: Transport | None = None,
@@ -292,9 +292,8 @@ class OpenAIClient:
         self.notes: list[str] = []
         """What had to be asked otherwise than planned."""
 
-    def _chosen(self, transport: str | None) -> Transport:
-        if transport is not None:
-            one_of("transport", transport, TRANSPORTS, "`transport`")
+    def _chosen(self, transport: TransportName | None) -> Transport:
+        check_value("transport", transport, TransportName | None)
         if self._connection.azure and transport == "fast":
             raise InputError("`transport` fast: does not reach Azure (AZURE_OPENAI_ENDPOINT); allowed: sdk")
         if self._connection.azure or transport == "sdk":

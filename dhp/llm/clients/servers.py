@@ -2,6 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
+
+TransportName = Literal["fast", "sdk"]
+"""HTTP clients by name: aiohttp, and the openai package."""
 
 
 @dataclass(frozen=True, slots=True)

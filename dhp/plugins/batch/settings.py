@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dhp.core.checks import checked, exclusive
 from dhp.core.errors import InputError
-from dhp.core.options import near_keywords, option
+from dhp.core.options import option
 
 if TYPE_CHECKING:
     from dhp.llm.fillers import Filler
@@ -14,7 +15,14 @@ if TYPE_CHECKING:
     from dhp.llm.store import Store
 
 
-@near_keywords
+def _known_provider(settings: "BatchSettings") -> None:
+    if settings.batch is not None:
+        from dhp.plugins.batch.providers import check_provider
+
+        check_provider(settings.batch)
+
+
+@checked(exclusive("batch", "batch_write"), exclusive("batch", "batch_read"), _known_provider)
 @dataclass(frozen=True, slots=True)
 class BatchSettings:
     """Batches: requests that are answered later, at a lower price."""
@@ -41,15 +49,6 @@ class BatchSettings:
             metavar="PROVIDER",
         ),
     )
-
-    def __post_init__(self) -> None:
-        if self.batch is None:
-            return
-        if self.batch_write is not None or self.batch_read:
-            raise InputError("`batch`: sends and fetches by itself; leave out `batch_write` and `batch_read`")
-        from dhp.plugins.batch.providers import check_provider
-
-        check_provider(self.batch)
 
     @property
     def is_used(self) -> bool:

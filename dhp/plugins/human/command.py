@@ -10,6 +10,7 @@ import click
 from dhp.cli.options import Command, refuse_surplus, settings
 from dhp.cli.output import OutputOptions, TableForm, print_out
 from dhp.cli.protocol_options import SEED
+from dhp.core.checks import checked, exclusive, requires
 from dhp.core.errors import InputError
 from dhp.core.options import option
 from dhp.plugins.human.agreement import Agreement, JudgeAgreement
@@ -68,6 +69,7 @@ _IN_TABLE = ("--table", "--csv", "--markdown", "--level", "--human", "--tau-c")
 """The options that --table takes."""
 
 
+@checked(name="form")
 @dataclass(frozen=True)
 class TableOptions(TableForm):
     """One table of all judges, without intervals and tests."""
@@ -82,13 +84,8 @@ class TableOptions(TableForm):
     )
 
     def wanted(self, output: OutputOptions) -> bool:
-        """Whether it is; raises `InputError` for options that contradict it or each other."""
-        output.check()
-        if output.json and self.table:
-            raise InputError("--table and --json: contradict each other; give at most one")
+        """Whether it is; raises `InputError` for options that are not for it."""
         if not (self.table or output.csv or output.markdown):
-            if self.level:
-                raise InputError("--level: needs --table, --csv or --markdown")
             return False
         refuse_surplus("--table", _IN_TABLE)
         return True
@@ -115,7 +112,14 @@ COMMON = (
 """The options that most people need."""
 
 
-@click.command(cls=Command, common=COMMON)
+@click.command(
+    cls=Command,
+    common=COMMON,
+    rules=(
+        exclusive("form.table", "output.json"),
+        requires("form.level", "form.table", "output.csv", "output.markdown"),
+    ),
+)
 @click.argument("ratings", nargs=-1, required=True)
 @click.option(
     "--human",

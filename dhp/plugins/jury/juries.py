@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from dhp.analysis.control_state import control_state
 from dhp.analysis.verdict_rule import verdicts
+from dhp.core.checks import check_number
 from dhp.core.errors import InputError, unique
-from dhp.core.options import check_percent
 from dhp.core.records import IDENTITY
 from dhp.core.seeding import key_digest
 from dhp.core.verdicts import FALSE_ALARM, MISSED, NOTICED, Verdict
@@ -255,7 +255,7 @@ def jury_of_runs(folders: Sequence[str | Path], *, floor: float = 100 * FLOOR) -
     Raises `InputError` for a folder without a run, fewer than two or more than `MOST_JUDGES` judges on a
     dataset, runs of different texts (judges and protocols may differ), and a floor out of range.
     """
-    check_percent("`floor`", floor, 50, 100)
+    check_number("floor", floor, percent=True, ge=50, le=100)
     rated = rated_by_dataset(map(read_run, folders))
     return [_jury(dataset, entries, floor / 100) for dataset, entries in rated.items()]
 

@@ -9,6 +9,7 @@ import click
 from dhp.cli.options import Command, settings
 from dhp.cli.output import JSON, print_out
 from dhp.cli.protocol_options import SEED
+from dhp.core.checks import exclusive, requires
 from dhp.core.errors import InputError
 from dhp.core.progress import Progress, progress_of, stage
 from dhp.core.text import printable
@@ -23,7 +24,15 @@ if TYPE_CHECKING:
 _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
 
 
-@click.command(cls=Command)
+@click.command(
+    cls=Command,
+    rules=(
+        exclusive("run", "detection", "model"),
+        requires("metrics", "detection", "model"),
+        requires("correlation", "detection"),
+        requires("tied", "detection"),
+    ),
+)
 @click.argument("run", nargs=-1)
 @click.option("--detection", type=float, metavar="PERCENT", help="Detection of every metric, e.g. 75.")
 @click.option("--model", metavar="mock/KIND", help="A mock judge, with its dials.")
@@ -83,23 +92,13 @@ def _analyses(
     """The analyses of the one source that is given."""
     from dhp.plugins.power.power import power, power_of_detection, power_of_mock
 
-    sources = {"RUN...": bool(runs), "--detection": detection is not None, "--model": model is not None}
-    if sum(sources.values()) != 1:
-        named = [name for name, is_named in sources.items() if is_named]
-        fault = (
-            f"{' and '.join(named)} contradict each other" if named else "what is to be simulated is missing"
-        )
-        raise InputError(f"power: {fault}; give one of {', '.join(sources)}")
-    allowed = {"--detection": ("metrics", "correlation", "tied"), "--model": ("metrics",), "RUN...": ()}
-    (source,) = (name for name, is_named in sources.items() if is_named)
-    if surplus := [name for name in settings if name not in allowed[source]]:
-        where = " or ".join(name for name, options in allowed.items() if surplus[0] in options)
-        raise InputError(f"--{surplus[0]}: is not for {source}; allowed: with {where}")
     if detection is not None:
         with stage(progress, f"simulating {question.runs:,} runs"):
             return [power_of_detection(detection, question, **settings)]  # type: ignore[arg-type]
     if model is not None:
         return [power_of_mock(model, question, progress=progress, **settings)]  # type: ignore[arg-type]
+    if not runs:
+        raise InputError("power: nothing to go by; allowed: one of RUN..., --detection, --model")
     return power(*runs, question=question, progress=progress)
 
 

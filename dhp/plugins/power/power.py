@@ -9,8 +9,9 @@ import numpy as np
 
 from dhp.analysis.ratings import RatingsArray, split_ratings
 from dhp.content.catalog import read_task, variant_name
+from dhp.core.checks import check_number
 from dhp.core.errors import InputError
-from dhp.core.options import check_percent, near_keywords
+from dhp.core.options import near_keywords
 from dhp.core.progress import Progress, counted, numbered, progress_of
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import key_digest
@@ -110,11 +111,11 @@ def power_of_detection(
     `InputError` for a value outside these ranges.
     """
     question = question or Question()
-    check_percent("detection", detection)
+    check_number("detection", detection, percent=True, ge=0, le=100)
     _check_metrics(metrics)
     if not 0 <= correlation < 1:
         raise InputError(f"correlation: {correlation:g}; must be 0 or more, less than 1")
-    check_percent("tied", tied, 0, 100 * most_tied(detection / 100))
+    check_number("tied", tied, percent=True, ge=0, le=100 * most_tied(detection / 100))
     population = outcomes(detection / 100, metrics, correlation, tied / 100)
     kinds = question.kinds or _KINDS
     row = _variant(f"detection {detection:g} %", population, question, kinds, FLOOR, LIMIT)
@@ -243,5 +244,4 @@ def _metrics(metrics: int) -> str:
 
 
 def _check_metrics(metrics: int) -> None:
-    if not 1 <= metrics <= _MOST_METRICS:
-        raise InputError(f"metrics: {metrics}; must be 1 to {_MOST_METRICS}")
+    check_number("metrics", metrics, int, ge=1, le=_MOST_METRICS)

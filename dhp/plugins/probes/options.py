@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from dhp.core.errors import one_of
-from dhp.core.options import check_numbers, option
+from dhp.core.checks import checked
+from dhp.core.options import option
 from dhp.core.records import ORIGINAL
 
 Probe = Literal["invariance", "verbosity", "calibration", "stability"]
@@ -15,11 +15,12 @@ NOISE_REPEATS = 3
 """How often the original is rated at least: changes are compared with the differences between these."""
 
 
+@checked(name="chosen")
 @dataclass(frozen=True)
 class ProbeChoice:
     """What is probed."""
 
-    probes: tuple[str, ...] = field(
+    probes: tuple[Probe, ...] = field(
         default=(),
         metadata=option(
             "invariance, verbosity, calibration or stability; may be repeated; default: all.",
@@ -33,13 +34,8 @@ class ProbeChoice:
         metadata=option("Damage that calibration and stability count.", metavar="PERTURBER"),
     )
     repeats: int = field(
-        default=5, metadata=option("How often stability asks for each rating.", metavar="K", low=2, high=100)
+        default=5, metadata=option("How often stability asks for each rating.", metavar="K", ge=2, le=100)
     )
-
-    def __post_init__(self) -> None:
-        check_numbers(self, "chosen")
-        for name in self.probes:
-            one_of("probe", name, PROBES, "`probes`")
 
     @property
     def names(self) -> tuple[Probe, ...]:

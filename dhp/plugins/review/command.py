@@ -10,6 +10,7 @@ from dhp.cli.options import Command, setting
 from dhp.cli.output import say
 from dhp.cli.perturb import PerturbOutput
 from dhp.cli.protocol_options import DATASET
+from dhp.core.checks import exclusive, requires
 from dhp.core.errors import InputError
 from dhp.core.files import check_writable, write_lines
 from dhp.report.printout import Part, TextTable
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from dhp.plugins.review.reviews import ReviewableSet
 
 
-@click.command(cls=Command)
+@click.command(
+    cls=Command,
+    rules=(exclusive("page", "reviewed"), requires("dataset", "page"), requires("freeze", "reviewed")),
+)
 @click.argument("folder", metavar="SET")
 @click.option("--page", metavar="FILE.html", help="Write the page on which a person reviews the set.")
 @DATASET
@@ -43,11 +47,8 @@ def review(
     """
     from dhp.plugins.review.reviews import read_reviewable
 
-    if (page is None) == (not reviewed):
+    if page is None and not reviewed:
         raise InputError("say what to do: --page FILE.html, or --reviewed FILE.json")
-    for name, value, needed in (("--dataset", dataset, page), ("--freeze", freeze, reviewed)):
-        if value and not needed:
-            raise InputError(f"{name}: needs {'--page' if name == '--dataset' else '--reviewed'}")
     reviewable = read_reviewable(Path(folder))
     if page is not None:
         _write_page(reviewable, page, dataset)

@@ -181,9 +181,9 @@ def test_paraphrases_come_from_the_perturb_model_and_pass_its_checks(dhp: Run) -
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (("--probe", "verbose"), "--probe: unknown probe 'verbose'; did you mean 'verbosity'?"),
+        (("--probe", "verbose"), "--probe 'verbose': unknown; did you mean 'verbosity'?"),
         (("--damage", "reordering"), "--damage 'reordering': takes no number of damages"),
-        (("--repeats", "1"), "--repeats 1: allowed: 2 or more, at most 100"),
+        (("--repeats", "1"), "--repeats 1: must be 2 or more, at most 100"),
         (("--protocol", "choose"), "compares texts; must be a pointwise one, which scores them"),
         (("--out", "file"), "--out file: is a file; must be a new folder or that of a probe"),
         (("--out", "full"), "--out full: holds other files and no probe; must be a new or empty folder"),

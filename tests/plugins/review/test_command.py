@@ -217,9 +217,9 @@ def test_a_broken_review_is_one_line(
     ("arguments", "message"),
     [
         ("set", "say what to do: --page FILE.html, or --reviewed FILE.json"),
-        ("set --page p.html --reviewed a.json", "say what to do"),
-        ("set --page p.html --freeze new", "--freeze: needs --reviewed"),
-        ("set --reviewed a.json --dataset mini", "--dataset: needs --page"),
+        ("set --page p.html --reviewed a.json", "--page: cannot be used with --reviewed; leave one"),
+        ("set --page p.html --freeze new", "--freeze: requires --reviewed"),
+        ("set --reviewed a.json --dataset mini", "--dataset: requires --page"),
         ("set --page p.html --dataset mini/summeval", "mini/summeval"),
         ("set --page .", "is not a regular file"),
         ("none --page p.html", "none: no perturbation set"),

@@ -1,0 +1,252 @@
+"""Checks of settings by their declarations: types, ranges, words, and which settings go together.
+
+The same function checks what the command line, a file of options or Python sets. `pydantic`, which checks
+content, would double the time that `--help` takes.
+"""
+
+import operator
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from functools import wraps
+from numbers import Real
+from os import PathLike
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeGuard, TypeVar, Union, get_args, get_origin
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.options import Option, near_keywords, option_of
+
+T = TypeVar("T")
+
+Rule = Callable[[Any], str | None]
+"""What is wrong with a record beyond its single fields, which it names in backquotes; None if nothing is."""
+
+
+def checked(*rules: Rule, name: str = "") -> Callable[[type[T]], type[T]]:
+    """Let a dataclass refuse unknown keywords, values that its fields do not allow, and what breaks a rule.
+
+    A field allows the values of its type; its `option` may give a range. Dataclasses that are derived from it
+    are checked as well, and by its rules. `name` is how messages call the record. Raises `UnknownKeyword` or
+    `InputError`.
+    """
+
+    def decorate(record: type[T]) -> type[T]:
+        earlier: Callable[[T], None] | None = getattr(record, "__post_init__", None)
+
+        def checked_post_init(self: T) -> None:
+            if earlier is not None:
+                earlier(self)
+            _check_fields(self, name)
+            _check_rules(self)
+
+        known: Any = record
+        known._rules, known.__post_init__ = rules, checked_post_init
+        known.__init__ = near_keywords(_with_post_init(known.__init__, earlier is None), record.__name__)
+        return record
+
+    return decorate
+
+
+def _with_post_init(build: Callable[..., None], needed: bool) -> Callable[..., None]:
+    """What makes a dataclass; one that was generated without a `__post_init__` does not call it."""
+
+    @wraps(build)
+    def init(self: Any, *args: Any, **keywords: Any) -> None:
+        build(self, *args, **keywords)
+        if needed:
+            self.__post_init__()
+
+    return init
+
+
+def _check_fields(record: Any, parameter: str) -> None:
+    for field in fields(record):
+        name = f"{parameter}.{field.name}" if parameter else field.name
+        check_value(name, getattr(record, field.name), field.type, option_of(field))
+
+
+def _check_rules(record: Any) -> None:
+    for kind in reversed(type(record).__mro__):
+        for rule in vars(kind).get("_rules", ()):
+            if fault := rule(record):
+                raise InputError(fault)
+
+
+def exclusive(*names: str) -> Rule:
+    """The rule that at most one of these settings is stated."""
+
+    def fault(record: Any) -> str | None:
+        stated = [name for name in names if is_stated(record, name)]
+        if len(stated) < 2:
+            return None
+        one, other, *_ = (_spelt(record, name) for name in stated)
+        return f"{one}: cannot be used with {other}; leave one of them out"
+
+    return fault
+
+
+def requires(name: str, *others: str) -> Rule:
+    """The rule that one of the `others` is stated if `name` is."""
+
+    def fault(record: Any) -> str | None:
+        if not is_stated(record, name) or any(is_stated(record, other) for other in others):
+            return None
+        return f"{_spelt(record, name)}: requires {' or '.join(f'`{other}`' for other in others)}"
+
+    return fault
+
+
+def together(name: str, *others: str) -> Rule:
+    """The rule that `name` is stated if and only if one of the `others` is."""
+    both_ways = [requires(name, *others), *(requires(other, name) for other in others)]
+    return lambda record: next((fault for rule in both_ways if (fault := rule(record))), None)
+
+
+def is_stated(record: Any, name: str) -> bool:
+    """Whether a setting differs from its default, or is anything at all if it has none.
+
+    A record that is no dataclass says so by its method `states`.
+    A setting within a record is named with it, e.g. `limits.cost`.
+    """
+    if hasattr(record, "states"):
+        return bool(record.states(name))
+    outer, dot, rest = name.partition(".")
+    if dot:
+        return is_stated(getattr(record, outer), rest)
+    (field,) = (field for field in fields(record) if field.name == name)
+    default = field.default_factory() if callable(field.default_factory) else field.default
+    value = getattr(record, name)
+    return bool(value if default is MISSING else value != default)
+
+
+def _spelt(record: Any, name: str) -> str:
+    """A setting in a message, within a record the first one that is stated; one that is on was turned off."""
+    value = record
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    if is_dataclass(value):
+        name = f"{name}.{next(field.name for field in fields(value) if is_stated(value, field.name))}"
+    return f"`{name}=False`" if value is False else f"`{name}`"
+
+
+def check_value(name: str, value: object, kind: object, known: Option | None = None) -> None:
+    """Raise `InputError` for a value that is not of a type such as `int | None`, or out of an option's range.
+
+    `name` is how messages call it. A type in quotes, and one that this module does not know, allows anything:
+    such a value is checked where it is read.
+    """
+    if wrong := _type_fault(value, kind):
+        value, fault = wrong
+        raise InputError(f"`{name}` {shown(value)}: {fault}")
+    if known is not None and _is_number(value) and (range_fault := known.fault(value)):
+        raise InputError(f"`{name}` {value:g}: {range_fault}")
+
+
+def check_number(name: str, value: object, kind: type[int] | type[float] = float, **limits: Any) -> None:
+    """Raise `InputError` unless it is a number, or a whole one, within limits as those of `Option`."""
+    check_value(name, value, kind, Option(help="", **limits))
+
+
+def is_whole(value: object) -> bool:
+    """Whether it is a whole number; numpy's count as such, True and False do not."""
+    try:
+        operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return not isinstance(value, bool)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+_PLAIN: Mapping[object, tuple[Callable[[object], bool], str]] = {
+    int: (is_whole, "a whole number"),
+    float: (_is_number, "a number"),
+    bool: (lambda value: isinstance(value, bool), "True or False"),
+    str: (lambda value: isinstance(value, str), "a text"),
+    Path: (lambda value: isinstance(value, PathLike), "a path"),
+    NoneType: (lambda value: value is None, ""),
+    None: (lambda value: value is None, ""),
+}
+"""Type -> whether a value is of it, and what messages call it."""
+
+Fault = tuple[object, str]
+"""The value that is wrong, or the part of it that is, and why."""
+
+
+def _type_fault(value: object, kind: object) -> Fault | None:
+    alternatives = _alternatives(kind)
+    faults = [_fault(value, each) for each in alternatives]
+    if None in faults:
+        return None
+    # The fault of a part, or of a word, says more than that of the type.
+    if detailed := [fault for fault in faults if fault and fault[1]]:
+        return detailed[0]
+    names = dict.fromkeys(name for name in map(_type_name, alternatives) if name)
+    return value, f"is of type {type(value).__name__}; must be {' or '.join(names)}"
+
+
+def _alternatives(kind: object) -> tuple[object, ...]:
+    """The types of a union; of any other type that one."""
+    if get_origin(kind) in (Union, UnionType):
+        return tuple(each for argument in get_args(kind) for each in _alternatives(argument))
+    return (kind,)
+
+
+def _fault(value: object, kind: Any) -> Fault | None:
+    """What is wrong with a value by a type that is no union; without words for a value of another type."""
+    origin = get_origin(kind)
+    if kind in _PLAIN:
+        return None if _PLAIN[kind][0](value) else (value, "")
+    if origin is Literal:
+        if value in get_args(kind):
+            return None
+        words = list(map(str, get_args(kind)))
+        return value, f"unknown; {suggest(value, words)}" if isinstance(value, str) else ""
+    if is_dataclass(kind):
+        return None if isinstance(value, kind) else (value, "")  # type: ignore[arg-type]
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        if not isinstance(value, Mapping):
+            return value, ""
+        key, entry = get_args(kind)
+        return _first_fault([*((each, key) for each in value), *((each, entry) for each in value.values())])
+    if isinstance(origin, type) and issubclass(origin, Collection):
+        return _items_fault(value, origin, get_args(kind))
+    return None
+
+
+def _items_fault(value: object, origin: type, kinds: Sequence[Any]) -> Fault | None:
+    """What is wrong with a list or another collection, or with one of its items."""
+    accepted = (origin, list) if origin is tuple else origin
+    if not isinstance(value, accepted) or isinstance(value, str | bytes):
+        return value, ""
+    assert isinstance(value, Collection)
+    if origin is tuple and kinds[-1] is not Ellipsis:
+        return _first_fault(zip(value, kinds, strict=True)) if len(value) == len(kinds) else (value, "")
+    return _first_fault((each, kinds[0]) for each in value)
+
+
+def _first_fault(items: Iterable[tuple[object, Any]]) -> Fault | None:
+    return next((fault for item, kind in items if (fault := _type_fault(item, kind))), None)
+
+
+def _type_name(kind: Any) -> str:
+    origin = get_origin(kind)
+    if kind in _PLAIN:
+        return _PLAIN[kind][1]
+    if origin is Literal:
+        return " or ".join(map(str, get_args(kind)))
+    if is_dataclass(kind):
+        return f"a dhp.{kind.__name__}"  # type: ignore[union-attr]
+    if issubclass(origin, Mapping):
+        return "a mapping"
+    several = origin is tuple and get_args(kind)[-1] is not Ellipsis
+    return f"a list of {len(get_args(kind))}" if several else "a list"
+
+
+def shown(value: object) -> str:
+    """A value for a message: in one line, and not longer than one reads."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."
