@@ -96,7 +96,7 @@ CLIENTS = {
     "fast": ["--model", "openai/stub"],
     "sdk": ["--model", "openai/stub", "--transport", "sdk"],
     "litellm": ["--model", "litellm/openai/stub"],
-    "ray": ["--model", "openai/stub", "--executor", "ray"],
+    "ray": ["--model", "openai/stub", "--ray", "auto"],
 }
 client = "fast"
 ENVIRONMENT = {**os.environ, "OPENAI_API_KEY": KEY}

@@ -4,17 +4,15 @@
 
 `chain`: runs of 100,000 and a million ratings, `dhp benchmark` with a mock judge on made-up texts:
 perturbations, ratings, tables, results and report. The first is run again, killed halfway and started once
-more. `executors`: a Ray cluster of two nodes of one CPU on this machine against this process, by calls to a
-server that takes 20 ms and by perturbations by rule, both warmed up before the clock; and what two cores can
-bring at most, by two processes that each do all of the work at the same time. `ratings`, `board`, `store`:
-`dhp analyze`, `dhp leaderboard` and a store of replies, at a tenth and at the whole size; ten times the size
-may take ten times as long, and start-up. `conversations`: to read and to degrade one.
+more. `workers`: a Ray cluster of two nodes of one CPU on this machine against this process, by calls to a
+server that takes 20 ms, warmed up before the clock. `ratings`, `board`, `store`: `dhp analyze`,
+`dhp leaderboard` and a store of replies, at a tenth and at the whole size; ten times the size may take ten
+times as long, and start-up. `conversations`: to read and to degrade one.
 """
 
 import argparse
 import hashlib
 import json
-import multiprocessing
 import os
 import subprocess
 import sys
@@ -22,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -32,12 +31,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from dhp.content.yaml_files import content_folder
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
-from dhp.llm.executor import open_executor
 from dhp.llm.records import Params, Reply, Request
-from dhp.llm.settings import ModelSettings
 from dhp.llm.store import Store, rows
 from dhp.loaders.resolve import resolve_datasets
 from dhp.perturb.builder import perturb_datasets
+from dhp.plugins.ray.settings import RaySettings
 from tests.llm.stub import stub_process
 
 METRICS = ("coherence", "consistency", "fluency", "relevance")
@@ -119,21 +117,11 @@ def figures(out: Path) -> dict[str, object]:
     return found
 
 
-def made(folder: Path, name: str, texts: int) -> tuple[float, list[str | None]]:
-    """Seconds to perturb so many texts by an executor, and the texts."""
-    path = folder / f"{texts}.jsonl"
-    write_texts(path, max(5, texts // 18))
-    begun = time.perf_counter()
-    (found,) = perturb_datasets(
-        str(path), task="summarization", suite="general", settings=ModelSettings(executor=name)
-    )
-    return time.perf_counter() - begun, [text.text for text in found.texts]
-
-
-def asked(url: str, folder: Path, name: str, calls: int) -> float:
-    """Seconds to have so many requests answered by way of an executor, each reply stored."""
-    store = Store(folder / f"{name}-{calls}.sqlite")
-    context = RequestContext(store, executor=open_executor(name))
+def asked(url: str, folder: Path, way: str, calls: int) -> float:
+    """Seconds to have so many requests answered by this process or by workers, each reply stored."""
+    context = RequestContext(Store(folder / f"{way}-{calls}.sqlite"))
+    if way == "ray":
+        context = replace(context, filler=RaySettings("auto").open(context))
     params = Params(temperature=0.0, top_p=None, max_tokens=16)
     wanted = (
         Request(f"Rate text {i}. {_SENTENCES[4] * 20}", params, (0,), f"text {i}") for i in range(calls)
@@ -142,22 +130,6 @@ def asked(url: str, folder: Path, name: str, calls: int) -> float:
     for _ in CachedModel(OpenAIClient("stub", url), context).ask(wanted):
         pass
     return time.perf_counter() - begun
-
-
-def alone(texts: int) -> float:
-    """Seconds to perturb so many texts in this process."""
-    with tempfile.TemporaryDirectory() as name:
-        return made(Path(name), "local", texts)[0]
-
-
-def speed_up_of_two(texts: int) -> float:
-    """Of two processes that share nothing: the work of both over the time of one."""
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        pool.map(alone, [180] * 4, chunksize=1)
-        one = pool.apply(alone, (texts,))
-        begun = time.perf_counter()
-        pool.map(alone, [texts] * 2, chunksize=1)
-        return 2 * one / (time.perf_counter() - begun)
 
 
 @contextmanager
@@ -174,39 +146,29 @@ def two_nodes() -> Iterator[str]:
         nodes.shutdown()
 
 
-def executors(folder: Path, share: float, samples: int) -> None:
-    """Time, overhead and speed-up of two nodes against this process."""
+def workers(folder: Path, share: float, samples: int) -> None:
+    """Time and overhead of calls by two nodes against this process."""
     import ray
 
-    calls, texts = int(share * 20_000), int(share * 100_000)
-    bound = speed_up_of_two(texts // 5)
-    print(f"two processes that share nothing, {texts // 5:,} texts each: speed-up {bound:.2f}", flush=True)
+    count = int(share * 20_000)
     with (
         two_nodes() as address,
         ray.init(address, logging_level="error", log_to_driver=False),
         stub_process("--latency", 0.02) as url,
     ):
-        for kind, warm, count, measure in (
-            ("calls", 256, calls, lambda executor, n: (asked(url, folder, executor, n), None)),
-            ("texts", 180, texts, lambda executor, n: made(folder, executor, n)),
-        ):
-            for executor in ("local", "ray"):
-                measure(executor, warm)
-            load = os.getloadavg()[0]
-            here, one = measure("local", count)
-            before = time.process_time()
-            there, other = measure("ray", count)
-            own = time.process_time() - before
-            ideal = count * 0.02 / 64 if kind == "calls" else 0.0
-            print(
-                f"{count:,} {kind}: this process {here:.1f} s, two nodes {there:.1f} s; "
-                f"{1e3 * (here - ideal) / count:.2f} and {1e3 * (there - ideal) / count:.2f} ms each"
-                f"{' beyond the latency' if ideal else ''}; speed-up {here / there:.2f}; "
-                f"{own:.1f} s of CPU of this process while the nodes worked; "
-                f"{'the same' if one == other else 'OTHER'} texts; load before {load:.1f}, after "
-                f"{os.getloadavg()[0]:.1f}",
-                flush=True,
-            )
+        load = os.getloadavg()[0]
+        seconds = {}
+        for way in ("local", "ray"):
+            asked(url, folder, way, 256)
+            seconds[way] = asked(url, folder, way, count)
+        ideal = count * 0.02 / 64
+        each = {way: 1e3 * (took - ideal) / count for way, took in seconds.items()}
+        print(
+            f"{count:,} calls: this process {seconds['local']:.1f} s, two nodes {seconds['ray']:.1f} s; "
+            f"{each['local']:.2f} and {each['ray']:.2f} ms each beyond the latency; speed-up "
+            f"{seconds['local'] / seconds['ray']:.2f}; load {load:.1f} before",
+            flush=True,
+        )
 
 
 def ratings(folder: Path, share: float, samples: int) -> None:
@@ -287,7 +249,7 @@ def conversations(folder: Path, share: float, samples: int) -> None:
 
 PARTS: dict[str, Callable[[Path, float, int], None]] = {
     "chain": chain,
-    "executors": executors,
+    "workers": workers,
     "ratings": ratings,
     "board": board,
     "store": store,

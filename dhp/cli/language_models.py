@@ -18,9 +18,12 @@ _ASK_NO_MODEL = ("mock", "baseline", "column", "recorded")
 
 def check_filler(settings: "ModelSettings", models: Sequence[str | None], *, dry_run: bool = False) -> None:
     """Raise `InputError` for a filler if no language model is asked, or if a dry run cannot count for it."""
+    from dhp.judge.adapters.adapter import PREFIX
     from dhp.llm.api import providers
 
     options, asked = stated("settings.filler"), tuple(f"{provider}/" for provider in providers())
+    if settings.filler is not None and settings.filler.calls_functions:
+        asked += (PREFIX,)
     if options and not any(model and model.startswith(asked) for model in models):
         reason = next((f"{model} asks none" for model in models if model), "none is given")
         raise InputError(f"{options[0]}: is for language models, and {reason}; leave it out")
@@ -42,7 +45,7 @@ def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_mo
     options = [] if usual else ["--protocol"]  # any judge can compare
     options += stated("changes")
     if not perturb_model:
-        options += [option for option in stated("settings") if option != "--executor"]
+        options += stated("settings")
     if options:
         raise InputError(f"{options[0]}: is for language models, and {models[0]} asks none; leave it out")
 

@@ -30,11 +30,8 @@ class Plugin:
     """Provider of language models -> target, called with the name after the slash and the
     `dhp.ModelSettings`; it returns a `dhp.llm.api.Client` or `dhp.llm.api.LocalModel`."""
     fillers: Mapping[str, str] = field(default_factory=dict)
-    """Name of what answers requests instead of the engine -> target, a `dhp.llm.fillers.FillerSettings`
-    record, whose fields are options of all commands with language models."""
-    executors: Mapping[str, str] = field(default_factory=dict)
-    """Name of an executor (`--executor`) -> target, called with the address, which may be empty; it returns a
-    `dhp.llm.executor.Executor`."""
+    """Name of what answers requests instead of the engine -> target, a record
+    `dhp.llm.filler_settings.FillerSettings`, whose fields are options of commands with language models."""
     judges: Mapping[str, str] = field(default_factory=dict)
     """Provider, the part of a model's name before the slash -> target. It is called with the name and the
     seed, and returns a judge that asks no language model."""

@@ -1,8 +1,7 @@
 """Judges by name."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from dhp.content.catalog import (
@@ -20,8 +19,6 @@ from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.options import as_list, near_keywords
 from dhp.core.plugins import load_target, offered
 from dhp.core.protocol_spec import Protocol, Protocols
-from dhp.core.records import Candidate, Rating
-from dhp.core.specs import Task
 from dhp.judge.adapters.adapter import PREFIX, instance, load_object
 from dhp.judge.adapters.scorer import ObjectJudge, object_judge
 from dhp.judge.adapters.settings import JudgeSettings
@@ -38,7 +35,6 @@ from dhp.judge.requests import RequestBuilder
 from dhp.llm.api import Client, providers
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.servers import OTHER_PROVIDERS
-from dhp.llm.executor import LOCAL, Executor
 from dhp.llm.settings import ModelSettings
 from dhp.llm.store import open_store
 from dhp.llm.stored_model import stored_model
@@ -164,9 +160,7 @@ def _other_judges(
     if isinstance(model, str) and model.startswith(RECORDED):
         return recorded_judges(model)
     if isinstance(model, str) and not model.startswith(PREFIX):
-        judge = find_judge(model, seed=seed)
-        here = context.executor is LOCAL or model.startswith(_RECORDED)
-        return [judge if here else _ParallelJudge(judge, context.executor)]
+        return [find_judge(model, seed=seed)]
     name = model if isinstance(model, str) else None
     target = model if name is None else load_object(name)
     built = instance(target, f"model '{name}'" if name else f"model {target!r}")
@@ -299,37 +293,3 @@ def _cached_model(model: str, settings: ModelSettings, context: RequestContext) 
         raise InputError(f"model '{model}': unknown setting '{query}'; allowed: model=NAME")
     store = open_store(Path(path))
     return CachedModel(stored_model(store, chosen), RequestContext(store, keep_going=True))
-
-
-class _ParallelJudge(Judge):
-    """The judge, at work on the workers of an executor; ratings come in the same order as without."""
-
-    def __init__(self, judge: Judge, executor: Executor) -> None:
-        self.model, self.protocol, self.samples = judge.model, judge.protocol, judge.samples
-        self.settings = judge.settings
-        self._judge = judge
-        self._executor = executor
-
-    def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
-        return self._judge.own_task(task, candidates)
-
-    def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
-        self._judge.prepare(candidates, task)
-
-    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
-        waiting: dict[int, list[Rating]] = {}
-        following = 0
-        items = list(enumerate(candidates))
-        for (place, _), ratings in self._executor.each(partial(_rate_each, self._judge, task), items):
-            waiting[place] = ratings
-            while following in waiting:
-                yield from waiting.pop(following)
-                following += 1
-
-
-def _rate_each(
-    judge: Judge, task: Task, items: Iterable[tuple[int, Candidate]]
-) -> Iterator[tuple[tuple[int, Candidate], list[Rating]]]:
-    """The work of a worker."""
-    for item in items:
-        yield item, list(judge.rate([item[1]], task))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from dhp.core.errors import Waiting
 from dhp.core.records import SECOND, Rating
 from dhp.judge.api import FIRST
 from dhp.judge.pairs import PairVerdict
@@ -44,12 +45,24 @@ def answers_read(
     """
     waiting: deque[Request] = deque()
     rest = iter(requests)
-    # A filler collects all requests before it answers any, and a model in this process costs no money.
-    paid = model.context.filler is None and isinstance(model.model, Client)
-    for part in (_first(rest), rest) if paid else (rest,):
-        yield from _answered(model, part, waiting, read, read_second, short)
+    # Some fillers take all requests before they answer any, and a model in this process costs no money.
+    paid = isinstance(model.model, Client) and not model.context.collects
+    later: Waiting | None = None
+    for part in _rounds((_first(rest), rest) if paid else (rest,), waiting):
+        try:
+            yield from _answered(model, part, waiting, read, read_second, short)
+        except Waiting as e:  # second requests are to be collected too
+            later = e
+    if later:
+        raise later
+
+
+def _rounds(parts: Iterable[Iterable[Request]], waiting: "deque[Request]") -> Iterator[Iterable[Request]]:
+    """Each part of the requests, and after it nothing but those that wait, until none does."""
+    for part in parts:
+        yield part
         while waiting:
-            yield from _answered(model, (), waiting, read, read_second, short)
+            yield ()
 
 
 def _answered(

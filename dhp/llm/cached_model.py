@@ -3,10 +3,10 @@
 import logging
 import math
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from statistics import median
 
 from dhp.core.errors import InputError, StoppedEarly, Waiting, quoted
@@ -14,13 +14,13 @@ from dhp.core.text import numbered_steps
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.claims import Claims
 from dhp.llm.clients.responses import shortened
-from dhp.llm.engine import Engine
-from dhp.llm.executor import LOCAL, Calls, Executor
-from dhp.llm.fillers import Filler, Pending
+from dhp.llm.engine import Engine, EngineThread
+from dhp.llm.fillers import Filler, Target
 from dhp.llm.limits import Budget, Prices, PromptLengths, RateLimits, Usage
 from dhp.llm.list_prices import listed_prices
 from dhp.llm.records import FINISHES, Answer, Failure, Outcomes, Reply, Request
 from dhp.llm.store import Store, keys, rows
+from dhp.llm.stored_model import StoredModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,11 @@ class RequestContext:
     """Whether one request may ask for several samples, if the model can."""
     discounted: bool = False
     """Whether requests cost less than those that the engine sends."""
-    executor: Executor = LOCAL
-    """Executor that makes the calls and runs models and functions."""
+
+    @property
+    def collects(self) -> bool:
+        """Whether the filler takes all requests before it answers any."""
+        return self.filler is not None and self.filler.collects
 
     def stop_if_waiting(self) -> None:
         """Raise `Waiting` if requests are left to the filler: what follows needs their replies."""
@@ -111,34 +114,16 @@ class CachedModel:
         `StoppedEarly` at a limit or when the server gives out, with what came before stored, and `Waiting`
         after all that is known, if other requests are answered later.
         """
-        if self.context.filler is not None:
-            return self._ask_unfilled(self.context.filler, requests)
-        return self._ask_model(requests)
-
-    def _ask_model(self, requests: Iterable[Request]) -> Iterator[Answer]:
-        if isinstance(self.model, Client):
-            return self._ask_server(self.model, requests)
-        return self._ask_local(self.model, requests)
-
-    def _ask_unfilled(self, filler: Filler, requests: Iterable[Request]) -> Iterator[Answer]:
-        """What is stored; then what the filler leaves to the engine."""
-        left_to_engine: list[Request] = []
-        taken = 0
-        for request in requests:
-            cached, left = self._from_store(request)
-            if left.samples and filler.take(Pending(self.model, left, self.run)):
-                taken += 1
-                continue
-            if left.samples:
-                cached, left = self._from_store(request)  # as the filler may have stored replies
-            if left.samples:
-                left_to_engine.append(request)
-            else:
-                yield request, cached
-        if left_to_engine:
-            yield from self._ask_model(left_to_engine)
-        if taken:
-            raise Waiting(f"{self.model.model}: {taken:,} requests wait for their replies")
+        unclaimed = self.context.collects or isinstance(self.model, StoredModel)
+        with Claims(None if unclaimed else self.context.store, refresh=self.context.refresh) as claims:
+            while True:
+                asking = _Asking(claims)
+                yield from self._ask_unclaimed(requests, asking)
+                if not asking.elsewhere:
+                    break
+                claims.wait(len(asking.elsewhere), self.on_wait)
+                requests = asking.elsewhere
+        self._lengths.check()
 
     @property
     def call_seconds(self) -> Sequence[float]:
@@ -170,7 +155,7 @@ class CachedModel:
 
         It will if none of `some` requests is stored, or, without any, no reply of the model.
         """
-        if isinstance(self.model, Client) and self.context.filler is None and not self._is_stored(some):
+        if isinstance(self.model, Client) and not self.context.collects and not self._is_stored(some):
             self.model.check()
 
     def _is_stored(self, some: Iterable[Request]) -> bool:
@@ -183,9 +168,12 @@ class CachedModel:
 
     def missing(self, request: Request) -> list[bytes]:
         """The keys of the samples of a request that are not stored."""
-        wanted = keys(self.model.model, self.model.endpoint, request)
+        wanted = self._keys(request)
         stored = self._stored(wanted, request.place)
         return [key for sample, key in wanted.items() if sample not in stored]
+
+    def _keys(self, request: Request) -> dict[int, bytes]:
+        return dict(request.keys) or keys(self.model.model, self.model.endpoint, request)
 
     def _stored(self, wanted: Mapping[int, bytes], place: str) -> dict[int, tuple[Reply, str]]:
         if self.context.store is None or self.context.refresh:
@@ -194,16 +182,11 @@ class CachedModel:
 
     def _from_store(self, request: Request) -> tuple[Outcomes, Request]:
         """What is known of a request, and the request for the rest."""
-        missing = keys(self.model.model, self.model.endpoint, request)
+        missing = self._keys(request)
         cached: dict[int, Reply | Failure] = {}
         for sample, (reply, run) in self._stored(missing, request.place).items():
             cached[sample] = reply
             self._count(missing.pop(sample), reply, made_here=run == self.run)
-        failures = self.context.filler.failures if self.context.filler else {}
-        for sample, key in [*missing.items()] if failures else ():
-            if key in failures:
-                cached[sample] = failures[key]
-                del missing[sample]
         return cached, request.left(missing)
 
     def _count(self, key: bytes, reply: Reply, *, made_here: bool) -> bool:
@@ -235,7 +218,7 @@ class CachedModel:
     def _answer(
         self, request: Request, cached: Outcomes, keys: Mapping[int, bytes], outcomes: Outcomes
     ) -> Answer:
-        """What was found and what has come now, which is counted by its keys."""
+        """What was stored and what has come now, which is counted by its keys."""
         for sample, outcome in outcomes.items():
             if isinstance(outcome, Reply):
                 if self._count(keys[sample], outcome, made_here=True):
@@ -245,72 +228,146 @@ class CachedModel:
         both = {**cached, **outcomes}
         return request, {sample: both[sample] for sample in request.samples if sample in both}
 
-    def _ask_server(self, client: Client, requests: Iterable[Request]) -> Iterator[Answer]:
-        """First what no other command is asking, then what the others did not get."""
-        with Claims(self.context.store, refresh=self.context.refresh) as claims:
-            engine = self._made_engine(client)
-            engine.holds = claims.holds
-            while True:
-                claimed = yield from self._ask_unclaimed(engine, requests, claims)
-                if not claimed:
-                    break
-                claims.wait(len(claimed), self.on_wait)
-                requests = claimed
-        self._lengths.check()
+    def _ask_unclaimed(self, requests: Iterable[Request], asking: "_Asking") -> Iterator[Answer]:
+        """First what is stored, then what no other command is asking."""
+        requests = iter(requests)
+        blocks = iter(lambda: list(islice(requests, max(1, self.context.rate_limits.concurrency // 4))), [])
+        looked_up = (self._look_up(block, asking) for block in blocks)
+        for stored, pending in looked_up:
+            yield from stored
+            if not pending:
+                continue  # a finished run opens no connection
+            if self.context.filler is None and isinstance(self.model, Client):
+                yield from self._ask_server(self.model, chain([([], pending)], looked_up), asking)
+            else:
+                yield from self._ask_other(chain([([], pending)], looked_up), asking)
 
-    def _ask_unclaimed(
-        self, engine: Engine, requests: Iterable[Request], claims: Claims
-    ) -> Generator[Answer, None, list[Request]]:
-        """Returns what another command is asking."""
-        claimed: list[Request] = []
-        # A prompt that comes again while it is being asked waits with the first.
-        waiting: dict[tuple[bytes, ...], list[tuple[Request, Outcomes]]] = {}
+    def _look_up(self, block: Sequence[Request], asking: "_Asking") -> tuple[list[Answer], list[Request]]:
+        """The answers that are stored, and the requests for the rest that are claimed now, each once."""
+        stored: list[Answer] = []
+        pending: dict[tuple[bytes, ...], Request] = {}
+        for request in block:
+            cached, left = self._from_store(request)
+            if cached:
+                asking.answered = asking.answered or request
+                self._lengths.fitting += 1
+            if not left.samples:
+                stored.append((request, cached))
+            elif asking.add(request, cached, left):
+                pending[tuple(left.keys.values())] = left
+        ours = asking.claims.take([*pending])
+        for (missing, _), is_ours in zip(pending.items(), ours, strict=True):
+            if not is_ours:
+                asking.elsewhere += [request for request, _ in asking.waiting.pop(missing)]
+        return stored, [left for left, is_ours in zip(pending.values(), ours, strict=True) if is_ours]
 
-        def answers(asked: Request, outcomes: Outcomes) -> list[Answer]:
+    def _answers(self, left: Request, outcomes: Outcomes, asking: "_Asking") -> list[Answer]:
+        """The answers to all requests that waited for this one."""
+        whole = all(sample in outcomes for sample in left.samples)
+        replied = all(isinstance(outcome, Reply) for outcome in outcomes.values())
+        asking.claims.end([*left.keys.values()], stored=whole and replied)
+        waiting = asking.waiting.pop(tuple(left.keys.values()))
+        if not whole:  # as another command asks for the rest by now
+            asking.elsewhere += [request for request, _ in waiting]
+            return []
+        return [self._answer(request, cached, left.keys, outcomes) for request, cached in waiting]
+
+    def _ask_server(self, client: Client, blocks: "Blocks", asking: "_Asking") -> Iterator[Answer]:
+        """Pending requests by the engine, and between them what is stored."""
+        engine = self._made_engine(client)
+        engine.holds = asking.claims.holds
+        engine.answered = engine.answered or asking.answered
+
+        def answers(came: Answer) -> list[Answer]:
             self.session_usage.retries = engine.retries
-            while engine.client.notes:
-                logging.getLogger("dhp").warning("%s: %s", engine.client.model, engine.client.notes.pop(0))
-            keys = tuple(asked.keys.values())
-            whole = all(sample in outcomes for sample in asked.samples)
-            claims.end(keys, stored=whole and all(isinstance(o, Reply) for o in outcomes.values()))
-            asking = waiting.pop(keys)
-            if not whole:  # as another command asks for the rest by now
-                claimed.extend(each for each, _ in asking)
-                return []
-            return [self._answer(each, cached, asked.keys, outcomes) for each, cached in asking]
+            while client.notes:
+                logging.getLogger("dhp").warning("%s: %s", client.model, client.notes.pop(0))
+            return self._answers(*came, asking)
 
+        with EngineThread(engine, self.on_wait) as calls:
+            for stored, pending in blocks:
+                yield from stored
+                for left in pending:
+                    calls.submit(left)
+                while calls.full:
+                    yield from answers(calls.wait())
+                for came in calls.ready():
+                    yield from answers(came)
+            while calls.pending:
+                yield from answers(calls.wait())
+
+    def _ask_other(self, blocks: "Blocks", asking: "_Asking") -> Iterator[Answer]:
+        """Pending requests by a model in this process or by the filler, and between them what is stored."""
+        filler = self.context.filler
+        known: list[Answer] = []
+        reserved: dict[int, tuple[float, float]] = {}
+        pending = self._fitting(blocks, asking, known)
+        if filler is not None:
+            came = filler.answer(Target(self.model, self.run, self._keep, self.on_wait), pending)
+        else:
+            assert not isinstance(self.model, Client)
+            came = self.model.answer(self._reserved(pending, reserved))
+        to_engine: list[Request] = []
         with ExitStack() as stack:
-            calls: Calls | None = None  # a finished run opens no connection
-            requests = iter(requests)
-            while block := list(islice(requests, max(1, engine.rate_limits.concurrency // 4))):
-                asked: dict[tuple[bytes, ...], Request] = {}
-                for request in block:
-                    cached, left = self._from_store(request)
-                    if cached:
-                        engine.answered = engine.answered or request
-                        self._lengths.fitting += 1
-                    if not left.samples:
-                        yield request, cached
-                    elif (missing := tuple(left.keys.values())) in waiting:
-                        waiting[missing].append((request, cached))
-                    else:
-                        waiting[missing] = [(request, cached)]
-                        asked[missing] = left
-                for (missing, left), is_ours in zip(asked.items(), claims.take([*asked]), strict=True):
-                    if is_ours:
-                        calls = calls or stack.enter_context(
-                            self.context.executor.calls(engine, self.on_wait)
-                        )
-                        calls.submit(left)
-                    else:
-                        claimed += [each for each, _ in waiting.pop(missing)]
-                while calls and calls.full:
-                    yield from answers(*calls.wait())
-                for done in calls.ready() if calls else ():
-                    yield from answers(*done)
-            while calls and calls.pending:
-                yield from answers(*calls.wait())
-        return claimed
+            stack.callback(getattr(came, "close", lambda: None))  # an exception may keep it from ending
+            try:
+                for left, outcomes in came:
+                    if filler is None:
+                        replies = [outcome for outcome in outcomes.values() if isinstance(outcome, Reply)]
+                        self.context.budget.settle(reserved.pop(id(left)), replies)
+                        self._keep(left, outcomes)
+                    elif len(outcomes) < len(left.samples):
+                        yield from self._answered_in_part(left, outcomes, asking, to_engine)
+                        continue
+                    yield from self._answers(left, outcomes, asking)
+                    yield from known
+                    known.clear()
+            except Waiting:
+                yield from known
+                raise
+        yield from known
+        if to_engine:
+            assert isinstance(self.model, Client)
+            yield from self._ask_server(self.model, [([], to_engine)], asking)
+
+    def _fitting(self, blocks: "Blocks", asking: "_Asking", known: list[Answer]) -> Iterator[Request]:
+        """The pending requests that fit a model in this process; `known` takes the other answers."""
+        for stored, pending in blocks:
+            known += stored
+            for left in pending:
+                if not isinstance(self.model, Client) and (misfit := self.model.misfit(left)):
+                    self._lengths.count_too_long(misfit)
+                    known += self._answers(left, dict.fromkeys(left.samples, Failure(misfit)), asking)
+                    continue
+                self._lengths.fitting += 1
+                yield left
+
+    def _reserved(
+        self, requests: Iterable[Request], reserved: dict[int, tuple[float, float]]
+    ) -> Iterator[Request]:
+        """The requests, with what each may use set aside in `reserved`."""
+        for request in requests:
+            most = request.params.max_tokens * len(request.samples)
+            reserved[id(request)] = self.context.budget.reserve(request.tokens, most)
+            yield request
+
+    def _answered_in_part(
+        self, left: Request, outcomes: Outcomes, asking: "_Asking", to_engine: list[Request]
+    ) -> Iterator[Answer]:
+        """The samples that the filler has answered; the others go to the engine."""
+        waiting = asking.waiting.pop(tuple(left.keys.values()))
+        for request, cached in waiting:
+            if cached or outcomes:
+                yield self._answer(request, cached, left.keys, outcomes)
+        rest = left.left({sample: key for sample, key in left.keys.items() if sample not in outcomes})
+        asking.waiting[tuple(rest.keys.values())] = [(request, {}) for request, _ in waiting]
+        to_engine.append(rest)
+
+    def _keep(self, request: Request, outcomes: Outcomes) -> None:
+        """Store the replies to a request."""
+        if self.context.store is not None:
+            came = rows(request.keys, self.model.model, self.model.endpoint, outcomes, self.run)
+            self.context.store.add(came, replace=self.context.refresh)
 
     def _made_engine(self, client: Client) -> Engine:
         """One for all requests: what it learns of the server holds on."""
@@ -323,41 +380,29 @@ class CachedModel:
         self._engine.run = self.run
         return self._engine
 
-    def _ask_local(self, model: LocalModel, requests: Iterable[Request]) -> Iterator[Answer]:
-        asked: dict[int, tuple[Request, Outcomes, tuple[float, float]]] = {}
-        known: list[Answer] = []  # without the model
 
-        def missing() -> Iterator[Request]:
-            for request in requests:
-                cached, left = self._from_store(request)
-                if left.samples and (misfit := model.misfit(request)):
-                    self._lengths.count_too_long(misfit)
-                    failed = dict.fromkeys(left.samples, Failure(misfit))
-                    known.append(self._answer(request, cached, left.keys, failed))
-                    continue
-                self._lengths.fitting += 1
-                if not left.samples:
-                    known.append((request, cached))
-                    continue
-                most = request.params.max_tokens * len(left.samples)
-                asked[id(left)] = request, cached, self.context.budget.reserve(left.tokens, most)
-                yield left
+Blocks = Iterable[tuple[list[Answer], list[Request]]]
+"""Answers that are stored, and requests that are pending, some at a time."""
 
-        executor = self.context.executor
-        for left, outcomes in executor.each(model.answer, missing(), on_wait=self.on_wait, by_model=True):
-            request, cached, reserved = asked.pop(id(left))
-            self.context.budget.settle(reserved, [o for o in outcomes.values() if isinstance(o, Reply)])
-            self._keep(left.keys, outcomes)
-            yield self._answer(request, cached, left.keys, outcomes)
-            yield from known
-            known.clear()
-        yield from known
-        self._lengths.check()
 
-    def _keep(self, keys: Mapping[int, bytes], outcomes: Outcomes) -> None:
-        if self.context.store is not None:
-            came = rows(keys, self.model.model, self.model.endpoint, outcomes, self.run)
-            self.context.store.add(came, replace=self.context.refresh)
+@dataclass(slots=True)
+class _Asking:
+    """The requests of one round of asking."""
+
+    claims: Claims
+    waiting: dict[tuple[bytes, ...], list[tuple[Request, Outcomes]]] = field(default_factory=dict)
+    """Keys of a pending request -> the requests that it answers, each with its stored outcomes: a prompt that
+    comes again while it is being asked waits with the first."""
+    elsewhere: list[Request] = field(default_factory=list)
+    """Requests that another command is asking."""
+    answered: Request | None = None
+    """One to which a reply is stored."""
+
+    def add(self, request: Request, cached: Outcomes, left: Request) -> bool:
+        """Let a request wait for what is left of it; whether it is the first to do so."""
+        waiting = self.waiting.setdefault(tuple(left.keys.values()), [])
+        waiting.append((request, cached))
+        return len(waiting) == 1
 
 
 def taken(model: CachedModel | None, before: Usage | None = None) -> tuple[dict[str, int], float | None]:

@@ -1,44 +1,49 @@
-"""Fillers: what answers requests instead of the engine, by putting replies into the store."""
+"""Fillers: what answers pending requests in place of the engine, and puts the replies into the store."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 from dhp.llm.api import Client, LocalModel
-from dhp.llm.limits import Budget
-from dhp.llm.records import Failure, Request
-from dhp.llm.store import Store
+from dhp.llm.records import Answer, Outcomes, Request
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
-    """A request of which samples have no stored reply."""
+class Target:
+    """The model that pending requests are for, and where their replies go."""
 
     model: Client | LocalModel
-    request: Request
-    """Asks for the samples without a reply, with their keys in the store."""
     run: str
-    """Name of the run that it belongs to."""
+    """Name of the run that pays for the replies."""
+    keep: Callable[[Request, Outcomes], None]
+    """Stores the replies to a request."""
+    on_wait: Callable[[], None]
+    """To be called about every second while waiting."""
 
 
 class Filler(Protocol):
-    """Answers pending requests of one command. It may be killed and repeated at any time."""
+    """Answers the pending requests of one command. It may be killed and repeated at any time."""
 
     @property
-    def failures(self) -> Mapping[bytes, Failure]:
-        """Keys of samples that will never be answered, with the reason."""
+    def collects(self) -> bool:
+        """Whether it takes all requests of the command before it answers any."""
         ...
 
     @property
     def taken(self) -> int:
-        """Number of requests that it has taken since it was filled last."""
+        """Number of requests that it has taken since it was filled last, and will answer by `fill`."""
         ...
 
     def check(self, model: str, endpoint: str | None = None) -> None:
         """Raise `InputError` for a model that it cannot ask; called before and after the model is opened."""
 
-    def take(self, pending: Pending) -> bool:
-        """Whether `fill` will answer a request; if not, its reply is stored by now, or the engine asks."""
+    def answer(self, target: Target, requests: Iterable[Request]) -> Iterator[Answer]:
+        """What comes of requests that have no stored reply, in any order, once the replies are kept.
+
+        Samples that a request is handed back without are left to the engine. If some requests are taken for
+        `fill`, `Waiting` is raised at the end. Raises `InputError` and `StoppedEarly` as
+        `CachedModel.ask`.
+        """
         ...
 
     def fill(self) -> None:
@@ -49,29 +54,3 @@ class Filler(Protocol):
 
     def end(self) -> None:
         """Called when the command has come to its end, with all replies."""
-
-
-class FillerSettings(Protocol):
-    """The settings record of a `Filler`: its fields are options of the command line."""
-
-    @property
-    def is_used(self) -> bool:
-        """Whether it is to be used."""
-        ...
-
-    @property
-    def multi_sample(self) -> bool:
-        """Whether one of its requests may ask for several samples."""
-        ...
-
-    @property
-    def discounted(self) -> bool:
-        """Whether its requests cost less than those of the engine."""
-        ...
-
-    def check_dry_run(self) -> None:
-        """Raise `InputError` if its requests cannot be counted without asking."""
-
-    def open(self, store: Store, budget: Budget) -> Filler:
-        """The filler of a command, for its store and its budget."""
-        ...

@@ -45,11 +45,11 @@ class Request:
     group: str = ""
     """Requests of one group share a long beginning and follow one another."""
     tag: object = field(default=None, compare=False)
-    """Data of the caller; nobody else reads it."""
+    """Data of the caller, and of a function that judges its arguments; no part of what is stored."""
     before: tuple[tuple[str, str], ...] = ()
     """Messages before the prompt, each (role, text) with the role `system`, `user` or `assistant`."""
     keys: Mapping[int, bytes] = field(default_factory=dict, compare=False)
-    """Sample -> its key in the store; there once it is known that no reply to these samples is stored."""
+    """Sample -> its key in the store; empty until it is looked up, unless the caller sets it."""
 
     def left(self, missing: Mapping[int, bytes]) -> "Request":
         """The request for the samples without a reply; `missing` has their keys."""

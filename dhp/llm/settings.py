@@ -16,7 +16,7 @@ from dhp.llm.limits import TIMEOUT, Limits, Prices, RateLimits
 if TYPE_CHECKING:
     from dhp.llm.api import Client, LocalModel
     from dhp.llm.cached_model import RequestContext
-    from dhp.llm.fillers import FillerSettings
+    from dhp.llm.filler_settings import FillerSettings
 
 
 T = TypeVar("T")
@@ -163,19 +163,11 @@ class ModelSettings:
             "Jinja chat template of hf/ and vllm/ models, in place of their own.", metavar="FILE"
         ),
     )
-    executor: str = field(
-        default="local",
-        metadata=option(
-            "Where calls run: in this process, or on the workers of a Ray cluster.",
-            metavar="local|ray[:ADDRESS]",
-        ),
-    )
 
     def context(self) -> "RequestContext":
         """A context with nothing spent; the store is opened when it is first used."""
         from dhp.core.files import cache_folder
         from dhp.llm.cached_model import RequestContext
-        from dhp.llm.executor import open_executor
         from dhp.llm.limits import Budget
         from dhp.llm.store import FILE, Store
 
@@ -189,7 +181,6 @@ class ModelSettings:
             same_model=self.same_model,
             multi_sample=self.filler is None or self.filler.multi_sample,
             discounted=self.filler is not None and self.filler.discounted,
-            executor=open_executor(self.executor),
         )
 
     def filled(self, work: "Callable[[RequestContext], T]") -> "T":
@@ -201,7 +192,7 @@ class ModelSettings:
         if self.filler is None or not self.filler.is_used:
             return work(context)
         assert context.store is not None, "checked by `_replies_for_a_filler`"
-        filler = self.filler.open(context.store, context.budget)
+        filler = self.filler.open(context)
         context = replace(context, filler=filler)
         while True:
             with suppress(Waiting):

@@ -239,6 +239,24 @@ class Store:
             self._local.connection = None
 
 
+class MemoryStore(Store):
+    """Replies that this object alone remembers."""
+
+    def __init__(self) -> None:
+        super().__init__(Path("memory"), read_only=True)
+        self._rows: dict[Any, tuple[Any, ...]] = {}
+
+    def find(self, keys: Mapping[int, bytes], place: str = "") -> dict[int, tuple[Reply, str]]:
+        """See `Store`."""
+        stored = {sample: _stored(self._rows[key]) for sample, key in keys.items() if key in self._rows}
+        return {sample: reply for sample, reply in stored.items() if reply}
+
+    def add(self, rows: Sequence[tuple[object, ...]], *, replace: bool = False) -> None:
+        """See `Store`."""
+        for *checked, _, checksum, answered_by in rows:
+            self._rows[checked[0]] = *checked, checksum, answered_by
+
+
 def _logs_ahead(connection: sqlite3.Connection) -> bool:
     """Turn the write-ahead log on; whether it is on, as another process may be in the way."""
     try:

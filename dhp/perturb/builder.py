@@ -12,11 +12,10 @@ from dhp.core.checks import checked
 from dhp.core.errors import InputError, Waiting, suggest, unique
 from dhp.core.options import as_list, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
-from dhp.core.records import Example, PerturbedText, Variant, grouped, parse_variant
+from dhp.core.records import PerturbedText, Variant, grouped, parse_variant
 from dhp.core.specs import ANY_TASK, Metric, PerturberUse, Suite, Task
 from dhp.core.spool import Spool, spooled
 from dhp.llm.cached_model import RequestContext
-from dhp.llm.executor import Executor
 from dhp.llm.limits import Usage
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
@@ -207,7 +206,6 @@ class Builder:
     """Whether nothing may be asked: a text like the original stands for what is not stored, and for what a
     function of the user's would make, to estimate the cost."""
     progress: Progress | None
-    executor: Executor
 
     def all(
         self, datasets: Sequence[Dataset], kept: Sequence[PerturbedDataset | None] | None = None
@@ -378,7 +376,7 @@ class Builder:
             return placeholders
 
     def _by_rule(self, dataset: Dataset, variants: Sequence[Variant], made: Made) -> None:
-        """Put the texts of these variants there; the examples are shared out among workers."""
+        """Put the texts of these variants there."""
         if not variants:
             return
         drawn = any(self.registry[v.made_by].wants("others") for v in variants)
@@ -386,17 +384,11 @@ class Builder:
         work = RulesApplied(
             *(tuple(variants), self.registry, dataset.name, self.seed, others), split=dataset.split
         )
-        for (start, _), texts in self.executor.each(work, self._parts(dataset)):
+        parts = ((index * _PART, part) for index, part in enumerate(grouped(dataset.examples, _PART)))
+        for (start, _), texts in work(parts):
             for name, of_variant in groupby(texts, key=lambda text: text.variant):
                 whole = self.doses and parse_variant(name).dose
                 made.put((name, start), (fully_dosed(text) if whole else text for text in of_variant))
-
-    def _parts(self, dataset: Dataset) -> Iterator[tuple[int, Sequence[Example]]]:
-        """The examples, in at least four parts a worker."""
-        examples, count = dataset.examples, self.executor.workers
-        size = _PART if count == 1 else max(1, min(_PART, len(examples) // (4 * count)))
-        for start, part in enumerate(grouped(examples, size)):
-            yield start * size, part
 
     def _missing_probes(self, variants: Iterable[Variant]) -> list[Variant]:
         """The probes that are not among these variants."""
@@ -499,7 +491,7 @@ def build_texts(
         model = open_perturb_model(asked, settings, context)
     probes = chosen_probes(choice.controls, choice.attacks)
     registry = find_perturbers(perturbers, [d.suite for d in datasets if d.suite])
-    build = Builder(perturbers, registry, seed, model, probes, choice.doses, dry, progress, context.executor)
+    build = Builder(perturbers, registry, seed, model, probes, choice.doses, dry, progress)
     if perturbation_set is None:
         build.check(datasets, check)
     kept = [part_of(perturbation_set, each) for each in datasets]

@@ -1,17 +1,17 @@
 """Fillers: anything may put replies into the store, and the run then asks nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 import dhp
-from dhp.core.errors import StoppedEarly
+from dhp.core.errors import StoppedEarly, Waiting
+from dhp.llm.cached_model import RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
-from dhp.llm.fillers import Pending
-from dhp.llm.limits import Budget
-from dhp.llm.records import Failure, Reply
-from dhp.llm.store import Store, rows
+from dhp.llm.fillers import Target
+from dhp.llm.records import Answer, Failure, Reply, Request
+from dhp.llm.store import Store
 from dhp.perturb.settings import PerturbModel
 from tests.perturb.follows import follow
 from tests.plugins.batch.answers import score
@@ -22,12 +22,12 @@ NOBODY = "http://127.0.0.1:9/v1"
 class ByHand:
     """A filler that answers all by a function; where that returns None, the request is refused."""
 
-    is_used, multi_sample, discounted = True, True, False
+    is_used, multi_sample, discounted, calls_functions, collects = True, True, False, False, True
 
     def __init__(self, says: Callable[[str], str | None]) -> None:
         self.says = says
-        self.failures: dict[bytes, Failure] = {}
-        self.rounds: list[list[Pending]] = [[]]
+        self.refused: set[bytes] = set()
+        self.rounds: list[list[tuple[Target, Request]]] = [[]]
         self.ended = 0
 
     @property
@@ -36,28 +36,32 @@ class ByHand:
 
     def check_dry_run(self) -> None: ...
 
-    def open(self, store: Store, budget: Budget) -> "ByHand":
-        self.store = store
+    def open(self, context: RequestContext) -> "ByHand":
+        self.store = context.store
         return self
 
     def check(self, model: str, endpoint: str | None = None) -> None: ...
 
-    def take(self, pending: Pending) -> bool:
-        self.rounds[-1].append(pending)
-        return True
+    def answer(self, target: Target, requests: Iterable[Request]) -> Iterator[Answer]:
+        for request in requests:
+            if self.refused.issuperset(request.keys.values()):
+                yield request, dict.fromkeys(request.samples, Failure("refused"))
+            else:
+                self.rounds[-1].append((target, request))
+        if self.taken:
+            raise Waiting("some are answered later")
 
     def fill(self) -> None:
-        for each in self.rounds[-1]:
-            request = each.request
+        for target, request in self.rounds[-1]:
             said = self.says(request.prompt)
             if said is None:
-                self.failures |= dict.fromkeys(request.keys.values(), Failure("refused"))
+                self.refused.update(request.keys.values())
                 continue
             came = {
                 sample: Reply(said, "stop", 10, 1, int(sample == request.samples[0]))
                 for sample in request.samples
             }
-            self.store.add(rows(request.keys, each.model.model, each.model.endpoint, came, each.run))
+            target.keep(request, came)
         self.rounds.append([])
 
     def end(self) -> None:
@@ -102,7 +106,7 @@ def test_texts_of_a_model_come_before_their_ratings(tmp_path: Path) -> None:
         "mini/summeval", n=3, perturb_model=PerturbModel("openai/w"), settings=settings(tmp_path, filler)
     )
     assert any(text.text for part in parts for text in part.texts)
-    assert {each.model.model for taken in filler.rounds for each in taken} == {"openai/w"}
+    assert {target.model.model for taken in filler.rounds for target, _ in taken} == {"openai/w"}
 
 
 def test_what_is_refused_for_good_is_not_asked(tmp_path: Path) -> None:
@@ -115,7 +119,7 @@ def test_what_is_refused_for_good_is_not_asked(tmp_path: Path) -> None:
 def test_what_is_held_is_asked_by_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Held(ByHand):
         def fill(self) -> None:
-            keys = [key for each in self.rounds[-1] for key in each.request.keys.values()]
+            keys = [key for _, request in self.rounds[-1] for key in request.keys.values()]
             self.store.hold(keys, "the far machine", "wait for it")
             raise StoppedEarly("sent away")
 

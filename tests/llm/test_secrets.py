@@ -26,7 +26,7 @@ CLIENTS = {
     "sdk": ("openai/stub", "--transport", "sdk"),
     "litellm": ("litellm/openai/stub",),
     "litellm anthropic": ("litellm/anthropic/stub",),
-    "ray": ("openai/stub", "--executor", "ray"),
+    "ray": ("openai/stub", "--ray", "auto"),
 }
 PACKAGES = {"litellm": "litellm", "litellm anthropic": "litellm", "ray": "ray"}
 

@@ -21,9 +21,7 @@ from dhp.core.options import option
 from dhp.core.plugins import Plugin
 from dhp.core.records import Rating
 from dhp.judge.adapters.adapter import Adapter
-from dhp.llm.executor import LocalExecutor
 from dhp.llm.records import Reply
-from dhp.llm.store import rows
 
 class Length:
     model, protocol = "length/words", "none"
@@ -40,7 +38,7 @@ class Same:
     """One answer to all."""
     answer_all: str | None = field(default=None, metadata=option("Answer all with this.", metavar="TEXT"))
 
-    multi_sample, discounted = True, False
+    multi_sample, discounted, calls_functions = True, False, False
 
     @property
     def is_used(self):
@@ -48,26 +46,24 @@ class Same:
 
     def check_dry_run(self): ...
 
-    def open(self, store, budget):
-        return Filler(self.answer_all, store)
+    def open(self, context):
+        return Filler(self.answer_all)
 
 class Filler:
-    def __init__(self, text, store):
-        self.text, self.store, self.failures, self.taken, self.pending = text, store, {}, 0, []
+    collects, taken = False, 0
+
+    def __init__(self, text):
+        self.text = text
 
     def check(self, model, endpoint=None): ...
 
-    def take(self, pending):
-        self.pending.append(pending)
-        self.taken += 1
-        return True
+    def answer(self, target, requests):
+        for request in requests:
+            replies = {sample: Reply(self.text, "stop", 9, 1, 1) for sample in request.samples}
+            target.keep(request, replies)
+            yield request, replies
 
-    def fill(self):
-        for each in self.pending:
-            keys = each.request.keys
-            replies = {sample: Reply(self.text, "stop", 9, 1, 1) for sample in keys}
-            self.store.add(rows(keys, each.model.model, each.model.endpoint, replies, each.run))
-        self.pending, self.taken = [], 0
+    def fill(self): ...
 
     def end(self): ...
 
@@ -87,16 +83,6 @@ def scorers_of(path):
 def notes(result):
     return [f"{result.n} examples were measured"]
 
-class Reversed(LocalExecutor):
-    """Takes the items from the last to the first."""
-
-    def each(self, work, items, **more):
-        print("reversed", file=sys.stderr)
-        return iter(work(list(items)[::-1]))
-
-def executor(address):
-    return Reversed()
-
 @click.command()
 def greet():
     """Say hello."""
@@ -113,7 +99,6 @@ PLUGIN = Plugin(
     scorers={"ruler": "tiny_plugin:adapt"},
     log_scorers={"ruler": "tiny_plugin:scorers_of"},
     notes={"measured": "tiny_plugin:notes"},
-    executors={"reversed": "tiny_plugin:executor"},
 )
 '''
 
@@ -181,16 +166,6 @@ def test_a_log_of_others_names_its_scorers_and_notes_are_added(site: Path) -> No
     assert done.returncode == 0, done.stderr
     assert "7 examples were measured" in done.stdout
     assert "length" in done.stdout
-
-
-@pytest.mark.slow
-def test_an_executor_of_others_degrades_the_same_texts(site: Path) -> None:
-    texts = ("perturb", "--dataset", "mini/story_cloze", "--n", "3")
-    for name, more in (("one", ()), ("two", ("--executor", "reversed"))):
-        done = command(site, *texts, "--out", f"{name}.jsonl", *more)
-        assert done.returncode == 0, done.stderr
-        assert ("reversed" in done.stderr) == bool(more)
-    assert (site / "one.jsonl").read_text() == (site / "two.jsonl").read_text()
 
 
 def test_each_hook_has_two_users_or_one_of_others() -> None:

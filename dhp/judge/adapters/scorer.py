@@ -1,233 +1,51 @@
-"""Calls a user's judge, once for each different thing, and reads what it returns."""
+"""A user's own judge: what its parameters are given, its metrics and its scale."""
 
-import asyncio
-import json
 import logging
-import math
-import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
-from functools import cache, partial
-from itertools import chain, islice
-from numbers import Real
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from typing import Any
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.records import ORIGINAL, Candidate, Rating, RatingStatus
+from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import key_digest
 from dhp.core.specs import Metric, Scale, Task
-from dhp.judge.adapters.adapter import Adapter, absolute, adapt, fields_of, load_object
+from dhp.judge.adapters.adapter import Adapter, adapt, fields_of
+from dhp.judge.adapters.function_model import ENDPOINT, FunctionModel, function_request, subject_of
+from dhp.judge.adapters.returned import RETURNS, Outcome, failed, from_text
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge, metric_name
-from dhp.llm.cached_model import RequestContext
-from dhp.llm.claims import Claims
-from dhp.llm.clients.responses import shortened
-from dhp.llm.executor import LOCAL, Work
-from dhp.llm.records import Reply
-from dhp.llm.store import rows
-
-_VERDICTS = {
-    **dict.fromkeys(("yes", "true", "pass", "passed", "correct"), True),
-    **dict.fromkeys(("no", "false", "fail", "failed", "incorrect"), False),
-}
-_KEYS = ("key", "name")
-_VALUES = ("score", "value")
-_REASONS = ("reason", "comment", "explanation", "rationale", "error")
-_LONGEST_REASON = 500
-RETURNS = (
-    "a number, a bool, None, a text such as yes or no, a mapping or an object with 'score' or 'value', "
-    "or a list of these with 'key' or 'name'"
-)
-"""What a judge may return."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One score of one text, or why there is none."""
-
-    status: RatingStatus
-    value: float | None
-    reason: str | None
-    """The judge's own reason for the score, or why there is none."""
-    is_verdict: bool = False
-    """Whether it was a bool or a word for one: then the scale is 0 to 1."""
-
-
-def failed(error: object) -> Outcome:
-    """The outcome of a call that raised, or returned something unreadable."""
-    words = f"{type(error).__name__}: {error}" if isinstance(error, Exception) else str(error)
-    return Outcome("failed", None, shortened(words.rstrip(": "), _LONGEST_REASON))
-
-
-def read_outcomes(returned: object, name: str) -> dict[str, Outcome]:
-    """Metric -> outcome of what a judge returned; `name` is that of a score without one."""
-    if isinstance(returned, list | tuple):
-        if not returned:
-            return {metric_name(name): failed("returned an empty list")}
-        outcomes: dict[str, Outcome] = {}
-        for each in returned:
-            key, outcome = _named_outcome(each, name)
-            if key in outcomes:
-                return {metric_name(name): failed(f"returned two scores called '{key}'")}
-            outcomes[key] = outcome
-        return outcomes
-    return dict([_named_outcome(returned, name)])
-
-
-def _named_outcome(returned: object, name: str) -> tuple[str, Outcome]:
-    parts = _parts(returned)
-    keys = (parts.get(part) for part in _KEYS)
-    key = metric_name(next((key for key in keys if isinstance(key, str) and key.strip()), name))
-    values = [part for part in _VALUES if part in parts]
-    if not values:
-        return key, failed(f"returned an object of type {type(returned).__name__}; allowed: {RETURNS}")
-    reasons = (parts.get(part) for part in _REASONS)
-    reason = next((str(r) for r in reasons if r not in (None, "")), None)
-    return key, _outcome(parts[values[0]], reason)
-
-
-def _parts(returned: object) -> Mapping[str, object]:
-    """What was returned by name: the attributes of an object, or a plain value as the score."""
-    if isinstance(returned, Mapping):
-        return returned
-    if returned is None or isinstance(returned, str | Real):
-        return {"score": returned}
-    known = (*_KEYS, *_VALUES, *_REASONS)
-    return {name: getattr(returned, name) for name in known if hasattr(returned, name)}
-
-
-def _outcome(value: object, reason: str | None) -> Outcome:
-    reason = None if reason is None else shortened(reason, _LONGEST_REASON)
-    if value is None:
-        return Outcome("unparsed", None, reason or "returned no score")
-    verdict = value if isinstance(value, bool) else None
-    if isinstance(value, str):
-        verdict = _VERDICTS.get(value.strip().lower())
-        if verdict is None:
-            return Outcome("unparsed", None, shortened(f"returned the text '{value}'", _LONGEST_REASON))
-    if verdict is not None or type(value).__name__ == "bool_":  # numpy's
-        return Outcome("scored", float(bool(value) if verdict is None else verdict), reason, True)
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return failed(f"returned a score of type {type(value).__name__}; allowed: {RETURNS}")
-    if not math.isfinite(number):
-        return Outcome("unparsed", None, reason or f"returned {number:g}")
-    return Outcome("scored", number, reason)
-
-
-Job = tuple[bytes, Mapping[str, str | None]]
-"""A call of a user's judge: its key, and what the parameters are given."""
-
-
-class Caller:
-    """Calls a user's judge once for each job.
-
-    Calls of a coroutine function run in one event loop, which lives as long as the caller, as clients bind to
-    it. With one call at once other functions run in the thread of the caller, unless that runs an event
-    loop, as in a notebook: a function may call `asyncio.run`.
-    """
-
-    def __init__(self, adapter: Adapter, at_once: int) -> None:
-        self._adapter = adapter
-        self._at_once = at_once
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    def results(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, object]]:
-        """Each job with what its call returned, or the `Exception` that it raised, as it is done."""
-        call, is_async = self._adapter.call, self._adapter.is_async
-        if self._at_once == 1 and not is_async and not _in_a_loop():
-            for job in jobs:
-                yield job, _attempted(partial(call, job[1]))
-            return
-        pending: dict[Future[object], Job] = {}
-        pool = None if is_async else ThreadPoolExecutor(self._at_once, "dhp-judge", _give_loop)
-        try:
-            for job in jobs:
-                pending[pool.submit(call, job[1]) if pool else self._submitted(job)] = job
-                if len(pending) >= self._at_once:
-                    yield from _done(pending)
-            while pending:
-                yield from _done(pending)
-        finally:
-            for future in pending:
-                future.cancel()
-            if pool:
-                pool.shutdown(wait=False, cancel_futures=True)
-
-    def _submitted(self, job: Job) -> "Future[object]":
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            threading.Thread(target=self._loop.run_forever, name="dhp-judge", daemon=True).start()
-        coroutine: Coroutine[Any, Any, object] = self._adapter.call(job[1])  # type: ignore[assignment]
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-
-
-def _in_a_loop() -> bool:
-    """Whether an event loop runs in this thread."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
-
-
-def _give_loop() -> None:
-    """Give the thread a loop that does not run, for functions that take the one that is there."""
-    asyncio.set_event_loop(asyncio.new_event_loop())
-
-
-def _done(pending: "dict[Future[object], Job]") -> Iterator[tuple[Job, object]]:
-    ready, _ = wait(pending, return_when=FIRST_COMPLETED)
-    for future in sorted(ready, key=list(pending).index):
-        job = pending.pop(future)
-        yield job, _attempted(future.result)
-
-
-def _attempted(call: Callable[[], object]) -> object:
-    try:
-        return call()
-    except Exception as e:  # noqa: BLE001  whatever somebody else's judge raises is a failed rating
-        return e
-
+from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.records import Reply, Request
+from dhp.llm.store import MemoryStore
 
 _TRIED = 5
 """Texts after which a judge is given up that has not scored one."""
-_ENDPOINT = "python"
 
 
 class Scorer:
-    """Calls a user's judge, once for each different thing that it is given, and keeps what it said.
-
-    `calls` makes the calls.
-    """
+    """Has a user's judge called, once for each different thing that it is given."""
 
     def __init__(
-        self,
-        model: str,
-        adapter: Adapter,
-        settings: JudgeSettings,
-        context: RequestContext,
-        calls: Work[Job, object],
+        self, function: FunctionModel, adapter: Adapter, settings: JudgeSettings, context: RequestContext
     ) -> None:
-        self.model = model
+        self.model = function.model
         self.adapter = adapter
         self.settings = settings
         self.fields = {**adapter.fields, **{p: (field,) for p, field in settings.fields.items()}}
         """Parameter -> fields of which it is given the first that is there."""
         self.name = metric_name(adapter.name)
         """Name of the metric, if the scorer gives one score."""
-        self._context = context
-        self._store = None if settings.version is None else context.store
-        self._said: dict[bytes, dict[str, Outcome]] = {}
-        self._calls = calls
         if settings.version is None:
             logging.getLogger("dhp").warning(
                 "%s: its replies are not cached, as `judge_settings.version` is not set; "
                 "another run will call it again",
-                model,
+                self.model,
             )
+        if settings.version is None or context.store is None:
+            context = replace(context, store=MemoryStore(), refresh=False)
+        self._cached_model = CachedModel(function, context)
 
     def check(self, candidates: Sequence[Candidate]) -> None:
         """Raise `InputError` if a parameter has no field to be given."""
@@ -256,49 +74,19 @@ class Scorer:
             )
 
     def outcomes(self, candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, dict[str, Outcome]]]:
-        """Each text with what the judge says of it: what is known first, then as calls are done."""
-        waiting: dict[bytes, list[Candidate]] = {}
-        jobs: list[Job] = []
-        for candidate in candidates:
-            arguments = self._arguments(candidate)
-            key = key_digest(self.model, _ENDPOINT, self.settings.version, arguments)
-            if (cached := self._cached(key)) is not None:
-                yield candidate, cached
-            elif key in waiting:
-                waiting[key].append(candidate)
+        """Each text with what the judge says of it, in any order."""
+        for request, outcomes in self._cached_model.ask(map(self._request, candidates)):
+            outcome = outcomes[0]
+            if isinstance(outcome, Reply):
+                yield subject_of(request), from_text(outcome.text)
             else:
-                waiting[key] = [candidate]
-                jobs.append((key, arguments))
-        with Claims(self._store, refresh=self._context.refresh) as claims:
-            while jobs:
-                free = claims.take([[key] for key, _ in jobs])
-                said_now = self._called(
-                    [job for job, is_free in zip(jobs, free, strict=True) if is_free], claims
-                )
-                jobs = [job for job, is_free in zip(jobs, free, strict=True) if not is_free]
-                for key in chain(said_now, self._said_elsewhere(jobs, claims)):
-                    for candidate in waiting[key]:
-                        yield candidate, self._said[key]
-                jobs = [(key, arguments) for key, arguments in jobs if key not in self._said]
+                yield subject_of(request), {self.name: failed(outcome.reason)}
 
-    def _called(self, jobs: Sequence[Job], claims: Claims) -> Iterator[bytes]:
-        """The keys of what is called now, each as soon as the judge has said something."""
-        for (key, _), returned in self._context.executor.each(self._calls, self._reserved(jobs)):
-            is_error = isinstance(returned, Exception)
-            outcomes = {self.name: failed(returned)} if is_error else read_outcomes(returned, self.name)
-            claims.end([key], stored=self._keep(key, outcomes))
-            yield key
-
-    def _said_elsewhere(self, jobs: Sequence[Job], claims: Claims) -> Iterator[bytes]:
-        """The keys of what the judge has said to other commands, which were calling it."""
-        if jobs:
-            claims.wait(len(jobs), lambda: None)
-        yield from (key for key, _ in jobs if self._cached(key) is not None)
-
-    def _reserved(self, jobs: Sequence[Job]) -> Iterator[Job]:
-        for job in jobs:
-            self._context.budget.settle(self._context.budget.reserve(0, 0), [])
-            yield job
+    def _request(self, candidate: Candidate) -> Request:
+        arguments = self._arguments(candidate)
+        key = key_digest(self.model, ENDPOINT, self.settings.version, arguments)
+        place = f"example '{candidate.example}', variant '{candidate.variant}'"
+        return function_request(arguments, key, place, candidate)
 
     def _arguments(self, candidate: Candidate) -> dict[str, str | None]:
         available = fields_of(candidate)
@@ -319,28 +107,6 @@ class Scorer:
                 further["context"] = available["source"]
             arguments = {**further, **arguments}
         return arguments
-
-    def _cached(self, key: bytes) -> dict[str, Outcome] | None:
-        if key in self._said:
-            return self._said[key]
-        if self._store is None or self._context.refresh:
-            return None
-        stored = self._store.find({0: key}, f"a text by {self.model}")
-        if stored:
-            outcomes = json.loads(stored[0][0].text)
-            self._said[key] = {name: Outcome(**each) for name, each in outcomes.items()}
-        return self._said.get(key)
-
-    def _keep(self, key: bytes, outcomes: dict[str, Outcome]) -> bool:
-        """Whether what was said is stored, too."""
-        self._said[key] = outcomes
-        if self._store is None or any(o.status == "failed" for o in outcomes.values()):
-            return False
-        text = json.dumps({name: asdict(each) for name, each in outcomes.items()}, ensure_ascii=False)
-        reply = Reply(text, "stop", 0, 0, 1)
-        stored = rows({0: key}, self.model, _ENDPOINT, {0: reply}, "")
-        self._store.add(stored, replace=self._context.refresh)
-        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,21 +248,9 @@ def object_judge(
     adapter = adapt(judge, f"model '{name}'" if name else f"model {judge!r}")
     usual_threads = getattr(judge, "threads", 1)
     threads = settings.threads or (usual_threads if isinstance(usual_threads, int) else 1)
-    of_worker = max(1, context.rate_limits.concurrency // context.executor.workers)
-    at_once = of_worker if adapter.is_async else threads
-    calls: Work[Job, object] = Caller(adapter, at_once).results
-    if name and context.executor is not LOCAL:  # what workers cannot be sent they find by its name
-        calls = partial(_called, absolute(name), at_once)
-    return ObjectJudge(Scorer(name or _name(judge, adapter), adapter, settings, context, calls))
-
-
-def _called(name: str, at_once: int, jobs: Iterable[Job]) -> Iterator[tuple[Job, object]]:
-    return _caller(name, at_once).results(jobs)
-
-
-@cache
-def _caller(name: str, at_once: int) -> Caller:
-    return Caller(adapt(load_object(name), f"model '{name}'"), at_once)
+    at_once = context.rate_limits.concurrency if adapter.is_async else threads
+    function = FunctionModel(name or _name(judge, adapter), adapter, at_once, is_named=name is not None)
+    return ObjectJudge(Scorer(function, adapter, settings, context))
 
 
 def _name(scorer: object, adapter: Adapter) -> str:

@@ -206,7 +206,7 @@ class LlmJudge(Judge):
             As `rate`.
         """
         asked, context = self.cached_model, self.cached_model.context
-        stored = context.store is not None and not context.refresh and context.filler is None
+        stored = context.store is not None and not context.refresh and not context.collects
         parsed = self.builder.protocol.extraction == "parse"
         if self.builder.limit_given or not (stored and parsed and isinstance(asked.model, Client)):
             return self

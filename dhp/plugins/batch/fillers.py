@@ -1,18 +1,18 @@
 """Fillers by batch: requests go into files for the user to have answered, or to a provider."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from dhp.core.errors import InputError, StoppedEarly
+from dhp.core.errors import InputError, StoppedEarly, Waiting
 from dhp.llm.api import Client
 from dhp.llm.clients.connection import OPENAI_URL
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.servers import SERVERS
-from dhp.llm.fillers import Pending
+from dhp.llm.fillers import Target
 from dhp.llm.limits import Budget
-from dhp.llm.records import Failure, Reply
-from dhp.llm.store import Store, rows
+from dhp.llm.records import Answer, Failure, Reply, Request
+from dhp.llm.store import Store
 from dhp.plugins.batch.jobs import RemoteBatches
 from dhp.plugins.batch.providers import check_address
 from dhp.plugins.batch.request_files import BatchWriter, Part
@@ -36,9 +36,9 @@ class RequestFiles:
         self.limit = ""
         """The limit at which it has stopped to write; empty before."""
 
-    def add(self, pending: Pending, samples: Sequence[int]) -> None:
+    def add(self, target: Target, request: Request, samples: Sequence[int]) -> None:
         """Write lines for these samples of a request, of those that are not written yet."""
-        model, request = pending.model, pending.request
+        model = target.model
         assert isinstance(model, OpenAIClient)
         for group in self._groups(model, request.samples, samples):
             keys = {sample: request.keys[sample] for sample in group}
@@ -54,7 +54,7 @@ class RequestFiles:
             body = model.body(request, group)
             if model.endpoint == OPENAI_URL and "max_tokens" in body:
                 body["max_completion_tokens"] = body.pop("max_tokens")  # newer models refuse the older name
-            self._writer.add(model.model, model.endpoint, body, keys, pending.run)
+            self._writer.add(model.model, model.endpoint, body, keys, target.run)
 
     def close(self) -> list[Part]:
         """The files, whole and with their names."""
@@ -84,34 +84,35 @@ class FileFiller:
     def __init__(
         self, store: Store, budget: Budget, results: BatchResults, writer: BatchWriter | None
     ) -> None:
-        self.failures: dict[bytes, Failure] = {}
         self.taken = 0
+        self.collects = True
         self._store = store
         self._results = results
         self._requests = None if writer is None else RequestFiles(writer, budget)
-        self._engine_may_ask = False
 
     def check(self, model: str, endpoint: str | None = None) -> None:
         """Raise `InputError` for a model whose requests cannot be written."""
         if self._requests:
             check_writable_model(model)
 
-    def take(self, pending: Pending) -> bool:
+    def answer(self, target: Target, requests: Iterable[Request]) -> Iterator[Answer]:
         """See `Filler`."""
-        left, refused = _left_by(self._results, pending, self._store)
-        self.failures |= refused
-        if not left or (self._engine_may_ask and not self._requests):
-            return False
-        self.taken += 1
-        if self._requests:
-            self._requests.add(pending, left)
-        return True
+        before = self.taken
+        for request in requests:
+            came = _read(self._results, target, request)
+            if len(came) == len(request.samples) or not self.collects:
+                yield request, came
+                continue
+            self.taken += 1
+            if self._requests:
+                self._requests.add(target, request, [s for s in request.samples if s not in came])
+        _wait_for(self.taken - before, target)
 
     def fill(self) -> None:
         """Give the files their names; raises `StoppedEarly` with them, or at the limit."""
         if self._requests is None:
             self._results.check_used(self._store)
-            self._engine_may_ask, self.taken = True, 0
+            self.collects, self.taken = False, 0
             return
         try:
             self._results.check_used(self._store)
@@ -133,14 +134,10 @@ class FileFiller:
         self._results.note_unused(self._store)
 
 
-def _left_by(results: BatchResults, pending: Pending, store: Store) -> tuple[list[int], dict[bytes, Failure]]:
-    """The samples without a result, and the keys of those that are refused for good.
-
-    Replies among the results go into the store.
-    """
-    model, request = pending.model, pending.request
-    if not isinstance(model, OpenAIClient):
-        return list(request.samples), {}
+def _read(results: BatchResults, target: Target, request: Request) -> dict[int, Reply | Failure]:
+    """What the results say of samples of a request; replies go into the store."""
+    if not isinstance(target.model, OpenAIClient):
+        return {}
     replies: dict[int, Reply] = {}
     refused: dict[int, Failure] = {}
     for index, sample in enumerate(request.samples):
@@ -148,15 +145,19 @@ def _left_by(results: BatchResults, pending: Pending, store: Store) -> tuple[lis
         if name not in results:
             continue
         following = request.samples[index:]
-        came = results.read(name, model.body(request, (sample,)))
+        came = results.read(name, target.model.body(request, (sample,)))
         if isinstance(came, Failure):
             refused |= dict.fromkeys(following, came)
         elif came is not None:
             replies = {**dict(zip(following, came, strict=False)), **replies}
-    store.add(rows(request.keys, model.model, model.endpoint, replies, pending.run))
-    refused = {sample: why for sample, why in refused.items() if sample not in replies}
-    left = [sample for sample in request.samples if sample not in replies and sample not in refused]
-    return left, {request.keys[sample]: why for sample, why in refused.items()}
+    target.keep(request, replies)
+    return {**refused, **replies}
+
+
+def _wait_for(taken: int, target: Target) -> None:
+    """Raise `Waiting` if requests were taken."""
+    if taken:
+        raise Waiting(f"{target.model.model}: {taken:,} requests wait for their replies")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +173,9 @@ class _SentBefore:
 class ProviderFiller:
     """Sends requests to a provider as batches, and waits until their replies are stored."""
 
+    collects = True
+
     def __init__(self, provider: str, batches: RemoteBatches, budget: Budget, *, multi_sample: bool) -> None:
-        self.failures: dict[bytes, Failure] = {}
         self._provider = provider
         self._batches = batches
         self._budget = budget
@@ -194,21 +196,24 @@ class ProviderFiller:
         if endpoint is not None:
             check_address(self._provider, model, endpoint)
 
-    def take(self, pending: Pending) -> bool:
+    def answer(self, target: Target, requests: Iterable[Request]) -> Iterator[Answer]:
         """See `Filler`."""
-        sent, samples = self._sent_before(pending), pending.request.samples
-        left, refused = _left_by(sent.results, pending, self._batches.store)
-        self.failures |= refused
-        if not left:
-            return False
-        for index, sample in enumerate(samples):
-            if job := sent.in_flight.get(pending.request.keys[sample].hex()):
-                batch, count = job
-                self._waits_for.add(batch)
-                left = [s for s in left if s not in samples[index : index + count]]
-        self._requests.add(pending, left)
-        self.taken += 1
-        return True
+        before = self.taken
+        for request in requests:
+            sent, samples = self._sent_before(target), request.samples
+            came = _read(sent.results, target, request)
+            left = [sample for sample in samples if sample not in came]
+            if not left:
+                yield request, came
+                continue
+            for index, sample in enumerate(samples):
+                if job := sent.in_flight.get(request.keys[sample].hex()):
+                    batch, count = job
+                    self._waits_for.add(batch)
+                    left = [s for s in left if s not in samples[index : index + count]]
+            self._requests.add(target, request, left)
+            self.taken += 1
+        _wait_for(self.taken - before, target)
 
     def fill(self) -> None:
         """Send the batches, and wait until all have ended; raises `StoppedEarly` at the limit after that."""
@@ -221,8 +226,8 @@ class ProviderFiller:
     def end(self) -> None:
         """Nothing is left over."""
 
-    def _sent_before(self, pending: Pending) -> _SentBefore:
-        key = pending.model.model, pending.model.endpoint
+    def _sent_before(self, target: Target) -> _SentBefore:
+        key = target.model.model, target.model.endpoint
         if key not in self._sent:
             jobs = self._batches.of(*key)
             results = BatchResults(self._batches.results(jobs), from_user=False)

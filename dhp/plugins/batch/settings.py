@@ -10,9 +10,8 @@ from dhp.core.errors import InputError
 from dhp.core.options import option
 
 if TYPE_CHECKING:
+    from dhp.llm.cached_model import RequestContext
     from dhp.llm.fillers import Filler
-    from dhp.llm.limits import Budget
-    from dhp.llm.store import Store
 
 
 def _known_provider(settings: "BatchSettings") -> None:
@@ -69,24 +68,31 @@ class BatchSettings:
         """Whether requests go to a provider, which takes less for a batch."""
         return self.batch is not None
 
+    @property
+    def calls_functions(self) -> bool:
+        """Whether it calls functions that judge, too."""
+        return False
+
     def check_dry_run(self) -> None:
         """Raise `InputError` if files are written or read."""
         if self.batch_write is not None or self.batch_read:
             raise InputError("`dry_run`: counts what is not stored; leave out `batch_write` and `batch_read`")
 
-    def open(self, store: "Store", budget: "Budget") -> "Filler":
+    def open(self, context: "RequestContext") -> "Filler":
         """What answers the requests of a command; batches of a provider are kept beside the store."""
         from dhp.plugins.batch.fillers import FileFiller, ProviderFiller
         from dhp.plugins.batch.jobs import RemoteBatches
         from dhp.plugins.batch.request_files import BatchWriter
         from dhp.plugins.batch.results import BatchResults, result_files
 
+        store = context.store
+        assert store is not None, "checked by `ModelSettings`"
         if self.batch is not None:
             from dhp.plugins.batch.providers import check_key
 
             check_key(self.batch)
             batches = RemoteBatches(store.path.parent)
-            return ProviderFiller(self.batch, batches, budget, multi_sample=self.multi_sample)
+            return ProviderFiller(self.batch, batches, context.budget, multi_sample=self.multi_sample)
         results = BatchResults(result_files(self.batch_read))
         writer = None if self.batch_write is None else BatchWriter(Path(self.batch_write))
-        return FileFiller(store, budget, results, writer)
+        return FileFiller(store, context.budget, results, writer)

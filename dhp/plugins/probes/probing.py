@@ -166,7 +166,7 @@ def _texts(
     model = open_perturb_model(perturb_model, spec.settings, context) if perturb_model else None
     perturbers = (layout, item_order) if "invariance" in names else ()
     registry = find_perturbers(perturbers, [suite])
-    build = Builder(perturbers, registry, spec.seed, model, {}, None, dry, progress, context.executor)
+    build = Builder(perturbers, registry, spec.seed, model, {}, None, dry, progress)
     build.check(datasets, None)
     made = [without_lower_doses(part).judged_by(spec.metrics) for part in build.all(datasets)]
     context.stop_if_waiting()

@@ -1,10 +1,10 @@
-"""Work on many machines by Ray (`--executor ray`)."""
+"""Work on many machines by Ray (`--ray`)."""
 
 from dhp.core.plugins import Plugin
 
 PLUGIN = Plugin(
     "ray",
-    "work on many machines",
-    executors={"ray": "dhp.plugins.ray.cluster:open_ray"},
+    "requests answered by many machines",
+    fillers={"ray": "dhp.plugins.ray.settings:RaySettings"},
     extra="ray",
 )

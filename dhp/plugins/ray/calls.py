@@ -1,19 +1,22 @@
-"""Calls to a server by the workers of a Ray cluster; store and budget stay in the process of the run."""
+"""Calls to a server by the workers of a Ray cluster."""
 
 import asyncio
+import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from dhp.core.errors import DhpError, StoppedEarly
 from dhp.llm.api import Client
+from dhp.llm.cached_model import RequestContext
 from dhp.llm.engine import Engine, Workers
+from dhp.llm.fillers import Target
 from dhp.llm.limits import Budget, PromptLengths, RateLimits
 from dhp.llm.records import Answer, Outcomes, Reply, Request
-from dhp.plugins.ray.pool import Pool, WorkerGroup
+from dhp.plugins.ray.cluster import Cluster
+from dhp.plugins.ray.pool import Pool
 
 _LAST_SECONDS = 10.0
 """Longest wait for calls in flight where a run is interrupted."""
@@ -35,8 +38,6 @@ class CallOutcome:
 class Report:
     """Report on the calls of a block."""
 
-    retries: int = 0
-    trouble: str = ""
     notes: list[str] = field(default_factory=list)
     fitting: int = 0
     """Number of prompts that fitted into the context."""
@@ -116,135 +117,131 @@ class CallWork:
 
     def _report(self) -> Report:
         """The report on the calls since the last one."""
-        engine, client, lengths = self._engine, self._client, self._lengths
-        report = Report(engine.retries, engine.trouble, list(client.notes), lengths.fitting, lengths.reasons)
-        engine.retries, lengths.fitting, lengths.reasons = 0, 0, []
+        client, lengths = self._client, self._lengths
+        report = Report(list(client.notes), lengths.fitting, lengths.reasons)
+        lengths.fitting, lengths.reasons = 0, []
         client.notes.clear()
         return report
 
 
-class RayCalls:
-    """Calls to a server made by workers; the first goes alone, and replies are stored block by block.
+class ServerCalls:
+    """Calls to one server, made by workers."""
 
-    Workers hold twice as many calls as may be in flight; they may be paid twice if this process is killed.
-    """
+    def __init__(self, cluster: Cluster, client: Client, context: RequestContext) -> None:
+        self._cluster = cluster
+        self._client = client
+        self._context = context
+        self._lengths = PromptLengths(client.model)
+        self._noted: set[str] = set()
+        self.answered: Request | None = None
+        """A request that the server has answered; None before it answers any."""
 
-    def __init__(
-        self, ray: Any, crew: WorkerGroup, engine: Engine, on_wait: Callable[[], None], noted: set[str]
-    ) -> None:
-        limits = engine.rate_limits
+    def answer(self, target: Target, requests: Iterable[Request]) -> Iterator[Answer]:
+        """See `Filler`. The first call goes alone, and replies are stored block by block.
+
+        Workers hold twice as many calls as may be in flight, which may be paid twice if this process is
+        killed.
+        """
+        limits = self._context.rate_limits
+        crew = self._cluster.crew()
         most = min(len(crew.workers), limits.concurrency)
         share = limits.concurrency // most
-        work = CallWork(engine.client, limits, most, engine.keep_going)
-        self._pool: Pool[Request, CallOutcome] = Pool(
-            ray, crew, work, on_wait, size=max(1, share // 4), blocks=min(8, 2 * share), most=most
+        work = CallWork(self._client, limits, most, self._context.keep_going)
+        pool: Pool[Request, CallOutcome] = Pool(
+            *(self._cluster.ray, crew, work, target.on_wait),
+            size=max(1, share // 4),
+            blocks=min(8, 2 * share),
+            most=most,
         )
-        self._engine = engine
-        self._noted = noted
+        blocks = _Blocks(pool, self, self._context.budget, target)
+        try:
+            for request in requests:
+                blocks.held.append(request)
+                blocks.hand_over()
+                while pool.full or len(blocks.held) >= limits.concurrency:
+                    yield from blocks.take()
+                if pool.ready():
+                    yield from blocks.take()
+            while blocks.held or pool.pending:
+                yield from blocks.take()
+        finally:
+            blocks.finish()
+        self._lengths.check()
+
+    def learn(self, report: Report) -> None:
+        """Take over what a worker reports; raises `InputError` if most prompts do not fit."""
+        for note in report.notes:
+            if note not in self._noted:
+                self._noted.add(note)
+                logging.getLogger("dhp").warning("%s: %s", self._client.model, note)
+        self._lengths.fitting += report.fitting
+        for reason in report.too_long:
+            self._lengths.count_too_long(reason)
+
+
+class _Blocks:
+    """The calls of one round of asking, on their way to workers and back."""
+
+    def __init__(
+        self, pool: "Pool[Request, CallOutcome]", calls: ServerCalls, budget: Budget, target: Target
+    ) -> None:
+        self._pool, self._calls, self._budget, self._target = pool, calls, budget, target
         self._reserved: dict[int, tuple[float, float]] = {}
-        self._held: deque[Request] = deque()
-        self._came: deque[Answer] = deque()
-        self.pending = 0
-        """Requests of which nothing came yet."""
+        self.held: deque[Request] = deque()
+        """Requests that are not handed over yet."""
 
-    def __enter__(self) -> "RayCalls":
-        return self
+    def hand_over(self) -> None:
+        """Hand over what is held, if the server has answered or nothing is under way."""
+        while self.held and (self._calls.answered or not self._pool.pending):
+            request = self.held.popleft()
+            most = request.params.max_tokens * len(request.samples)
+            try:
+                self._reserved[id(request)] = self._budget.reserve(request.tokens, most)
+            except StoppedEarly as e:
+                self._end(e)
+            answered = self._calls.answered and replace(self._calls.answered, tag=None)
+            self._pool.submit(request, (answered, replace(request, tag=None)))
 
-    def __exit__(self, *error: object) -> None:
-        """Store what comes of the calls in flight, which are paid."""
+    def take(self) -> list[Answer]:
+        """What comes of the next block, stored."""
+        self.hand_over()
+        came, error = self._stored(self._pool.wait())
+        if error:
+            self._pool.finish()
+            self._end(error)
+        return came
+
+    def finish(self) -> None:
+        """Store what comes of the calls in flight, which are paid, and make no further one."""
         self._pool.finish()
         until = time.monotonic() + _LAST_SECONDS
         with suppress(DhpError):  # the error that ended it counts
             while self._pool.pending and time.monotonic() < until:
-                self._store_block(self._pool.wait())
-
-    @property
-    def full(self) -> bool:
-        """Whether enough requests wait for now."""
-        return self._pool.full or len(self._held) >= self._engine.rate_limits.concurrency
-
-    def submit(self, request: Request) -> None:
-        """Hand a request over."""
-        self.pending += 1
-        self._held.append(request)
-        self._hand_over()
-
-    def ready(self) -> Iterator[Answer]:
-        """What is there already."""
-        if self._pool.ready():
-            self._take()
-        while self._came:
-            yield self._next()
-
-    def wait(self) -> Answer:
-        """The next that comes; its replies are stored."""
-        while not self._came:
-            self._hand_over()
-            if not self._came:
-                self._take()
-        return self._next()
-
-    def _next(self) -> Answer:
-        self.pending -= 1
-        return self._came.popleft()
-
-    def _hand_over(self) -> None:
-        engine = self._engine
-        while self._held and (engine.answered or not self._pool.pending):
-            request = self._held.popleft()
-            if not engine.holds([*request.keys.values()]):
-                self._came.append((request, {}))
-                continue
-            most = request.params.max_tokens * len(request.samples)
-            try:
-                self._reserved[id(request)] = engine.budget.reserve(request.tokens, most)
-            except StoppedEarly as e:
-                self._end(e)
-            answered = engine.answered and replace(engine.answered, tag=None)
-            self._pool.submit(request, (answered, replace(request, tag=None)))
-
-    def _take(self) -> None:
-        """Take over a block."""
-        if error := self._store_block(self._pool.wait()):
-            self._pool.finish()
-            self._end(error)
+                self._stored(self._pool.wait())
 
     def _end(self, error: Exception) -> None:
         """Store what was handed over, then raise."""
         with suppress(StoppedEarly):  # the first error counts
             while self._pool.pending:
-                if self._store_block(self._pool.wait()):
+                if self._stored(self._pool.wait())[1]:
                     self._pool.finish()
         raise error
 
-    def _store_block(self, block: Sequence[tuple[Request, CallOutcome]]) -> Exception | None:
-        """Store the replies of a block; returns why going on is pointless, if it is."""
-        engine = self._engine
-        rows: list[tuple[object, ...]] = []
+    def _stored(self, block: Sequence[tuple[Request, CallOutcome]]) -> tuple[list[Answer], Exception | None]:
+        """The answers of a block, stored, and why going on is pointless, if it is."""
+        came: list[Answer] = []
         error = None
         for request, asked in block:
             outcomes = asked.outcomes or {}
             replies = [reply for reply in outcomes.values() if isinstance(reply, Reply)]
-            engine.budget.settle(self._reserved.pop(id(request)), replies)
-            rows += engine.rows(request, outcomes)
+            self._budget.settle(self._reserved.pop(id(request)), replies)
+            self._target.keep(request, outcomes)
             if replies:
-                engine.answered = request
+                self._calls.answered = request
             error = error or asked.error
             if asked.outcomes is not None:
-                self._came.append((request, asked.outcomes))
-        if rows and engine.store:
-            engine.store.add(rows, replace=engine.refresh)
+                came.append((request, asked.outcomes))
         for _, asked in block:
             if asked.report:
-                self._learn(asked.report)
-        return error
-
-    def _learn(self, report: Report) -> None:
-        engine = self._engine
-        engine.retries += report.retries
-        engine.trouble = report.trouble or engine.trouble
-        engine.client.notes += [note for note in report.notes if note not in self._noted]
-        self._noted.update(report.notes)
-        engine.lengths.fitting += report.fitting
-        for reason in report.too_long:
-            engine.lengths.count_too_long(reason)
+                self._calls.learn(asked.report)
+        return came, error

@@ -10,7 +10,7 @@ from pathlib import Path
 
 _COMMANDS = ("dhp", "dhp-benchmark")
 _LOST = 1
-"""Exit code with which Ray ends the process; no command that takes `executor` ends with it."""
+"""Exit code with which Ray ends the process; no command that takes `--ray` ends with it."""
 _PARENT_DIES = 1
 """Option of Linux' `prctl`: the signal for a process whose parent has died."""
 _ADOPTS = 36
@@ -56,7 +56,7 @@ def _end_as(child: int) -> None:
     if code == _LOST:
         code = 3
         print(
-            "dhp: --executor ray: the Ray node of this machine has ended; all replies that came are kept, "
+            "dhp: --ray: the Ray node of this machine has ended; all replies that came are kept, "
             "repeat the command to resume",
             file=sys.stderr,
             flush=True,

@@ -199,7 +199,7 @@ class Pool(Generic[T, R]):
             self._on_wait()
             if not self._crew.up and time.monotonic() > self._began + _START_SECONDS:
                 raise StoppedEarly(
-                    f"`executor` ray: no worker started within {_START_SECONDS:g} seconds, as the cluster "
+                    f"`ray`: no worker started within {_START_SECONDS:g} seconds, as the cluster "
                     "has no CPU free; repeat the command to resume"
                 )
             return []
@@ -249,7 +249,7 @@ class Pool(Generic[T, R]):
     def _on_started(self, index: int, version: object) -> None:
         if version != __version__:
             raise InputError(
-                f"`executor` ray: a worker has dhp {version}, and this is {__version__}; install the same "
+                f"`ray`: a worker has dhp {version}, and this is {__version__}; install the same "
                 "version on every machine"
             )
         self._crew.up.add(index)
@@ -263,7 +263,7 @@ class Pool(Generic[T, R]):
             self._losses[id(item)] += 1
             if self._losses[id(item)] > _MOST_LOSSES:
                 raise StoppedEarly(
-                    f"`executor` ray: {_MOST_LOSSES + 1} workers in turn were lost at the same work ("
+                    f"`ray`: {_MOST_LOSSES + 1} workers in turn were lost at the same work ("
                     f"{first_line(error)}); repeat the command to resume"
                 )
         if index in self._crew.up:
@@ -279,7 +279,7 @@ def _sent(ray: Any, work: object) -> Any:
         return ray.put(packed(work))
     except (TypeError, AttributeError, ValueError) as e:  # what pickle raises, one by kind of object
         raise InputError(
-            f"`executor` ray: the judge cannot be sent to workers ({first_line(e)}); allowed: a function "
+            f"`ray`: the judge cannot be sent to workers ({first_line(e)}); allowed: a function "
             "of a module, python:MODULE:OBJECT"
         ) from None
 
@@ -288,11 +288,10 @@ def _explained(error: Exception) -> Exception:
     """What a worker raised, as one line where it lacks a package."""
     if lacking := re.search(r"No module named '([\w.]+)'", str(error)):
         return InputError(
-            f"`executor` ray: a worker has no package '{lacking[1]}'; install on every machine what is "
-            "installed here"
+            f"`ray`: a worker has no package '{lacking[1]}'; install on every machine what is installed here"
         )
     if type(error).__module__.startswith("ray."):
-        return StoppedEarly(f"`executor` ray: {first_line(error)}; repeat the command to resume")
+        return StoppedEarly(f"`ray`: {first_line(error)}; repeat the command to resume")
     return error
 
 

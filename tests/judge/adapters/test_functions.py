@@ -18,7 +18,9 @@ from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
 from dhp.judge.adapters.adapter import adapt
-from dhp.judge.adapters.scorer import Caller, ObjectJudge, Scorer, read_outcomes
+from dhp.judge.adapters.function_model import FunctionModel
+from dhp.judge.adapters.returned import read_outcomes
+from dhp.judge.adapters.scorer import ObjectJudge, Scorer
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import metric_name
 from dhp.judge.factory import find_judges
@@ -191,8 +193,8 @@ def test_scores_off_the_scale_of_a_shape_ask_for_another() -> None:
     adapter = replace(adapt(graded, "judge"), call=lambda arguments: 7.0, is_async=False, scale=(0.0, 1.0))
 
     def of(settings: JudgeSettings) -> tuple[Task, list[Rating]]:
-        calls = Caller(adapter, 1).results
-        scorer = Scorer("python:x", adapter, settings, ModelSettings().context(), calls)
+        function = FunctionModel("python:x", adapter, 1)
+        scorer = Scorer(function, adapter, settings, ModelSettings().context())
         task = dhp.perturb_datasets("mini/summeval", n=1)[0].dataset.task
         judge = ObjectJudge(scorer)
         own = judge.own_task(task, texts(2))

@@ -12,6 +12,7 @@ from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.records import Params, Request
 from dhp.llm.settings import ModelSettings
+from dhp.plugins.ray.settings import RaySettings
 
 pytestmark = pytest.mark.slow
 PROMPTS = [f"Rate the summary of the river and the market, number {i}. Score:" for i in range(3)]
@@ -133,7 +134,10 @@ def test_a_run_gives_the_same_by_workers(vllm_model: Any, tiny_model: Path, tmp_
             metrics=["fluency"],
             protocol=dhp.protocol("dhp", temperature=1.0, samples=2, max_tokens=8),
             settings=dhp.ModelSettings(
-                cache=tmp_path / name, executor=name, dtype="float32", keep_going=True
+                cache=tmp_path / name,
+                filler=RaySettings("auto") if name == "ray" else None,
+                dtype="float32",
+                keep_going=True,
             ),
             out=tmp_path / name,
             progress=None,

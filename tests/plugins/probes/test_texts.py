@@ -13,7 +13,6 @@ from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.records import Example
 from dhp.core.specs import PerturberUse
-from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.api import Edited
 from dhp.perturb.builder import Builder
@@ -142,7 +141,7 @@ def made_of(*outputs: str, seed: int = 0) -> dict[tuple[str, str], str | None]:
     data = Dataset("own", examples, task, suite, examples)
     own = (layout, item_order)
     registry = find_perturbers(own, [suite])
-    build = Builder(own, registry, seed, None, {}, None, False, None, ModelSettings().context().executor)
+    build = Builder(own, registry, seed, None, {}, None, False, None)
     return {(t.example, t.variant): t.text for t in without_lower_doses(build.perturbed(data)).texts}
 
 

@@ -15,7 +15,7 @@ from tests.processes import descendants, helper_of
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
 
-COMMAND = [sys.executable, "-m", "dhp.benchmark", "--model", "openai/stub", "--executor", "ray"]
+COMMAND = [sys.executable, "-m", "dhp.benchmark", "--model", "openai/stub", "--ray", "auto"]
 COMMAND += ["--dataset", "mini/summeval", "--cache", "cache", "--out", "out", "--concurrency", "4"]
 
 
@@ -51,7 +51,7 @@ def test_a_lost_node_is_one_line_and_nothing_is_paid_twice(program: str, tmp_pat
         _, said = run.communicate(timeout=120)
         assert run.returncode == 3, said
         last = said.strip().splitlines()[-1]
-        assert last.startswith("dhp: --executor ray: the Ray node of this machine has ended; "), said
+        assert last.startswith("dhp: --ray: the Ray node of this machine has ended; "), said
         assert "Traceback" not in said
         assert not left_of(children), "processes are left"
         calls = stats(url)["calls"]

@@ -20,9 +20,9 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError, StoppedEarly
-from dhp.llm.executor import open_executor
-from dhp.plugins.ray.cluster import RayExecutor
+from dhp.plugins.ray.cluster import Cluster as Workers
 from dhp.plugins.ray.pool import Pool, Worker, WorkerGroup, packed
+from dhp.plugins.ray.settings import RaySettings
 from tests.llm.stub import stats, stub_server
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
@@ -97,11 +97,12 @@ class KillOnce:
             os.kill(self.killed, signal.SIGKILL)
 
 
-def written(model: str, folder: Path, executor: str, **more: object) -> dict[str, object]:
+def written(model: str, folder: Path, way: str, **more: object) -> dict[str, object]:
     """What a run writes, but for the time."""
-    settings = dhp.ModelSettings(cache=folder / executor, executor=executor, **more.pop("settings", {}))
-    dhp.run(model, "mini/summeval", out=folder / f"out-{executor}", settings=settings, **more)
-    out = folder / f"out-{executor}"
+    filler = RaySettings("auto") if way == "ray" else None
+    settings = dhp.ModelSettings(cache=folder / way, filler=filler, **more.pop("settings", {}))
+    dhp.run(model, "mini/summeval", out=folder / f"out-{way}", settings=settings, **more)
+    out = folder / f"out-{way}"
     results = json.loads((out / "results.json").read_text())
     for name in ("created", "latency"):
         results.pop(name)
@@ -114,9 +115,9 @@ def written(model: str, folder: Path, executor: str, **more: object) -> dict[str
 
 def kill_in_each(monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[Path]:
     """Have a worker killed in the middle of a block, once in each work; a file for each stands until then."""
-    each, files = RayExecutor.each, []
+    each, files = Workers.each, []
 
-    def deadly(self: RayExecutor, work: object, items: object, **more: object) -> Iterator[object]:
+    def deadly(self: Workers, work: object, items: object, **more: object) -> Iterator[object]:
         function = getattr(work, "func", work)
         kind = getattr(function, "__name__", type(function).__name__)
         file = folder / f"{kind}.{len(files)}"
@@ -132,27 +133,8 @@ def kill_in_each(monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[Path]:
 
         return each(self, killed_once, items, **more)
 
-    monkeypatch.setattr(RayExecutor, "each", deadly)
+    monkeypatch.setattr(Workers, "each", deadly)
     return files
-
-
-def test_a_mock_judge_and_all_rules_give_the_same(tmp_path: Path) -> None:
-    more = {"n": 8, "suite": "general", "controls": True, "attacks": True}
-    model = "mock/noisy?samples=2"
-    assert written(model, tmp_path, "ray", **more) == written(model, tmp_path, "local", **more)
-
-
-def test_perturbations_and_ratings_stay_whole_though_workers_are_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    more = {"n": 8, "suite": "general", "controls": True, "attacks": True}
-    model = "mock/noisy?samples=2"
-    killed = kill_in_each(monkeypatch, tmp_path)
-    there = written(model, tmp_path, "ray", **more)
-    assert [each.stem for each in killed] == ["RulesApplied", "_rate_each"]
-    assert not any(each.exists() for each in killed)
-    assert there == written(model, tmp_path, "local", **more)
-    assert capfd.readouterr().out == "", "what the cluster says would spoil --json"
 
 
 def test_an_item_that_ends_every_worker_ends_the_run() -> None:
@@ -163,7 +145,7 @@ def test_an_item_that_ends_every_worker_ends_the_run() -> None:
             yield item, item
 
     with pytest.raises(StoppedEarly, match="4 workers in turn were lost at the same work"):
-        list(RayExecutor(None).each(deadly, range(60)))
+        list(Workers(None).each(deadly, range(60)))
 
 
 def test_work_is_done_whole_though_a_machine_is_lost(cluster: Any) -> None:
@@ -176,7 +158,7 @@ def test_work_is_done_whole_though_a_machine_is_lost(cluster: Any) -> None:
 
     third = cluster.add_node(num_cpus=1)
     found, nodes = [], set()
-    for item, node in RayExecutor(None).each(slow, range(900)):
+    for item, node in Workers(None).each(slow, range(900)):
         found.append(item)
         nodes.add(node)
         if third and third.node_id in nodes and len(found) > 300:
@@ -226,7 +208,7 @@ def test_a_worker_of_another_version_is_told(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(
         InputError, match=r"a worker has dhp .*, and this is 0\.0\.0; install the same version"
     ):
-        list(RayExecutor(None).each(iter, range(2)))
+        list(Workers(None).each(iter, range(2)))
 
 
 class Named:
@@ -278,7 +260,7 @@ def test_a_function_of_a_file_is_called_by_workers(tmp_path: Path, monkeypatch: 
     model = "python:judge_of_a_file.py:long"
     killed = kill_in_each(monkeypatch, tmp_path)
     there = written(model, tmp_path, "ray", **more)
-    assert [each.stem for each in killed] == ["RulesApplied", *2 * ["_called"]], "the first text is alone"
+    assert [each.stem for each in killed] == 2 * ["answer"], "the first text is alone"
     assert not any(each.exists() for each in killed)
     assert there == written(model, tmp_path, "local", **more)
 
@@ -340,7 +322,7 @@ def test_a_worker_without_a_package_is_told(tmp_path: Path, monkeypatch: pytest.
             score,
             "mini/summeval",
             n=2,
-            settings=dhp.ModelSettings(cache=tmp_path, executor="ray"),
+            settings=dhp.ModelSettings(cache=tmp_path, filler=RaySettings("auto")),
             judge_settings=dhp.JudgeSettings(scale=(0, 1)),
         )
 
@@ -356,7 +338,7 @@ def test_what_cannot_be_sent_is_told(tmp_path: Path) -> None:
             score,
             "mini/summeval",
             n=2,
-            settings=dhp.ModelSettings(cache=tmp_path, executor="ray"),
+            settings=dhp.ModelSettings(cache=tmp_path, filler=RaySettings("auto")),
             judge_settings=dhp.JudgeSettings(scale=(0, 1)),
         )
 
@@ -381,17 +363,15 @@ def test_a_model_in_process_answers_the_same_though_its_worker_is_killed(
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "nobody", "ray://127.0.0.1:10001", "here:99999"])
 def test_an_address_without_a_cluster_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ray.is_initialized", lambda: False)
-    executor = open_executor(f"ray:{address}")
-    with pytest.raises(
-        InputError, match=r"ray:.*(no cluster answers there|must have the form ray:HOST:PORT)"
-    ):
-        _ = executor.workers
+    cluster = Workers(address)
+    with pytest.raises(InputError, match=r"`ray` .*(no cluster answers there|must have the form HOST:PORT)"):
+        _ = cluster.workers
 
 
-def benchmark(executor: str) -> "subprocess.CompletedProcess[str]":
+def benchmark(address: str, url: str) -> "subprocess.CompletedProcess[str]":
     """A run by a command line."""
-    line = [sys.executable, "-m", "dhp", "benchmark", "--model", "mock/ideal", "--dataset", "mini/summeval"]
-    line += ["--executor", executor]
+    line = [sys.executable, "-m", "dhp", "benchmark", "--model", "openai/stub", "--n", "3"]
+    line += ["--dataset", "mini/summeval", "--base-url", url, "--ray", address]
     return subprocess.run(line, capture_output=True, text=True, timeout=120)
 
 
@@ -402,13 +382,13 @@ def test_a_machine_that_does_not_start_in_time_is_told(monkeypatch: pytest.Monke
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setattr("ray.is_initialized", lambda: False)
     monkeypatch.setattr("ray.init", late)
-    with pytest.raises(InputError, match=r"`executor` ray: The current node timed out.*; at this machine$"):
-        _ = RayExecutor(None).workers
+    with pytest.raises(InputError, match=r"`ray`: The current node timed out.*; at this machine$"):
+        _ = Workers(None).workers
 
 
 def test_an_address_where_something_else_listens_is_refused() -> None:
     with stub_server() as url:
-        said = benchmark("ray:" + url.split("/")[2])
+        said = benchmark(url.split("/")[2], url)
     assert said.returncode == 2, said.stderr
     assert said.stdout == ""
     assert "what answers there is not a Ray cluster" in said.stderr
@@ -424,7 +404,8 @@ def test_a_machine_without_the_package_is_told(tmp_path: Path) -> None:
         head_node_args={"num_cpus": 1, "include_dashboard": False, "env_vars": {"PYTHONPATH": str(tmp_path)}},
     )
     try:
-        said = benchmark(f"ray:{bare.address}")
+        with stub_server() as url:
+            said = benchmark(bare.address, url)
     finally:
         bare.shutdown()
     assert said.returncode == 2, said.stderr

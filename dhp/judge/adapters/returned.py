@@ -1,0 +1,110 @@
+"""What a user's judge returns, read as scores or reasons."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from numbers import Real
+
+from dhp.core.records import RatingStatus
+from dhp.judge.api import metric_name
+from dhp.llm.clients.responses import shortened
+
+_VERDICTS = {
+    **dict.fromkeys(("yes", "true", "pass", "passed", "correct"), True),
+    **dict.fromkeys(("no", "false", "fail", "failed", "incorrect"), False),
+}
+_KEYS = ("key", "name")
+_VALUES = ("score", "value")
+_REASONS = ("reason", "comment", "explanation", "rationale", "error")
+_LONGEST_REASON = 500
+RETURNS = (
+    "a number, a bool, None, a text such as yes or no, a mapping or an object with 'score' or 'value', "
+    "or a list of these with 'key' or 'name'"
+)
+"""What a judge may return."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One score of one text, or why there is none."""
+
+    status: RatingStatus
+    value: float | None
+    reason: str | None
+    """The judge's own reason for the score, or why there is none."""
+    is_verdict: bool = False
+    """Whether it was a bool or a word for one: then the scale is 0 to 1."""
+
+
+def failed(error: object) -> Outcome:
+    """The outcome of a call that raised, or returned something unreadable."""
+    words = f"{type(error).__name__}: {error}" if isinstance(error, Exception) else str(error)
+    return Outcome("failed", None, shortened(words.rstrip(": "), _LONGEST_REASON))
+
+
+def read_outcomes(returned: object, name: str) -> dict[str, Outcome]:
+    """Metric -> outcome of what a judge returned; `name` is that of a score without one."""
+    if isinstance(returned, list | tuple):
+        if not returned:
+            return {metric_name(name): failed("returned an empty list")}
+        outcomes: dict[str, Outcome] = {}
+        for each in returned:
+            key, outcome = _named_outcome(each, name)
+            if key in outcomes:
+                return {metric_name(name): failed(f"returned two scores called '{key}'")}
+            outcomes[key] = outcome
+        return outcomes
+    return dict([_named_outcome(returned, name)])
+
+
+def _named_outcome(returned: object, name: str) -> tuple[str, Outcome]:
+    parts = _parts(returned)
+    keys = (parts.get(part) for part in _KEYS)
+    key = metric_name(next((key for key in keys if isinstance(key, str) and key.strip()), name))
+    values = [part for part in _VALUES if part in parts]
+    if not values:
+        return key, failed(f"returned an object of type {type(returned).__name__}; allowed: {RETURNS}")
+    reasons = (parts.get(part) for part in _REASONS)
+    reason = next((str(r) for r in reasons if r not in (None, "")), None)
+    return key, _outcome(parts[values[0]], reason)
+
+
+def _parts(returned: object) -> Mapping[str, object]:
+    """What was returned by name: the attributes of an object, or a plain value as the score."""
+    if isinstance(returned, Mapping):
+        return returned
+    if returned is None or isinstance(returned, str | Real):
+        return {"score": returned}
+    known = (*_KEYS, *_VALUES, *_REASONS)
+    return {name: getattr(returned, name) for name in known if hasattr(returned, name)}
+
+
+def _outcome(value: object, reason: str | None) -> Outcome:
+    reason = None if reason is None else shortened(reason, _LONGEST_REASON)
+    if value is None:
+        return Outcome("unparsed", None, reason or "returned no score")
+    verdict = value if isinstance(value, bool) else None
+    if isinstance(value, str):
+        verdict = _VERDICTS.get(value.strip().lower())
+        if verdict is None:
+            return Outcome("unparsed", None, shortened(f"returned the text '{value}'", _LONGEST_REASON))
+    if verdict is not None or type(value).__name__ == "bool_":  # numpy's
+        return Outcome("scored", float(bool(value) if verdict is None else verdict), reason, True)
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return failed(f"returned a score of type {type(value).__name__}; allowed: {RETURNS}")
+    if not math.isfinite(number):
+        return Outcome("unparsed", None, reason or f"returned {number:g}")
+    return Outcome("scored", number, reason)
+
+
+def to_text(outcomes: Mapping[str, Outcome]) -> str:
+    """Outcomes as they are stored."""
+    return json.dumps({name: asdict(each) for name, each in outcomes.items()}, ensure_ascii=False)
+
+
+def from_text(text: str) -> dict[str, Outcome]:
+    """Outcomes as `to_text` wrote them."""
+    return {name: Outcome(**each) for name, each in json.loads(text).items()}

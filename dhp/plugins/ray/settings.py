@@ -1,0 +1,71 @@
+"""Settings of the Ray plug-in: the cluster whose workers answer."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dhp.core.checks import checked
+from dhp.core.errors import require
+from dhp.core.options import option
+
+if TYPE_CHECKING:
+    from dhp.llm.cached_model import RequestContext
+    from dhp.llm.fillers import Filler
+
+AUTO = "auto"
+"""The cluster of `RAY_ADDRESS`, else one on this machine."""
+
+
+def _named(settings: "RaySettings") -> str | None:
+    return "`ray`: is empty; must be auto or HOST:PORT" if settings.ray == "" else None
+
+
+@checked(_named)
+@dataclass(frozen=True, slots=True)
+class RaySettings:
+    """Ray: many machines answer requests and call functions."""
+
+    ray: str | None = field(
+        default=None,
+        metadata=option(
+            "Have requests answered by the workers of this Ray cluster; auto: the one of RAY_ADDRESS, else "
+            "one on this machine.",
+            metavar="auto|HOST:PORT",
+        ),
+    )
+
+    @property
+    def is_used(self) -> bool:
+        """Whether a cluster is named."""
+        return self.ray is not None
+
+    @property
+    def multi_sample(self) -> bool:
+        """True: a request may ask for several samples."""
+        return True
+
+    @property
+    def discounted(self) -> bool:
+        """False: calls cost what they cost."""
+        return False
+
+    @property
+    def calls_functions(self) -> bool:
+        """True: workers call functions that judge, too."""
+        return True
+
+    def check_dry_run(self) -> None:
+        """A dry run counts in this process."""
+
+    def open(self, context: "RequestContext") -> "Filler":
+        """The workers of the cluster, which is reached when it is first needed.
+
+        Raises `InputError` if the package `ray` is not installed.
+        """
+        assert self.ray is not None
+        require("ray", purpose=f"`ray` {self.ray}", extra="ray")
+        from dhp.plugins.ray.cluster import Cluster
+        from dhp.plugins.ray.filler import RayFiller
+        from dhp.plugins.ray.outlived import outlive
+
+        outlive()
+        return RayFiller(Cluster(None if self.ray == AUTO else self.ray), context)
