@@ -1,10 +1,12 @@
 """Matrices of kinds and judges, or of kinds and metrics."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from dhp.analysis.results import Result, VariantResult
 from dhp.content.catalog import kind_name
+from dhp.core.records import parse_variant
 from dhp.report.labels import shared_folder
 
 
@@ -16,6 +18,8 @@ class MatrixRow:
     level: str
     cells: tuple[VariantResult | None, ...]
     """A cell is None if the column has no such kind."""
+    spans: tuple[int, ...]
+    """How many rows each cell reaches over; 0 if it is that of a row above."""
 
     @property
     def stand_in(self) -> str | None:
@@ -35,6 +39,8 @@ class Matrix:
     """Kinds of damage, level by level, the degrees of a kind together."""
     probes: tuple[MatrixRow, ...]
     """Rows of controls, then of attacks."""
+    few: tuple[MatrixRow, ...] = ()
+    """Kinds of damage that at most half of the columns have; they are no rows."""
 
 
 def matrices(results: Sequence[Result]) -> list[Matrix]:
@@ -43,7 +49,7 @@ def matrices(results: Sequence[Result]) -> list[Matrix]:
     judges = list(dict.fromkeys(each.judge for each in plain))
     if len(judges) == 1:
         shared = shared_folder([each.dataset for each in plain])
-        return [matrix_of(judges[0], [each.dataset.removeprefix(shared) for each in plain], plain)]
+        return [_folded(matrix_of(judges[0], [each.dataset.removeprefix(shared) for each in plain], plain))]
     datasets: dict[str, list[Result]] = {}
     for each in plain:
         datasets.setdefault(each.dataset, []).append(each)
@@ -61,6 +67,37 @@ def matrix_of(title: str, heads: Sequence[str], columns: Sequence[Result]) -> Ma
     )
 
 
+def _folded(matrix: Matrix) -> Matrix:
+    """The matrix without rows that are half empty, as datasets have kinds of their own."""
+    rows: list[MatrixRow] = []
+    few: list[MatrixRow] = []
+    for _, group in groupby(matrix.rows, lambda row: kind_name(row.variant)):
+        of_kind = list(group)
+        merged = _merged(of_kind)
+        filled = max(sum(cell is not None for cell in row.cells) for row in merged)
+        if 2 * filled > len(matrix.columns):
+            rows += merged
+        else:
+            few += of_kind
+    return replace(matrix, rows=tuple(rows), few=tuple(few))
+
+
+def _merged(rows: list[MatrixRow]) -> list[MatrixRow]:
+    """The rows of a kind; a column that has no degrees of it has one cell that reaches over all rows."""
+    whole = next((row for row in rows if parse_variant(row.variant).degree is None), None)
+    degrees = [row for row in rows if row is not whole]
+    if whole is None or not degrees:
+        return rows
+    merged = []
+    for number, row in enumerate(degrees):
+        pairs = list(zip(row.cells, whole.cells, strict=True))
+        if any(cell and over for cell, over in pairs):
+            return rows
+        spans = [1 if over is None else 0 if number else len(degrees) for _, over in pairs]
+        merged.append(replace(row, cells=tuple(cell or over for cell, over in pairs), spans=tuple(spans)))
+    return merged
+
+
 def _rows(columns: Sequence[Sequence[VariantResult]]) -> tuple[MatrixRow, ...]:
     """A row for each variant, level by level and kind by kind in order of appearance."""
     cells = [{row.variant: row for row in column} for column in columns]
@@ -69,5 +106,6 @@ def _rows(columns: Sequence[Sequence[VariantResult]]) -> tuple[MatrixRow, ...]:
     kinds = list(dict.fromkeys(kind_name(name) for name in known))
     ordered = sorted(known, key=lambda name: (levels.index(known[name]), kinds.index(kind_name(name))))
     return tuple(
-        MatrixRow(name, known[name], tuple(column.get(name) for column in cells)) for name in ordered
+        MatrixRow(name, known[name], tuple(column.get(name) for column in cells), (1,) * len(cells))
+        for name in ordered
     )

@@ -28,7 +28,7 @@ from dhp.report.columns import (
 from dhp.report.compared import compared_page
 from dhp.report.explorer import MOST_EXAMPLES, explorer_data
 from dhp.report.findings import by_judge, sentences
-from dhp.report.labels import best_mark
+from dhp.report.labels import best_mark, shared_folder
 from dhp.report.matrix import matrices
 from dhp.report.misses import Texts, misses
 from dhp.report.runs_index import holds_runs, write_index
@@ -90,6 +90,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         PAPER=PAPER,
         RUNS=RUNS,
         filled=filled,
+        shared_folder=shared_folder,
         best_mark=best_mark,
         marks_chart=marks_chart,
         kind_columns=kind_columns,

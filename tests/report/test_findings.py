@@ -177,17 +177,39 @@ def test_the_matrix_has_datasets_or_judges_as_columns_and_levels_together() -> N
         row("reordering", level="sentence"),
         row("random_typos.major", level="character"),
     )
-    one = result(*rows, dataset="a")
-    other = result(row(NAMES), controls=(), dataset="b")
-    (matrix,) = matrices([one, other])
-    assert (matrix.title, matrix.heads) == ("own/judge", ("a", "b"))
-    assert [each.variant for each in matrix.rows] == [TYPOS, "random_typos.major", "reordering", NAMES]
-    assert matrix.rows[0].cells == (rows[0], None)
-    assert [each.cells for each in matrix.probes] == [(one.controls[0], None)]
+    sets = [result(*rows, row(NAMES), dataset="a"), result(*rows, dataset="b"), result(*rows, dataset="c")]
+    (matrix,) = matrices([*sets[:2], replace(sets[2], controls=())])
+    assert (matrix.title, matrix.heads) == ("own/judge", ("a", "b", "c"))
+    assert [each.variant for each in matrix.rows] == [TYPOS, "random_typos.major", "reordering"]
+    assert matrix.rows[0].cells == (rows[0],) * 3
+    assert [each.cells for each in matrix.probes] == [(sets[0].controls[0], sets[1].controls[0], None)]
 
     judges = [result(*rows, model=name, dataset=data) for name in ("x", "y") for data in ("a", "b")]
     assert [(m.title, m.heads) for m in matrices(judges)] == [("a", ("x", "y")), ("b", ("x", "y"))]
     assert matrices([result(curves=(dose_response(1.0),))]) == []
+
+
+def test_no_row_of_a_matrix_is_half_empty() -> None:
+    """A kind without degrees reaches over the rows of its degrees; what few sets have stands below."""
+    degrees = (row(TYPOS), row("random_typos.major"))
+    plain, names, endings = row("random_typos"), row(NAMES), row("wrong_ending")
+    one = result(*degrees, names, dataset="a")
+    (matrix,) = matrices(
+        [
+            one,
+            replace(one, dataset="b"),
+            result(plain, names, dataset="c"),
+            result(*degrees, endings, dataset="d"),
+        ]
+    )
+    assert [(each.variant, each.cells, each.spans) for each in matrix.rows] == [
+        (TYPOS, (degrees[0], degrees[0], plain, degrees[0]), (1, 1, 2, 1)),
+        ("random_typos.major", (degrees[1], degrees[1], plain, degrees[1]), (1, 1, 0, 1)),
+        (NAMES, (names, names, names, None), (1, 1, 1, 1)),
+    ]
+    assert [(each.variant, each.cells) for each in matrix.few] == [
+        ("wrong_ending", (None, None, None, endings))
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
-"""No text of a page covers another, on a phone and on a wide screen."""
+"""No text of a page covers another, on a phone and on a wide screen, and no page is wider."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,6 +55,7 @@ OVERLAPS = """(() => {
 def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Pages of each kind, of runs of the bundled texts."""
     folder = tmp_path_factory.mktemp("pages")
+    answers = " ".join(f"--answers {each}" for each in answered(folder))
     few = "--model mock/noisy --dataset mini/summeval"
     commands = f"""
         benchmark --model mock/noisy --out {folder}/runs/noisy --quiet
@@ -62,7 +64,14 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         benchmark {few} --doses 1,2,4 --pass-mark 4 --out {folder}/doses --quiet
         probe {few} --out {folder}/probe
         compare {folder}/runs/noisy {folder}/runs/lenient --html {folder}/compared.html
+        gate {folder}/runs/noisy --min-detection 60 --history {folder}/history.jsonl
+        gate {folder}/runs/lenient --min-detection 60 --history {folder}/history.jsonl
+        evaluate {answers} --model mock/noisy --out {folder}/evaluation
+        perturb --dataset mini/summeval --n 4 --freeze {folder}/set
+        review {folder}/set --page {folder}/review.html
+        weights survey --task summarization --out {folder}/survey.html
         leaderboard site {folder}/runs/noisy {folder}/runs/lenient {folder}/runs/surface --out {folder}/board
+        report {folder}/runs
     """
     for command in commands.strip().splitlines():
         with pytest.raises(SystemExit) as done:
@@ -73,12 +82,25 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     )
 
 
+def answered(folder: Path) -> list[Path]:
+    """Answers of two models to the bundled questions; their evaluation also has a page of their battle."""
+    questions = folder / "questions.json"
+    with pytest.raises(SystemExit):
+        main(["evaluate", "--save-questions", str(questions)])
+    files = [folder / "first.json", folder / "another.json"]
+    for file in files:
+        rows = [{**row, "output": f"By the {file.stem}."} for row in json.loads(questions.read_text("utf-8"))]
+        file.write_text(json.dumps(rows), "utf-8")
+    return files
+
+
 @pytest.mark.parametrize("width", [390, 1400])
 def test_no_text_covers_another(pages: list[Path], width: int, tmp_path: Path) -> None:
-    assert len(pages) >= 10
+    assert {"battle", "evaluation", "probe", "doses", "runs", "board"} <= {path.parent.name for path in pages}
+    assert {"review.html", "survey.html", "history.html", "compared.html"} <= {path.name for path in pages}
     faults: list[str] = []
     for number, path in enumerate(pages):
-        in_browser(path, tmp_path / str(number), overlaps(width, path.name, faults))
+        in_browser(path, tmp_path / str(number), overlaps(width, f"{path.parent.name}/{path.name}", faults))
     assert faults == []
 
 
@@ -88,7 +110,8 @@ def test_a_planted_overlap_is_found(tmp_path: Path) -> None:
     texts = "".join(f'<p style="{style.format(left)}">text {left}</p>' for left in (0, 20, 300))
     (tmp_path / "x.html").write_text(f"<!doctype html><body>{texts}</body>")
     in_browser(tmp_path / "x.html", tmp_path / "browser", overlaps(390, "x", faults))
-    assert faults == ["x at 390: text 0 | text 20"]
+    wider = "x at 390: is wider"  # a page that does not say that it fits a phone is laid out for a screen
+    assert faults == [wider, "x at 390: text 0 | text 20"]
 
 
 def overlaps(width: int, name: str, faults: list[str]) -> Callable[[Page], object]:
@@ -96,6 +119,8 @@ def overlaps(width: int, name: str, faults: list[str]) -> Callable[[Page], objec
 
     async def act(page: Page) -> None:
         await page.resize(width)
+        if await page.run("document.documentElement.scrollWidth") > width:
+            faults.append(f"{name} at {width}: is wider")
         faults.extend(f"{name} at {width}: {fault}" for fault in await page.run(OVERLAPS))
 
     return act
