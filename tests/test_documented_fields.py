@@ -20,8 +20,8 @@ from dhp.core.plugins import load_target, offered
 from dhp.core.specs import Task
 from dhp.leaderboard.site import write_leaderboard
 from dhp.llm.limits import Budget
+from dhp.perturb.doses import Doses
 from dhp.perturb.perturbed_dataset import PerturbedDataset
-from dhp.perturb.registry import Doses
 from dhp.report.page import write_report
 from dhp.run import judge_texts
 from dhp.runs.compare import DatasetComparison

@@ -159,7 +159,9 @@ CHINESE = """  points: |-
 CHANGES = {
     "a perturber by rule": Change(
         {
-            "dhp/perturb/rules.py": after("    return _text_of_another(text, rng, others)\n\n\n", PERTURBER),
+            "dhp/perturb/rules/whole_texts.py": after(
+                "    return _text_of_another(text, rng, others)\n\n\n", PERTURBER
+            ),
             "perturbations/general.yaml": rows_like("random_typos", "doubled_vowels"),
             "perturbations/lists/descriptions.yaml": rows_like("random_typos", "doubled_vowels"),
             "expert_weights/design.yaml": rows_like("random_typos", "doubled_vowels"),

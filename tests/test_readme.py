@@ -8,7 +8,8 @@ import pytest
 import dhp
 from dhp.content.catalog import names_of, read_suite, read_task
 from dhp.judge.factory import request_builder
-from dhp.perturb.registry import check_suite, find_perturbers
+from dhp.perturb.registry import find_perturbers
+from dhp.perturb.suites import check_suite
 from tests.llm.stub import stub_server
 
 ROOT = Path(__file__).resolve().parent.parent

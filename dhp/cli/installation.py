@@ -29,8 +29,9 @@ def check() -> None:
     from dhp.content.check import check as check_content
     from dhp.loaders.resolve import resolve_datasets
     from dhp.perturb.apply import authored_texts
-    from dhp.perturb.llm.prompts import check_prompts
-    from dhp.perturb.registry import LISTS, check_suite, find_perturbers
+    from dhp.perturb.llm.prompt_files import check_prompts
+    from dhp.perturb.registry import LISTS, find_perturbers
+    from dhp.perturb.suites import check_suite
 
     for line in check_content():
         say(f"ok  {line}")

@@ -302,3 +302,7 @@ def _codes(languages: Sequence[str], place: str) -> tuple[str, ...]:
             f"{', '.join(sorted(NAMES))}"
         )
     return listed
+
+
+def without_dose(params: Mapping[str, object]) -> dict[str, object]:
+    return {parameter: value for parameter, value in params.items() if parameter not in DOSES}

@@ -25,14 +25,17 @@ from dhp.loaders.resolve import is_own, resolve_datasets
 from dhp.loaders.user import is_user_data
 from dhp.perturb.api import Perturber
 from dhp.perturb.apply import Others, RulesApplied, authored_origin, authored_perturbers, authored_texts
+from dhp.perturb.doses import Doses, dosed
+from dhp.perturb.language_note import language_note
 from dhp.perturb.llm.functions import FunctionTexts, function_texts
 from dhp.perturb.llm.model import LlmPerturber, open_perturb_model
 from dhp.perturb.llm.prompts import prompt_name
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.probes import chosen_probes
-from dhp.perturb.registry import Doses, check_suite, dosed, find_perturbers, language_note, stood_in
+from dhp.perturb.registry import find_perturbers
 from dhp.perturb.sets import first_names, read_set, source_hash
 from dhp.perturb.settings import Choice
+from dhp.perturb.suites import check_suite, stood_in
 
 Data = str | Path | Dataset | Rows | Sequence[str | Path | Dataset | Rows] | None
 """Whose texts: one or several datasets, each a name, a file, a `Dataset` or a table in memory."""

@@ -12,8 +12,8 @@ from dhp.core.options import option, pairs_like
 if TYPE_CHECKING:
     from dhp.core.specs import Task
     from dhp.perturb.api import Perturber
+    from dhp.perturb.doses import Doses
     from dhp.perturb.perturbed_dataset import PerturbedDataset
-    from dhp.perturb.registry import Doses
 
 STEPS = ("written", "auto")
 """The first one is the default; a file of steps is allowed, too."""

@@ -10,7 +10,8 @@ from dhp.content.check import check
 from dhp.content.yaml_files import content_folder, load_spec
 from dhp.core.errors import InputError
 from dhp.core.specs import ANY_TASK, Card, Weights
-from dhp.perturb.registry import check_suite, find_perturbers
+from dhp.perturb.registry import find_perturbers
+from dhp.perturb.suites import check_suite
 
 METRIC = "{name: m, scale: {min: 1, max: 5}, definition: d, steps: [s], question: q, antonym: a}"
 LABELS = "default_suite: summeval\nsource_label: s\noutput_label: o"

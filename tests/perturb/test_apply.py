@@ -16,8 +16,10 @@ from dhp.core.errors import InputError
 from dhp.core.records import PerturbedText, Variant
 from dhp.core.specs import Suite
 from dhp.perturb.apply import NO_FARTHER, Others, RulesApplied, other_texts
-from dhp.perturb.registry import check_suite, find_perturbers, load_perturber
-from dhp.perturb.rules import random_ending, sentence_insertion
+from dhp.perturb.registry import find_perturbers, load_perturber
+from dhp.perturb.rules.sentences import sentence_insertion
+from dhp.perturb.rules.whole_texts import random_ending
+from dhp.perturb.suites import check_suite
 
 EXAMPLES = [
     dhp.Example(f"e{i}", "source", f"The {i}th fox jumped over 12 dogs. They slept on. Nobody came by.")

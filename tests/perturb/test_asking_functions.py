@@ -18,7 +18,7 @@ from dhp.perturb.api import AskedModel, Perturber
 from dhp.perturb.builder import build_texts
 from dhp.perturb.llm.functions import function_texts
 from dhp.perturb.llm.model import LlmPerturber
-from dhp.perturb.llm.prompts import PromptFiles
+from dhp.perturb.llm.prompt_files import PromptFiles
 from dhp.perturb.settings import Choice
 
 from .says import Says

@@ -15,8 +15,8 @@ from dhp.content.catalog import read_list
 from dhp.core.errors import NotApplicable
 from dhp.loaders.resolve import resolve_datasets
 from dhp.perturb.api import Edited
-from dhp.perturb.harmless_edits import HarmlessLists
-from dhp.perturb.probes import harmless, identity
+from dhp.perturb.controls import harmless, identity
+from dhp.perturb.harmless_spelling import HarmlessLists
 
 SEEN_ONCE = "\u00a0"
 """A space at which no line breaks."""

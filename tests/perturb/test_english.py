@@ -12,8 +12,8 @@ from dhp.content.catalog import read_list
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.records import Example
 from dhp.perturb.api import Edited
-from dhp.perturb.english import EnglishErrors
 from dhp.perturb.registry import builtin_perturbers
+from dhp.perturb.rules.english import EnglishErrors
 
 KNOWN = read_list("english_errors", EnglishErrors)
 TEXT = (

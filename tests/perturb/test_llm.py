@@ -17,7 +17,8 @@ from dhp.llm.limits import Budget, Limits
 from dhp.llm.records import Failure, Params, Request
 from dhp.llm.store import Store
 from dhp.perturb.llm.model import TRIES, LlmPerturber
-from dhp.perturb.llm.prompts import PromptFiles, read_steps
+from dhp.perturb.llm.prompt_files import PromptFiles
+from dhp.perturb.llm.steps_file import read_steps
 
 from .follows import tagged, text_of
 from .says import Says

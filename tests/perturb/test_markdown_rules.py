@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
-from dhp.perturb import rules
 from dhp.perturb.api import Edited
+from dhp.perturb.registry import builtin_perturbers
 from tests.core.test_markdown import markdown
 
 SUITE = {
@@ -29,7 +29,7 @@ ALONE = re.compile(r"\s*(?:[-*•]|\(?\d\)|\d\.)\s*")
 
 
 def degraded(name: str, text: str, seed: int) -> str:
-    rule = getattr(rules, name)
+    rule = builtin_perturbers()[name]
     given = {"others": OTHERS} if rule.wants("others") else {}
     result = rule(text, Random(seed), **SUITE[name], **given)
     assert isinstance(result, Edited)

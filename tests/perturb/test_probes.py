@@ -10,7 +10,8 @@ from dhp.content.catalog import read_probes
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.language import text_language
 from dhp.perturb.api import Edited, Perturber
-from dhp.perturb.probes import harmless, identity, judge_flattery, judge_instruction, padding
+from dhp.perturb.attacks import judge_flattery, judge_instruction, padding
+from dhp.perturb.controls import harmless, identity
 
 CONTROLS = {p.name: p for p in (identity, harmless)}
 ATTACKS = {p.name: p for p in (judge_instruction, judge_flattery, padding)}

@@ -18,7 +18,7 @@ from dhp.core.records import Example
 from dhp.core.text import sentences
 from dhp.perturb.api import Edited
 from dhp.perturb.registry import builtin_perturbers
-from dhp.perturb.rules import TYPOS, TypedText
+from dhp.perturb.rules.typing_errors import TYPOS, TypedText
 
 RULES = builtin_perturbers()
 SUMMARY = (

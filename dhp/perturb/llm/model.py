@@ -20,21 +20,20 @@ from dhp.llm.stored_model import StoredModel
 from dhp.perturb.api import asked_count
 from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.llm.functions import FunctionTexts, function_texts
+from dhp.perturb.llm.prompt_files import PromptFiles
 from dhp.perturb.llm.prompts import (
     AgainPrompt,
     PerturbPrompt,
     PlainPrompt,
-    PromptFiles,
-    StepsFile,
     StepsPrompt,
     TextPrompt,
     again,
     asks_for_steps,
     prompt_name,
-    read_steps,
     revised_text,
 )
 from dhp.perturb.llm.prompts import written as written_prompt
+from dhp.perturb.llm.steps_file import StepsFile, read_steps
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.registry import find_perturbers
 from dhp.perturb.settings import Choice, PerturbModel

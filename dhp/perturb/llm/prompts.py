@@ -1,32 +1,19 @@
-"""Prompts for degrading texts, their files, and extraction of the revised text.
+"""Prompts for degrading texts, and extraction of the revised text.
 
 Texts are never altered, never expanded, and fenced but in plain prompts, which are sent as they stand.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from dhp.content.yaml_files import content_folder, load_spec, load_yaml
-from dhp.core.errors import InputError, one_of, suggest
-from dhp.core.files import read_text
+from dhp.core.errors import InputError
 from dhp.core.reasoning import without_reasoning
 from dhp.core.records import Example
-from dhp.core.specs import S, Spec, Suite
-from dhp.core.text import (
-    SLOT,
-    between_tags,
-    fenced,
-    fill,
-    free_tag,
-    is_refusal,
-    paragraphs,
-    slots_fault,
-)
+from dhp.core.specs import Spec
+from dhp.core.text import SLOT, between_tags, fenced, fill, free_tag, is_refusal, paragraphs, slots_fault
 
 _UNFILLED = {"text": "...", "source": "...", "question": "...", "count": "N"}
 """What stands for the slots of a prompt that is shown without an example."""
@@ -182,140 +169,3 @@ def asks_for_steps(template: StepsPrompt, prompt: PerturbPrompt) -> str:
     """The request for the adjustment steps of a prompt, shown without steps and without an example."""
     shown = [p for p in paragraphs(prompt.prompt) if {"steps", "tag"}.isdisjoint(SLOT.findall(p))]
     return fill(template.prompt, {"task": fenced(fill("\n\n".join(shown), _UNFILLED), "task")})
-
-
-@dataclass(frozen=True, slots=True)
-class StepsFile:
-    """Adjustment steps of the user's own."""
-
-    path: Path
-    by_task: Mapping[str | None, Mapping[str, list[str]]]
-    """Task -> variant -> steps; the key None stands for all tasks."""
-
-    def __call__(self, task: str) -> Mapping[str, list[str]]:
-        """Variant -> steps for a task."""
-        return self.by_task.get(task, self.by_task.get(None, {}))
-
-    def check(self, task: str, wanted: Sequence[str]) -> None:
-        """Raise `InputError` if the steps of a wanted variant of the task are missing."""
-        if lacking := [name for name in wanted if name not in self(task)]:
-            raise InputError(f"{self.path}: lacks steps for task '{task}': {', '.join(lacking)}")
-
-    def check_names(self, tasks: Iterable[str], variants: Iterable[str]) -> None:
-        """Raise `InputError` for steps of a task or a variant that is none of these."""
-        known, allowed = list(tasks), list(variants)
-        for task, steps in self.by_task.items():
-            if task is not None:
-                one_of("task", task, known, str(self.path))
-            for name in steps:
-                one_of("variant", name, allowed, str(self.path))
-
-
-def read_steps(path: Path) -> StepsFile:
-    """The steps in a YAML file of `task: {variant: [step, ...]}`, or of `variant: [step, ...]` for all tasks.
-
-    Raises `InputError` if anything else stands there.
-    """
-    data = load_yaml(path)
-    if not isinstance(data, dict) or not data:
-        raise InputError(f"{path}: must be a mapping of variant: [step, ...], by task or for all tasks")
-    by_task: dict[str | None, dict[Any, Any]] = {None: data}
-    if all(isinstance(steps, dict) for steps in data.values()):
-        by_task = {str(task): steps for task, steps in data.items()}
-    for steps in by_task.values():
-        for variant, listed in steps.items():
-            texts = listed if isinstance(listed, list) else []
-            if not texts or not all(isinstance(step, str) and step.strip() for step in texts):
-                raise InputError(f"{path}: {variant}: must be a list of steps, each a text")
-    return StepsFile(path, by_task)
-
-
-GENERAL = "general"
-"""The folder of the prompts for tasks without their own."""
-
-
-@dataclass(frozen=True, slots=True)
-class PromptFiles:
-    """The prompts of the perturbers by language model: bundled, or of the user's folder."""
-
-    folder: Path | None = None
-    read_so_far: dict[str, str] = field(default_factory=dict)
-    """File -> its contents as they count."""
-
-    def __post_init__(self) -> None:
-        if self.folder is not None and not self.folder.is_dir():
-            raise InputError(f"{self.folder}: is not a folder; allowed: one with prompt files of perturbers")
-
-    def known(self, asked: Iterable[tuple[str, str]]) -> set[str]:
-        """`TASK/NAME` of the bundled prompts and of those that are `asked` for."""
-        return {
-            *_names(_bundled()),
-            *(f"{folder}/{name}" for task, name in asked for folder in (task, GENERAL)),
-        }
-
-    def check_names(self, asked: Iterable[tuple[str, str]]) -> None:
-        """Raise `InputError` for a file of one's own that replaces no bundled prompt and is none asked for.
-
-        `asked` are the tasks and names of the prompts that their suites take.
-        """
-        if self.folder is None:
-            return
-        names = self.known(asked)
-        plain = {f"{name}.txt" for name in names if "/" in name}
-        known = sorted(plain | {f"{name}.yaml" for name in names})
-        for path in sorted(self.folder.rglob("*")):
-            name = path.relative_to(self.folder).as_posix()
-            if path.is_file() and not name.startswith("."):
-                one_of("prompt", name, known, str(self.folder))
-
-    def __call__(self, task: str, name: str) -> TextPrompt:
-        file = self.file(task, name)
-        plain = self.folder / f"{file}.txt" if self.folder else None
-        if plain is None or not plain.is_file():
-            return self.read(file, PerturbPrompt)
-        if plain.with_suffix(".yaml").is_file():
-            raise InputError(f"{plain}: a .yaml of the same name is beside it; allowed: one of them")
-        try:
-            prompt = plain_prompt(read_text(plain))
-        except InputError as e:
-            raise InputError(f"{plain}: {e}") from None
-        self.read_so_far[file] = prompt.model_dump_json()
-        return prompt
-
-    def file(self, task: str, name: str) -> str:
-        """`TASK/NAME`, or `general/NAME` where the task has no prompt of its own; raises `InputError` for
-        none."""
-        all_names = {*_names(_bundled()), *(_names(self.folder) if self.folder else ())}
-        for folder in (task, GENERAL):
-            if f"{folder}/{name}" in all_names:
-                return f"{folder}/{name}"
-        fitting = [
-            known.partition("/")[2] for known in all_names if known.startswith((f"{task}/", f"{GENERAL}/"))
-        ]
-        raise InputError(f"task '{task}': no prompt '{name}.yaml'; {suggest(name, set(fitting))}")
-
-    def read(self, name: str, spec: type[S]) -> S:
-        path = self.folder / f"{name}.yaml" if self.folder else None
-        prompts = load_spec(path if path and path.is_file() else _bundled() / f"{name}.yaml", spec)
-        self.read_so_far[name] = prompts.model_dump_json()
-        return prompts
-
-
-def _bundled() -> Path:
-    return content_folder("perturbations") / "prompts"
-
-
-def _names(folder: Path) -> list[str]:
-    files = (path for suffix in ("yaml", "txt") for path in folder.rglob(f"*.{suffix}"))
-    return sorted({path.relative_to(folder).with_suffix("").as_posix() for path in files})
-
-
-def check_prompts(suite: Suite) -> int:
-    """Read the bundled prompts of a suite strictly; returns how many there are."""
-    prompts = PromptFiles()
-    asked = [v for v in suite.variants if v.method == "llm"]
-    for variant in asked:
-        prompts(suite.task, prompt_name(variant.perturber, variant.degree))
-    prompts.read("again", AgainPrompt)
-    prompts.read("steps", StepsPrompt)
-    return len(asked)

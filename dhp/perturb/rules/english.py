@@ -12,7 +12,7 @@ from dhp.core.markdown import masked
 from dhp.core.seeding import shuffled
 from dhp.core.specs import Spec
 from dhp.perturb.api import Edited, asked_edits, perturber
-from dhp.perturb.rules import number_changes
+from dhp.perturb.rules.words import number_changes
 
 _WORD = re.compile(r"(?<![\w@#./'’-])[^\W\d_]+(?:['’][^\W\d_]+)*(?![\w@-]|[./]\w)")
 _OWNERS = re.compile(r"['’]s?$")

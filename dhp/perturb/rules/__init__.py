@@ -1,0 +1,1 @@
+"""Perturbers by rule."""

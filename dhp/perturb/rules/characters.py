@@ -1,0 +1,50 @@
+"""Letters and digits deleted, and what rules of characters share."""
+
+import functools
+import re
+import unicodedata
+from itertools import compress, islice, pairwise
+from random import Random
+
+from dhp.core.errors import NotApplicable
+from dhp.core.markdown import masked
+from dhp.core.seeding import drawn
+from dhp.perturb.api import Edited, asked_edits, perturber
+
+
+def combining_marks(text: str) -> frozenset[str]:
+    """The combining marks of a text, such as the accent of a letter that is written as two characters."""
+    return frozenset() if text.isascii() else frozenset(_marks().findall(text))
+
+
+@functools.cache
+def _marks() -> re.Pattern[str]:
+    """A combining mark of the scripts in use; made once, as asking of each character takes longer."""
+    marks = filter(lambda c: unicodedata.category(c)[0] == "M", map(chr, range(0x300, 0xFFFF)))
+    return re.compile(f"[{''.join(marks)}]")
+
+
+def letters_dose(text: str, k: int | None, share: float | None) -> tuple[int, int]:
+    """Edits asked for and to be made, which are at most half of the text's letters and digits."""
+    letters = sum(map(str.isalnum, masked(text).text))
+    asked = asked_edits(k, share, letters)
+    dose = min(asked, letters // 2)
+    if dose == 0:
+        raise NotApplicable("fewer than two letters or digits")
+    return asked, dose
+
+
+@perturber(name="random_deletions", level="character", degrees={"minor": {"k": 10}, "major": {"k": 50}})
+def random_deletions(text: str, rng: Random, *, k: int | None = None, share: float | None = None) -> Edited:
+    """Delete `k` letters or digits, or a `share` of them, at distinct random positions.
+
+    The positions of a smaller dose are among those of a larger one. At most half of them go. Combining marks
+    go with their letter.
+    """
+    asked, dose = letters_dose(text, k, share)
+    positions = list(compress(range(len(text)), map(str.isalnum, masked(text).text)))
+    gone = sorted(islice(drawn(positions, rng), dose))
+    first, *others = (text[a + 1 : b] for a, b in pairwise([-1, *gone, len(text)]))
+    if marks := "".join(combining_marks(text)):
+        others = [piece.lstrip(marks) for piece in others]
+    return Edited("".join([first, *others]), asked, dose)

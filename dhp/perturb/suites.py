@@ -1,0 +1,56 @@
+"""A suite and the perturbers that it names: do they agree, and which rule stands in for a language model."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.records import Variant
+from dhp.core.specs import PerturberUse, Suite
+from dhp.perturb.api import Perturber, without_dose
+
+
+def check_suite(suite: Suite, perturbers: Mapping[str, Perturber]) -> None:
+    """Raise `InputError` if a suite disagrees with the perturbers it names."""
+    for name, use in suite.perturbers.items():
+        place = f"{suite.origin or suite.suite}: perturbers.{name}"
+        if name not in perturbers:
+            raise InputError(f"{place}: unknown perturber; {suggest(name, perturbers)}")
+        known = perturbers[name]
+        if use.level != known.level:
+            raise InputError(f"{place}: level is '{known.level}', not '{use.level}'")
+        if use.method != known.method:
+            raise InputError(f"{place}: method is '{known.method}', not '{use.method}'")
+        for rule in use.stand_ins:
+            _check_stand_in(rule, use, perturbers, f"{place}.stand_ins")
+        for variant in use.variants(name):
+            known.check_params(
+                variant.params, place if variant.degree is None else f"{place}.{variant.degree}"
+            )
+
+
+def _check_stand_in(name: str, use: PerturberUse, perturbers: Mapping[str, Perturber], place: str) -> None:
+    """Raise `InputError` unless this is a rule of the same level that takes a dose."""
+    if name not in perturbers:
+        raise InputError(f"{place}: unknown perturber '{name}'; {suggest(name, perturbers)}")
+    rule = perturbers[name]
+    if (rule.method, rule.level) != ("rule", use.level) or not {"k", "share"} <= set(rule.parameters):
+        raise InputError(f"{place}: '{name}': must be a rule of level '{use.level}' that takes k or share")
+
+
+def stood_in(
+    variant: Variant, suite: Suite, perturbers: Mapping[str, Perturber], languages: Collection[str | None]
+) -> Variant:
+    """The variant as the first of its stand-ins makes it that lacks nothing; itself if there is none.
+
+    A rule that is itself in the suite is none: its texts would count twice. Neither is one that can degrade
+    texts in none of the `languages`.
+    """
+    use, count = suite.perturbers.get(variant.perturber), variant.params.get("count")
+    dose: Mapping[str, object] = {"share": 1.0} if count == "all" else {"k": count}
+    for name in use.stand_ins if use else ():
+        rule = perturbers[name]
+        params = {**without_dose(next(iter(rule.degrees.values()))), **dose}
+        takes = any(rule.language_fault(language, by_suite=False) is None for language in languages)
+        if takes and name not in suite.perturbers and (rule.lacks is None or rule.lacks(params) is None):
+            return replace(variant, method="rule", stand_in=name, params=params)
+    return variant
