@@ -100,6 +100,10 @@ class _Init:
         builder = request_builder(protocol(), prompt_files=[answer])
         list(builder.requests([original_of(loaded.examples[0], loaded.task)], loaded.task))
 
+    def completed(self, name: str, answer: str) -> str:
+        """The answer as it is written: a model that the server listed is one of `openai/`."""
+        return f"openai/{answer}" if name == "model" and answer in self.models else answer
+
     def default(self, name: str) -> str | None:
         """What is proposed."""
         if name == "model" and self.models:
@@ -156,6 +160,7 @@ def init(out: str, **keywords: str | None) -> None:
         if answer is None:
             answer = _ask(state, name, question)
         else:
+            answer = state.completed(name, answer)
             getattr(state, name)(answer)
         state.answers[name] = answer
         if name not in written:
@@ -173,6 +178,7 @@ def _ask(state: _Init, name: str, text: str) -> str:
         try:
             if not answer and proposed is None:
                 raise InputError("an answer is needed")
+            answer = state.completed(name, answer)
             getattr(state, name)(answer)
         except InputError as e:
             if tries == _MOST_TRIES:

@@ -94,7 +94,7 @@ def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
             assert said in first.out
         assert "5..5" not in (tmp_path / "dhp.yaml").read_text()
         (tmp_path / "p.txt").write_text("{{tickt}}\n{{summary}}")
-        monkeypatch.setattr("sys.stdin", io.StringIO(f"1..10\n{url}\nopenai/tinny\n\np.txt\nown.txt\n"))
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"1..10\n{url}\nopenai/tinny\ntiny\np.txt\nown.txt\n"))
         second = dhp("init")
     assert second.code == 0, second.err
     assert second.out.startswith("dhp.yaml has: dataset t.csv, output summary, source ticket, metric use\n")

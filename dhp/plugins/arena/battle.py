@@ -1,6 +1,8 @@
 """Battles: systems compared pair by pair on the same questions, printed and written."""
 
 import json
+import logging
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dhp.cli.language_models import estimates_shown
+from dhp.cli.missing import on_missing
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, one_of
 from dhp.core.files import indented_json, json_line, write_lines
@@ -447,9 +450,21 @@ def write_battle(battle: Battle, folder: Path) -> None:
     write_lines(folder / "battle.json", [indented_json(battle.to_json())])
 
 
-def battle_printout(spec: BattleSpec, folder: Path | None) -> Printout:
+def fight(spec: BattleSpec) -> Battle:
+    """The battle, once the filler of its settings has all replies."""
+    return spec.settings.filled(partial(fought, spec))
+
+
+def warn_of_missing(battle: Battle) -> None:
+    """Say why many answers hold no verdict; raises `StoppedEarly` if most hold none."""
+    counts = Counter[str](verdict.status for verdict in battle.verdicts)
+    failures = Counter(verdict.raw or "" for verdict in battle.verdicts if verdict.status == "failed")
+    if line := on_missing(f"{battle.model} ({battle.protocol})", counts, failures):
+        logging.getLogger("dhp").warning("%s", line)
+
+
+def battle_printout(battle: Battle, folder: Path | None) -> Printout:
     """The battle by itself, also written to the folder if there is one."""
-    battle = spec.settings.filled(partial(fought, spec))
     parts = battle_parts(battle)
     if folder:
         write_battle(battle, folder)

@@ -20,6 +20,7 @@ from dhp.report.printout import Printout
 
 if TYPE_CHECKING:
     from dhp.core.protocol_spec import Protocol
+    from dhp.plugins.arena.battle import BattleSpec
 
 
 @dataclass(frozen=True)
@@ -94,12 +95,7 @@ def battle(
         return
     if len(answers) < 2 or model is None:
         raise InputError("dhp battle: needs at least two answer files and --model, or --recorded FILE")
-    from dhp.plugins.arena.battle import (
-        BattleSpec,
-        battle_estimate,
-        battle_printout,
-        read_systems,
-    )
+    from dhp.plugins.arena.battle import BattleSpec, battle_estimate, read_systems
 
     folder = None if out is None else Path(out)
     if folder:
@@ -119,9 +115,18 @@ def battle(
     if dry_run:
         say(*battle_estimate(spec, spec.settings.context()))
         return
+    _fight(spec, folder, json=json)
+
+
+def _fight(spec: "BattleSpec", folder: Path | None, *, json: bool) -> None:
+    """Print the battle, write it if there is a folder, and say if verdicts are missing."""
+    from dhp.plugins.arena.battle import battle_printout, fight, warn_of_missing
+
     with Lock(folder / ".lock", f"`out` {folder}") if folder else nullcontext():
-        made = battle_printout(spec, folder)
+        battle = fight(spec)
+        made = battle_printout(battle, folder)
     print_out(made, json=json)
+    warn_of_missing(battle)
 
 
 def _recorded(file: str, out: str | None) -> Printout:

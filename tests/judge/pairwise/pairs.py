@@ -34,3 +34,8 @@ def always_first(prompt: str) -> str:
     if "two scores" in prompt:
         return "9 3\nThe first one is better."
     return "Verdict: A" if "Verdict:" in prompt else "A"
+
+
+def silent(prompt: str) -> str:
+    """Gives no verdict."""
+    return "Both are fine."

@@ -56,6 +56,13 @@ def test_a_battle_is_asked_once_in_each_order_resumed_and_written(dhp: Run, file
     assert "&lt;b&gt;one" in page
 
 
+def test_a_battle_without_verdicts_is_no_result(dhp: Run, files: tuple[str, str]) -> None:
+    with stub_server("--say", "tests.judge.pairwise.pairs:silent") as url:
+        done = dhp("battle", *files, *server(url))
+    assert done.code == 3
+    assert "6 of 6 ratings have no score: 6 unparsed" in done.err
+
+
 def test_a_judge_that_always_says_first_is_seen_through(dhp: Run, files: tuple[str, str]) -> None:
     with stub_server(*FIRST) as url:
         for protocol in ("battle", "choose", "swap"):
@@ -82,7 +89,7 @@ def test_a_battle_prompt_of_colossaleval_is_sent_with_its_system_message(
     with stub_server() as url:
         done = dhp("battle", *files, *server(url, "--battle-prompts", "battle.json", "--json"))
         messages = [body["messages"] for body in stats(url)["bodies"]]
-    assert done.code == 0
+    assert done.code == 3, "no verdict at all"
     assert {m[0]["content"] for m in messages} == {"Be fair."}
     assert "What is 1?|Short {x}|A longer <b>one</b>|Two scores." in {m[1]["content"] for m in messages}
     assert json.loads(done.out)["contests"][0]["n_invalid"] == 3, "one number is not two scores"
