@@ -14,8 +14,8 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 import dhp
+from dhp.cli.command import Command
 from dhp.cli.main import app
-from dhp.cli.options import Command
 from dhp.content.catalog import names_of, read_protocol, read_suite
 from dhp.core.options import option_of
 from dhp.core.plugins import offered

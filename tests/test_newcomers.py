@@ -57,7 +57,7 @@ PERTURBER = '''@perturber(name="doubled_vowels", level="character", degrees={"mi
 def doubled_vowels(text: str, rng: Random, *, k: int | None = None, share: float | None = None) -> str:
     """Double vowels."""
     places = [place for place, letter in enumerate(text) if letter in "aeiou"]
-    most, _ = _dose(text, k, share)
+    most, _ = letters_dose(text, k, share)
     if len(places) < most:
         raise NotApplicable(f"{len(places)} vowels")
     chosen = set(rng.sample(places, most))
@@ -159,9 +159,7 @@ CHINESE = """  points: |-
 CHANGES = {
     "a perturber by rule": Change(
         {
-            "dhp/perturb/rules/whole_texts.py": after(
-                "    return _text_of_another(text, rng, others)\n\n\n", PERTURBER
-            ),
+            "dhp/perturb/rules/characters.py": after("    return asked, dose\n\n\n", PERTURBER),
             "perturbations/general.yaml": rows_like("random_typos", "doubled_vowels"),
             "perturbations/lists/descriptions.yaml": rows_like("random_typos", "doubled_vowels"),
             "expert_weights/design.yaml": rows_like("random_typos", "doubled_vowels"),

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dhp.analysis.config import AnalysisConfig
+from dhp.cli.command import Command
+from dhp.cli.config_file import config_option
+from dhp.cli.criteria import OWN, Criteria
 from dhp.cli.language_models import check_filler, estimates_shown, refuse_unused
 from dhp.cli.missing import on_missing
-from dhp.cli.options import AnyCommand, Command, config_option, settings, stated
+from dhp.cli.options import AnyCommand, settings, stated
 from dhp.cli.output import OutputOptions, say
 from dhp.cli.protocol_options import (
     DATASET,
     DEFAULT_PROTOCOL,
     DRY_RUN,
-    OWN,
     PROTOCOL,
     SEED,
-    Criteria,
     ProtocolChanges,
     model_option,
 )

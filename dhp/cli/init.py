@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dhp.cli.benchmark import COMMON, benchmark
-from dhp.cli.options import Command
+from dhp.cli.command import Command
 from dhp.cli.output import say
 from dhp.core.errors import InputError, listed, suggest
 from dhp.core.files import write_lines

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.options import Command, setting, settings
+from dhp.cli.command import Command
+from dhp.cli.options import setting, settings
 from dhp.cli.output import JSON, print_out, say
 from dhp.core.errors import InputError
 from dhp.core.progress import progress_shown

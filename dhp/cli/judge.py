@@ -1,4 +1,4 @@
-"""`dhp judge` and `dhp analyze`: rate given texts, and analyse given ratings."""
+"""`dhp judge`: rate given texts without degrading them."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.analysis.config import AnalysisConfig
-from dhp.analysis.own_table import RatingsForm
+from dhp.cli.command import Command
+from dhp.cli.criteria import Criteria
 from dhp.cli.language_models import check_filler, estimates_shown
 from dhp.cli.missing import on_missing
-from dhp.cli.options import Command, setting, settings
-from dhp.cli.output import HTML, OutputOptions, say
-from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, Criteria, ProtocolChanges, model_option
+from dhp.cli.options import setting, settings
+from dhp.cli.output import say
+from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, ProtocolChanges, model_option
 from dhp.core.errors import InputError
 from dhp.core.files import Lock, replacing, unwritable
-from dhp.core.progress import progress_shown, stage
+from dhp.core.progress import progress_shown
 from dhp.core.text import spreadsheet_safe
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
@@ -126,50 +126,3 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> tuple[Counter[st
             except OSError as e:
                 raise unwritable(target, e) from None
     return counts, failures
-
-
-_LOGS = (".json", ".eval")
-"""Ends of the names of logs, whose judges scored no damaged copies yet."""
-
-
-@click.command(cls=Command)
-@click.argument("file")
-@setting(Choice, "suite")
-@settings("analysis", AnalysisConfig, only=("statistics", "combination", "weights", "floor", "pass_mark"))
-@settings("form", RatingsForm)
-@HTML
-@settings("output", OutputOptions)
-def analyze(
-    file: str,
-    suite: str | None,
-    analysis: AnalysisConfig,
-    form: RatingsForm,
-    html: str | None,
-    output: OutputOptions,
-) -> None:
-    """Compute discernment scores from your own ratings.
-
-    FILE (.csv, .jsonl or .parquet) has the columns example, variant, score and optionally metric, sample,
-    level, status, cluster, model, protocol, dataset. In place of a score it may hold a verdict with a
-    confidence, or which text was preferred in both orders. Or it is wide, a row for each example, with the
-    columns id and original and one for each kind of damage, which hold the scores.
-
-    Example: dhp analyze ratings.csv --suite summeval
-    """
-    from dhp.analysis.analyze import analyze as analyse
-
-    with output.working() as show, stage(show, f"analysing {file}"):
-        try:
-            results = analyse(file, suite=suite, analysis=analysis, form=form)
-        except InputError as e:
-            if Path(file).suffix not in _LOGS:
-                raise
-            remedy = "if it is a log, dhp benchmark --dataset FILE degrades its texts and has them judged"
-            raise InputError(f"{e.message}; {remedy}") from None
-        if html is not None:
-            from dhp.report.page import write_report
-
-            write_report(results, html, show)
-    output.show(results)
-    if html is not None:
-        output.say(f"page  {html}")

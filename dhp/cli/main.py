@@ -12,7 +12,9 @@ from typing import NoReturn
 import click
 
 from dhp._version import __version__
-from dhp.cli.options import Messages, help_all, is_whole_help, option_names
+from dhp.cli.command import help_all, is_whole_help
+from dhp.cli.messages import Messages
+from dhp.cli.options import option_names
 from dhp.core.errors import DhpError, InputError, one_of
 from dhp.core.plugins import load_target, offered
 from dhp.core.shortage import shortage, spare_memory
@@ -27,15 +29,12 @@ _GARBAGE = (100_000, 20, 20)
 COMMANDS = {
     "init": ("init:init", "Write a dhp.yaml for your own data, prompt and model."),
     "benchmark": ("benchmark:benchmark", "Degrade texts, let a judge rate them, test whether it noticed."),
-    "report": ("finished:report", "Rebuild the report of a finished run, or print its table."),
-    "compare": ("finished:compare", "Compare judges that rated the same texts."),
-    "gate": ("finished:gate", "Exit with 1 unless every result of a run is good enough."),
-    "leaderboard": (
-        "finished:leaderboard",
-        "Write a static site of many runs, or add results.",
-    ),
+    "report": ("report:report", "Rebuild the report of a finished run, or print its table."),
+    "compare": ("compare:compare", "Compare judges that rated the same texts."),
+    "gate": ("gate:gate", "Exit with 1 unless every result of a run is good enough."),
+    "leaderboard": ("leaderboard:leaderboard", "Write a static site of many runs, or add results."),
     "judge": ("judge:judge", "Rate given texts without degrading them."),
-    "analyze": ("judge:analyze", "Compute discernment scores from your own ratings."),
+    "analyze": ("analyze:analyze", "Compute discernment scores from your own ratings."),
     "perturb": ("perturb:perturb", "Write, freeze, show or audit degraded texts."),
     "list": ("show:list_names", "List datasets, protocols, perturbers, judges and weights."),
     "show": ("show:show", "Show one dataset, protocol, perturber, judge or weights file."),

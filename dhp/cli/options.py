@@ -1,20 +1,14 @@
-"""Options of commands, from the fields of settings records or from a file, and messages that name them."""
+"""Options from the fields of settings records."""
 
-import json
-import logging
-import re
-import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
-from pathlib import Path
 from typing import Any, get_args
 
 import click
 from click.core import ParameterSource
 
-from dhp.core.checks import Rule
-from dhp.core.errors import InputError, suggest, unquoted
+from dhp.core.errors import InputError
 from dhp.core.options import Option, option_of
 from dhp.core.plugins import load_target, offered
 
@@ -62,7 +56,7 @@ def settings(
             context, values = click.get_current_context(), {}
             for option in _setting_options(context.command, parameter):
                 typed = keywords.pop(str(option.name))
-                if _is_stated(option, context):
+                if is_stated(option, context):
                     values[option.path] = option.value(typed)
             return command(**keywords, **{parameter: _build_record(record, parameter, values)})
 
@@ -86,7 +80,7 @@ def stated(*parameters: str) -> list[str]:
     options = [option for option in context.command.params if isinstance(option, click.Option)]
     if parameters:
         options = [option for each in parameters for option in _setting_options(context.command, each)]
-    return [_spelt(option, context) for option in options if _is_stated(option, context)]
+    return [_spelt(option, context) for option in options if is_stated(option, context)]
 
 
 def refuse_surplus(what: str, allowed: Collection[str]) -> None:
@@ -104,8 +98,8 @@ def option_names(command: click.Command) -> dict[str, str]:
     names = {str(each.name): each.human_readable_name for each in arguments}
     groups: dict[str, list[str]] = {}
     options = [option for option in command.params if isinstance(option, click.Option)]
-    for option in sorted(options, key=lambda option: _path(option).count(".")):
-        parts = _path(option).split(".")
+    for option in sorted(options, key=lambda option: path_of(option).count(".")):
+        parts = path_of(option).split(".")
         for start in range(len(parts)):
             names.setdefault(".".join(parts[start:]), option.opts[0])
             if option.secondary_opts:
@@ -115,7 +109,7 @@ def option_names(command: click.Command) -> dict[str, str]:
     return {group: ", ".join(options) for group, options in groups.items()} | spelt | names
 
 
-def _path(parameter: click.Parameter) -> str:
+def path_of(parameter: click.Parameter) -> str:
     return parameter.path if isinstance(parameter, SettingOption) else str(parameter.name)
 
 
@@ -131,7 +125,7 @@ def _spelt(option: click.Option, context: click.Context) -> str:
     return off[0] if off else option.opts[0]
 
 
-def _is_stated(parameter: click.Parameter, context: click.Context) -> bool:
+def is_stated(parameter: click.Parameter, context: click.Context) -> bool:
     return context.get_parameter_source(str(parameter.name)) is not ParameterSource.DEFAULT
 
 
@@ -204,175 +198,3 @@ def _built(field: "Field[Any]", path: str, values: Mapping[str, Any]) -> Any:
         one, other, *_ = (stated(f"{path}.{name}")[0] for name in used)
         raise InputError(f"{one}: cannot be used with {other}; leave one of them out")
     return next(iter(used.values()), None)
-
-
-class Command(click.Command):
-    """A command whose --help shows the options that most people need, and whose --help-all shows all.
-
-    `common` names these options in the order of their use; without it all are shown. `rules` say which
-    options go together, by their names as parameters.
-    """
-
-    def __init__(self, *arguments: Any, common: str = "", rules: Sequence[Rule] = (), **known: Any) -> None:
-        super().__init__(*arguments, **known)
-        self.common = common.split()
-        self.rules = rules
-        if self.common:
-            self.params.append(help_all("Show all options."))
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the common options, or all of them by group."""
-        for heading, rows in self.sections(ctx, common=not is_whole_help(ctx)).items():
-            with formatter.section(heading):
-                formatter.write_dl(rows)
-
-    def sections(self, ctx: click.Context, *, common: bool = False) -> dict[str, list[tuple[str, str]]]:
-        """Heading -> spelling and help of each option; the options of the command itself come first."""
-        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
-        if common and self.common:
-            known = {option.opts[0]: option for option in options}
-            options = [known[name] for name in (*self.common, "--help-all", "--help")]
-        sections: dict[str, list[tuple[str, str]]] = {"Options": []}
-        for option in options:
-            heading = "Options" if common else getattr(option, "heading", "Options")
-            if record := option.get_help_record(ctx):
-                sections.setdefault(heading, []).append(record)
-        return sections
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run it; messages name parameters by its options."""
-        if messages := ctx.find_object(Messages):
-            messages.command = self
-        for rule in self.rules:
-            if fault := rule(_Typed(ctx)):
-                raise InputError(fault)
-        return super().invoke(ctx)
-
-
-class _Typed:
-    """The parameters of a command as a record for rules."""
-
-    def __init__(self, context: click.Context) -> None:
-        self._context = context
-
-    def states(self, name: str) -> bool:
-        """Whether an argument or an option was typed; one of a settings record is named `output.json`."""
-        (parameter,) = (each for each in self._context.command.params if _path(each) == name)
-        return _is_stated(parameter, self._context)
-
-
-_WHOLE = "dhp.whole_help"
-
-
-def is_whole_help(context: click.Context) -> bool:
-    """Whether --help-all was given."""
-    return bool(context.meta.get(_WHOLE))
-
-
-def help_all(text: str) -> click.Option:
-    """The option that shows the whole help of a command or of a group."""
-
-    def show(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-        if wanted:
-            context.meta[_WHOLE] = True
-            click.echo(context.get_help(), color=context.color)
-            context.exit()
-
-    return click.Option(
-        ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show, help=text
-    )
-
-
-def config_option(command: click.decorators.FC) -> click.decorators.FC:
-    """Let a command take its options from a YAML file; those of the command line come first."""
-    return click.option(
-        "--config",
-        metavar="FILE.yaml",
-        is_eager=True,
-        expose_value=False,
-        callback=_read,
-        help="Read options from this file, as written by dhp init.",
-    )(command)
-
-
-def _read(context: click.Context, _: click.Parameter, path: str | None) -> None:
-    if path is None:
-        return
-    from dhp.content.yaml_files import load_yaml
-
-    content = load_yaml(Path(path))
-    if not isinstance(content, dict):
-        raise InputError(f"--config {path}: must be a mapping of options, e.g. model: openai/NAME")
-    known = {o.removeprefix("--"): p for p in context.command.params for o in (*p.opts, *p.secondary_opts)}
-    defaults: dict[str, object] = {}
-    for key, value in content.items():
-        name = str(key).replace("_", "-")
-        if name not in known or name == "config":
-            raise InputError(f"--config {path}: unknown option '{key}'; {suggest(name, known)}")
-        found_value = _value(known[name], value, f"--config {path}: {key}")
-        off = f"--{name}" in known[name].secondary_opts  # as in --no-controls
-        defaults[str(known[name].name)] = not found_value if off else found_value
-    context.default_map = defaults
-
-
-def _value(parameter: click.Parameter, value: object, place: str) -> object:
-    values = value if isinstance(value, list) else [value]
-    if not getattr(parameter, "is_flag", False) and any(isinstance(each, bool) for each in values):
-        raise InputError(f"{place}: true or false; allowed: a text or a number")
-    if isinstance(value, dict):
-        values = [f"{ours}={_typed(theirs)}" for ours, theirs in value.items()]
-    if any(isinstance(each, list | dict) or each is None for each in values):
-        raise InputError(f"{place}: allowed: a text, a number, true or false, or a list of these")
-    if parameter.multiple:
-        return [str(each) for each in values]
-    if len(values) != 1:
-        raise InputError(f"{place}: several values; allowed: one")
-    return values[0] if isinstance(values[0], bool) else str(values[0])
-
-
-def _typed(value: object) -> str:
-    """A value of a mapping as it would be typed."""
-    return json.dumps(value) if isinstance(value, list | dict | bool | None) else str(value)
-
-
-_PARAMETER = re.compile(r"`([a-z_]+(?:\.[a-z_]+)*)(=None|=False)?`")
-"""How the library names a parameter in a message."""
-
-
-class Messages(logging.Handler):
-    """Prints errors, warnings and what the package logs, one line each."""
-
-    def __init__(self, names: Callable[[click.Command | None], Mapping[str, str]]) -> None:
-        """`names` gives the options that parameters have in a command."""
-        super().__init__()
-        self._names = names
-        self.command: click.Command | None = None
-        """The command that runs."""
-
-    def say(self, message: str) -> None:
-        """Print a message."""
-        from dhp.core.text import printable
-
-        if _PARAMETER.search(message):
-            names = self._names(self.command)
-            message = _PARAMETER.sub(lambda match: _option(match, names), message)
-        print(f"dhp: {printable(' '.join(unquoted(message).split()))}", file=sys.stderr)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Print what is logged."""
-        self.say(record.getMessage())
-
-    def show_warning(self, message: Warning | str, *_: object) -> None:
-        """Replacement of `warnings.showwarning`."""
-        self.say(str(message))
-
-
-def _option(match: re.Match[str], names: Mapping[str, str]) -> str:
-    """The option of a parameter; other names are left unchanged."""
-    name, value = match[1], match[2] or ""
-    group, _, rest = name.partition(".")
-    if name not in names and group in names:
-        name = rest
-    if value == "=None":
-        return f"{names[name]} default" if name in names else match[0]
-    return names.get(name + value, match[0])

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dhp.cli.command import Command
 from dhp.cli.language_models import check_filler, estimates_shown
-from dhp.cli.options import Command, settings, stated
+from dhp.cli.options import settings, stated
 from dhp.cli.output import say
 from dhp.cli.protocol_options import DATASET, DRY_RUN, SEED
 from dhp.core.checks import checked

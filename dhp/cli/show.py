@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from dhp.cli.options import Command, refuse_surplus, settings
+from dhp.cli.command import Command
+from dhp.cli.criteria import OWN, Criteria
+from dhp.cli.options import refuse_surplus, settings
 from dhp.cli.output import say
-from dhp.cli.protocol_options import CHART, DATASET, OWN, SEED, Criteria, ProtocolChanges
+from dhp.cli.protocol_options import CHART, DATASET, SEED, ProtocolChanges
 from dhp.core.errors import InputError, one_of
 from dhp.core.files import write_lines
 from dhp.core.plugins import offered

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dhp.core.errors import InputError, one_of, require
 from dhp.core.files import reason
@@ -15,10 +15,6 @@ from dhp.core.tables import (
     Table,
     from_arrow,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 HUB_PREFIX = "hf:"
 

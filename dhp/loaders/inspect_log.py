@@ -4,14 +4,10 @@ import json
 import zipfile
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dhp.core.errors import InputError, require
 from dhp.core.files import BROKEN_DATA, parse_json, unpacked
-
-if TYPE_CHECKING:
-    pass
-
 
 LOG_SUFFIX = ".eval"
 

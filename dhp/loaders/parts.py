@@ -4,7 +4,7 @@ import io
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dhp.core.errors import InputError, require
 from dhp.core.files import opened, reason
@@ -14,10 +14,6 @@ from dhp.core.tables import (
     read_rows,
     table,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 _WILD = "*?["
 

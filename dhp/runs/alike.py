@@ -8,17 +8,12 @@ have names of the user's own (`v1`, `v2`) or `protocol` is allowed.
 
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dhp.analysis.results import Result
 from dhp.content.catalog import names_of
 from dhp.core.errors import InputError
 from dhp.core.signature import protocol_name
 from dhp.runs.reader import Run, RunResult, read_run
-
-if TYPE_CHECKING:
-    pass
-
 
 ALLOWABLE: Mapping[str, str] = {
     "protocol": "to compare protocols on purpose",

@@ -2,16 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dhp.runs.reader import RunResult
 from dhp.stats.arrays import Floats
-
-if TYPE_CHECKING:
-    pass
-
 
 _DIGITS = 9  # of a mean difference, beyond which floating point alone tells scores apart
 

@@ -10,7 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 import dhp as library
-from dhp.cli.options import Command, Messages, option_names, settings, stated
+from dhp.cli.command import Command
+from dhp.cli.messages import Messages
+from dhp.cli.options import option_names, settings, stated
 from dhp.core.errors import InputError
 from dhp.core.options import option
 from dhp.report.advice import advice

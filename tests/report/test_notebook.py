@@ -10,7 +10,7 @@ import pytest
 
 import dhp
 from dhp.analysis.results import Results
-from dhp.cli.finished import gate as gate_command
+from dhp.cli.gate import gate as gate_command
 from dhp.cli.pytest_plugin import _audit
 from dhp.runs.compare import Comparisons
 from dhp.runs.conditions import Gate

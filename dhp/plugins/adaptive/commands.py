@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from dhp.cli.benchmark import COMMON, RunOptions, run_options
-from dhp.cli.options import Command
+from dhp.cli.command import Command
 
 
 @click.command("early-stopping", cls=Command, common=COMMON)

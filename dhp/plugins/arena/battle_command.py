@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dhp.cli.command import Command
+from dhp.cli.criteria import Criteria
 from dhp.cli.language_models import check_filler
-from dhp.cli.options import Command, setting, settings
+from dhp.cli.options import setting, settings
 from dhp.cli.output import JSON, print_out, say
-from dhp.cli.protocol_options import DRY_RUN, SEED, AnswerChanges, Criteria, model_option
+from dhp.cli.protocol_options import DRY_RUN, SEED, AnswerChanges, model_option
 from dhp.core.errors import InputError
 from dhp.core.files import Lock, check_free_folder
 from dhp.core.options import option

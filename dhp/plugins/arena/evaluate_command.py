@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
+from dhp.cli.command import Command
 from dhp.cli.language_models import check_filler
-from dhp.cli.options import Command, settings, stated
+from dhp.cli.options import settings, stated
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, SEED, ProtocolChanges, model_option
 from dhp.core.errors import InputError, Waiting, one_of

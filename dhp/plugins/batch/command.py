@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.options import Command, setting
+from dhp.cli.command import Command
+from dhp.cli.options import setting
 from dhp.cli.output import say
 from dhp.core.files import cache_folder
 from dhp.llm.settings import ModelSettings

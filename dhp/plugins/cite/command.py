@@ -2,7 +2,7 @@
 
 import click
 
-from dhp.cli.options import Command
+from dhp.cli.command import Command
 from dhp.plugins.cite.references import cite as references
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.options import Command, refuse_surplus, settings
+from dhp.cli.command import Command
+from dhp.cli.options import refuse_surplus, settings
 from dhp.cli.output import OutputOptions, TableForm, print_out
 from dhp.cli.protocol_options import SEED
 from dhp.core.checks import checked, exclusive, requires

@@ -1,15 +1,11 @@
 """Agreement with humans on which of two systems or texts is better."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dhp.plugins.human.correlation import RESAMPLES
 from dhp.stats.arrays import Floats
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,11 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dhp.plugins.human.correlation import FEWEST, RESAMPLES
 from dhp.stats.arrays import Floats
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.analysis.config import AnalysisConfig
+from dhp.cli.command import Command
+from dhp.cli.config_file import config_option
+from dhp.cli.criteria import Criteria
 from dhp.cli.language_models import check_filler
-from dhp.cli.options import Command, config_option, settings
+from dhp.cli.options import settings
 from dhp.cli.output import say
-from dhp.cli.protocol_options import (
-    DATASET,
-    DRY_RUN,
-    PROTOCOL,
-    SEED,
-    Criteria,
-    ProtocolChanges,
-    model_option,
-)
+from dhp.cli.protocol_options import DATASET, DRY_RUN, PROTOCOL, SEED, ProtocolChanges, model_option
 from dhp.core.errors import InputError
 from dhp.llm.api import providers
 from dhp.llm.settings import ModelSettings

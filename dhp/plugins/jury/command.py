@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.analysis.config import AnalysisConfig
-from dhp.cli.options import Command, setting
+from dhp.cli.command import Command
+from dhp.cli.options import setting
 from dhp.cli.output import JSON, print_out
 from dhp.content.catalog import variant_name
 from dhp.core.verdicts import FALSE_ALARM, NOTICED

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.options import Command, settings
+from dhp.cli.command import Command
+from dhp.cli.options import settings
 from dhp.cli.output import JSON, print_out
 from dhp.cli.protocol_options import SEED
 from dhp.core.checks import exclusive, requires

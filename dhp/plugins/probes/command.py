@@ -4,18 +4,12 @@ from pathlib import Path
 
 import click
 
+from dhp.cli.command import Command
+from dhp.cli.criteria import Criteria
 from dhp.cli.language_models import check_filler, estimates_shown, refuse_unused
-from dhp.cli.options import Command, settings
+from dhp.cli.options import settings
 from dhp.cli.output import JSON, print_out, say
-from dhp.cli.protocol_options import (
-    DATASET,
-    DRY_RUN,
-    PROTOCOL,
-    SEED,
-    Criteria,
-    ProtocolChanges,
-    model_option,
-)
+from dhp.cli.protocol_options import DATASET, DRY_RUN, PROTOCOL, SEED, ProtocolChanges, model_option
 from dhp.core.files import Lock, check_free_folder
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings

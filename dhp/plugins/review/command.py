@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.options import Command, setting
+from dhp.cli.command import Command
+from dhp.cli.options import setting
 from dhp.cli.output import say
 from dhp.cli.perturb import PerturbOutput
 from dhp.cli.protocol_options import DATASET

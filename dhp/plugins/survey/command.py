@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.options import Command, setting
+from dhp.cli.command import Command
+from dhp.cli.options import setting
 from dhp.cli.output import say
 from dhp.cli.protocol_options import CHART
 from dhp.core.diff import diff

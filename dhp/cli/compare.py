@@ -1,27 +1,19 @@
-"""`dhp report`, `compare`, `gate` and `leaderboard`: what is made of finished runs."""
+"""`dhp compare`: judges that rated the same texts, side by side."""
 
-import logging
 import math
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.options import Command, settings
-from dhp.cli.output import CSV, DETAILS, HTML, JSON, LATEX, MARKDOWN, TABLE, print_out, say
-from dhp.cli.protocol_options import ALLOW, dry_run_option
-from dhp.core.checks import exclusive, requires
+from dhp.cli.command import Command
+from dhp.cli.output import HTML, JSON, print_out
+from dhp.cli.protocol_options import ALLOW
 from dhp.core.files import write_lines
-from dhp.core.progress import counted, progress_of, progress_shown
-from dhp.core.text import printable
-from dhp.leaderboard import FOLDER
+from dhp.core.progress import counted, progress_of
 from dhp.report.printout import FirstThatFits, Part, Printout, TextTable
-from dhp.runs.conditions import Gate
 from dhp.stats.defaults import RESAMPLES
 
 if TYPE_CHECKING:
@@ -33,77 +25,6 @@ if TYPE_CHECKING:
     Rated = Mapping[str, Sequence[RunResult]]
     """Dataset -> the results that are compared."""
     Rows = list[tuple[str | Text, ...]]
-
-
-@click.command(
-    cls=Command,
-    rules=(
-        exclusive("table", "figures", "out"),
-        exclusive("csv", "markdown", "latex"),
-        *(requires(form, "table") for form in ("details", "csv", "markdown", "latex")),
-    ),
-)
-@click.argument("run")
-@click.option("--out", metavar="FILE.html", help="File of the report; default: report.html in the run.")
-@click.option("--figures", metavar="DIR", help="Write each chart here as SVG, PDF and CSV instead.")
-@TABLE
-@DETAILS
-@CSV
-@MARKDOWN
-@LATEX
-def report(
-    run: str,
-    out: str | None,
-    figures: str | None,
-    table: bool,
-    details: bool,
-    csv: bool,
-    markdown: bool,
-    latex: bool,
-) -> None:
-    """Rebuild the report of a finished run, or print its table.
-
-    RUN is the folder of the run. With --table the page stays as it is; --csv, --markdown and --latex are
-    other forms of the table.
-
-    Example: dhp report runs/one --table
-    """
-    if table:
-        _print_table(run, details=details, csv=csv, markdown=markdown, latex=latex)
-        return
-    if figures is not None:
-        _write_figures(figures, run)
-        return
-    from dhp.report.page import write_report
-
-    with progress_shown("done") as show:
-        path = write_report(run, out, show)
-    say(f"written to {path}")
-
-
-def _print_table(run: str, *, details: bool, **forms: bool) -> None:
-    """Print the table of a run, or with `details` the tables of its kinds of damage, too."""
-    from dhp.report.notebook import frame, runs_frame
-    from dhp.report.terminal import doses_table, kinds_table, runs_tables
-    from dhp.runs.reader import read_run
-
-    results = read_run(run).results
-    plain = [each for each in results if not each.curves]
-    parts = runs_tables(plain) if plain else []
-    parts += [doses_table(curve) for each in results for curve in each.curves]
-    for each in plain if details else ():
-        parts += ["", kinds_table(each, details=True)]
-    made = Printout(parts, frame=partial(frame if details else runs_frame, results))
-    print_out(made, **forms)
-
-
-def _write_figures(folder: str, run: str) -> None:
-    """Write the charts of a run."""
-    from dhp.report.figures import write_figures
-    from dhp.runs.reader import read_run
-
-    files = write_figures(read_run(run).results, folder)
-    say(*(f"written: {path}" for path in files))
 
 
 _LONGEST = 24  # characters of a judge's name in a column
@@ -305,136 +226,3 @@ def _apart(comparison: "DatasetComparison", kind: str, *, limits: bool) -> "Text
 
     pair = comparison.apart[kind]
     return Text(points_apart(pair, limits=limits), style="bold" if pair.differs else "")
-
-
-@click.command(cls=Command, rules=(exclusive("dry_run", "junit"), exclusive("dry_run", "history")))
-@click.argument("run")
-@ALLOW
-@click.option(
-    "--junit", metavar="FILE", help="Write the outcome of each condition to this file as JUnit XML."
-)
-@click.option(
-    "--history",
-    metavar="FILE.jsonl",
-    help="Add the outcome to this file, and draw all that it holds on FILE.html.",
-)
-@dry_run_option("Only print the chance that a judge that did not change fails this gate.")
-@settings("conditions", Gate)
-def gate(
-    run: str,
-    allow: tuple[str, ...],
-    junit: str | None,
-    history: str | None,
-    dry_run: bool,
-    conditions: Gate,
-) -> None:
-    """Exit with 1 unless every result of a run is good enough.
-
-    One line says why. RUN is the folder of a finished run.
-
-    A limit is met where the lower end of the interval reaches it, not met where the upper end lies below.
-    What is undecided passes, and the line says how many texts would decide.
-
-    Example: dhp gate runs/new --min-detection 80 --against runs/old --max-drop 5
-    """
-    from rich.text import Text
-
-    from dhp.report.gate_history import add_to_history
-    from dhp.report.junit import junit_xml
-    from dhp.runs.gate import check_run
-    from dhp.runs.gate_chance import chance_of_failing
-
-    conditions = replace(conditions, allow=allow)
-    if dry_run:
-        with progress_of(True) as show:
-            chance = chance_of_failing(run, conditions, progress=show)
-        say(str(chance))
-        return
-    start = time.perf_counter()
-    outcome = check_run(run, conditions)
-    seconds = time.perf_counter() - start
-    for doubt in outcome.doubts:
-        logging.getLogger("dhp").warning("warning: %s", doubt)
-    if junit:
-        write_lines(Path(junit), [junit_xml(outcome, seconds, require_proof=conditions.require_proof)])
-    if history:
-        against = None if conditions.against is None else str(conditions.against)
-        add_to_history(Path(history), run, against, outcome)
-    say(Text(printable(outcome.sentence), no_wrap=True))
-    if not outcome.passed:
-        raise click.exceptions.Exit(1)
-
-
-class _SiteUnlessNamed(click.Group):
-    """Runs `site` where no command is named, so that runs can follow directly."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        named = bool(args) and (args[0] in self.commands or args[0] == "--help")
-        return super().parse_args(ctx, args if named else ["site", *args])
-
-
-@click.group(cls=_SiteUnlessNamed)
-def leaderboard() -> None:
-    """Write a static site of many runs, or add results.
-
-    dhp leaderboard RUN... --out DIR; dhp leaderboard add FILE --to BOARD.
-    """
-
-
-@leaderboard.command(cls=Command)
-@click.argument("run", nargs=-1)
-@click.option("--out", default=FOLDER, metavar="DIR", help="Folder of the site.")
-@LATEX
-@ALLOW
-def site(run: tuple[str, ...], out: str, latex: bool, allow: tuple[str, ...]) -> None:
-    """Write a leaderboard as a static site.
-
-    The site holds pages, the tables as JSON, CSV, Markdown and LaTeX, and the JSON Schema of results files,
-    schema.json. Each RUN is a run folder, a results file, or a folder of them. Results of unlike
-    data, texts, method, weights, statistics or size stand in separate tables. A run is refused whose figures
-    do not follow from its ratings; intervals are not computed anew.
-
-    --latex prints one table of judges and sets for a paper instead.
-
-    Example: dhp leaderboard runs/one runs/two --out site/
-    """
-    from dhp.leaderboard.entries import read_entries
-    from dhp.leaderboard.paper import as_latex
-    from dhp.leaderboard.site import write_site
-    from dhp.leaderboard.tables import make_tables
-
-    with progress_of(True) as show:
-        tables = make_tables(read_entries(run, show), allow, show)
-        if not latex:
-            write_site(tables, out, show)
-    if latex:
-        click.echo(as_latex(tables), nl=False)
-        return
-    count = sum(len(table.rows) for table in tables)
-    page = f"{out.rstrip('/')}/index.html"
-    say(f"{page}: {_number(count, 'result')} in {_number(len(tables), 'table')}")
-
-
-@leaderboard.command(cls=Command)
-@click.argument("file")
-@click.option("--to", "board", required=True, metavar="BOARD", help="Folder of results files to add it to.")
-@click.option(
-    "--ratings", metavar="FILE", help="Ratings of these results; all figures are recomputed from them."
-)
-@click.option("--weights", metavar="FILE", help="Expert weights of these results, unless bundled with dhp.")
-def add(file: str, board: str, ratings: str | None, weights: str | None) -> None:
-    """Check a results file and add it to a board.
-
-    FILE is a run folder or a results.json; the schema is schema.json in every site. With --ratings, and for a
-    run folder, a file is refused whose figures do not follow from its ratings.
-
-    Example: dhp leaderboard add results.json --to board --ratings ratings.parquet
-    """
-    from dhp.leaderboard.entries import add_results
-
-    for path in add_results(file, board, ratings=ratings, weights=weights):
-        say(f"written: {path}")
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"

@@ -1,0 +1,60 @@
+"""Options from a YAML file."""
+
+import json
+from pathlib import Path
+
+import click
+
+from dhp.core.errors import InputError, suggest
+
+
+def config_option(command: click.decorators.FC) -> click.decorators.FC:
+    """Let a command take its options from a YAML file; those of the command line come first."""
+    return click.option(
+        "--config",
+        metavar="FILE.yaml",
+        is_eager=True,
+        expose_value=False,
+        callback=_read,
+        help="Read options from this file, as written by dhp init.",
+    )(command)
+
+
+def _read(context: click.Context, _: click.Parameter, path: str | None) -> None:
+    if path is None:
+        return
+    from dhp.content.yaml_files import load_yaml
+
+    content = load_yaml(Path(path))
+    if not isinstance(content, dict):
+        raise InputError(f"--config {path}: must be a mapping of options, e.g. model: openai/NAME")
+    known = {o.removeprefix("--"): p for p in context.command.params for o in (*p.opts, *p.secondary_opts)}
+    defaults: dict[str, object] = {}
+    for key, value in content.items():
+        name = str(key).replace("_", "-")
+        if name not in known or name == "config":
+            raise InputError(f"--config {path}: unknown option '{key}'; {suggest(name, known)}")
+        found_value = _value(known[name], value, f"--config {path}: {key}")
+        off = f"--{name}" in known[name].secondary_opts  # as in --no-controls
+        defaults[str(known[name].name)] = not found_value if off else found_value
+    context.default_map = defaults
+
+
+def _value(parameter: click.Parameter, value: object, place: str) -> object:
+    values = value if isinstance(value, list) else [value]
+    if not getattr(parameter, "is_flag", False) and any(isinstance(each, bool) for each in values):
+        raise InputError(f"{place}: true or false; allowed: a text or a number")
+    if isinstance(value, dict):
+        values = [f"{ours}={_typed(theirs)}" for ours, theirs in value.items()]
+    if any(isinstance(each, list | dict) or each is None for each in values):
+        raise InputError(f"{place}: allowed: a text, a number, true or false, or a list of these")
+    if parameter.multiple:
+        return [str(each) for each in values]
+    if len(values) != 1:
+        raise InputError(f"{place}: several values; allowed: one")
+    return values[0] if isinstance(values[0], bool) else str(values[0])
+
+
+def _typed(value: object) -> str:
+    """A value of a mapping as it would be typed."""
+    return json.dumps(value) if isinstance(value, list | dict | bool | None) else str(value)

@@ -1,0 +1,68 @@
+"""What is rated: options of metrics."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from dhp.core.checks import checked, requires
+from dhp.core.errors import InputError
+from dhp.core.options import option
+
+if TYPE_CHECKING:
+    from dhp.core.specs import Metric
+    from dhp.judge.adapters.settings import JudgeSettings
+
+
+OWN = "python:"
+
+
+@checked(requires("labels", "metrics"), name="criteria")
+@dataclass(frozen=True)
+class Criteria:
+    """What is rated."""
+
+    metrics: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "Metric to judge by, of the task or of your own; may be repeated; default: all of the task, and "
+            "in comparisons the whole text.",
+            name="--metric",
+            metavar="NAME",
+            repeatable=True,
+        ),
+    )
+    scale: str | None = field(
+        default=None,
+        metadata=option(
+            "Scale of your own metric or function, e.g. 1..10; 10..1: lower is better.", metavar="LOW..HIGH"
+        ),
+    )
+    labels: str | None = field(
+        default=None,
+        metadata=option(
+            "Words that answer for your own metric, the worst first, e.g. fail,pass.", metavar="WORST,..,BEST"
+        ),
+    )
+
+    def chosen(self, models: Sequence[str]) -> "list[str | Metric]":
+        """The metrics to judge by; those of the user's own have a scale or labels."""
+        scale = None if _own_functions(models) else self.scale
+        if scale is None and self.labels is None:
+            return list(self.metrics)
+        from dhp.content.own_task import own_metric
+
+        if not self.metrics:
+            raise InputError("`scale`: requires `metrics`")
+        labels = self.labels.split(",") if self.labels is not None else ()
+        return [own_metric(name.lower().replace("-", "_"), scale, labels) for name in self.metrics]
+
+    def of_functions(self, models: Sequence[str], settings: "JudgeSettings") -> "JudgeSettings":
+        """The settings of functions and scorers, with their scale."""
+        if self.scale is None or not _own_functions(models):
+            return settings
+        return replace(settings, scale=self.scale)
+
+
+def _own_functions(models: Sequence[str]) -> bool:
+    """Whether the scale is that of the scores of functions, and not that of a metric."""
+    return any(model.startswith(OWN) for model in models)
