@@ -131,12 +131,6 @@ def score(result: Result, quantity: str) -> tuple[float | None, Interval]:
     return getattr(result.detection, name), result.detection.ci[name]
 
 
-def control_score(result: Result) -> tuple[float | None, Interval]:
-    """Detection of the control that the state of harmless edits is of, with its interval."""
-    row = next((row for row in result.controls if row.verdict == result.harmless_edits), None)
-    return (None, None) if row is None else (row.detection, row.detection_ci)
-
-
 def judge_names(entries: Iterable[Entry]) -> dict[tuple[str, str], str]:
     """(Model, protocol) -> name of the judge: its model, with its protocol if named or if others are there.
 

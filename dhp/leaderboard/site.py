@@ -16,11 +16,10 @@ from dhp.core.progress import Progress, counted, progress_of
 from dhp.core.text import printable
 from dhp.core.verdicts import verdicts_about
 from dhp.leaderboard import FOLDER
-from dhp.leaderboard.entries import Entry, control_score, judge_names, read_entries, safe_name, score
+from dhp.leaderboard.entries import Entry, judge_names, read_entries, safe_name, score
 from dhp.leaderboard.paper import as_latex
 from dhp.leaderboard.rows import COST, MODEL, PROTOCOL, RANK, SCORED, SECONDS, Row, shown_cost, shown_size
 from dhp.leaderboard.tables import (
-    QUANTITIES,
     RULES,
     SCHEMA,
     Table,
@@ -266,7 +265,7 @@ def _page(
 ) -> str:
     """A page of the site; `root` leads from its folder to that of the site."""
     helpers = (
-        *(control_score, dataset_file, model_file, score),
+        *(dataset_file, model_file, score),
         *(shown_size, size_class, kind_columns, legend),
     )
     made = page(
@@ -274,7 +273,6 @@ def _page(
         styles=styles,
         scripts=scripts,
         root=root,
-        quantities=QUANTITIES,
         rules=RULES,
         verdicts=[word for about in ("damage", "probe") for word in verdicts_about(about) if word.sign],
         **{helper.__name__: helper for helper in helpers},

@@ -182,7 +182,7 @@ def judges_of(tables: Sequence[Table]) -> list[tuple[Entry, list[Row | None]]]:
 
 
 SCHEMA = "dhp.leaderboard/2"
-QUANTITIES = {"detection": "detection", "lowest_detection": "lowest detection"}
+_QUANTITIES = ("detection", "lowest_detection")
 _DETAILS = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
 
 
@@ -208,7 +208,7 @@ def as_csv(tables: Sequence[Table]) -> str:
     for number, table in enumerate(tables, 1):
         for row in table.rows:
             record = _record(row)
-            ends = {name: record.pop(f"{name}_ci") or (None, None) for name in QUANTITIES}
+            ends = {name: record.pop(f"{name}_ci") or (None, None) for name in _QUANTITIES}
             for name, (low, high) in ends.items():
                 record |= {f"{name}_low": low, f"{name}_high": high}
             lines.append({"table": number, "task": table.task, **table.parts, "rule": table.rule, **record})
@@ -239,7 +239,7 @@ def as_markdown(tables: Sequence[Table]) -> str:
 def _record(row: Row) -> dict[str, Any]:
     entry: Entry = row.entry
     r = entry.result
-    scores = {name: score(r, name) for name in QUANTITIES}
+    scores = {name: score(r, name) for name in _QUANTITIES}
     return {
         "rank": row.rank,
         "tied": row.tied,

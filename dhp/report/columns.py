@@ -191,7 +191,8 @@ def _failing(result: Result) -> PassShare | None:
 
 
 def _points(difference: float | None) -> str:
-    return _UNDEFINED if difference is None else f"{100 * difference:+z.0f}"
+    """In whole points; what rounds to zero has no sign."""
+    return _UNDEFINED if difference is None else f"{100 * difference:+z.0f}".replace("+0", "0")
 
 
 def points_apart(pair: Pair, *, limits: bool = True) -> str:
