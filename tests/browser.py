@@ -5,6 +5,7 @@ import contextlib
 import json
 import shutil
 import subprocess
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,6 +20,10 @@ FLAGS = (
     "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --remote-debugging-port=0"
 ).split()
+
+
+_PATIENCE = 60
+"""Seconds in which even a busy machine does what is waited for."""
 
 
 class Refused(Exception):
@@ -40,7 +45,7 @@ class Page:
         self._sent += 1
         await self._socket.send_json({"id": self._sent, "method": method, "params": params})
         while True:
-            got = await self._socket.receive_json(timeout=30)
+            got = await self._socket.receive_json(timeout=_PATIENCE)
             if got.get("id") == self._sent:
                 if "error" in got:
                     raise Refused(got["error"]["message"])
@@ -98,39 +103,43 @@ class Page:
 
     async def until(self, script: str) -> None:
         """Wait until an expression is true."""
-        for _ in range(200):
+        async for _ in _again_and_again():
             with contextlib.suppress(Refused):  # as the page is being left for the next
                 if await self.run(script):
                     return
-            await asyncio.sleep(0.05)
         raise AssertionError(f"never true: {script}")
 
     async def reload(self, until: str) -> None:
         """Load the page anew until an expression is true: a busy browser may do so before it keeps things."""
-        for _ in range(20):
+        async for _ in _again_and_again():
             await self.run("window.isOld = true; location.reload()")
             await self.until("!window.isOld && document.readyState === 'complete'")
             if await self.run(until):
                 return
-            await asyncio.sleep(0.25)
         raise AssertionError(f"never true: {until}")
 
     async def saved(self, count: int = 1) -> list[Path]:
         """The files that were saved."""
-        for _ in range(200):
+        async for _ in _again_and_again():
             await self.run("0")
             if len(found := sorted(self.downloads.glob("*.json"))) == count:
                 return found
-            await asyncio.sleep(0.05)
         raise AssertionError(f"saved: {list(self.downloads.iterdir())}")
 
 
+async def _again_and_again() -> AsyncIterator[None]:
+    """Comes back until patience is at an end."""
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        yield
+        await asyncio.sleep(0.05)
+
+
 async def _port(profile: Path) -> str:
-    for _ in range(300):
-        file = profile / "DevToolsActivePort"
+    file = profile / "DevToolsActivePort"
+    async for _ in _again_and_again():
         if file.exists() and "\n" in (text := file.read_text()):
             return text.split()[0]
-        await asyncio.sleep(0.1)
     raise AssertionError("the browser opened no port")
 
 
@@ -167,4 +176,4 @@ def in_browser(path: Path, folder: Path, act: Callable[[Page], Awaitable[None]])
             assert not page.faults
             assert {url for url in page.requests if not url.startswith("blob:file:")} == {path.as_uri()}
 
-    asyncio.run(asyncio.wait_for(go(), 120))
+    asyncio.run(asyncio.wait_for(go(), 4 * _PATIENCE))

@@ -71,6 +71,7 @@ def test_a_run_tells_the_detection_of_the_comparable_runs_before_it(tmp_path: Pa
     prompted = replace(first, detection=detection, signature=signature, **later)
     (tmp_path / "prompted" / "results.json").write_text(indented_json(prompted.to_dict()), "utf-8")
     text = write_report(tmp_path).read_text("utf-8")
+    assert "other_n, 12 examples" in text, "side by side with runs of 30"
     rows = re.findall(r'<th scope="row">(?:<a.*?>)?(\w+)<.*?data-label="trend">(.*?)</td>', text, re.S)
     share = whole_percent(first.detection.avg or 0.0)
     assert dict(rows) == {
