@@ -332,10 +332,11 @@ class CachedModel:
 
     def _fitting(self, blocks: "Blocks", asking: "_Asking", known: list[Answer]) -> Iterator[Request]:
         """The pending requests that fit a model in this process; `known` takes the other answers."""
+        model = None if isinstance(self.model, Client) else self.model  # `isinstance` of a protocol is slow
         for stored, pending in blocks:
             known += stored
             for left in pending:
-                if not isinstance(self.model, Client) and (misfit := self.model.misfit(left)):
+                if model is not None and (misfit := model.misfit(left)):
                     self._lengths.count_too_long(misfit)
                     known += self._answers(left, dict.fromkeys(left.samples, Failure(misfit)), asking)
                     continue

@@ -15,12 +15,14 @@ import pytest
 from dhp.core import files as locks
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm import claims as module
+from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.claims import LEASE, Claims
 from dhp.llm.limits import Limits
 from dhp.llm.records import Reply, Request
 from dhp.llm.store import Store, keys, rows
 from tests.llm.helpers import QUICK, answered, cached_model, requests
 from tests.llm.stub import stats, stub_process, stub_server
+from tests.perturb.says import Says
 from tests.server import Call, refusal, reply, scripted_server
 
 KEYS = [*keys("m", "e", Request("Rate.", QUICK, tuple(range(4)), "here")).values()]
@@ -234,6 +236,30 @@ def test_two_commands_at_once_pay_once(
     assert [own + cached for own, cached in paid] == [60, 60], "each knows what its answers cost"
     assert min(own for own, _ in paid) > 0, "they share the work"
     assert {m.partition(" makes ")[0] for m in caplog.messages} <= {"process 1 on here", "process 2 on here"}
+
+
+def test_two_commands_with_a_model_in_their_process_ask_it_once(
+    tmp_path: Path, as_process: Callable[[str], None]
+) -> None:
+    wanted, both = list(requests(200)), threading.Barrier(2)
+
+    def says(prompt: str) -> str:
+        time.sleep(0.001)
+        return "4"
+
+    def command(name: str) -> tuple[list[str], dict[int, list[str]]]:
+        as_process(f"process {name} on here (1)")
+        model = Says(says)
+        both.wait()
+        found = answered(CachedModel(model, RequestContext(Store(tmp_path / "s.sqlite"))), wanted)
+        return model.prompts, found
+
+    with ThreadPoolExecutor(2) as pool:
+        (mine, one), (theirs, other) = pool.map(command, ("1", "2"))
+    assert one == other
+    assert sorted(mine + theirs) == sorted(each.prompt for each in wanted)
+    assert mine
+    assert theirs, "they share the work"
 
 
 def test_what_another_command_did_not_get_is_asked(

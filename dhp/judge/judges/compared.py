@@ -32,9 +32,10 @@ class ComparedRatings(Judge):
         self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str] = (OVERALL,)
     ) -> Iterator[PairVerdict]:
         """One verdict on every pair by every metric in each order, both the same."""
-        task_of_judge = self._judge.own_task(task)
-        texts = {(c.example, c.variant): c for pair in pairs for c in (pair.first, pair.second)}
-        scores = self._scores(list(texts.values()), task_of_judge)
+        by_variant = {(c.example, c.variant): c for pair in pairs for c in (pair.first, pair.second)}
+        texts = list(by_variant.values())
+        task_of_judge = self._judge.own_task(task, texts)
+        scores = self._scores(texts, task_of_judge)
         for pair in pairs:
             for metric in metrics:
                 by = task_of_judge.metric_names if metric == OVERALL else (metric,)

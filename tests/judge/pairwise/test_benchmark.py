@@ -148,6 +148,21 @@ def test_a_judge_of_ones_own_compares_too() -> None:
     assert found.statistics == "sign-flip"
 
 
+def _two_metrics(outputs: str) -> list[dict[str, object]]:
+    return [{"key": "long", "score": len(outputs) > 60}, {"key": "words", "score": "the" in outputs}]
+
+
+def _is_long(outputs: str) -> bool:
+    return len(outputs) > 60
+
+
+@pytest.mark.parametrize("judge", [_two_metrics, _is_long])
+def test_ratings_of_a_function_are_compared_whatever_it_returns(judge: object) -> None:
+    (found,) = dhp.run(judge, "mini/story_cloze", n=4, protocol="choose")
+    assert found.protocol == "pairwise:compared"
+    assert found.ratings["scored"] == found.ratings["asked"]
+
+
 class Longer(dhp.Judge):
     """Prefers the longer text."""
 
