@@ -2,16 +2,21 @@
 
 from dhp.core.plugins import Plugin
 
-_FAULTS = "dhp.plugins.conversations.faults"
-_PERTURBERS = (
-    "turn_deletion turn_swap answer_repetition foreign_answer question_unanswered result_ignored "
-    "call_argument call_claimed argument_spacing argument_order renamed_ids constraint_broken"
-)
+_HERE = "dhp.plugins.conversations"
+_PERTURBERS = {
+    "turns": "turn_deletion turn_swap answer_repetition foreign_answer question_unanswered",
+    "calls": "result_ignored call_argument call_claimed",
+    "call_controls": "argument_spacing argument_order renamed_ids",
+    "constraints": "constraint_broken",
+}
+"""Module -> its perturbers."""
 
 PLUGIN = Plugin(
     "conversations",
     "conversations and transcripts of agents",
-    datasets={"conversations": "dhp.plugins.conversations.readers:conversations"},
-    perturbers={name: f"{_FAULTS}:{name}" for name in _PERTURBERS.split()},
-    notes={"faults": f"{_FAULTS}:notes"},
+    datasets={"conversations": f"{_HERE}.dataset:conversations"},
+    perturbers={
+        name: f"{_HERE}.{module}:{name}" for module, names in _PERTURBERS.items() for name in names.split()
+    },
+    notes={"faults": f"{_HERE}.note:notes"},
 )

@@ -14,7 +14,9 @@ from dhp.content.catalog import read_list
 from dhp.core.records import Example, PerturbedText
 from dhp.loaders.resolve import resolve_datasets
 from dhp.perturb.builder import perturb_datasets
-from dhp.plugins.conversations.faults import LIST, LOUD, SILENT, StockSentences, constraints
+from dhp.plugins.conversations.choice import LIST, StockSentences
+from dhp.plugins.conversations.constraints import constraints
+from dhp.plugins.conversations.note import LOUD, SILENT
 
 Blocks = list[tuple[str, str]]
 WORDS = "the room table train is booked free now for you on Monday with us".split()

@@ -1,0 +1,68 @@
+"""Controls that write calls in another form."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from dhp.core.errors import NotApplicable
+from dhp.core.records import Example
+from dhp.perturb.api import Edited, perturber
+from dhp.plugins.conversations.conversation import Judged
+
+
+@perturber(name="argument_spacing", level="control")
+def argument_spacing(text: str, rng: Random, *, example: Example) -> Edited:
+    """Write the arguments of all calls over several lines."""
+    return _rewritten(example, lambda values: json.dumps(values, ensure_ascii=False, indent=2))
+
+
+@perturber(name="argument_order", level="control")
+def argument_order(text: str, rng: Random, *, example: Example) -> Edited:
+    """Name the arguments of all calls in the opposite order."""
+    return _rewritten(
+        example, lambda values: json.dumps(dict(reversed(list(values.items()))), ensure_ascii=False)
+    )
+
+
+def _rewritten(example: Example, write: Callable[[Mapping[str, Any]], str]) -> Edited:
+    """The judged part with all arguments written otherwise; raises `NotApplicable` if nothing changes."""
+    judged = Judged.of(example)
+    turns = [
+        replace(t, calls=tuple(replace(c, arguments=write(c.values)) if c.values else c for c in t.calls))
+        for t in judged.turns
+    ]
+    made = sum(
+        a != b
+        for t, u in zip(turns, judged.turns, strict=True)
+        for a, b in zip(t.calls, u.calls, strict=True)
+    )
+    if not made:
+        raise NotApplicable("no call with arguments that can be written otherwise")
+    return Edited(judged.shown(turns), made, made)
+
+
+@perturber(name="renamed_ids", level="control")
+def renamed_ids(text: str, rng: Random, *, example: Example) -> Edited:
+    """Give all calls other ids, and their results with them."""
+    judged = Judged.of(example)
+    ids = list(dict.fromkeys(call.id for turn in judged.turns for call in turn.calls))
+    if not ids:
+        raise NotApplicable("no call")
+    taken = {word for turn in judged.turns for word in (turn.text, turn.result_of)}
+    new: dict[str, str] = {}
+    for old in ids:
+        while (name := f"call_{rng.getrandbits(32):08x}") in taken:
+            pass
+        new[old] = name
+        taken.add(name)
+    turns = [
+        replace(
+            turn,
+            calls=tuple(replace(call, id=new[call.id]) for call in turn.calls),
+            result_of=new.get(turn.result_of or "", turn.result_of),
+        )
+        for turn in judged.turns
+    ]
+    return Edited(judged.shown(turns), len(ids), len(ids))

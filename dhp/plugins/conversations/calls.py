@@ -1,0 +1,123 @@
+"""Faults of calls and of what answers say of their results."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from dhp.core.errors import NotApplicable
+from dhp.core.records import Example
+from dhp.core.seeding import drawn
+from dhp.perturb.api import Edited, perturber
+from dhp.plugins.conversations.choice import ONE_OR_ALL, chosen, latest, with_texts
+from dhp.plugins.conversations.conversation import Call, Judged, Turn
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+@perturber(name="result_ignored", level="turn", degrees=ONE_OR_ALL)
+def result_ignored(text: str, rng: Random, *, example: Example, count: int | str) -> Edited:
+    """Change `count` numbers that the last answer has from tools alone, wherever it says them.
+
+    The new number is in none of the results.
+    """
+    judged = Judged.of(example)
+    if not judged.answers:
+        raise NotApplicable("no last answer")
+    place = judged.answers[-1]
+    answer = judged.turns[place].text
+    earlier = (*judged.before, *judged.turns[:place])
+    by_tools = _numbers(turn.text for turn in earlier if turn.role == "tool")
+    by_others = _numbers(turn.text for turn in earlier if turn.role in ("user", "system"))
+    known = [n for n in dict.fromkeys(_NUMBER.findall(answer)) if _plain(n) in by_tools - by_others]
+    picked = chosen(range(len(known)), count, rng, "numbers from tools")
+    taken = by_tools | by_others | _numbers([answer])
+    changed: dict[str, str] = {}
+    for i in picked:
+        changed[known[i]] = _other_number(known[i], taken, rng)
+        taken.add(_plain(changed[known[i]]))
+    changed_answer = _NUMBER.sub(lambda match: changed.get(match[0], match[0]), answer)
+    edited = with_texts(judged, {place: changed_answer})
+    return replace(edited, asked=len(picked), made=len(picked))
+
+
+def _numbers(texts: Iterable[str]) -> set[str]:
+    return {_plain(number) for text in texts for number in _NUMBER.findall(text)}
+
+
+def _plain(number: str) -> str:
+    """The same text for 1,299 and 1299, for 89.50 and 89.5."""
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", number):
+        number = number.replace(",", "")
+    return number.rstrip("0").rstrip(".") if re.fullmatch(r"\d+\.\d+", number) else number
+
+
+def _other_number(number: str, taken: set[str], rng: Random) -> str:
+    """The number with another last digit before the point, else with another digit elsewhere."""
+    whole = re.match(r"\d+(?:,\d{3})*", number)
+    last = whole.end() - 1 if whole else len(number) - 1
+    places = [last, *(i for i in range(len(number)) if number[i].isdigit() and i != last)]
+    for i in places:
+        for digit in drawn("123456789", rng):
+            new = number[:i] + digit + number[i + 1 :]
+            if new != number and _plain(new) not in taken:
+                return new
+    raise NotApplicable("no other number is free")
+
+
+@perturber(name="call_argument", level="turn", degrees=ONE_OR_ALL)
+def call_argument(text: str, rng: Random, *, example: Example, count: int | str) -> Edited:
+    """Change one argument in each of `count` calls; results and answers stay.
+
+    A number gets another digit, a text with digits too, true becomes false. Anything else becomes what
+    another call of the tool has under the same name, and is missing if none has.
+    """
+    judged = Judged.of(example)
+    calls = [(i, k) for i in judged.calling for k, call in enumerate(judged.turns[i].calls) if call.values]
+    picked = chosen(range(len(calls)), count, rng, "calls with arguments")
+    turns = list(judged.turns)
+    for i, k in (calls[each] for each in picked):
+        call = turns[i].calls[k]
+        values = call.values
+        key = list(values)[int(rng.random() * len(values))]
+        known = [c.values.get(key) for t in judged.turns for c in t.calls if c.name == call.name]
+        new = _other_value(values[key], known, rng)
+        changed = {name: new if name == key else value for name, value in values.items()}
+        if new is None:
+            del changed[key]
+        turns[i] = _with_call(turns[i], k, call.with_values(changed))
+    return Edited(judged.shown(turns), len(picked), len(picked))
+
+
+def _with_call(turn: Turn, k: int, call: Call) -> Turn:
+    return replace(turn, calls=(*turn.calls[:k], call, *turn.calls[k + 1 :]))
+
+
+def _other_value(value: Any, known: Sequence[Any], rng: Random) -> Any:
+    """Another value of the same kind; None if the argument is to be missing."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float | str) and _NUMBER.search(str(value)):
+        numbers = list(_NUMBER.finditer(str(value)))
+        number = numbers[int(rng.random() * len(numbers))]
+        new = _other_number(number[0], {_plain(number[0])}, rng)
+        changed = str(value)[: number.start()] + new + str(value)[number.end() :]
+        return changed if isinstance(value, str) else type(value)(changed)
+    return next((each for each in known if each != value and type(each) is type(value)), None)
+
+
+@perturber(name="call_claimed", level="turn", degrees=ONE_OR_ALL)
+def call_claimed(text: str, rng: Random, *, example: Example, count: int | str) -> Edited:
+    """Remove the last `count` calls with their results: the last answer claims them still."""
+    judged = Judged.of(example)
+    last = judged.answers[-1] if judged.answers else 0
+    made = [call for i in judged.calling if i < last for call in judged.turns[i].calls]
+    gone = {made[i].id for i in latest(range(len(made)), count, "calls before the last answer")}
+    turns = []
+    for turn in judged.turns:
+        kept = replace(turn, calls=tuple(call for call in turn.calls if call.id not in gone))
+        emptied = bool(turn.calls) and not kept.calls and not kept.text
+        if not emptied and turn.result_of not in gone:
+            turns.append(kept)
+    return Edited(judged.shown(turns), len(gone), len(gone))

@@ -1,0 +1,95 @@
+"""Conversations of a file as a dataset."""
+
+from collections.abc import Iterable
+
+from dhp.content.catalog import own_suite, read_task
+from dhp.core.errors import InputError, one_of, suggest
+from dhp.core.records import Example
+from dhp.core.specs import Task
+from dhp.core.spool import spooled
+from dhp.core.tables import Table, as_text, sound
+from dhp.loaders.dataset import Dataset
+from dhp.loaders.left_out import leave_out
+from dhp.loaders.pairs import chosen_rows
+from dhp.loaders.request import Request
+from dhp.plugins.conversations.conversation import (
+    CONVERSATION,
+    PART,
+    PARTS,
+    Judged,
+    Part,
+    split_example,
+    to_json,
+)
+from dhp.plugins.conversations.files import open_rows
+from dhp.plugins.conversations.formats import Found, Reader, of_messages, of_turns, reader_of
+
+TASK = "conversation"
+_TEXT_COLUMNS = ("output", "perturbed")
+"""Columns of files that the core reads, as tables of texts or as logs."""
+_FIELDS = ("id", "messages", "language")
+_COPIED = ("language", "cluster", "reference")
+"""Columns that become fields of an example."""
+
+
+def conversations(asked: Request) -> Dataset | None:
+    """The conversations of a file or of rows in memory; None for other data.
+
+    Files that hold an output beside the messages, as logs of inspect_ai and observations of langfuse do, are
+    conversations if `judge_part` is set. Raises `InputError` with file and place for an unknown part and
+    for conversations that cannot be read.
+    """
+    part = _part(asked.judge_part)
+    certain = asked.judge_part is not None or asked.task == TASK
+    rows = open_rows(asked.source, certain)
+    if rows is None or (reader := reader_of(rows, asked.fields)) is None:
+        return None
+    if not certain and any(rows.has(name) or name in asked.fields for name in _TEXT_COLUMNS):
+        return None
+    for name in asked.fields:
+        one_of("field", name, _FIELDS, "`fields`")
+    chosen = chosen_rows(rows, asked.where) if asked.where else rows
+    if reader in (of_messages, of_turns):
+        read: Iterable[Found] = _each_row(chosen, reader, asked)
+    else:
+        read = reader([sound(row) for row in chosen.rows], asked.fields)
+    examples = spooled(_example(each, number, part, asked) for number, each in enumerate(read, 1))
+    if not examples:
+        raise InputError(f"{rows.name}: no conversation in it; must have at least one")
+    task = asked.task if isinstance(asked.task, Task) else read_task(asked.task or TASK)
+    suite = own_suite(read_task(TASK), with_llm=False)
+    dataset = Dataset(asked.name, examples, task, suite, examples, split=split_example)
+    return dataset.in_languages(None, asked.language or task.output_language)
+
+
+def _each_row(rows: Table, reader: Reader, asked: Request) -> list[Found]:
+    """A conversation of each row; rows that hold none are left out, see `leave_out`."""
+    kept: list[Found] = []
+    reasons: dict[str, list[str]] = {}
+    for row in rows.rows:
+        try:
+            kept += reader([sound(row)], asked.fields)
+        except InputError as e:
+            reasons.setdefault(str(e).removeprefix(f"{row.place}: "), []).append(row.place)
+    if len(reasons) == 1 == len(rows.rows):
+        raise InputError(f"{rows.rows[0].place}: {next(iter(reasons))}")
+    leave_out(rows.name, reasons, len(rows.rows), strict=asked.strict)
+    return kept
+
+
+def _part(name: str | None) -> Part:
+    for part in PARTS:
+        if part == (name or "run"):
+            return part
+    raise InputError(f"`judge_part`: unknown part '{name}'; {suggest(str(name), PARTS)}")
+
+
+def _example(conversation: Found, number: int, part: Part, asked: Request) -> Example:
+    judged = Judged.split(conversation.turns, part)
+    name = conversation.id or str(number)
+    fields = {CONVERSATION: to_json(conversation.turns), PART: part, "cluster": name}
+    for column in _COPIED:
+        if (text := as_text(conversation.row.value(asked.fields.get(column, column)))) is not None:
+            fields[column] = conversation.row.encodable(column, text)
+    output = conversation.row.encodable("messages", judged.output)
+    return Example(name, conversation.row.encodable("messages", judged.source), output, fields)

@@ -1,0 +1,57 @@
+"""Files with conversations as rows."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dhp.core.files import opened, read_json
+from dhp.core.tables import TABLE_SUFFIXES, Row, Table, read_table, table
+from dhp.loaders.inspect_log import LOG_SUFFIX, read_eval_file
+from dhp.loaders.memory import Rows, rows_table
+from dhp.plugins.conversations.formats import INPUT, inner
+
+_KEYS = ("messages", "turns", "observations", "traceId", "trace_id")
+_LONGEST_LINE = 2**24
+
+
+def open_rows(source: str | Rows, certain: bool) -> Table | None:
+    """The rows of a file, one a conversation, a span or an observation; None if they are not.
+
+    Unless it is `certain` that they are conversations, only the first line of a table tells.
+    """
+    if not isinstance(source, str):
+        return rows_table(source)
+    path = Path(source)
+    suffix = path.suffix.lower()
+    if not path.is_file() or suffix not in (*TABLE_SUFFIXES, LOG_SUFFIX):
+        return None
+    if suffix in (LOG_SUFFIX, ".json"):
+        data = read_eval_file(path) if suffix == LOG_SUFFIX else read_json(path, careless=True)
+        entries = [each for each in _entries(data) if isinstance(each, dict)]
+        rows = [Row(f"{path}: entry {i}", each) for i, each in enumerate(entries, 1)]
+        return table(str(path), dict.fromkeys(c for row in rows for c in row.values), rows) if rows else None
+    if not certain and (suffix != ".jsonl" or not _begins_so(path)):
+        return None
+    return read_table(path, broken=True)
+
+
+def _begins_so(path: Path) -> bool:
+    """Whether the first line of a file of JSON lines may be (part of) a conversation."""
+    with opened(path) as file:
+        line = file.readline(_LONGEST_LINE)
+    return any(f'"{name}"'.encode() in line for name in (*_KEYS, INPUT))
+
+
+def _entries(data: Any) -> Sequence[Any]:
+    """The entries of a JSON file: of a list, a log of inspect_ai, a page of langfuse, spans, a test run."""
+    if not isinstance(data, dict):
+        alone = isinstance(data, list) and all(isinstance(each, dict) and "role" in each for each in data)
+        return [{"messages": data}] if alone and data else data if isinstance(data, list) else []
+    if "resourceSpans" in data:
+        scopes = [scope for each in inner(data, "resourceSpans") for scope in inner(each, "scopeSpans")]
+        return [span for scope in scopes for span in inner(scope, "spans")]
+    run = data.get("testRunData", data)
+    for key in ("samples", "data", "conversationalTestCases", "conversational_test_cases", "goldens"):
+        if isinstance(run, dict) and isinstance(run.get(key), list) and run[key]:
+            return list(run[key])
+    return [data]

@@ -1,0 +1,246 @@
+"""Conversations in rows of OpenAI, inspect_ai, Anthropic, deepeval, OpenTelemetry and langfuse."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dhp.core.errors import InputError
+from dhp.core.files import parse_json
+from dhp.core.tables import Row, Table, as_text
+from dhp.plugins.conversations.conversation import Call, Turn, Turns
+from dhp.plugins.conversations.messages import (
+    arguments_text,
+    as_said,
+    checked,
+    listed,
+    read_messages,
+    turns_of,
+)
+
+INPUT, _OUTPUT, _INSTRUCTIONS = (
+    "gen_ai.input.messages",
+    "gen_ai.output.messages",
+    "gen_ai.system_instructions",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A conversation in a file."""
+
+    id: str | None
+    """Its id, if it has one."""
+    turns: Turns
+    row: Row
+    """What it was read from, for further columns."""
+
+
+Reader = Callable[[Sequence[Row], Mapping[str, str]], Iterator[Found]]
+"""Rows, and our names -> their columns."""
+
+
+def inner(data: Any, key: str) -> list[Any]:
+    """The list under a key; empty if there is none."""
+    value = data.get(key) if isinstance(data, dict) else None
+    return value if isinstance(value, list) else []
+
+
+def _value(row: Row, *columns: str) -> Any:
+    """The first value that is there; JSON text is parsed."""
+    for column in columns:
+        value = row.value(column)
+        if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+            return parse_json(f"{row.place}: {column}", value)
+        if value is not None:
+            return value
+    return None
+
+
+def _id(row: Row, fields: Mapping[str, str]) -> str | None:
+    names = (fields["id"],) if "id" in fields else ("id", "conversation_id", "custom_id", "name")
+    return next((text for name in names if (text := as_text(row.value(name)))), None)
+
+
+def of_messages(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
+    """OpenAI, inspect_ai and Anthropic: `messages`, beside which `system` may stand."""
+    column = fields.get("messages", "messages")
+    for row in rows:
+        if str(row.values.get("epoch") or 1) != "1":
+            continue  # the same sample once more
+        place = f"{row.place}: {column}"
+        messages = _resolved(_value(row, column), row.values.get("attachments"))
+        if messages is None:
+            raise InputError(f"{place}: is missing; must be a list of messages")
+        system = as_said(f"{row.place}: system", row.values.get("system"))
+        turns = read_messages(place, messages)
+        if system and not any(turn.role == "system" for turn in turns):
+            turns = (Turn("system", system), *turns)
+        yield Found(_id(row, fields), turns, row)
+
+
+_ATTACHMENT = "attachment://"
+
+
+def _resolved(value: Any, attachments: Any) -> Any:
+    """Messages of inspect_ai with long texts instead of the names under which they are kept."""
+    if not isinstance(attachments, Mapping) or not attachments:
+        return value
+    if isinstance(value, str):
+        return (
+            attachments.get(value.removeprefix(_ATTACHMENT), value)
+            if value.startswith(_ATTACHMENT)
+            else value
+        )
+    if isinstance(value, list):
+        return [_resolved(each, attachments) for each in value]
+    if isinstance(value, dict):
+        return {key: _resolved(each, attachments) for key, each in value.items()}
+    return value
+
+
+def of_turns(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
+    """deepeval: `turns`, each with the tools that were called in it and what these gave."""
+    for row in rows:
+        place = f"{row.place}: turns"
+        listed_turns = listed(place, _value(row, "turns"))
+        if not listed_turns:
+            raise InputError(f"{place}: is empty; must be a list of turns with role and content")
+        role = as_said(place, _value(row, "chatbot_role", "chatbotRole"))
+        turns = [(place, Turn("system", role))] if role else []
+        for number, each in enumerate(listed_turns):
+            at = f"{place}[{number}]"
+            turns += [(at, turn) for turn in _of_turn(at, each, len(turns))]
+        yield Found(_id(row, fields), checked(place, turns), row)
+
+
+def _of_turn(place: str, value: object, count: int) -> Iterator[Turn]:
+    """The calls of a turn, their results, and what is said; `count` makes ids of calls that differ."""
+    if isinstance(value, dict):
+        tools = listed(f"{place}.tools_called", value.get("tools_called", value.get("toolsCalled")))
+        called = [_called(place, tool, count + k) for k, tool in enumerate(tools)]
+        if called:
+            yield Turn("assistant", "", tuple(call for call, _ in called))
+        for call, text in called:
+            yield Turn("tool", text, (), call.id)
+        value = {key: value[key] for key in ("role", "content") if key in value}
+    yield from turns_of(place, value)
+
+
+def _called(place: str, tool: object, number: int) -> tuple[Call, str]:
+    if not isinstance(tool, dict) or not tool.get("name"):
+        raise InputError(
+            f"{place}.tools_called: a call without a name; allowed: name, input_parameters, output"
+        )
+    arguments = tool.get("input_parameters", tool.get("inputParameters")) or {}
+    return Call(f"call_{number}", tool["name"], arguments_text(arguments)), as_said(place, tool.get("output"))
+
+
+def of_spans(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
+    """OpenTelemetry GenAI: of each conversation the span that holds most of it."""
+    longest: dict[str, tuple[list[Any], Row]] = {}
+    for row in rows:
+        values = attributes(row)
+        if INPUT not in values:
+            continue
+        messages = [*_listed(row, values, INPUT), *_listed(row, values, _OUTPUT)]
+        if instructions := _listed(row, values, _INSTRUCTIONS):
+            messages.insert(0, {"role": "system", "parts": instructions})
+        ids = (
+            values.get("gen_ai.conversation.id"),
+            *(row.value(n) for n in ("traceId", "trace_id")),
+            row.place,
+        )
+        name = next(str(each) for each in ids if each)
+        if len(messages) >= len(longest.get(name, ([], row))[0]):
+            longest[name] = messages, row
+    for name, (messages, row) in longest.items():
+        place = f"{row.place}: {INPUT}"
+        yield Found(None if name == row.place else name, read_messages(place, messages), row)
+
+
+def attributes(row: Row) -> Mapping[str, Any]:
+    """The attributes of a span: columns, an object, or a list of OTLP's keys and values."""
+    value = row.values.get("attributes")
+    if isinstance(value, list):
+        return {str(e.get("key")): _plain(e.get("value")) for e in value if isinstance(e, dict)}
+    return value if isinstance(value, Mapping) else row.values
+
+
+def _plain(value: Any) -> Any:
+    """A value of OTLP's JSON as plain JSON."""
+    if not isinstance(value, dict):
+        return value
+    inner = value.get("arrayValue", value.get("kvlistValue"))
+    if isinstance(inner, dict):
+        values = [each for each in inner.get("values", []) if isinstance(each, dict)]
+        if "arrayValue" in value:
+            return [_plain(each) for each in values]
+        return {str(each.get("key")): _plain(each.get("value")) for each in values}
+    return next(iter(value.values()), None)
+
+
+def _listed(row: Row, values: Mapping[str, Any], name: str) -> list[Any]:
+    place, value = f"{row.place}: {name}", values.get(name)
+    return listed(place, parse_json(place, value) if isinstance(value, str) else value)
+
+
+def of_observations(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
+    """langfuse: of each trace the last generation, whose input holds what was said before."""
+    traces: dict[str, list[Row]] = {}
+    for row in rows:
+        for each in _observed(row):
+            name = as_text(_value(each, "traceId", "trace_id")) or _id(row, fields) or row.place
+            traces.setdefault(name, []).append(each)
+    for name, observed in traces.items():
+        observed.sort(key=lambda o: str(_value(o, "startTime", "start_time") or ""))
+        generations = [o for o in observed if str(o.values.get("type")).upper() == "GENERATION"]
+        if not generations:
+            raise InputError(f"{observed[0].place}: trace '{name}': no GENERATION; must have at least one")
+        last = max(generations, key=lambda o: len(_said_before(o)))
+        place = f"{last.place}: input"
+        messages = [*_said_before(last), *_given(_value(last, "output"))]
+        yield Found(name, read_messages(place, messages), last)
+
+
+def _observed(row: Row) -> list[Row]:
+    """The observations of a trace, or the row itself."""
+    nested = row.values.get("observations")
+    if nested is None:
+        return [row]
+    place = f"{row.place}: observations"
+    rows = enumerate(listed(place, nested))
+    return [Row(f"{place}[{i}]", each) for i, each in rows if isinstance(each, dict)]
+
+
+def _said_before(generation: Row) -> list[Any]:
+    messages = _value(generation, "input")
+    if isinstance(messages, dict) and "messages" in messages:
+        messages = messages["messages"]
+    return messages if isinstance(messages, list) else [{"role": "user", "content": as_said("", messages)}]
+
+
+def _given(output: Any) -> list[Any]:
+    """The output of a generation as messages."""
+    if choices := inner(output, "choices"):
+        output = [choices[0].get("message")] if isinstance(choices[0], dict) else []
+    if isinstance(output, list):
+        return output
+    if isinstance(output, dict) and ("role" in output or "content" in output or "tool_calls" in output):
+        return [{"role": "assistant", **output}]
+    return [] if output is None else [{"role": "assistant", "content": as_said("", output)}]
+
+
+def reader_of(rows: Table, fields: Mapping[str, str]) -> Reader | None:
+    """What reads these rows as conversations; None if they are none."""
+    first = next((row for row in rows.rows if not row.broken), rows.rows[0])
+    if rows.has(fields.get("messages", "messages")):
+        return of_messages
+    if rows.has("turns"):
+        return of_turns
+    if any(INPUT in attributes(row) for row in rows.rows[:50]):
+        return of_spans
+    if isinstance(first.values.get("observations"), list) or (
+        {"traceId", "trace_id"} & set(rows.columns) and rows.has("type")
+    ):
+        return of_observations
+    return None

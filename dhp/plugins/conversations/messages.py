@@ -1,0 +1,223 @@
+"""Messages of OpenAI, inspect_ai, Anthropic and OpenTelemetry as turns; they differ in names alone."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dhp.core.errors import InputError, one_of, suggest
+from dhp.plugins.conversations.conversation import ROLES, Call, Role, Turn, Turns, json_text
+
+_ROLES: Mapping[str, Role] = {
+    **{role: role for role in ROLES},
+    "developer": "system",
+    "human": "user",
+    "ai": "assistant",
+    "model": "assistant",
+    "function": "tool",
+}
+_TEXTS = ("text", "input_text", "output_text", "refusal")
+_THOUGHTS = ("reasoning", "thinking", "redacted_thinking")
+"""Parts that nobody but the model reads: they are left out."""
+_MEDIA = (
+    "image",
+    "image_url",
+    "input_image",
+    "audio",
+    "input_audio",
+    "video",
+    "file",
+    "document",
+    "blob",
+    "uri",
+)
+"""Parts that are no text: a word in brackets stands for them."""
+_CALLS = ("tool_use", "tool_call", "function_call")
+_RESULTS = ("tool_result", "tool_call_response", "function_call_output")
+_PARTS = (*_TEXTS, *_THOUGHTS, *_MEDIA, *_CALLS, *_RESULTS)
+_RESULT_IDS = ("tool_call_id", "tool_use_id", "call_id", "id")
+_RESULT_TEXTS = ("content", "response", "result", "output")
+
+
+@dataclass(slots=True)
+class _Content:
+    """What is in one message."""
+
+    texts: list[str] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    results: list[Turn] = field(default_factory=list)
+
+
+def read_messages(place: str, messages: object) -> Turns:
+    """The turns of a list of messages.
+
+    Raises `InputError` with the place for an empty list, a message without role, a result without call and
+    parts of an unknown type.
+    """
+    if not listed(place, messages):
+        raise InputError(f"{place}: is empty; must have at least one message of the assistant")
+    turns: list[tuple[str, Turn]] = []
+    for number, message in enumerate(listed(place, messages)):
+        at = f"{place}[{number}]"
+        turns += [(at, turn) for turn in turns_of(at, message)]
+    return checked(place, turns)
+
+
+def checked(place: str, turns: Sequence[tuple[str, Turn]]) -> Turns:
+    """The turns, each with its place in the file; no two calls have the same id.
+
+    Raises `InputError` for a result without call and if the assistant is silent.
+    """
+    ids: dict[str, str] = {}
+    made: set[str] = set()
+    turns_kept = []
+    for at, turn in turns:
+        if turn.role == "tool":
+            if turn.result_of not in ids:
+                raise InputError(
+                    f"{at}: result of call '{turn.result_of}', but no such call before it; allowed: "
+                    f"{', '.join(ids) or 'none, as nothing was called'}"
+                )
+            turns_kept.append(replace(turn, result_of=ids[turn.result_of]))
+            continue
+        for call in turn.calls:
+            ids[call.id] = call.id if call.id not in made else f"{call.id}#{len(made)}"
+            made.add(ids[call.id])
+        turns_kept.append(replace(turn, calls=tuple(replace(call, id=ids[call.id]) for call in turn.calls)))
+    if not any(turn.role == "assistant" and turn.text for turn in turns_kept):
+        raise InputError(f"{place}: the assistant says nothing; must have at least one message of its text")
+    return tuple(turns_kept)
+
+
+def listed(place: str, value: object) -> list[Any]:
+    """A list, empty for None; raises `InputError` for anything else."""
+    if value is not None and not isinstance(value, list):
+        raise InputError(f"{place}: is of type {type(value).__name__}; must be a list")
+    return value or []
+
+
+def turns_of(place: str, message: object) -> Iterator[Turn]:
+    """The turns of a message: its results of tools, then what it says and calls."""
+    if not isinstance(message, dict):
+        raise InputError(
+            f"{place}: is of type {type(message).__name__}; must be an object with role and content"
+        )
+    if message.get("type") in (*_CALLS, *_RESULTS) and "role" not in message:
+        content = _Content()
+        _add_part(place, message, content)
+        yield from content.results
+        if content.calls:
+            yield Turn("assistant", "", tuple(content.calls))
+        return
+    role = _role(place, message)
+    content = _content(place, message)
+    if role == "tool" and not content.results:
+        yield _result(place, message, "\n\n".join(content.texts))
+        return
+    yield from content.results
+    for number, call in enumerate(listed(f"{place}.tool_calls", message.get("tool_calls"))):
+        content.calls.append(_call(f"{place}.tool_calls[{number}]", call))
+    if content.calls and role != "assistant":
+        raise InputError(f"{place}: role '{role}' calls a tool; allowed: assistant")
+    text = "\n\n".join(content.texts)
+    if text or content.calls:
+        yield Turn(role, text, tuple(content.calls))
+
+
+def _role(place: str, message: Mapping[str, Any]) -> Role:
+    allowed = ", ".join(ROLES)
+    if message.get("role") is None:
+        raise InputError(f"{place}: has no role; allowed: {allowed}")
+    role = str(message["role"])
+    if role not in _ROLES:
+        one_of("role", role, ROLES, f"{place}.role")
+    return _ROLES[role]
+
+
+def _content(place: str, message: Mapping[str, Any]) -> _Content:
+    content = _Content()
+    key = "parts" if "parts" in message else "content"
+    value = message.get(key)
+    if value is None:
+        value = message.get("refusal") or []
+    if isinstance(value, str):
+        content.texts += [value] if value.strip() else []
+        return content
+    if not isinstance(value, list):
+        raise InputError(f"{place}.{key}: is of type {type(value).__name__}; must be text or a list of parts")
+    for number, part in enumerate(value):
+        _add_part(f"{place}.{key}[{number}]", part, content)
+    return content
+
+
+def _add_part(place: str, part: object, content: _Content) -> None:
+    if isinstance(part, str):
+        content.texts.append(part)
+        return
+    kind = part.get("type") if isinstance(part, dict) else None
+    if not isinstance(part, dict) or kind not in _PARTS:
+        kind_text = f"type '{kind}'" if isinstance(part, dict) else f"a {type(part).__name__}"
+        raise InputError(f"{place}: {kind_text} is unknown; {suggest(str(kind), _PARTS)}")
+    if kind in _TEXTS:
+        text = str(part.get("text") or part.get("content") or part.get("refusal") or "")
+        content.texts += [text] if text.strip() else []
+    elif kind in _MEDIA:
+        content.texts.append(f"[{str(kind).removeprefix('input_').removesuffix('_url')}]")
+    elif kind in _CALLS:
+        content.calls.append(_call(place, part))
+    elif kind in _RESULTS:
+        result = next((part[name] for name in _RESULT_TEXTS if part.get(name) is not None), "")
+        content.results.append(_result(place, part, as_said(place, result)))
+
+
+def as_said(place: str, value: object) -> str:
+    """A value as text: a list of parts as their texts, any other structure as JSON."""
+    if isinstance(value, str):
+        return value
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(p, dict) and p.get("type") in _PARTS for p in value)
+    ):
+        return "\n\n".join(_content(place, {"content": value}).texts)
+    return "" if value is None else json_text(value)
+
+
+def _call(place: str, value: object) -> Call:
+    """A call: OpenAI's, inspect_ai's, Anthropic's or OpenTelemetry's."""
+    if not isinstance(value, dict):
+        raise InputError(f"{place}: is of type {type(value).__name__}; must be a call with id and name")
+    function = value.get("function")
+    inner = function if isinstance(function, dict) else value
+    name = inner.get("name") or (function if isinstance(function, str) else None)
+    if not isinstance(name, str) or not name:
+        raise InputError(f"{place}: a call without a name; must have the name of a tool")
+    identity = value.get("call_id") or value.get("id")
+    if not isinstance(identity, str) or not identity:
+        raise InputError(f"{place}: call of '{name}' has no id; must have a text that its result names")
+    arguments: object = next((inner[key] for key in ("arguments", "input") if inner.get(key) is not None), {})
+    return Call(identity, name, arguments_text(arguments))
+
+
+def arguments_text(value: object) -> str:
+    """Arguments as JSON text in one form of white space, as they are if they are no JSON."""
+    if isinstance(value, str):
+        try:
+            return json_text(json.loads(value)) if value.strip() else "{}"
+        except ValueError:
+            return value
+    return json_text(value)
+
+
+def _result(place: str, message: Mapping[str, Any], text: str) -> Turn:
+    identity = next((message[key] for key in _RESULT_IDS if isinstance(message.get(key), str)), None)
+    if identity is None:
+        raise InputError(
+            f"{place}: a result without call; must have tool_call_id, the id of a call before it"
+        )
+    error = message.get("error")
+    if isinstance(error, dict):
+        error_text = str(error.get("message") or error.get("type") or "")
+        text = text if error_text in text else f"{text}\n{error_text}".strip()
+    failed = bool(error) or message.get("is_error") is True
+    return Turn("tool", text, (), identity, failed)

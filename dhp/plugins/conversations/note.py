@@ -1,0 +1,26 @@
+"""What a judge makes of silent and of loud faults, for the report."""
+
+from dhp.analysis.results import Result, VariantResult
+from dhp.core.records import parse_variant
+
+SILENT = ("turn_deletion", "turn_swap", "answer_repetition", "call_argument", "call_claimed")
+LOUD = ("foreign_answer", "question_unanswered", "result_ignored", "constraint_broken")
+
+
+def notes(result: Result) -> list[str]:
+    """What a judge makes of silent faults and of loud ones, in a line; nothing if there are none of turns."""
+    rows = [row for row in result.variants if row.level == "turn" and row.detection is not None]
+    parts = [
+        words
+        for what, names in (("silent (the last answer stays)", SILENT), ("loud (an answer changes)", LOUD))
+        if (words := _said(what, [row for row in rows if parse_variant(row.variant).perturber in names]))
+    ]
+    return [f"faults of turns: {'; '.join(parts)}"] if parts else []
+
+
+def _said(what: str, rows: list[VariantResult]) -> str:
+    if not rows:
+        return ""
+    mean = sum(row.detection or 0.0 for row in rows) / len(rows)
+    noticed = sum(row.state.is_good for row in rows)
+    return f"{what} detected in {mean:.0%}, {noticed} of {len(rows)} kinds noticed"

@@ -1,0 +1,141 @@
+"""Faults of whole turns and of answers to questions."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from random import Random
+
+from dhp.core.errors import InputError, NotApplicable
+from dhp.core.language import language_name
+from dhp.core.records import Example
+from dhp.core.seeding import drawn
+from dhp.core.specs import ListReader
+from dhp.perturb.api import Edited, asked_edits, perturber
+from dhp.plugins.conversations.choice import LIST, ONE_OR_ALL, StockSentences, chosen, latest, with_texts
+from dhp.plugins.conversations.conversation import CONVERSATION, Judged, from_json
+
+
+@perturber(name="turn_deletion", level="turn", degrees=ONE_OR_ALL)
+def turn_deletion(text: str, rng: Random, *, example: Example, count: int | str) -> Edited:
+    """Delete `count` answers of the assistant other than the last one."""
+    judged = Judged.of(example)
+    gone = chosen(judged.answers[:-1], count, rng, "answers before the last one")
+    turns = [turn for i, turn in enumerate(judged.turns) if i not in gone]
+    return Edited(judged.shown(turns), len(gone), len(gone))
+
+
+@perturber(
+    name="turn_swap", level="turn", degrees={"minor": {"apart": "nearest"}, "major": {"apart": "farthest"}}
+)
+def turn_swap(text: str, rng: Random, *, example: Example, apart: str) -> Edited:
+    """Swap two answers before the last one, or two calls with their results.
+
+    `apart` is "nearest", neighbours of which one pair is drawn, or "farthest", the first and the last of
+    three or more.
+    """
+    judged = Judged.of(example)
+    rows = [judged.answers[:-1], judged.calling]
+    if apart == "farthest":
+        pairs = [(row[0], row[-1]) for row in sorted(rows, key=len)[-1:] if len(row) > 2]
+    elif apart == "nearest":
+        pairs = [pair for row in rows for pair in pairwise(row)]
+    else:
+        raise InputError(f"parameter apart is {apart!r}; allowed: nearest or farthest")
+    pairs = [pair for pair in pairs if _content(judged, pair[0]) != _content(judged, pair[1])]
+    if not pairs:
+        raise NotApplicable(f"no two {apart} turns before the last answer that differ")
+    one, other = pairs[int(rng.random() * len(pairs))]
+    first, second = judged.step(one), judged.step(other)
+    turns = judged.turns
+    between = turns[one + len(first) : other]
+    swapped = (*turns[:one], *second, *between, *first, *turns[other + len(second) :])
+    return Edited(judged.shown(swapped), 2, 2)
+
+
+def _content(judged: Judged, i: int) -> tuple[object, ...]:
+    turn = judged.turns[i]
+    return turn.text, *((call.name, call.arguments) for call in turn.calls)
+
+
+@perturber(name="answer_repetition", level="turn", degrees={"minor": {"k": 1}, "major": {"k": 3}})
+def answer_repetition(text: str, rng: Random, *, example: Example, k: int) -> Edited:
+    """Say one answer of the assistant `k` times more, word for word."""
+    judged = Judged.of(example)
+    (place,) = chosen(judged.answers, 1, rng, "answer")
+    added = asked_edits(k, None, 1)
+    turns = judged.turns
+    repeated = (*turns[: place + 1], *[turns[place]] * added, *turns[place + 1 :])
+    return Edited(judged.shown(repeated), added, added)
+
+
+@perturber(name="foreign_answer", level="turn", degrees=ONE_OR_ALL)
+def foreign_answer(
+    text: str, rng: Random, *, example: Example, others: Sequence[Example], count: int | str
+) -> Edited:
+    """Put the last answer of another conversation in place of each of the last `count` answers."""
+    judged = Judged.of(example)
+    places = latest(judged.answers, count, "answers")
+    own_texts = {turn.text for turn in (*judged.before, *judged.turns)}
+    texts: dict[int, str] = {}
+    for other in drawn_lazily(others, rng):
+        if len(texts) == len(places):
+            break
+        if (foreign := _last_answer(other)) and foreign not in own_texts:
+            texts[places[-1 - len(texts)]] = foreign
+            own_texts.add(foreign)
+    if len(texts) < len(places):
+        raise NotApplicable("too few other conversations with another answer")
+    return with_texts(judged, texts)
+
+
+def drawn_lazily(others: Sequence[Example], rng: Random) -> Iterator[Example]:
+    """Random examples, as many as are asked for and some of them twice: nothing is copied."""
+    for _ in range(_TRIES if others else 0):
+        yield others[int(rng.random() * len(others))]
+
+
+_TRIES = 200
+
+
+def _last_answer(other: Example) -> str:
+    if CONVERSATION not in other.fields:
+        return ""
+    turns = from_json(other.fields[CONVERSATION])
+    return next((turn.text for turn in reversed(turns) if turn.answers), "")
+
+
+@perturber(name="question_unanswered", level="turn", degrees=ONE_OR_ALL)
+def question_unanswered(
+    text: str,
+    rng: Random,
+    *,
+    example: Example,
+    lists: ListReader,
+    language: str | None = None,
+    count: int | str,
+) -> Edited:
+    """Replace the last `count` answers to questions of the user by a reply that says nothing."""
+    judged = Judged.of(example)
+    replies = lists(LIST, StockSentences).evasive.get(language or "en")
+    if replies is None:
+        raise NotApplicable(f"no evasive reply is known in {language_name(language)}")
+    places = latest(_answers_to_questions(judged), count, "answers to questions")
+    order = list(drawn(replies, rng))
+    texts = {place: order[i % len(order)] for i, place in enumerate(reversed(places))}
+    if all(judged.turns[place].text == answer for place, answer in texts.items()):
+        raise NotApplicable("the answer is evasive already")
+    return with_texts(judged, texts)
+
+
+_QUESTION_MARKS = frozenset("?？؟")
+
+
+def _answers_to_questions(judged: Judged) -> list[int]:
+    """Where the answers are that follow a question of the user, with calls between or without."""
+    asked, places = False, []
+    for i, turn in enumerate((*judged.before, *judged.turns), -len(judged.before)):
+        if turn.role == "user":
+            asked = bool(_QUESTION_MARKS & set(turn.text))
+        elif turn.answers and asked:
+            places += [i] if i >= 0 else []
+            asked = False
+    return places
