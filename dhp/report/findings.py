@@ -103,7 +103,7 @@ def control_words(row: VariantResult | None) -> str:
 
 
 def cost(row: VariantResult) -> str:
-    """What a control or attack changes beside damage; empty if there is none to be held against."""
+    """What a control or attack changes, as a share of what damage changes; empty without such damage."""
     if row.share is None or row.beside is None:
         return ""
     return f"{percent(row.share)} of {variant_name(row.beside)}"
@@ -120,7 +120,7 @@ def _statements(results: Sequence[Result], without: Collection[str] = ()) -> lis
     parts = _about_kinds(judged, lambda kind: kind not in without)
     every = [verdict for verdict, _, names in _named_kinds(judged) if names]
     if every and all(verdict in (FAINT, UNDECIDED) for verdict in every):
-        parts.insert(0, Statement(UNDECIDED, "notices no kind of damage for sure"))
+        parts.insert(0, Statement(UNDECIDED, "notices no kind of damage reliably"))
     if any(each.blind for each in judged):
         parts = [*blind, *parts]
     parts += [*_at_mark(judged), *_about_probes(judged)]
@@ -240,8 +240,9 @@ def _about_probes(results: Sequence[Result]) -> list[Statement]:
 
 
 def _figure(row: VariantResult) -> str:
-    beside = f"{price} cost" if (price := cost(row)) else ""
-    return beside if beside and row.state is MOVES_A_LITTLE else percent(row.detection)
+    if row.state is MOVES_A_LITTLE and row.share is not None and row.beside is not None:
+        return f"{percent(row.share)} of the drop by {variant_name(row.beside)}"
+    return percent(row.detection)
 
 
 def _of_doses(result: Result) -> list[Statement]:

@@ -86,11 +86,11 @@ def test_the_worst_control_stands_for_all() -> None:
     ("verdict", "words"),
     [
         ("noticed", "notices typos"),
-        ("faint", "notices no kind of damage for sure; faint on typos"),
+        ("faint", "notices no kind of damage reliably; faint on typos"),
         ("missed", "misses typos"),
         ("preferred", "prefers texts damaged by typos"),
         ("as harmless edits", "notices typos no more than harmless edits"),
-        ("undecided", "notices no kind of damage for sure; typos not proven yet"),
+        ("undecided", "notices no kind of damage reliably; typos not proven yet"),
     ],
 )
 def test_the_sentence_has_a_phrase_for_each_verdict(verdict: str, words: str) -> None:
