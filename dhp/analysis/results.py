@@ -13,6 +13,7 @@ from dhp.analysis.mark_sweep import MarkSweep
 from dhp.analysis.passing import AtMark, PassShare
 from dhp.analysis.percent import whole_percent
 from dhp.content.catalog import variant_name
+from dhp.content.yaml_files import refusals
 from dhp.core.errors import InputError
 from dhp.core.plugins import load_target
 from dhp.core.records import IDENTITY, PROBES
@@ -537,21 +538,16 @@ class Results(Sequence[Result]):
         `place` for another schema version, a field that is missing, unknown or of another type, and a
         signature that lacks a part.
         """
-        from pydantic import ValidationError
-
         objects = content if isinstance(content, list) else [content]
         results = []
         for each in objects:
             if not isinstance(each, dict) or each.get("schema") != SCHEMA:
                 raise InputError(f"{place}: is not a results file of this version; allowed: schema {SCHEMA}")
             fields = {name: value for name, value in each.items() if name != "schema"}
-            try:
+            with refusals(place, Result):
                 result = _adapter().validate_json(json.dumps(fields), strict=True)
+            try:
                 Signature.parse(result.signature)
-            except ValidationError as e:
-                first = e.errors()[0]
-                where = ".".join(map(str, first["loc"]))
-                raise InputError(f"{place}: {where}: {first['msg'].lower()}") from None
             except InputError as e:
                 raise InputError(f"{place}: {e}") from None
             results.append(result)

@@ -1,13 +1,11 @@
 """Content by name: cards, tasks, suites, weights, protocols."""
 
 import functools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from dhp.content.yaml_files import content_folder, describe, load_spec, load_yaml
+from dhp.content.yaml_files import content_folder, load_spec, load_steps, refusals
 from dhp.core.answer_forms import PAIRWISE_FORMS, POINTWISE_FORMS
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text
@@ -328,14 +326,11 @@ def override(protocol: Protocol, /, **changes: object) -> Protocol:
     set_fields = {k: v for k, v in changes.items() if v is not None or k in ("temperature", "top_p")}
     forms = PAIRWISE_FORMS if protocol.pairwise else POINTWISE_FORMS
     if (answer := set_fields.get("answer", protocol.answer)) not in forms:
-        *several, last = map(repr, forms)
-        allowed = f"{', '.join(several)} or {last}"
-        raise InputError(f"protocol '{protocol.protocol}': answer: should be {allowed} (found {answer!r})")
+        known = suggest(str(answer), forms)
+        raise InputError(f"protocol '{protocol.protocol}': answer {answer!r}: unknown; {known}")
     before = protocol.model_dump()
-    try:
+    with refusals(f"protocol '{protocol.protocol}'", Protocol):
         changed = Protocol.model_validate({**protocol.model_dump(exclude_unset=True), **set_fields})
-    except ValidationError as e:
-        raise InputError(f"protocol '{protocol.protocol}': {describe(e, Protocol)}") from None
     changed._origin = protocol.origin
     changed._changed = protocol.changed | {k for k, v in set_fields.items() if v != before.get(k)}
     return changed
@@ -367,25 +362,20 @@ def read_steps(path: Path) -> dict[str, dict[str, list[str]]]:
     Without the level of tasks the steps hold for every task that has the metric. Raises `InputError` for an
     unknown task or metric, or if there is no list of texts.
     """
-    data = load_yaml(path)
-    if not isinstance(data, dict) or not data:
-        raise InputError(f"{path}: must be a mapping of metric: [step, ...], by task or for all tasks")
+    steps = load_steps(path, "metric")
     metrics = {task: read_task(task).metric_names for task in names_of("task")}
-    if all(isinstance(steps, dict) for steps in data.values()):
-        for task in data:
-            one_of("task", task, metrics, str(path))
-        return {task: _steps(f"{path}: {task}", entries, metrics[task]) for task, entries in data.items()}
-    by_metric = _steps(str(path), data, {name for names in metrics.values() for name in names})
-    by_task = {task: {m: by_metric[m] for m in names if m in by_metric} for task, names in metrics.items()}
-    return {task: steps for task, steps in by_task.items() if steps}
+    if (by_metric := steps.get(None)) is not None:
+        _check_metrics(str(path), by_metric, {name for names in metrics.values() for name in names})
+        by_task = {
+            task: {m: by_metric[m] for m in names if m in by_metric} for task, names in metrics.items()
+        }
+        return {task: entries for task, entries in by_task.items() if entries}
+    for task, entries in steps.items():
+        one_of("task", task, metrics, str(path))
+        _check_metrics(f"{path}: {task}", entries, metrics[str(task)])
+    return {str(task): entries for task, entries in steps.items()}
 
 
-def _steps(place: str, data: dict[object, object], metrics: Collection[str]) -> dict[str, list[str]]:
-    steps: dict[str, list[str]] = {}
-    for name, entry in data.items():
+def _check_metrics(place: str, named: Iterable[str], metrics: Collection[str]) -> None:
+    for name in named:
         one_of("metric", name, metrics, place)
-        listed = entry if isinstance(entry, list) else []
-        if not listed or not all(isinstance(step, str) and step.strip() for step in listed):
-            raise InputError(f"{place}: {name}: must be a list of steps, each a text")
-        steps[str(name)] = listed
-    return steps

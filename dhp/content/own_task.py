@@ -3,9 +3,7 @@
 import functools
 from collections.abc import Sequence
 
-from pydantic import ValidationError
-
-from dhp.content.yaml_files import describe
+from dhp.content.yaml_files import refusals
 from dhp.core.errors import InputError
 from dhp.core.options import near_keywords, scale_ends
 from dhp.core.specs import (
@@ -57,10 +55,8 @@ def own_metric(
         "question": f"How good is the text in {spoken}?",
         "antonym": f"no {spoken}",
     }
-    try:
+    with refusals(f"`metrics` {name}", Metric):
         return Metric.model_validate(texts)
-    except ValidationError as e:
-        raise InputError(f"`metrics` {name}: {describe(e, Metric)}") from None
 
 
 def own_task(metrics: Sequence[Metric]) -> Task:

@@ -2,16 +2,19 @@
 
 import functools
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
+from dhp.core.checks import shown
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import read_text, reason
-from dhp.core.specs import S, Spec
+from dhp.core.options import Option
+from dhp.core.specs import NAME, S, Spec
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -99,32 +102,104 @@ def _spec_of(path: Path, text: str, spec: type[Spec]) -> Spec:
     data = _parsed(path, text)
     if not isinstance(data, dict):
         raise InputError(f"{path}: must be a mapping with keys {', '.join(spec.model_fields)}")
-    try:
+    with refusals(str(path), spec):
         read = spec.model_validate(data)
-    except ValidationError as e:
-        raise InputError(f"{path}: {describe(e, spec)}") from None
     read._origin = str(path)
     return read
 
 
-def describe(error: ValidationError, spec: type[BaseModel]) -> str:
+def load_steps(path: Path, of: str) -> dict[str | None, dict[str, list[str]]]:
+    """Task -> name -> steps, from a YAML file of `task: {name: [step, ...]}`; `of` is a word for such a name.
+
+    A file without the level of tasks is for all tasks, which None stands for.
+    """
+    data = load_yaml(path)
+    if not isinstance(data, dict) or not data:
+        raise InputError(f"{path}: must be a mapping of {of}: [step, ...], by task or for all tasks")
+    by_task = all(isinstance(entries, dict) for entries in data.values())
+    steps: dict[str | None, dict[str, Any]] = {None: data}
+    if by_task:
+        steps = {str(task): entries for task, entries in data.items()}
+    for task, entries in steps.items():
+        for name, listed in entries.items():
+            if not isinstance(listed, list) or not listed or not all(map(_is_step, listed)):
+                place = f"{path}: {task}: {name}" if task else f"{path}: {name}"
+                raise InputError(f"{place}: must be a list of steps, each a text")
+    return steps
+
+
+def _is_step(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+@contextmanager
+def refusals(place: str, spec: type[Any]) -> Iterator[None]:
+    """Within it a record of type `spec` is made; its first fault is an `InputError` in one line."""
+    try:
+        yield
+    except ValidationError as e:
+        raise InputError(f"{place}: {_first_fault(e, spec)}" if place else _first_fault(e, spec)) from None
+
+
+def _first_fault(error: ValidationError, spec: type[Any]) -> str:
     # An unknown key is usually a typing error for a missing one, so it is the better thing to name first.
     first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
     *parents, last = first["loc"] or ("",)
     place = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
+    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         return f"{place}: unknown key; {suggest(str(last), _fields_at(spec, parents))}"
     if first["type"] == "missing":
         return f"{place}: missing"
-    if first["type"] == "string_pattern_mismatch":
-        return f"{place}: '{first['input']}' is not a name; must be of lower-case letters, digits and '_'"
-    message = first["msg"].removeprefix("Value error, ").replace("Input should", "should")
-    value = first["input"]
-    shown = f" (found {value!r})" if isinstance(value, str | int | float | bool | None) else ""
-    return f"{place}: {message}{shown}" if place else message
+    fault = _declared_fault(first["type"], first["input"], first.get("ctx", {}))
+    if fault is None:
+        message = first["msg"].removeprefix("Value error, ")
+        return f"{place}: {message}" if place else message
+    return f"{place} {shown(first['input'])}: {fault}".strip()
 
 
-def _fields_at(spec: type[BaseModel], parents: list[int | str]) -> list[str]:
+_TYPES: Mapping[str, str] = {
+    "string_type": "a text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "dataclass_type": "a mapping",
+}
+"""Kind of a pydantic error -> what the value must be."""
+
+
+def _declared_fault(kind: str, value: Any, limits: Mapping[str, Any]) -> str | None:
+    """What is wrong by the declaration of a field, as settings say it; None for a fault of another kind."""
+    if kind in _TYPES:
+        return f"is of type {type(value).__name__}; must be {_TYPES[kind]}"
+    if kind == "literal_error":
+        words = re.findall("'([^']*)'", limits["expected"])
+        return f"unknown; {suggest(str(value), words)}"
+    if kind == "string_pattern_mismatch":
+        if limits["pattern"] != NAME:
+            return f"must have the form {limits['pattern']}"
+        return "is not a name; must be of lower-case letters, digits and '_'"
+    if kind == "finite_number" or limits.keys() & {"ge", "le", "gt"}:
+        return Option(help="", **limits).fault(value)
+    if limits.get("min_length") == 1:
+        return "must not be empty"
+    if "min_length" in limits:
+        return f"must have {limits['min_length']} {_counted(value)} or more"
+    if "max_length" in limits:
+        return f"must have at most {limits['max_length']} {_counted(value)}"
+    return None
+
+
+def _counted(value: object) -> str:
+    """What the length of a value counts."""
+    return "characters" if isinstance(value, str) else "entries"
+
+
+def _fields_at(spec: type[Any], parents: list[int | str]) -> list[str]:
     """The allowed keys of the model that the path `parents` leads to."""
     model: Any = spec
     for part in parents:
@@ -132,7 +207,7 @@ def _fields_at(spec: type[BaseModel], parents: list[int | str]) -> list[str]:
             inner = _innermost(model.model_fields[part].annotation)
             if hasattr(inner, "model_fields"):  # else the key is only called like a field
                 model = inner
-    return list(model.model_fields)
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _innermost(annotation: Any) -> Any:

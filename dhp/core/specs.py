@@ -2,16 +2,19 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
+from dhp.core.checks import Rule, exclusive, together
 from dhp.core.language import language_name
 from dhp.core.records import ORIGINAL, Level, Probe, Variant
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+NAME = r"^[a-z][a-z0-9_]*$"
+Name = Annotated[str, Field(pattern=NAME)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Share = Annotated[Number, Field(ge=0, le=1)]
 Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 """The languages that judges are asked in."""
@@ -21,12 +24,25 @@ class Spec(BaseModel):
     """Base of all content: unknown keys and wrong types are errors, nothing changes after reading."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    rules: ClassVar[Sequence[Rule]] = ()
+    """Which keys go together."""
     _origin: str = PrivateAttr("")
 
     @property
     def origin(self) -> str:
         """The file it was read from, for error messages; empty if none."""
         return self._origin
+
+    def states(self, key: str) -> bool:
+        """Whether a key was written, and not as null."""
+        return key in self.model_fields_set and getattr(self, key) is not None
+
+    @model_validator(mode="after")
+    def _keeps_rules(self) -> Self:
+        for rule in self.rules:
+            if fault := rule(self):
+                raise ValueError(fault.replace("`", ""))
+        return self
 
 
 class Scale(Spec):
@@ -332,6 +348,8 @@ class Card(Spec):
 class PerturberUse(Spec):
     """One perturber of a suite with its parameters: either `degrees`, or `params` of its only degree."""
 
+    rules = (exclusive("degrees", "params"),)
+
     level: Literal[Level, Probe]
     """Level of the changes; for probes `control` or `attack`."""
     method: Literal["rule", "llm"]
@@ -350,8 +368,6 @@ class PerturberUse(Spec):
         if unknown := [degree for degree in self.own_choice if degree not in (self.degrees or {})]:
             allowed = ", ".join(self.degrees or {}) or "none"
             raise ValueError(f"own_choice: '{unknown[0]}' is not a degree; allowed: {allowed}")
-        if self.degrees is not None and self.params is not None:
-            raise ValueError("give degrees or params, not both")
         if self.stand_ins and self.method != "llm":
             raise ValueError("stand_ins: are for method llm")
         return self
@@ -438,6 +454,8 @@ class Probes(Spec):
 class Agreement(Spec):
     """How far the experts of a survey agree: Fleiss' kappa, 1 for all the same, 0 for no more than chance."""
 
+    rules = (together("low", "high"),)
+
     kappa: Annotated[Number, Field(ge=-1, le=1)]
     low: Number | None = None
     """Lower end of the 95 % interval over experts; None if it cannot be estimated."""
@@ -445,8 +463,6 @@ class Agreement(Spec):
 
     @model_validator(mode="after")
     def _ordered(self) -> "Agreement":
-        if (self.low is None) != (self.high is None):
-            raise ValueError("give both low and high, or neither")
         if self.low is not None and self.high is not None and not self.low <= self.kappa <= self.high:
             raise ValueError(f"kappa {self.kappa:g} must lie between {self.low:g} and {self.high:g}")
         return self
@@ -467,7 +483,7 @@ class Weights(Spec):
     """Roles of the experts, in their own words, as far as they stated them."""
     otherwise: Literal["uniform"] | None = None
     """Weights of perturbers without a row; without this key such a perturber is an error."""
-    tasks: dict[Name, dict[Name, dict[Name, Number]]] = Field(default_factory=dict)
+    tasks: dict[Name, dict[Name, dict[Name, Share]]] = Field(default_factory=dict)
     """task -> perturber -> metric -> weight; each row sums to 1."""
     votes: dict[Name, dict[Name, dict[Name, Annotated[int, Field(ge=0)]]]] = Field(
         default_factory=dict, exclude_if=is_absent
@@ -492,8 +508,6 @@ class Weights(Spec):
     def _rows_sum_to_one(self) -> "Weights":
         for task, rows in self.tasks.items():
             for perturber, row in rows.items():
-                if any(not 0 <= w <= 1 for w in row.values()):
-                    raise ValueError(f"tasks.{task}.{perturber}: weights must lie in [0, 1]")
                 if abs(sum(row.values()) - 1) > 1e-6:
                     raise ValueError(
                         f"tasks.{task}.{perturber}: weights must sum to 1, not {sum(row.values()):g}"

@@ -10,10 +10,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 from urllib.parse import quote
 
-from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from dhp._version import __version__
+from dhp.content.yaml_files import refusals
 from dhp.core.errors import InputError, suggest, unique
 from dhp.core.files import json_line, parse_json, read_lines, read_text, replacing, unwritable
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Audit, Example, PerturbedText, Variant
@@ -224,13 +225,8 @@ def read_form(path: Path, spec: type[S], schema: str) -> tuple[S, dict[str, obje
 
 def parsed(text: str, spec: type[S], place: str) -> S:
     """A JSON object as `spec` describes it; else `InputError` with the first fault."""
-    try:
+    with refusals(place, spec):
         return spec.model_validate_json(text)
-    except ValidationError as e:
-        first = e.errors()[0]
-        message = " ".join(first["msg"].removeprefix("Value error, ").split())
-        where = [place, ".".join(map(str, first["loc"])), message.replace("Input should", "should")]
-        raise InputError(": ".join(filter(None, where))) from None
 
 
 def file_names(names: Iterable[str], taken: Sequence[str] = ()) -> list[str]:

@@ -121,10 +121,10 @@ def test_a_shipped_file_must_be_called_as_what_it_holds(
         ("answer: rate-explain\nextraction: prob-or-parse", "allowed: answer score-only, stars, letters"),
         ("extraction: prob", "allowed: samples 1, not 5"),
         ("steps: writen", "steps 'writen': unknown; allowed: none, written, auto or a .yaml file"),
-        ("temperature: -1", "temperature: should be greater than or equal to 0"),
-        ("top_p: 0", "top_p: should be greater than 0"),
-        ("max_tokens: 0", "max_tokens: should be greater than or equal to 1"),
-        ("answer: letter", "answer: should be 'score-only', 'free-text'"),
+        ("temperature: -1", "temperature -1: must be 0 or more"),
+        ("top_p: 0", "top_p 0: must be more than 0"),
+        ("max_tokens: 0", "max_tokens 0: must be 1 or more"),
+        ("answer: letter", "answer 'letter': unknown; did you mean 'letters'?"),
         ("sample: 3", "sample: unknown key; did you mean 'samples'"),
         ("parts: {answr: x}", "parts.answr"),
         ("parts: {answer: '{{metrc}}'}", r"parts.answer: unknown slot '{{metrc}}'; did you mean 'metric'"),
@@ -169,13 +169,13 @@ def test_override_changes_what_is_given() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"samples": 0}, "samples: should be greater than or equal to 1 .found 0"),
-        ({"samples": "3"}, "samples: should be a valid integer"),
-        ({"temperature": float("nan")}, "temperature: "),
+        ({"samples": 0}, "samples 0: must be 1 or more"),
+        ({"samples": "3"}, "samples '3': is of type str; must be a whole number"),
+        ({"temperature": float("nan")}, "temperature nan: must be a finite number"),
         ({"answer": "da"}, "answer 'da' has a scale of its own"),
         ({"extraction": "prob"}, "allowed: samples 1, not 5"),
         ({"sampels": 2}, "sampels: unknown key; did you mean 'samples'"),
-        ({"language": "de"}, "language: should be 'en' or 'zh'"),
+        ({"language": "de"}, "language 'de': unknown; allowed: en, zh"),
     ],
 )
 def test_override_checks_the_whole(changes: dict[str, object], message: str) -> None:
@@ -224,7 +224,7 @@ def test_a_faulty_persona_file_is_named(tmp_path: Path) -> None:
         ("  {{steps}}", "  {{step}}", "steps: unknown slot '{{step}}'; did you mean 'steps'"),
         ("{{output}}", "", "sample: lacks the slot '{{output}}'"),
         ("You were hired", "{{you}} were hired", "personas.annotator: unknown slot '{{you}}'"),
-        ("language: en", "language: de", "language: should be 'en' or 'zh'"),
+        ("language: en", "language: de", "language 'de': unknown; allowed: en, zh"),
     ],
 )
 def test_faulty_wording_is_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from dhp.content.yaml_files import load_yaml
+from dhp.content.yaml_files import load_steps
 from dhp.core.errors import InputError, one_of
 
 
@@ -41,15 +40,4 @@ def read_steps(path: Path) -> StepsFile:
 
     Raises `InputError` if anything else stands there.
     """
-    data = load_yaml(path)
-    if not isinstance(data, dict) or not data:
-        raise InputError(f"{path}: must be a mapping of variant: [step, ...], by task or for all tasks")
-    by_task: dict[str | None, dict[Any, Any]] = {None: data}
-    if all(isinstance(steps, dict) for steps in data.values()):
-        by_task = {str(task): steps for task, steps in data.items()}
-    for steps in by_task.values():
-        for variant, listed in steps.items():
-            texts = listed if isinstance(listed, list) else []
-            if not texts or not all(isinstance(step, str) and step.strip() for step in texts):
-                raise InputError(f"{path}: {variant}: must be a list of steps, each a text")
-    return StepsFile(path, by_task)
+    return StepsFile(path, load_steps(path, "variant"))

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from dhp.content.catalog import DATASETS, descriptions, misspelt_task, read_card, read_suite, read_task
-from dhp.content.yaml_files import describe
+from dhp.content.yaml_files import refusals
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import read_text, write_lines
 from dhp.core.records import Example
@@ -208,10 +208,8 @@ class Answers(Spec):
 
 def read_answers(path: Path) -> Answers:
     """The answers in a file; a fault raises `InputError`: file, place, what is wrong, what is allowed."""
-    try:
+    with refusals(str(path), Answers):
         read = Answers.model_validate_json(read_text(path))
-    except ValidationError as e:
-        raise InputError(f"{path}: {describe(e, Answers)}") from None
     read._origin = str(path)
     perturbers: Collection[str] = read.answers
     metrics = tuple(read.metrics)
@@ -258,7 +256,7 @@ def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
     if silent := [issue for issue, row in votes.items() if not any(row.values())]:
         raise InputError(f"answers: nobody voted on '{silent[0]}'; must have at least one vote on each")
     agreed = agreement([s.answers for s in sheets], issues, first.metrics)
-    try:
+    with refusals("", Weights):
         return Weights(
             weights=name,
             version=1,
@@ -269,8 +267,6 @@ def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
             votes={first.task: votes},
             agreement={} if agreed is None else {first.task: agreed},
         )
-    except ValidationError as e:
-        raise InputError(describe(e, Weights)) from None
 
 
 def _check_once(sheets: Sequence[Answers]) -> None:

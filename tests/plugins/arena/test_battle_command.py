@@ -124,7 +124,7 @@ FAULTS = [
     (("question.jsonl",), "id '1' has another question than in old.jsonl"),
     (("new.jsonl", "--metric", "clarty"), "--metric: unknown metric 'clarty'; did you mean 'clarity'?"),
     (("new.jsonl", "--protocol", "swop"), "unknown pairwise protocol 'swop'; did you mean 'swap'?"),
-    (("new.jsonl", "--answer", "letter"), "protocol 'battle': answer:"),
+    (("new.jsonl", "--answer", "letter"), "protocol 'battle': answer 'letter': unknown"),
     (("new.jsonl", "--battle-prompts", "slot.json"), "unknown slot '{anser_1}'; did you mean 'answer_1'?"),
     (("new.jsonl", "--battle-prompts", "lack.json"), "lacks the slot '{answer_2}'"),
     (("new.jsonl", "--out", "other"), "--out other: holds other files and no battle"),

@@ -187,10 +187,16 @@ def test_texts_that_equal_their_original_are_not_asked_for(dhp: Run, tmp_path: P
     [
         ({"set": "0" * 64}, "is a review of another set, 000000000000; allowed: of set"),
         ({"schema": "dhp.votes/1"}, "schema is 'dhp.votes/1'; allowed: dhp.review/1"),
-        ({"reviewer": "x" * 81}, "reviewer: String should have at most 80 characters"),
-        ({"extra": 1}, "extra: Extra inputs are not permitted"),
-        ({"reviews": [said("typos", 0, decision="maybe")]}, "should be 'accept', 'reject' or 'edit'"),
-        ({"reviews": [said("typos", 0, "worst")]}, "should be 'degraded', 'original' or 'same'"),
+        ({"reviewer": "x" * 81}, ": must have at most 80 characters"),
+        ({"extra": 1}, "extra: unknown key; allowed: date, id, reviewer, reviews, schema, set"),
+        (
+            {"reviews": [said("typos", 0, decision="maybe")]},
+            "decision 'maybe': unknown; allowed: accept, edit, reject",
+        ),
+        (
+            {"reviews": [said("typos", 0, "worst")]},
+            "worse 'worst': unknown; allowed: degraded, original, same",
+        ),
         ({"reviews": [said("typos", 99)]}, "reviews.0: the set has no pair of 'own', 'typos', 'e99'"),
         ({"reviews": [said("typos", 0)] * 2}, "reviews.1: a second review of the same text"),
         ({"reviews": [said("typos", 0, decision="edit")]}, "decision 'edit' does not go with the text"),

@@ -150,7 +150,7 @@ def test_the_weights_that_ship(dhp: Run) -> None:
             "weights aggregate a.json --out w.json",
             "--out w.json: unknown kind of file '.json'; allowed: .yaml",
         ),
-        ("weights aggregate a.json --out My-votes.yaml", "'My-votes' is not a name; must be of lower-case"),
+        ("weights aggregate a.json --out My-votes.yaml", "'My-votes': is not a name; must be of lower-case"),
         ("weights aggregate --out w.yaml", "Missing argument"),
         ("show desing", "'desing': unknown name; did you mean 'design'"),
         ("show design --chart .", "is not a regular file"),
