@@ -8,6 +8,7 @@ from typing import Any, get_args
 import click
 from click.core import ParameterSource
 
+from dhp.core.checks import words_of
 from dhp.core.errors import InputError
 from dhp.core.options import Option, option_of
 from dhp.core.plugins import load_target, offered
@@ -162,7 +163,7 @@ def _decorator(path: str, field: "Field[Any]", heading: str) -> Callable[[AnyCom
         known=known,
         heading=heading,
         help=known.help,
-        metavar=known.metavar or None,
+        metavar=known.metavar or "|".join(words_of(field.type)) or None,
         multiple=known.repeatable,
         is_flag=kind is bool or None,
         type=None if kind is bool else str if known.read else kind,

@@ -36,7 +36,7 @@ def own_metric(
         For an empty name, ends that are equal, fewer than two labels, or both scale and labels.
     """
     if labels and scale is not None:
-        raise InputError("`labels`: contradict `scale`; give one of them")
+        raise InputError("`labels`: cannot be used with `scale`; leave one of them out")
     ends: str | tuple[float, float] = (1.0, len(labels)) if labels else "1..5"
     first, last = scale_ends(ends if scale is None else scale, "`scale`")
     words = [label.strip() for label in labels]

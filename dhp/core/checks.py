@@ -117,7 +117,9 @@ def is_stated(record: Any, name: str) -> bool:
     (field,) = (field for field in fields(record) if field.name == name)
     default = field.default_factory() if callable(field.default_factory) else field.default
     value = getattr(record, name)
-    return bool(value if default is MISSING else value != default)
+    if default is MISSING:
+        return bool(value)
+    return value is not None if default is None else bool(value != default)
 
 
 def _spelt(record: Any, name: str) -> str:
@@ -130,22 +132,23 @@ def _spelt(record: Any, name: str) -> str:
     return f"`{name}=False`" if value is False else f"`{name}`"
 
 
-def check_value(name: str, value: object, kind: object, known: Option | None = None) -> None:
-    """Raise `InputError` for a value that is not of a type such as `int | None`, or out of an option's range.
+def check_value(name: str, value: Any, kind: object, known: Option | None = None) -> Any:
+    """The value; raises `InputError` unless it is of a type such as `int | None` and in an option's range.
 
     `name` is how messages call it. A type in quotes, and one that this module does not know, allows anything:
     such a value is checked where it is read.
     """
     if wrong := _type_fault(value, kind):
-        value, fault = wrong
-        raise InputError(f"`{name}` {shown(value)}: {fault}")
+        part, fault = wrong
+        raise InputError(f"`{name}` {shown(part)}: {fault}")
     if known is not None and _is_number(value) and (range_fault := known.fault(value)):
         raise InputError(f"`{name}` {value:g}: {range_fault}")
+    return value
 
 
-def check_number(name: str, value: object, kind: type[int] | type[float] = float, **limits: Any) -> None:
-    """Raise `InputError` unless it is a number, or a whole one, within limits as those of `Option`."""
-    check_value(name, value, kind, Option(help="", **limits))
+def check_number(name: str, value: object, kind: type[int] | type[float] = float, **limits: Any) -> Any:
+    """The value; raises `InputError` unless it is a number, or a whole one, within limits as of `Option`."""
+    return check_value(name, value, kind, Option(help="", **limits))
 
 
 def is_whole(value: object) -> bool:
@@ -226,6 +229,14 @@ def _items_fault(value: object, origin: type, kinds: Sequence[Any]) -> Fault | N
     if origin is tuple and kinds[-1] is not Ellipsis:
         return _first_fault(zip(value, kinds, strict=True)) if len(value) == len(kinds) else (value, "")
     return _first_fault((each, kinds[0]) for each in value)
+
+
+def words_of(kind: object) -> tuple[str, ...]:
+    """The words that a type allows, if it allows none but these: of `Literal["fast", "sdk"] | None` both."""
+    alternatives = [each for each in _alternatives(kind) if each is not NoneType]
+    if not all(get_origin(each) is Literal for each in alternatives):
+        return ()
+    return tuple(str(word) for each in alternatives for word in get_args(each))
 
 
 def _first_fault(items: Iterable[tuple[object, Any]]) -> Fault | None:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol
 
+from dhp.core.checks import check_number, check_value
 from dhp.core.errors import InputError, one_of
 from dhp.core.language import NAMES, SEGMENTED, WITHOUT_SPACES, language_name
-from dhp.core.options import near_keywords
+from dhp.core.options import Option, near_keywords
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Variant
 
 
@@ -68,12 +69,10 @@ def asked_edits(k: object, share: object, total: int) -> int:
     if (k is None) == (share is None):
         raise InputError(f"parameters k ({k!r}) and share ({share!r}): allowed: exactly one of them")
     if share is None:
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise InputError(f"parameter k is {k!r}; allowed: a whole number of at least 1")
-        return k
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
-        raise InputError(f"parameter share is {share!r}; allowed: a number above 0, at most 1")
-    return max(1, round(share * total))
+        edits: int = check_number("k", k, int, ge=1)
+        return edits
+    part: float = check_number("share", share, gt=0, le=1)
+    return max(1, round(part * total))
 
 
 TOO_MUCH = "the edit would remove more than half of the text"
@@ -86,11 +85,8 @@ def length(text: str) -> int:
 
 def count_or_all(count: object) -> int | str:
     """`count`; raises `InputError` unless it is a whole number of at least 1, or "all"."""
-    if count == "all":
-        return "all"
-    if isinstance(count, int) and not isinstance(count, bool) and count >= 1:
-        return count
-    raise InputError(f"parameter count is {count!r}; allowed: a whole number of at least 1, or all")
+    known: int | str = check_value("count", count, int | Literal["all"], Option(help="", ge=1))
+    return known
 
 
 def asked_count(variant: Variant) -> int | str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from random import Random
 
+from dhp.core.checks import check_number
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.language import language_name, sentence_spans
 from dhp.perturb.api import IN_ANOTHER, Edited, perturber
@@ -39,8 +40,7 @@ def padding(
 
     No sentence comes twice. Those of a smaller `count`, and their positions, are among those of a larger one.
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise InputError(f"parameter count is {count!r}; allowed: a whole number of at least 1")
+    check_number("count", count, int, ge=1)
     left = list(_in(language, texts))
     spans = sentence_spans(text, language)
     # No position within a "sentence" that ended at "No." or "p.", nor where a space is missing.

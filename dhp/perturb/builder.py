@@ -113,19 +113,6 @@ def _task_of(datasets: Mapping[str, PerturbedDataset] | None) -> str | None:
     return tasks.pop() if is_single and tasks != {OWN_TASK} else None
 
 
-def check_choice(choice: Choice, perturbers: Sequence[Perturber]) -> None:
-    """Raise `InputError` for options that contradict each other."""
-    perturbed, model, doses = choice.perturbed, choice.perturb_model, choice.doses
-    others = {"suite": choice.suite, "perturbers": perturbers, "perturb_model": model, "doses": doses}
-    named = f"`perturbed` {perturbed}" if isinstance(perturbed, str | Path) else "`perturbed`"
-    for name, value in others.items():
-        if perturbed is not None and value:
-            raise InputError(f"`{name}`: cannot be used with {named}, which brings its texts")
-    if doses and (model or perturbers):
-        name = "perturb_model" if model else "perturbers"
-        raise InputError(f"`{name}`: cannot be used with `doses`, which are for the suite's rules")
-
-
 def _released(dataset: Sequence[object], name: str, choice: Choice, seed: int) -> list[Dataset]:
     """The datasets of a released set, each with its own examples and texts."""
     wanted, fields, n = dataset or ["all"], choice.fields or {}, choice.n
@@ -487,7 +474,6 @@ def build_texts(
     Errors as of `perturb_datasets`.
     """
     perturbers = choice.own_perturbers
-    check_choice(choice, perturbers)
     datasets, perturbation_set = found_datasets(dataset, choice, seed)
     model = None
     if asked := choice.perturb_model:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from dhp.core.checks import checked
+from dhp.core.checks import checked, exclusive
 from dhp.core.errors import one_of, suggest
 from dhp.core.options import option, pairs_like
 
@@ -118,7 +118,11 @@ def _doses(entries: Sequence[str]) -> "Doses":
     return named.get("", named)
 
 
-@checked()
+@checked(
+    *(exclusive(name, "perturbed") for name in ("suite", "perturbers", "perturb_model", "doses")),
+    exclusive("perturb_model", "doses"),
+    exclusive("perturbers", "doses"),
+)
 @dataclass(frozen=True, kw_only=True)
 class Choice:
     """Which texts, and how they are degraded."""

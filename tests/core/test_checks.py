@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from dhp.core.checks import check_number, check_value, checked, exclusive, requires, together
+from dhp.core.checks import check_number, check_value, checked, exclusive, requires, together, words_of
 from dhp.core.errors import InputError
 from dhp.core.options import option
 
@@ -230,3 +230,8 @@ def test_the_near_word_is_named(word: str, cut: int, more: bool) -> None:
     message = refusal("statistics", typed, STATISTICS)
     near = f"did you mean '{word}'? allowed: default, paper, sign-flip"
     assert message == f"`statistics` '{typed}': unknown; {near}"
+
+
+def test_the_words_of_a_type_are_those_that_it_allows() -> None:
+    assert words_of(Transport | None) == ("fast", "sdk")
+    assert words_of(Transport | str) == words_of(int | None) == words_of("Transport") == ()

@@ -97,7 +97,7 @@ def test_a_variant_makes_the_first_of_the_edits() -> None:
     assert made(2) == (TEXT.replace("Ann ", "Bea ").replace("12", "7"), 2, 2)
     assert made("all") == made(3)
     assert made(5) == (made(3)[0], 5, 3)
-    with pytest.raises(InputError, match=r"perturber 'names.some': parameter count is 0"):
+    with pytest.raises(InputError, match=r"perturber 'names.some': `count` 0: must be 1 or more"):
         made(0)
 
 

@@ -163,7 +163,7 @@ def test_steps_by_the_model_are_asked_once_a_variant() -> None:
 
 
 def test_a_bad_count_is_one_line() -> None:
-    with pytest.raises(InputError, match=r"perturber 'x.minor': parameter count is 0; allowed"):
+    with pytest.raises(InputError, match=r"perturber 'x.minor': `count` 0: must be 1 or more"):
         by_model(Says(moved)).perturb(
             EXAMPLES,
             Variant("x.minor", "fictional_named_entities", "word", "llm", "minor", {"count": 0}),

@@ -123,5 +123,5 @@ def test_attacks_need_texts(perturber: Perturber, texts: object) -> None:
 
 @pytest.mark.parametrize("count", [0, True, "all", 1.5])
 def test_padding_needs_a_count(count: object) -> None:
-    with pytest.raises(InputError, match="parameter count is"):
+    with pytest.raises(InputError, match=r"`count` .*: (is of type .*; )?must be "):
         apply(padding, STORY, count=count, texts={"en": ["So be it."]})

@@ -5,9 +5,10 @@ import functools
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
 
+from dhp.core.checks import check_number, checked
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.records import ORIGINAL, PROBES, Candidate, Rating, parse_variant
 from dhp.core.seeding import stream
@@ -20,7 +21,8 @@ _BEST, _WORST = 4.5, 2.5
 """Quality of undamaged texts, in points: none so good or bad that a style clips it."""
 _DAMAGE = {"minor": 1.0, "major": 2.0}
 
-STYLES: Mapping[str, tuple[float, float]] = {
+Style = Literal["plain", "lenient", "harsh", "compressed"]
+STYLES: Mapping[Style, tuple[float, float]] = {
     "plain": (1.0, 0.0),
     "lenient": (1.0, 0.5),
     "harsh": (1.0, -1.0),
@@ -29,6 +31,16 @@ STYLES: Mapping[str, tuple[float, float]] = {
 """Style -> (slope around the middle of the scale, points added)."""
 
 
+def _in_range(dials: "Dials") -> None:
+    for name, value in [("sensitivity", dials.sensitivity), *dials.sensitivities.items()]:
+        check_number(name, value)
+    for name in ("noise", "step", "latency"):
+        check_number(name, getattr(dials, name), ge=0)
+    check_number("unparsable", dials.unparsable, ge=0, le=1)
+    check_number("samples", dials.samples, int, ge=1)
+
+
+@checked(_in_range)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dials:
     """How a mock judge rates. A point is a quarter of the metric's scale: 1 on a scale from 1 to 5."""
@@ -38,7 +50,7 @@ class Dials:
     costs as much as minor damage, one of 50 as major, and in between it goes by the logarithm."""
     sensitivities: Mapping[str, float] = field(default_factory=dict)
     """Perturber, or variant, -> its own sensitivity; that of controls and attacks is 0 unless it is set."""
-    style: str = "plain"
+    style: Style = "plain"
     """Mapping from quality to score, one of `STYLES`."""
     noise: float = 0.0
     """Standard deviation of each single rating, in points."""
@@ -51,22 +63,6 @@ class Dials:
     samples: int = 1
     """Ratings of one text on one metric."""
 
-    def __post_init__(self) -> None:
-        one_of("style", self.style, STYLES)
-        numbers = {name: getattr(self, name) for name in _NUMBERS} | dict(self.sensitivities)
-        for name, value in numbers.items():
-            if not math.isfinite(value):
-                raise InputError(f"{name}={value} is not a finite number")
-        for name in ("noise", "step", "latency"):
-            if numbers[name] < 0:
-                raise InputError(f"{name}={numbers[name]:g} is negative; allowed: 0 or more")
-        if not 0 <= self.unparsable <= 1:
-            raise InputError(f"unparsable={self.unparsable:g} is not a share; allowed: 0 to 1")
-        if self.samples < 1:
-            raise InputError(f"samples={self.samples} is too few; allowed: 1 or more")
-
-
-_NUMBERS = ("sensitivity", "noise", "step", "unparsable", "latency", "samples")
 
 KINDS: Mapping[str, Dials] = {
     "ideal": Dials(),
@@ -166,7 +162,7 @@ def mock_judge(name: str, seed: int = 0) -> MockJudge:
     dials = KINDS[kind]
     changes: dict[str, Any] = {}
     weights: dict[str, float] = {}
-    names = ("style", *_NUMBERS)
+    names = [each.name for each in fields(Dials) if each.name != "sensitivities"]
     try:
         for key, value in settings.items():
             if key == "style":

@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from itertools import islice
 from random import Random
+from typing import Literal
 
-from dhp.core.errors import InputError, NotApplicable
+from dhp.core.checks import check_value
+from dhp.core.errors import NotApplicable
 from dhp.core.language import sentence_spans
 from dhp.core.markdown import mark_length
+from dhp.core.options import Option
 from dhp.core.records import Example
 from dhp.core.seeding import drawn, drawn_at_once
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
@@ -23,10 +26,8 @@ def reordering(
     share: float | None = None,
 ) -> Edited:
     """Shuffle `count` sentences (or "all", or a `share` of them) so that none of them stays where it was."""
-    if share is None and count != "all" and not (isinstance(count, int) and count >= 2):
-        raise InputError(
-            f"perturber 'reordering': count must be 'all' or an integer of at least 2, not {count!r}"
-        )
+    if share is None:
+        check_value("count", count, int | Literal["all"], Option(help="", ge=2))
     spans = sentence_spans(text, language)
     parts = [text[start:end] for start, end in spans]
     if len(set(parts)) < 2:

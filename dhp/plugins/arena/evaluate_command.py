@@ -27,7 +27,6 @@ from dhp.llm.settings import ModelSettings
 from dhp.plugins.arena.battle import Battle, battle_parts, write_battle
 from dhp.plugins.arena.battle_command import BATTLE_PROMPTS
 from dhp.plugins.arena.evaluation import (
-    REFERENCES,
     STEPS,
     EvaluatedCell,
     Evaluation,
@@ -96,8 +95,6 @@ def evaluate(
         return
     if model is None or not files.answers:
         raise InputError("dhp evaluate: must have --model and --answers, or --save-questions FILE")
-    if options.with_reference is not None:
-        one_of("way", options.with_reference, REFERENCES, "--with-reference")
     if changes.steps is not None:
         one_of("steps", changes.steps, STEPS, "--steps")
     check_filler(settings, (model,), dry_run=dry_run)

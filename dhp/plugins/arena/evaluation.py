@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from dhp.cli.language_models import estimates_shown
 from dhp.cli.protocol_options import AnswerChanges, ProtocolChanges
 from dhp.content.catalog import override, read_pairwise, read_wording
+from dhp.core.checks import checked
 from dhp.core.errors import InputError, Waiting
 from dhp.core.options import option
 from dhp.core.records import Candidate, Rating
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
 
-REFERENCES = ("one-prompt", "second-turn")
 STEPS = ("written", "auto")
 """Evaluation steps: those written down, which is the default, or by the model for metrics that lack them."""
 
@@ -77,15 +77,15 @@ class EvaluationFiles:
     )
 
 
+@checked(name="options")
 @dataclass(frozen=True)
 class EvaluationOptions:
     """How answers are judged."""
 
-    with_reference: str | None = field(
+    with_reference: Literal["one-prompt", "second-turn"] | None = field(
         default=None,
         metadata=option(
             "Show the judge the target answer, at once or after its first answer.",
-            metavar="|".join(REFERENCES),
         ),
     )
     all_metrics: bool = field(default=False, metadata=option("Also metrics that the config leaves out."))
@@ -362,7 +362,7 @@ class Work:
                     task,
                     templates,
                     self.plan.content,
-                    options.with_reference or "none",  # type: ignore[arg-type]
+                    options.with_reference or "none",
                     seed=self.contest.seed if self.contest.settings.send_seed else None,
                 )
                 yield replace(plan, task=task), judge

@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from random import Random
+from typing import Literal
 
-from dhp.core.errors import InputError, NotApplicable
+from dhp.core.checks import check_value
+from dhp.core.errors import NotApplicable
 from dhp.core.language import language_name
 from dhp.core.records import Example
 from dhp.core.seeding import drawn
@@ -32,14 +34,13 @@ def turn_swap(text: str, rng: Random, *, example: Example, apart: str) -> Edited
     `apart` is "nearest", neighbours of which one pair is drawn, or "farthest", the first and the last of
     three or more.
     """
+    check_value("apart", apart, Literal["nearest", "farthest"])
     judged = Judged.of(example)
     rows = [judged.answers[:-1], judged.calling]
     if apart == "farthest":
         pairs = [(row[0], row[-1]) for row in sorted(rows, key=len)[-1:] if len(row) > 2]
-    elif apart == "nearest":
-        pairs = [pair for row in rows for pair in pairwise(row)]
     else:
-        raise InputError(f"parameter apart is {apart!r}; allowed: nearest or farthest")
+        pairs = [pair for row in rows for pair in pairwise(row)]
     pairs = [pair for pair in pairs if _content(judged, pair[0]) != _content(judged, pair[1])]
     if not pairs:
         raise NotApplicable(f"no two {apart} turns before the last answer that differ")

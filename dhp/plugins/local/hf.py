@@ -20,6 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from dhp.core.checks import check_number
 from dhp.core.errors import InputError
 from dhp.core.files import read_text
 from dhp.core.seeding import stream, text_hash
@@ -365,8 +366,8 @@ class HfModel:
         self._source = find(name, dtype, self.provider)
         self.model = self._source.model
         check_device(self.model, device)
-        if batch_size is not None and batch_size < 1:
-            raise InputError(f"model '{self.model}': batch size is {batch_size}; must be at least 1")
+        if batch_size is not None:
+            check_number("batch_size", batch_size, int, ge=1)
         self.endpoint = f"{_RUN_BY[self.provider]} dtype={self._source.dtype} {self._source.identity}"
         self._template = None if chat_template is None else read_text(Path(chat_template))
         if self._template is not None:

@@ -323,7 +323,7 @@ def test_faults_between_files_and_options(dhp: Run, files: tuple[str, ...]) -> N
         ),
         (
             ("--with-reference", "later"),
-            "--with-reference: unknown way 'later'; allowed: one-prompt, second-turn",
+            "--with-reference 'later': unknown; allowed: one-prompt, second-turn",
         ),
         (("--steps", "never"), "--steps: unknown steps 'never'"),
         (("--answers", "missing.json"), "missing.json: does not exist"),
