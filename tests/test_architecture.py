@@ -135,7 +135,6 @@ def test_functions_are_small() -> None:
 
 CEILINGS = {
     "pairs of records alike": (4, 2),
-    "core files that know of temporary files": (3, 2),
     "kinds of record on a text's way": (22, 20),
     "options declared more than once": (0, 0),
     "defaults of options that stand twice": (0, 0),
@@ -358,7 +357,6 @@ def test_numbers_that_may_only_fall() -> None:
     core = {module for module in sources() if not module.startswith("dhp.plugins.")}
     numbers: dict[str, float] = {
         "pairs of records alike": records_alike(core),
-        "core files that know of temporary files": sum("dhp.core.spool" in sources()[m] for m in core),
         "kinds of record on a text's way": len(ON_THE_WAY.split()),
         "options declared more than once": declared_again(declared_options(trees())),
         "defaults of options that stand twice": defaults_again(declared_options(trees()), trees()),

@@ -1,4 +1,4 @@
-"""Runs of more texts and ratings than are kept in memory: the same files and figures."""
+"""Runs of more ratings than are kept in memory: the same files and figures."""
 
 import json
 from functools import partial
@@ -10,14 +10,11 @@ import pytest
 
 from dhp.analysis.ratings_table import read_ratings
 from dhp.cli.main import main
-from dhp.core import spool
 from dhp.core.errors import InputError, StoppedEarly
-from dhp.core.spool import Spooled
 from dhp.core.tables import read_table
 from dhp.judge import ratings as judge_ratings
 from dhp.perturb import builder
 from dhp.perturb.builder import perturb_datasets
-from dhp.perturb.perturbed_dataset import Candidates
 from dhp.run import run
 from dhp.runs import ratings_file
 
@@ -30,11 +27,8 @@ WAYS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few records are many."""
-    monkeypatch.setattr(spool, "KEPT", 10)
-    monkeypatch.setattr(spool, "BLOCK", 4)
+    """A few texts and ratings are many."""
     monkeypatch.setattr(builder, "_PART", 4)
-    monkeypatch.setattr("dhp.perturb.perturbed_dataset.BLOCK", 4)
     monkeypatch.setattr(judge_ratings, "PART_RATINGS", 100)
     monkeypatch.setattr(ratings_file, "PART_ROWS", 300)
 
@@ -65,21 +59,6 @@ def test_a_run_writes_the_same_files(
     request.getfixturevalue("small")
     run(models, out=tmp_path / "disk", progress=None, **WAYS[way])
     assert files(tmp_path / "memory") == files(tmp_path / "disk")
-
-
-@pytest.mark.usefixtures("small")
-def test_texts_lie_on_disk_and_candidates_are_made_of_them() -> None:
-    (made,) = perturb_datasets("mini/summeval", n=6, progress=None, controls=True)
-    assert isinstance(made.texts, Spooled)
-    lazy = made.candidates()
-    assert isinstance(lazy, Candidates)
-    eager = list(lazy)
-    assert len(lazy) == len(eager)
-    assert [lazy[place] for place in reversed(range(len(eager)))] == eager[::-1]
-    assert lazy[-1] == eager[-1]
-    assert lazy[4:11] == eager[4:11]
-    with pytest.raises(IndexError):
-        lazy[len(eager)]
 
 
 def write_texts(path: Path, count: int) -> Path:

@@ -28,7 +28,6 @@ from dhp.core.files import (
     unpacked,
 )
 from dhp.core.records import as_call
-from dhp.core.spool import spooled
 
 T = TypeVar("T")
 
@@ -257,12 +256,12 @@ class Table:
         return column in self.columns or re.split(r"[.\[]", column, maxsplit=1)[0] in self.columns
 
     def each(self, read: Callable[[Row], T]) -> Sequence[T]:
-        """What is read of each row, in their order; on disk if it is very many."""
-        return spooled(map(read, self.rows))
+        """What is read of each row, in their order."""
+        return tuple(map(read, self.rows))
 
     def with_rows(self, rows: Iterable[Row]) -> "Table":
         """The table with these of its rows, which may be none."""
-        return replace(self, rows=spooled(rows))
+        return replace(self, rows=tuple(rows))
 
     def need(self, columns: Iterable[str]) -> None:
         """Raise `InputError` at the first of `columns` that the table lacks, with the near name."""
@@ -278,7 +277,7 @@ def table(name: str, columns: Iterable[str], rows: Iterable[Row], *, broken: boo
 
     `columns` may be a dictionary that is filled while the rows are read.
     """
-    if not (kept := spooled(rows if broken else map(sound, rows))):
+    if not (kept := tuple(rows if broken else map(sound, rows))):
         raise InputError(f"{name}: is empty; must have at least one row")
     return Table(name, tuple(columns), kept)
 

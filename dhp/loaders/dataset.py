@@ -12,7 +12,6 @@ from dhp.core.options import near_keywords
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import key_digest
 from dhp.core.specs import ANY_TASK, Figures, Suite, Task
-from dhp.core.spool import spooled
 from dhp.core.text import sentences, words
 
 Split = Callable[[Example], tuple[Sequence[str], Callable[[Sequence[str]], str]]]
@@ -79,7 +78,7 @@ class Dataset:
         """The pool, of outputs only what may be changed."""
         if (split := self.split) is None:
             return self.pool
-        return spooled(replace(e, output="\n\n".join(split(e)[0])) for e in self.pool)
+        return tuple(replace(e, output="\n\n".join(split(e)[0])) for e in self.pool)
 
     @classmethod
     @near_keywords
@@ -96,7 +95,7 @@ class Dataset:
 
         `language` is that of the outputs, where a field `language` of an example does not say it.
         """
-        known, kept = read_task(task), spooled(examples)
+        known, kept = read_task(task), tuple(examples)
         made = cls(name, kept, known, read_suite(suite or GENERAL_SUITE), kept)
         return made.in_languages(None, language or known.output_language)
 
@@ -106,7 +105,7 @@ class Dataset:
         The field `language` of an example comes before `output`, the language that is declared for all; else
         the only language of a script is that of a text in it.
         """
-        examples = spooled(
+        examples = tuple(
             replace(e, language=text_language(e.output, e.fields.get("language") or output))
             for e in self.examples
         )
@@ -134,7 +133,7 @@ class Dataset:
                 f"dataset '{self.name}': has no example '{unknown[0]}', which the perturbation set is of"
             )
         wanted = set(ids)
-        return replace(self, examples=spooled(e for e in self.examples if e.id in wanted))
+        return replace(self, examples=tuple(e for e in self.examples if e.id in wanted))
 
     def chosen(self, n: int, seed: int) -> "Dataset":
         """The dataset with `n` of its examples, chosen by `seed`."""
@@ -159,7 +158,7 @@ def select(examples: Sequence[Example], n: int, *, seed: int, dataset: str) -> S
             f"{dataset}: {n} examples asked for, {len(examples)} there; allowed: 1 to {len(examples)}"
         )
     chosen = set(nsmallest(n, (e.id for e in examples), key=lambda name: key_digest(seed, dataset, name)))
-    return spooled(e for e in examples if e.id in chosen)
+    return tuple(e for e in examples if e.id in chosen)
 
 
 def measure(examples: Sequence[Example]) -> Figures:

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dhp.content.catalog import read_list
@@ -67,7 +67,7 @@ def other_texts(others: Sequence[Example], text: str) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class RulesApplied:
-    """Variants by rule, to be applied to examples, or as work on parts of a dataset.
+    """Variants by rule, to be applied to examples.
 
     The text for one (example, variant) depends on seed, dataset name, example and parameters alone, for
     perturbers that draw from other examples also on these, never on order or on other perturbers. A degree
@@ -87,13 +87,6 @@ class RulesApplied:
     split: Split | None = None
     """Texts within an output that may be changed; None: all of it. Perturbers that take the whole example see
     the whole output."""
-
-    def __call__(
-        self, parts: Iterable[tuple[int, Sequence[Example]]]
-    ) -> Iterator[tuple[tuple[int, Sequence[Example]], list[PerturbedText]]]:
-        """The texts of each part."""
-        for part in parts:
-            yield part, list(self.texts(part[1]))
 
     def texts(self, examples: Sequence[Example]) -> Iterator[PerturbedText]:
         """Every example in every variant, variant by variant; with the reason where there is no text.

@@ -14,7 +14,6 @@ from dhp.core.options import as_list, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import PerturbedText, Variant, grouped, parse_variant
 from dhp.core.specs import ANY_TASK, Metric, PerturberUse, Suite, Task
-from dhp.core.spool import Spool, spooled
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.limits import Usage
 from dhp.llm.settings import ModelSettings
@@ -173,10 +172,7 @@ def matched(part: PerturbedDataset, dataset: Dataset) -> PerturbedDataset:
 
 
 _PART = 64
-"""The most examples that a worker degrades at a time: so all of them end at about the same time."""
-
-Made = Spool[tuple[str, int], PerturbedText]
-"""Takes degraded texts by variant and the place of their first example."""
+"""Examples that are degraded at a time: what rules remember of a text then serves all of its variants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +214,9 @@ class Builder:
             name, variants = dataset.suite_name, dataset.pair_variants
             self._note_languages(dataset, [*variants, *self._missing_probes(variants)])
             kept = PerturbedDataset(dataset, variants, (), dataset.pairs, name, self.seed)
-        probes, made = self._missing_probes(kept.variants), Made()
-        self._by_rule(kept.dataset, probes, made)
-        texts = spooled(chain(kept.texts, _in_order(made, probes)))
-        return replace(kept, variants=(*kept.variants, *probes), texts=texts)
+        probes = self._missing_probes(kept.variants)
+        texts = chain(kept.texts, _in_order(self._by_rule(kept.dataset, probes), probes))
+        return replace(kept, variants=(*kept.variants, *probes), texts=tuple(texts))
 
     def chosen(self, dataset: Dataset, suite: Suite) -> tuple[str, list[Variant], list[str]]:
         """The name of the suite, its variants as they will be made, and the names of those left out.
@@ -297,18 +292,12 @@ class Builder:
         every = [*variants, *self._missing_probes(variants)]
         self._note_languages(dataset, every)
         before = replace(self.model.cached_model.usage) if self.model else Usage()
-        made = Made()
         # What a function of the user's calls is not known: in a dry run none is called.
         uncalled = {v.name for v in every if self.dry and self.registry[v.made_by].is_own}
         by_rule = [v for v in every if v.method == "rule"]
-        self._by_rule(dataset, [v for v in by_rule if v.name not in uncalled], made)
-        for v in by_rule:
-            if v.name in uncalled:
-                made.put((v.name, 0), _placeholders(dataset, v))
-        for v in variants:
-            if v.method != "rule":
-                for index, some in enumerate(grouped(self._texts(dataset, v), _PART)):
-                    made.put((v.name, index), some)
+        made = self._by_rule(dataset, [v for v in by_rule if v.name not in uncalled])
+        made |= {v.name: _placeholders(dataset, v) for v in by_rule if v.name in uncalled}
+        made |= {v.name: self._texts(dataset, v) for v in variants if v.method != "rule"}
         texts = _in_order(made, every)
         origins = self._origins(dataset, variants)
         part = PerturbedDataset(dataset, tuple(every), tuple(left_out), texts, name, self.seed, origins)
@@ -365,20 +354,21 @@ class Builder:
         except Waiting:  # the requests of the other variants are to be collected too
             return placeholders
 
-    def _by_rule(self, dataset: Dataset, variants: Sequence[Variant], made: Made) -> None:
-        """Put the texts of these variants there."""
+    def _by_rule(self, dataset: Dataset, variants: Sequence[Variant]) -> dict[str, list[PerturbedText]]:
+        """Variant -> its texts, example by example."""
+        made: dict[str, list[PerturbedText]] = {v.name: [] for v in variants}
         if not variants:
-            return
+            return made
         drawn = any(self.registry[v.made_by].wants("others") for v in variants)
         others = Others(dataset.changeable_pool if drawn else (), self.seed, dataset.name)
         work = RulesApplied(
             *(tuple(variants), self.registry, dataset.name, self.seed, others), split=dataset.split
         )
-        parts = ((index * _PART, part) for index, part in enumerate(grouped(dataset.examples, _PART)))
-        for (start, _), texts in work(parts):
-            for name, of_variant in groupby(texts, key=lambda text: text.variant):
+        for part in grouped(dataset.examples, _PART):
+            for name, of_variant in groupby(work.texts(part), key=lambda text: text.variant):
                 whole = self.doses and parse_variant(name).dose
-                made.put((name, start), (fully_dosed(text) if whole else text for text in of_variant))
+                made[name] += (fully_dosed(text) if whole else text for text in of_variant)
+        return made
 
     def _missing_probes(self, variants: Iterable[Variant]) -> list[Variant]:
         """The probes that are not among these variants."""
@@ -392,10 +382,11 @@ def _placeholders(dataset: Dataset, variant: Variant) -> list[PerturbedText]:
     return [PerturbedText(e.id, variant.name, f"{e.output} {variant.name}") for e in dataset.examples]
 
 
-def _in_order(made: Made, variants: Sequence[Variant]) -> Sequence[PerturbedText]:
+def _in_order(
+    made: Mapping[str, Sequence[PerturbedText]], variants: Sequence[Variant]
+) -> tuple[PerturbedText, ...]:
     """The texts variant by variant, example by example."""
-    order = {v.name: index for index, v in enumerate(variants)}
-    return made.read(sorted(made.groups, key=lambda group: (order[group[0]], group[1])))
+    return tuple(chain.from_iterable(made[v.name] for v in variants))
 
 
 def fully_dosed(text: PerturbedText) -> PerturbedText:

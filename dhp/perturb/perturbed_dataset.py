@@ -1,12 +1,9 @@
 """Datasets with their degraded texts, and the candidates that judges rate."""
 
 import json
-from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
-from typing import overload
 
 from dhp.content.catalog import Metrics, with_metrics
 from dhp.core.errors import one_of
@@ -16,86 +13,17 @@ from dhp.core.signature import Signature
 from dhp.core.specs import Task
 from dhp.loaders.dataset import Dataset
 
-BLOCK = 256
-"""Examples whose candidates are in memory at a time."""
-
-
-class Candidates(Sequence[Candidate]):
-    """Each with no more than a judge may see, made of examples and texts as it is asked for.
-
-    Texts may come in any order; missing ones are skipped. `levels` has variant -> level.
-    """
-
-    def __init__(
-        self,
-        examples: Sequence[Example],
-        texts: Sequence[PerturbedText],
-        task: Task,
-        levels: Mapping[str, str],
-    ) -> None:
-        import numpy as np
-
-        self._examples, self._texts, self._task, self._levels = examples, texts, task, levels
-        positions = {e.id: index for index, e in enumerate(examples)}
-        absent = len(examples)
-        owners = np.fromiter(
-            (absent if t.text is None else positions.get(t.example, absent) for t in texts),
-            np.int64,
-            len(texts),
-        )
-        self._order = np.argsort(owners, kind="stable")
-        starts = np.searchsorted(owners[self._order], np.arange(len(examples) + 1))
-        self._starts: list[int] = starts.tolist()
-        self._first, self._block = 0, list[tuple[Candidate, ...]]()
-
-    def __len__(self) -> int:
-        return len(self._examples) + self._starts[-1]
-
-    def __iter__(self) -> Iterator[Candidate]:
-        for index in range(len(self._examples)):
-            yield from self._of(index)
-
-    @overload
-    def __getitem__(self, index: int) -> Candidate: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Candidate]: ...
-
-    def __getitem__(self, index: int | slice) -> Candidate | list[Candidate]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        index = range(len(self))[index]
-        # The candidates of an example begin at its place and the number of copies before it.
-        number = bisect_right(range(len(self._examples)), index, key=lambda e: e + self._starts[e]) - 1
-        return self._of(number)[index - number - self._starts[number]]
-
-    def _of(self, index: int) -> tuple[Candidate, ...]:
-        """The original at this place and its copies."""
-        if not 0 <= index - self._first < len(self._block):
-            self._first, self._block = index, list(self._make(index, min(index + BLOCK, len(self._examples))))
-        return self._block[index - self._first]
-
-    def _make(self, first: int, end: int) -> Iterator[tuple[Candidate, ...]]:
-        ends = self._starts[first : end + 1]
-        # In the order of the texts, as many of them may lie on disk.
-        known = {at: self._texts[at] for at in sorted(self._order[ends[0] : ends[-1]].tolist())}
-        for example, (start, stop) in zip(self._examples[first:end], pairwise(ends), strict=True):
-            copies = [known[at] for at in self._order[start:stop].tolist()]
-            original = replace(original_of(example, self._task), columns=copies[0].columns if copies else {})
-            yield (original, *(self._copy(original, text) for text in copies))
-
-    def _copy(self, original: Candidate, text: PerturbedText) -> Candidate:
-        level = self._levels.get(text.variant)
-        return replace(
-            original, variant=text.variant, text=text.text or "", level=level, columns=text.columns
-        )
-
 
 def original_of(example: Example, task: Task) -> Candidate:
     """The undamaged text of an example, with the fields that the task shows and the columns of the data."""
     shown = {*task.shown_fields, *task.columns.values()}
     fields = {k: v for k, v in example.fields.items() if k in shown}
     return Candidate(example.id, ORIGINAL, example.output, example.source, fields, _references(example))
+
+
+def _copy(original: Candidate, perturbed: PerturbedText, level: str | None) -> Candidate:
+    text, columns = perturbed.text or "", perturbed.columns
+    return replace(original, variant=perturbed.variant, text=text, level=level, columns=columns)
 
 
 def _references(example: Example) -> tuple[str, ...]:
@@ -195,8 +123,16 @@ class PerturbedDataset:
     def candidates(self) -> Sequence[Candidate]:
         """Originals and degraded texts, example by example, each with no more than a judge may see."""
         levels = {v.name: v.level for v in self.variants}
-        candidates = Candidates(self.dataset.examples, self.texts, self.dataset.task, levels)
-        return tuple(candidates) if isinstance(self.texts, tuple) else candidates
+        copies: dict[str, list[PerturbedText]] = {example.id: [] for example in self.dataset.examples}
+        for perturbed in self.texts:
+            if perturbed.text is not None and perturbed.example in copies:
+                copies[perturbed.example].append(perturbed)
+        candidates: list[Candidate] = []
+        for example in self.dataset.examples:
+            original, texts = original_of(example, self.dataset.task), copies[example.id]
+            candidates.append(replace(original, columns=texts[0].columns if texts else {}))
+            candidates += (_copy(original, each, levels.get(each.variant)) for each in texts)
+        return candidates
 
     def rated(self, variants: Collection[str]) -> "PerturbedDataset":
         """The dataset of which only these variants were rated, and not on all examples."""

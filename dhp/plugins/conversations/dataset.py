@@ -6,7 +6,6 @@ from dhp.content.catalog import own_suite, read_task
 from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.records import Example
 from dhp.core.specs import Task
-from dhp.core.spool import spooled
 from dhp.core.tables import Table, as_text, sound
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.left_out import leave_out
@@ -53,7 +52,7 @@ def conversations(asked: Request) -> Dataset | None:
         read: Iterable[Found] = _each_row(chosen, reader, asked)
     else:
         read = reader([sound(row) for row in chosen.rows], asked.fields)
-    examples = spooled(_example(each, number, part, asked) for number, each in enumerate(read, 1))
+    examples = tuple(_example(each, number, part, asked) for number, each in enumerate(read, 1))
     if not examples:
         raise InputError(f"{rows.name}: no conversation in it; must have at least one")
     task = asked.task if isinstance(asked.task, Task) else read_task(asked.task or TASK)
