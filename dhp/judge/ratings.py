@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def checked_ratings(judge: Judge, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+def checked_ratings(
+    judge: Judge, candidates: Sequence[Candidate], task: Task
+) -> Generator[Rating, None, None]:
     """The ratings of a judge, each as what it really is; what was left unrated follows as failed.
 
     A score off its metric's scale becomes `out_of_scale`. A rating of something that it was not given, a

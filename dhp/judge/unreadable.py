@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 
 from dhp.core.errors import Unreadable
 from dhp.core.records import ORIGINAL, Rating
@@ -36,19 +37,22 @@ _PAIRS = (
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
-def readable(ratings: Iterable[Rating], judge: Judge, task: Task, where: str) -> Iterator[Rating]:
+def readable(
+    ratings: Generator[Rating, None, None], judge: Judge, task: Task, where: str
+) -> Generator[Rating, None, None]:
     """The ratings, as long as answers can be read: the first ones are checked once they are there.
 
     Raises `Unreadable` if fewer than half of a paid model's first answers have a score.
     """
     first: list[Rating] = []
-    for rating in ratings:
-        yield rating
-        asked = not (judge.compare and rating.variant == ORIGINAL)  # which has its score without an answer
-        if asked and len(first) < FIRST:
-            first.append(rating)
-            if len(first) == FIRST:
-                _check_readable(judge, first, task, where)
+    with closing(ratings):  # else the exception keeps what asks, with its connections
+        for rating in ratings:
+            yield rating
+            asked = not (judge.compare and rating.variant == ORIGINAL)  # else it has its score unasked
+            if asked and len(first) < FIRST:
+                first.append(rating)
+                if len(first) == FIRST:
+                    _check_readable(judge, first, task, where)
     if len(first) < FIRST:
         _check_readable(judge, first, task, where)
 

@@ -2,12 +2,14 @@
 
 import json
 import logging
+import threading
 from pathlib import Path
 
 import pytest
 
 from dhp.content.catalog import read_pairwise
 from dhp.core.answer_forms import AnswerForm
+from dhp.core.errors import Unreadable
 from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale
@@ -318,3 +320,15 @@ def test_results_and_notes_count_what_was_asked_again(tmp_path: Path) -> None:
     assert said in notes(result)
     (written,) = read_run(tmp_path / "run").results
     assert written.ratings == result.ratings
+
+
+def test_a_run_that_stops_closes_what_it_asks() -> None:
+    def engines() -> set[threading.Thread]:
+        return {thread for thread in threading.enumerate() if thread.name == "dhp-engine"}
+
+    before = engines()
+    with scripted_server(lambda call: reply("Well.")) as server:
+        settings = ModelSettings(base_url=f"{server.url}/v1", store=False)
+        with pytest.raises(Unreadable) as stopped:
+            run("openai/judge", "mini/summeval", n=8, settings=settings, progress=None)
+        assert engines() <= before, f"while the exception is held: {stopped.value}"
