@@ -48,7 +48,8 @@ def battle(dhp: Run) -> str:
         Path(f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     with stub_server("--say", "tests.cli.test_no_script:says") as url:
         server = ("--model", "openai/stub", "--base-url", url, "--cache", "cache")
-        done = dhp("battle", "old.jsonl", "new.jsonl", *server, "--out", "out")
+        prompts = ("--battle-prompts", put("battle.json", BATTLE))
+        done = dhp("battle", "old.jsonl", "new.jsonl", *prompts, *server, "--out", "out")
     assert done.code == 0, done.err
     return "out/report.html"
 
