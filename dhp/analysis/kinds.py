@@ -19,7 +19,8 @@ from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.specs import Suite
 from dhp.core.verdicts import FAINT, NOTICED, UNDECIDED, Verdict
 from dhp.stats.arrays import Floats
-from dhp.stats.controls import below_edits, movements
+from dhp.stats.below_edits import below_edits
+from dhp.stats.controls import movements
 from dhp.stats.detection import Detection, detection
 from dhp.stats.discernment import LOG_ALPHA, discern, holm
 from dhp.stats.flips import flip_log_p

@@ -26,8 +26,9 @@ from dhp.runs.gate_findings import (
     result_name,
 )
 from dhp.runs.level_shift import LevelShift, check_scales, level_shifts_of, moved_levels, shifted_levels
-from dhp.runs.losses import losses, paired_results
+from dhp.runs.losses import losses
 from dhp.runs.marks import failing, moved_marks, passing
+from dhp.runs.pairing import paired_results
 from dhp.runs.reader import Run, RunSource, open_run, read_results
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.seeding import key_digest
 from dhp.runs.conditions import Gate
 from dhp.runs.gate import averaged_run, check_run
-from dhp.runs.losses import paired_results
+from dhp.runs.pairing import paired_results
 from dhp.runs.reader import RunResult, RunSource
 from dhp.stats.arrays import Ints, cluster_index
 

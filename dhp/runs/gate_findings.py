@@ -8,7 +8,7 @@ from dhp.content.catalog import named_kinds, variant_name
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL
 from dhp.core.verdicts import FAINT, UNDECIDED
-from dhp.stats.detection import examples_to_separate
+from dhp.stats.examples_needed import examples_to_separate
 
 State = Literal["met", "undecided", "not met"]
 

@@ -15,7 +15,7 @@ from dhp.runs.compare import judge_scores
 from dhp.runs.gate_findings import Finding, State, result_name, would_decide
 from dhp.runs.reader import RunResult
 from dhp.stats.arrays import Floats, Ints
-from dhp.stats.detection import examples_to_separate
+from dhp.stats.examples_needed import examples_to_separate
 from dhp.stats.influences import mean_influences, student_interval
 
 

@@ -122,12 +122,6 @@ def with_ties(differences: Floats, error: Floats) -> Floats:
     return rounded
 
 
-_BITS = 16
-"""Clusters up to which all sign patterns may be enumerated."""
-_AT_ONCE = 1 << 18
-"""Products, few enough for one thread: OpenBLAS shares out what is more, which takes longer."""
-
-
 def cluster_index(clusters: npt.ArrayLike | None, n: int) -> Ints:
     """Which cluster each of n examples is in, numbered 0, 1, ... in the order of the labels; shape (n,).
 
@@ -175,59 +169,3 @@ def cluster_draws(index: Ints, resamples: int, rng: np.random.Generator) -> npt.
     drawn = rng.integers(groups, size=(resamples, groups)) * resamples + np.arange(resamples)[:, None]
     counts = np.bincount(drawn.ravel(), minlength=groups * resamples).astype(np.int32)
     return counts.reshape(groups, resamples)[index]
-
-
-def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple[npt.NDArray[np.int8], bool]:
-    """Sign patterns of the clusters for a randomisation test.
-
-    Parameters
-    ----------
-    clusters
-        G, at least 1.
-    resamples
-        How many patterns to draw, at least 1.
-    rng
-        The only source of randomness.
-
-    Returns
-    -------
-    signs : shape (R, G)
-        +1 or -1. All 2 ** G patterns, the first of them all +1, if these are at most `resamples`; else
-        that many random ones.
-    exact : bool
-        Whether they are all patterns.
-
-    Raises
-    ------
-    ValueError
-        If `resamples` is below 1.
-
-    Notes
-    -----
-    With c of R patterns at least as extreme as the data, p is c / R if they are all patterns, else
-    (c + 1) / (R + 1); see `flip_p`.
-    """
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1, not {resamples}")
-    if clusters <= _BITS and 2**clusters <= resamples:
-        patterns = np.arange(2**clusters)[:, None] >> np.arange(clusters) & 1
-        return (1 - 2 * patterns).astype(np.int8), True
-    return (1 - 2 * rng.integers(2, size=(resamples, clusters), dtype=np.int8)), False
-
-
-def flipped_sums(signs: npt.NDArray[np.int8], values: Floats) -> Floats:
-    """Sums of `values`, shape (G, K), under sign patterns of shape (R, G); shape (R, K)."""
-    most = max(1, _AT_ONCE // values.size)
-    parts = [signs[start : start + most].astype(np.float64) @ values for start in range(0, len(signs), most)]
-    return np.concatenate(parts)
-
-
-def flip_p(observed: Floats, flipped: Floats, exact: bool) -> Floats:
-    """p-values of statistics (K,) whose large values are extreme, given those of R sign patterns (R, K).
-
-    Never 0 (Davison and Hinkley 1997, eq. 4.11). NaN if the observed statistic is.
-    """
-    margin = 1e-9 * np.maximum(np.abs(observed), 1e-9)
-    count = (flipped >= observed - margin).sum(axis=0)
-    p = count / len(flipped) if exact else (count + 1) / (len(flipped) + 1)
-    return np.where(np.isnan(observed), np.nan, p)

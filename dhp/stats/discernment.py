@@ -20,13 +20,11 @@ from dhp.stats.arrays import (
     checked_table,
     cluster_index,
     cluster_sums,
-    flip_p,
-    flipped_sums,
     level_shares,
     metric_weights,
-    sign_flips,
 )
 from dhp.stats.defaults import DEFAULT_COMBINATION, RESAMPLES, Combination
+from dhp.stats.sign_flips import flip_p, flipped_sums, sign_flips
 from dhp.stats.wilcoxon import Alternative, Method, signed_rank, signed_ranks
 
 LOG_ALPHA = math.log(0.05)

@@ -12,16 +12,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import (
-    Floats,
-    checked_table,
-    cluster_index,
-    cluster_sums,
-    flip_p,
-    flipped_sums,
-    sign_flips,
-)
+from dhp.stats.arrays import Floats, checked_table, cluster_index, cluster_sums
 from dhp.stats.defaults import RESAMPLES
+from dhp.stats.sign_flips import flip_p, flipped_sums, sign_flips
 from dhp.stats.wilcoxon import signed_rank, signed_ranks
 
 _COLUMNS = 256

@@ -19,16 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import (
-    Floats,
-    cluster_index,
-    cluster_sums,
-    flip_p,
-    flipped_sums,
-    sign_flips,
-)
+from dhp.stats.arrays import Floats, cluster_index, cluster_sums
 from dhp.stats.defaults import RESAMPLES
 from dhp.stats.influences import Influences, difference, student_interval, wilson_interval
+from dhp.stats.sign_flips import flip_p, flipped_sums, sign_flips
 
 ALPHA = 0.05
 """Error of comparisons, of all figures that are read together."""

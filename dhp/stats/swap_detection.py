@@ -7,17 +7,10 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import (
-    Floats,
-    Ints,
-    checked_table,
-    cluster_index,
-    cluster_sums,
-    level_shares,
-    sign_flips,
-)
+from dhp.stats.arrays import Floats, Ints, checked_table, cluster_index, cluster_sums, level_shares
 from dhp.stats.detection import FEWEST_PAIRS, averaged_kinds, detection, metric_choice, normalised
 from dhp.stats.influences import Influences, difference
+from dhp.stats.sign_flips import sign_flips
 
 _SWAPS = 256
 """After which the figures are computed anew, always the same: their standard deviation is known to 4 %."""

@@ -9,15 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dhp.stats.arrays import (
-    cluster_draws,
-    cluster_index,
-    cluster_sums,
-    flip_p,
-    rounding_error,
-    sign_flips,
-    with_ties,
-)
+from dhp.stats.arrays import cluster_draws, cluster_index, cluster_sums, rounding_error, with_ties
+from dhp.stats.sign_flips import flip_p, sign_flips
 
 
 def differences(original: np.ndarray, degraded: np.ndarray) -> np.ndarray:

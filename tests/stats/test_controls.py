@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dhp.stats.controls import below_edits, movements
+from dhp.stats.below_edits import below_edits
+from dhp.stats.controls import movements
 
 Floats = npt.NDArray[np.float64]
 

@@ -13,7 +13,8 @@ from scipy import stats
 
 from dhp.stats.arrays import level_shares, metric_weights
 from dhp.stats.bounds import mean_interval
-from dhp.stats.detection import averaged_kinds, detection, detection_influences, examples_to_separate
+from dhp.stats.detection import averaged_kinds, detection, detection_influences
+from dhp.stats.examples_needed import examples_to_separate
 
 Floats = npt.NDArray[np.float64]
 

@@ -22,7 +22,7 @@ from dhp.plugins.human.scores import (
 )
 from dhp.report.printout import Part, Printout, TextTable
 from dhp.stats.arrays import Bools, Floats, Ints, cluster_sums
-from dhp.stats.detection import examples_to_separate
+from dhp.stats.examples_needed import examples_to_separate
 from dhp.stats.influences import mean_influences, wilson_interval
 from dhp.stats.repeated_answers import FlipRate, flip_rate
 

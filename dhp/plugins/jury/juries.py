@@ -19,7 +19,8 @@ from dhp.core.verdicts import FALSE_ALARM, MISSED, NOTICED, Verdict
 from dhp.runs.alike import check_alike, differences, rated_by_dataset
 from dhp.runs.reader import RunResult, read_run
 from dhp.stats.arrays import Floats, Ints
-from dhp.stats.controls import below_edits, movements
+from dhp.stats.below_edits import below_edits
+from dhp.stats.controls import movements
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import (
     FEWEST_PAIRS,

@@ -1,0 +1,40 @@
+"""Which results of two runs belong together."""
+
+from collections.abc import Collection, Sequence
+
+from dhp.core.errors import InputError
+from dhp.core.signature import protocol_name
+from dhp.runs.alike import allowing, check_alike, differences, same_judge
+from dhp.runs.reader import Run, RunResult
+
+
+def paired_results(run: Run, earlier: Run, allow: Collection[str]) -> list[tuple[RunResult, RunResult]]:
+    """Each result with that of the same judge in the earlier run."""
+    models = any(len({r.model for r in each.results}) > 1 for each in (run, earlier))
+    versions = all(len({protocol_name(r.protocol) for r in each.results}) == 1 for each in (run, earlier))
+
+    def same(one: RunResult, others: Sequence[RunResult]) -> list[RunResult]:
+        known = {"models": models, "versions": versions}
+        same_judges = [r for r in others if same_judge(one.result, r.result, **known, allow=allow)]
+        return sorted(same_judges, key=lambda r: r.result.protocol != one.result.protocol)
+
+    pairs = []
+    for new in run.rated:
+        result = new.result
+        old = next((r for r in same(new, earlier.rated) if r.result.dataset == result.dataset), None)
+        if old is None:
+            model = f" by model '{result.model}'" if models else ""
+            raise InputError(
+                f"{earlier.name}: holds no result on '{result.dataset}' under protocol '{result.protocol}'"
+                f"{model}; allowed: a run of the same datasets and protocols{allowing('protocol', allow)}"
+            )
+        check_alike(new, old, differences(result, old.result, allow), allow)
+        pairs.append((new, old))
+    for old in earlier.rated:
+        mine = same(old, run.rated) or run.rated
+        if all(r.result.dataset != old.result.dataset for r in mine):
+            raise InputError(
+                f"{run.name}: lacks dataset '{old.result.dataset}', on which {earlier.name} has a result; "
+                "allowed: a run of all datasets of the earlier one"
+            )
+    return pairs
