@@ -226,6 +226,8 @@ def analyze(
         parts = ratings_of_file(Path(frame), scales, form)
     else:
         parts = list(split_ratings(form.applied(frame, place_of(frame)), scales))
+    name = Path(frame).name if isinstance(frame, str | Path) else "ratings"
+    parts = [part if "dataset" in part.columns else replace(part, dataset=name) for part in parts]
     return Results([_analyzed(ratings, read, analysis, scales) for ratings in parts], parts)
 
 

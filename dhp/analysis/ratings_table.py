@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy as np
 from dhp.analysis.own_table import RatingsForm
 from dhp.core.errors import InputError, one_of, suggest, unique
 from dhp.core.files import inner_files, opened, read_bytes, reason
-from dhp.core.recorded import as_ratings
+from dhp.core.recorded import as_ratings, ratings_of_log
 from dhp.core.records import RATING_STATUSES
 from dhp.core.specs import Scale
 from dhp.core.tables import LONGEST_TEXT, group_count, mark_of, parquet_table, read_table, row_groups
@@ -112,15 +113,17 @@ _PLACE = "dhp.place"
 
 
 def read_ratings(path: Path, form: RatingsForm = RatingsForm()) -> "pd.DataFrame":
-    """A ratings table, not yet checked, from a file that `read_table` takes or a folder of Parquet parts.
+    """A ratings table, not yet checked, from a table, a log or a folder of Parquet parts.
 
-    `form` says what the file calls its columns.
+    `form` says what the file calls its columns, and where in an entry of a log they stand.
 
     Raises `InputError` with the file, and the row if there is one.
     """
     frame: pd.DataFrame
     if _is_parquet(path):
         frame = _read_parquet(path)
+    elif (logged := ratings_of_log(path, form.fields or {})) is not None:
+        frame, form = logged, replace(form, fields=None)
     elif form.fields:
         frame = form.rows_of(path)
     elif (columns := ratings_columns(path)) is not None:

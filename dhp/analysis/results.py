@@ -356,8 +356,10 @@ class Result:
     def judge(self) -> str:
         """The model, with the name of its prompt or protocol if it was asked by one, without the hash.
 
-        For readers: control characters are replaced.
+        For readers: control characters are replaced, and a judge that ratings do not name is `the judge`.
         """
+        if self.model == "unknown":
+            return "the judge"
         named = f"{self.model} ({protocol_name(self.protocol)})" if self.asked else self.model
         return printable(named)
 

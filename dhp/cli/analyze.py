@@ -1,7 +1,5 @@
 """`dhp analyze`: discernment from your own ratings."""
 
-from pathlib import Path
-
 import click
 
 from dhp.analysis.config import AnalysisConfig
@@ -9,12 +7,8 @@ from dhp.analysis.own_table import RatingsForm
 from dhp.cli.command import Command
 from dhp.cli.options import setting, settings
 from dhp.cli.output import HTML, OutputOptions
-from dhp.core.errors import InputError
 from dhp.core.progress import stage
 from dhp.perturb.settings import Choice
-
-_LOGS = (".json", ".eval")
-"""Ends of the names of logs, whose judges scored no damaged copies yet."""
 
 
 @click.command(cls=Command)
@@ -37,20 +31,15 @@ def analyze(
     FILE (.csv, .jsonl or .parquet) has the columns example, variant, score and optionally metric, sample,
     level, status, cluster, model, protocol, dataset. In place of a score it may hold a verdict with a
     confidence, or which text was preferred in both orders. Or it is wide, a row for each example, with the
-    columns id and original and one for each kind of damage, which hold the scores.
+    columns id and original and one for each kind of damage, which hold the scores. Or it is a log of
+    promptfoo, deepeval, inspect_ai or OpenTelemetry with scores, whose entries name example and variant.
 
     Example: dhp analyze ratings.csv --suite summeval
     """
     from dhp.analysis.analyze import analyze as analyse
 
     with output.working() as show, stage(show, f"analysing {file}"):
-        try:
-            results = analyse(file, suite=suite, analysis=analysis, form=form)
-        except InputError as e:
-            if Path(file).suffix not in _LOGS:
-                raise
-            remedy = "if it is a log, dhp benchmark --dataset FILE degrades its texts and has them judged"
-            raise InputError(f"{e.message}; {remedy}") from None
+        results = analyse(file, suite=suite, analysis=analysis, form=form)
         if html is not None:
             from dhp.report.page import write_report
 

@@ -50,6 +50,9 @@ class Plugin:
     log_scorers: Mapping[str, str] = field(default_factory=dict)
     """Kind of log -> target, called with a path. It returns the scorers that a log names, or None for a file
     of another kind."""
+    log_ratings: Mapping[str, str] = field(default_factory=dict)
+    """Kind of log -> target, called with a path and names of ours -> paths in an entry. It returns the scores
+    that a judge gave in a log, as a table of ratings, or None for a file of another kind."""
     extra: str | None = None
     """The extra of the distribution that it needs, if any."""
 

@@ -1,10 +1,11 @@
 """Judgements that were recorded, in three forms, as a table of ratings."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.core.errors import InputError
+from dhp.core.plugins import load_target, offered
 from dhp.core.records import ORIGINAL
 from dhp.core.tables import is_blank, read_table
 
@@ -70,13 +71,24 @@ def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     return made
 
 
+def ratings_of_log(path: Path, fields: Mapping[str, str] = {}) -> "pd.DataFrame | None":
+    """The scores that a judge gave in the log of another tool, as a table of ratings; None for another file.
+
+    `fields` has names of ours -> paths in an entry of the log.
+    """
+    tables = (load_target(target)(path, fields) for target in offered("log_ratings").values())
+    return next((table for table in tables if table is not None), None)
+
+
 def read_judgements(path: Path) -> "pd.DataFrame":
-    """The judgements in a file (`.csv`, `.jsonl` or `.parquet`), each with a score or the reason for none.
+    """The judgements in a table or a log, each with a score or the reason for none.
 
     Raises `InputError` for any other file, and for a column that is missing.
     """
     import pandas as pd
 
+    if (logged := ratings_of_log(path)) is not None:
+        return logged
     table = read_table(path)
     table.need(["example", "variant"])
     frame = as_ratings(pd.DataFrame([row.values for row in table.rows], dtype=object), str(path))

@@ -21,7 +21,7 @@ def junit_xml(outcome: Outcome, seconds: float, *, require_proof: bool) -> str:
         for result in outcome.results:
             if result.dataset != dataset:
                 continue
-            judge = f"{result.model}, {result.protocol}" if result.asked else result.model
+            judge = f"{result.model}, {result.protocol}" if result.asked else result.judge
             for check, findings in outcome.checks.items():
                 case = SubElement(suite, "testcase", classname=printable(judge), name=check, time="0.000")
                 of_result = [finding for finding in findings if finding[1] == result_name(result)]

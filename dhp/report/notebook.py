@@ -282,5 +282,5 @@ def plot(result: Result) -> "Figure":
     axes.set_xlim(min([0.5, *((row.detection_ci or (0.5, 1.0))[0] for row in rows)]) - 0.02, 1.02)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     axes.set_xlabel("detection (50 % is blind)")
-    axes.set_title(f"{result.dataset}: {result.model}", loc="left")
+    axes.set_title(f"{result.dataset}: {result.judge}", loc="left")
     return figure

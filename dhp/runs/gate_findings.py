@@ -26,7 +26,7 @@ class Finding(NamedTuple):
 
 def result_name(result: Result) -> str:
     """Dataset, model and, if there is one, protocol."""
-    return ", ".join((result.dataset, result.model, *([result.protocol] if result.asked else [])))
+    return ", ".join([result.dataset, *([result.model, result.protocol] if result.asked else [result.judge])])
 
 
 def figure(value: float | None, ends: Interval) -> str:

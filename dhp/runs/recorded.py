@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 
 def results_of_tables(*paths: Path) -> dict[str, list[RunResult]]:
-    """`recorded_results` of the tables of ratings in some files, each with one judge or several."""
+    """`recorded_results` of the tables of ratings in some files, each with one judge or several.
+
+    A judge that its table does not name is called by the file.
+    """
     import pandas as pd
 
-    frames = [as_ratings(read_ratings(path), str(path)) for path in paths]
+    frames = [as_ratings(read_ratings(path), str(path)).pipe(_named, "model", path.stem) for path in paths]
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
     return recorded_results(frame)
 
@@ -35,6 +38,7 @@ def recorded_results(frame: "pd.DataFrame") -> dict[str, list[RunResult]]:
     """
     by_dataset = {}
     frame = as_ratings(frame, place_of(frame))
+    frame = _named(frame, "dataset", Path(place_of(frame)).name)
     frame = frame.assign(**{name: UNKNOWN for name in GROUPING if name not in frame})
     for dataset, part in frame.groupby("dataset", sort=False):
         rated = [set(ratings["example"]) for _, ratings in part.groupby(["model", "protocol"], sort=False)]
@@ -53,6 +57,10 @@ def recorded_results(frame: "pd.DataFrame") -> dict[str, list[RunResult]]:
             _result(each) for _, each in ratings.groupby(["model", "protocol"], sort=False)
         ]
     return by_dataset
+
+
+def _named(frame: "pd.DataFrame", column: str, name: str) -> "pd.DataFrame":
+    return frame if column in frame else frame.assign(**{column: name})
 
 
 def _result(frame: "pd.DataFrame") -> RunResult:

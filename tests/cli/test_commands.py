@@ -96,11 +96,22 @@ def test_analyze_reads_a_wide_table_and_writes_a_page(dhp: Run, tmp_path: Path) 
 def test_analyze_names_the_command_for_a_log(dhp: Run, tmp_path: Path) -> None:
     entry = {"gradingResult": {"pass": True, "score": 0.9}, "response": {"output": "Hi."}, "vars": {"q": "a"}}
     (tmp_path / "log.json").write_text(json.dumps({"results": {"version": 3, "results": [entry]}}))
-    (tmp_path / "log.eval").write_bytes(b"PK")
     (tmp_path / "r.csv").write_text("a,b\n1,2\n")
-    for name in ("log.json", "log.eval"):
-        assert "dhp benchmark --dataset" in dhp("analyze", name).err
+    assert "dhp benchmark --dataset log.json --model MODEL" in dhp("analyze log.json").err
     assert "dhp benchmark" not in dhp("analyze r.csv").err
+
+
+def test_analyze_reads_the_scores_in_a_log(dhp: Run, tmp_path: Path) -> None:
+    entries = [
+        {"gradingResult": {"pass": True, "score": 0.9 - 0.1 * damaged}, "vars": {"item": n, "copy": copy}}
+        for n in range(6)
+        for damaged, copy in enumerate(("original", "typos"))
+    ]
+    (tmp_path / "log.json").write_text(json.dumps({"results": {"version": 3, "results": entries}}))
+    done = dhp("analyze log.json --field example=vars.item --field variant=vars.copy --html page.html")
+    assert "the judge on log.json: 12 ratings of 6 examples" in done.out
+    assert "the judge: notices typos" in done.out
+    assert "the judge" in (tmp_path / "page.html").read_text()
 
 
 def test_analyze_gives_what_the_run_gave(dhp: Run) -> None:

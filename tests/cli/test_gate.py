@@ -149,7 +149,7 @@ def test_missing_scores_fail_a_gate(
     done = dhp("gate", "r.json", "--min-detection", "60")
     assert done.code == code, done.out
     if code:
-        worst = f"not met: unknown, unknown: scores are missing for {100 * lost:.1f} % of "
+        worst = f"not met: ratings.csv, the judge: scores are missing for {100 * lost:.1f} % of "
         assert done.out.startswith(worst)
     assert dhp("gate", "r.json", "--min-detection", "60", "--max-missing", "80").code == 0
     assert dhp("gate", "r.json", "--min-detection", "60", "--max-missing", "4").code == (lost > 0.04)

@@ -15,6 +15,8 @@ from dhp.core.plugins import Plugin, load_target, offered
 
 PACKAGE = '''
 import click
+import json
+import pandas as pd
 import sys
 from dataclasses import dataclass, field
 from dhp.core.options import option
@@ -83,6 +85,12 @@ def scorers_of(path):
 def notes(result):
     return [f"{result.n} examples were measured"]
 
+def ratings_in(path, fields):
+    if path.name != "lengths.jsonl":
+        return None
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    return pd.DataFrame([{**row, "score": len(row["text"])} for row in rows])
+
 @click.command()
 def greet():
     """Say hello."""
@@ -98,6 +106,7 @@ PLUGIN = Plugin(
     fillers={"same": "tiny_plugin:Same"},
     scorers={"ruler": "tiny_plugin:adapt"},
     log_scorers={"ruler": "tiny_plugin:scorers_of"},
+    log_ratings={"ruler": "tiny_plugin:ratings_in"},
     notes={"measured": "tiny_plugin:notes"},
 )
 '''
@@ -166,6 +175,15 @@ def test_a_log_of_others_names_its_scorers_and_notes_are_added(site: Path) -> No
     assert done.returncode == 0, done.stderr
     assert "7 examples were measured" in done.stdout
     assert "length" in done.stdout
+
+
+@pytest.mark.slow
+def test_scores_in_a_log_of_others_are_analysed(site: Path) -> None:
+    texts = [("original", "abcd"), ("cut", "abc")]
+    rows = [{"example": str(n), "variant": v, "text": t} for n in range(6) for v, t in texts]
+    (site / "lengths.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    done = command(site, "analyze", "lengths.jsonl")
+    assert "notices cut" in done.stdout, done.stderr
 
 
 def test_each_hook_has_two_users_or_one_of_others() -> None:

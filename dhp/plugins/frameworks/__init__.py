@@ -17,4 +17,5 @@ PLUGIN = Plugin(
     datasets={"logs": "dhp.plugins.frameworks.logs:logs"},
     functions={"log_dataset": "dhp.plugins.frameworks.logs:log_dataset"},
     log_scorers={"inspect_ai": "dhp.plugins.frameworks.scorers:log_scorers"},
+    log_ratings={"logs": "dhp.plugins.frameworks.log_ratings:log_ratings"},
 )

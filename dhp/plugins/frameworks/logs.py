@@ -110,7 +110,7 @@ def logs(asked: Request) -> Dataset | None:
     if not isinstance(asked.source, str):
         return None
     unsaid = asked.task is None and (asked.suite is None or asked.suite.task == ANY_TASK)
-    is_log = _log_kind(Path(asked.source)) in _FORMS
+    is_log = log_kind(Path(asked.source)) in _FORMS
     if not is_log and not (unsaid and is_log_table(asked.source, asked.fields)):
         return None
     if asked.where:
@@ -169,10 +169,10 @@ def log_dataset(
 
 def is_inspect_log(path: str | Path) -> bool:
     """Whether a file is a log of inspect_ai, whose scorers can be made anew."""
-    return _log_kind(Path(path)) == "inspect_ai"
+    return log_kind(Path(path)) == "inspect_ai"
 
 
-def _log_kind(file: Path) -> str:
+def log_kind(file: Path) -> str:
     """The kind of log; `table` for any other file."""
     if file.suffix == LOG_SUFFIX:
         return "inspect_ai"

@@ -154,13 +154,13 @@ def _read(score: Any) -> object:
     reason = getattr(score, "reason", None) or score.explanation
     value = score.value
     if isinstance(value, Mapping):
-        return [{"key": key, "score": _graded(each), "reason": reason} for key, each in value.items()]
+        return [{"key": key, "score": graded(each), "reason": reason} for key, each in value.items()]
     if value == _NO_ANSWER:
         reason = reason or "no answer"
-    return {"score": _graded(value), "reason": reason}
+    return {"score": graded(value), "reason": reason}
 
 
-def _graded(value: object) -> object:
+def graded(value: object) -> object:
     return None if value == _NO_ANSWER else _GRADES.get(value, value) if isinstance(value, str) else value
 
 
