@@ -213,7 +213,7 @@ def records_alike(modules: set[str]) -> int:
 
 
 class Declared(NamedTuple):
-    """An option of the command line in the source: a call of `click.option`, or a field with metadata."""
+    """An option of the command line in the source: a call of `click.option`, or a field made by `option`."""
 
     module: str
     name: str
@@ -260,14 +260,12 @@ def makes_names(module: str, tree: ast.Module) -> bool:
 
 
 def declared_by_field(module: str, field: ast.AnnAssign) -> Iterator[Declared]:
-    metadata = keyword(field.value, "metadata") if isinstance(field.value, ast.Call) else None
-    keys = [literal(key) for key in metadata.keys] if isinstance(metadata, ast.Dict) else ["option"]
-    if metadata is None or "option" not in keys or not isinstance(field.target, ast.Name):
+    call = field.value
+    if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "option":
         return
-    assert isinstance(field.value, ast.Call)
-    spelt = literal(keyword(metadata, "name")) if isinstance(metadata, ast.Call) else None
-    name = str(spelt or f"--{field.target.id.replace('_', '-')}")
-    yield Declared(module, name.partition("/")[0], field.target.id, keyword(field.value, "default"))
+    assert isinstance(field.target, ast.Name)
+    name = str(literal(keyword(call, "name")) or f"--{field.target.id.replace('_', '-')}")
+    yield Declared(module, name.partition("/")[0], field.target.id, keyword(call, "default"))
 
 
 def declared_options(modules: Mapping[str, ast.Module]) -> list[Declared]:
@@ -336,16 +334,15 @@ def test_options_are_counted_where_they_are_declared() -> None:
 @click.option("--out", "folder", default=3)
 @click.option("--out/--in")
 class Settings:
-    out: int = field(default=3, metadata=option("Where."))
-    other: int = field(default=4, metadata=option("Where.", name="--out"))
-    shared: int = field(default=4, metadata=SHARED)
-    bare: int = field(default=4, metadata={"option": Option("Where.")})
+    out: int = option("Where.", default=3)
+    other: int = option("Where.", default=4, name="--out")
+    bare: int = option("Where.", default=4)
     inner: int = field(default=4, metadata={"plugin": "inner"})
 def write(*, folder=3): ...
 """
     tree = {"planted": ast.parse(planted)}
     found = declared_options(tree)
-    assert sorted(each.name for each in found) == ["--bare", *4 * ["--out"], "--shared"]
+    assert sorted(each.name for each in found) == ["--bare", *4 * ["--out"]]
     assert declared_again(found) == 0
     assert declared_again([*found, min(found, key=lambda each: each.name)]) == 1
     assert defaults_again(found, tree) == 1

@@ -39,53 +39,42 @@ class AnalysisConfig:
     prints it; pairwise judges get `sign-flip`, the exact sign-flip test, by themselves.
     """
 
-    statistics: Statistics = field(
-        default="default",
-        metadata=option("Exact tests, or the formulas of the paper.", metavar="default|paper"),
+    statistics: Statistics = option(
+        "Exact tests, or the formulas of the paper.", default="default", metavar="default|paper"
     )
-    combination: Combination | None = field(
+    combination: Combination | None = option(
+        "How p-values of metrics are combined: hmp, printed, hmp-asymptotic or joint; default: "
+        "that of the statistics.",
         default=None,
-        metadata=option(
-            "How p-values of metrics are combined: hmp, printed, hmp-asymptotic or joint; default: "
-            "that of the statistics.",
-            metavar="NAME",
-        ),
+        metavar="NAME",
     )
-    weights: str | None = field(
+    weights: str | None = option(
+        "Expert weights; default: design if they cover all perturbers and metrics, else uniform.",
         default=None,
-        metadata=option(
-            "Expert weights; default: design if they cover all perturbers and metrics, else uniform.",
-            metavar="NAME|FILE.yaml",
-        ),
+        metavar="NAME|FILE.yaml",
     )
-    floor: float = field(
+    floor: float = option(
+        "Lowest detection at which damage counts as noticed.",
         default=100 * FLOOR,
-        metadata=option(
-            "Lowest detection at which damage counts as noticed.",
-            metavar="PERCENT",
-            gt=50,
-            le=100,
-            percent=True,
-        ),
+        metavar="PERCENT",
+        gt=50,
+        le=100,
+        percent=True,
     )
-    looks: int = field(
+    looks: int = option(
+        "Analyses of growing numbers of texts of which this is one, if ratings may stop after each: they "
+        "share the error.",
         default=1,
-        metadata=option(
-            "Analyses of growing numbers of texts of which this is one, if ratings may stop after each: they "
-            "share the error.",
-            metavar="N",
-            ge=1,
-        ),
+        metavar="N",
+        ge=1,
     )
-    pass_mark: PassMark = field(
+    pass_mark: PassMark = option(
+        "Score from which you let a text through, or a label; of one metric METRIC=MARK (repeatable). "
+        "Shows how many damaged texts still pass, and how many good ones fail.",
         default=None,
-        metadata=option(
-            "Score from which you let a text through, or a label; of one metric METRIC=MARK (repeatable). "
-            "Shows how many damaged texts still pass, and how many good ones fail.",
-            metavar="MARK",
-            repeatable=True,
-            read=read_marks,
-        ),
+        metavar="MARK",
+        repeatable=True,
+        read=read_marks,
     )
 
     def named_combination(self) -> Combination:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,23 +26,19 @@ _ABOUT_ROW = ("example", "metric", "sample", "cluster", "model", "protocol", "da
 class RatingsForm:
     """How a table of ratings names its columns, and what it does not say itself."""
 
-    fields: Mapping[str, str] | None = field(
+    fields: Mapping[str, str] | None = option(
+        "Column of the file, or path into a nested one, e.g. score=rating, score=output.score.",
         default=None,
-        metadata=option(
-            "Column of the file, or path into a nested one, e.g. score=rating, score=output.score.",
-            name="--field",
-            metavar="OURS=THEIRS",
-            repeatable=True,
-            read=pairs_like("OURS=THEIRS", "score=rating"),
-        ),
+        name="--field",
+        metavar="OURS=THEIRS",
+        repeatable=True,
+        read=pairs_like("OURS=THEIRS", "score=rating"),
     )
-    name: str | None = field(
-        default=None,
-        metadata=option("Name of the judge, for a table without a column model.", metavar="NAME"),
+    name: str | None = option(
+        "Name of the judge, for a table without a column model.", default=None, metavar="NAME"
     )
-    dataset: str | None = field(
-        default=None,
-        metadata=option("Name of the data, for a table without a column dataset.", metavar="NAME"),
+    dataset: str | None = option(
+        "Name of the data, for a table without a column dataset.", default=None, metavar="NAME"
     )
 
     def applied(self, frame: "pd.DataFrame", place: str) -> "pd.DataFrame":

@@ -1,7 +1,7 @@
 """`dhp benchmark`: degrade, judge, analyse."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -43,12 +43,10 @@ R = TypeVar("R")
 class Preset:
     """Settings of a publication."""
 
-    preset: PresetName | None = field(
+    preset: PresetName | None = option(
+        "All settings of the DHP paper: its six sets, steps by the model, five answers at temperature 0, "
+        "its statistics, no controls. --prompt-file and files of steps may stand beside it.",
         default=None,
-        metadata=option(
-            "All settings of the DHP paper: its six sets, steps by the model, five answers at temperature 0, "
-            "its statistics, no controls. --prompt-file and files of steps may stand beside it.",
-        ),
     )
 
     def applied(self, options: "RunOptions") -> "RunOptions":

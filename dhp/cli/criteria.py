@@ -1,7 +1,7 @@
 """What is rated: options of metrics."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dhp.core.checks import checked, requires
@@ -21,27 +21,23 @@ OWN = "python:"
 class Criteria:
     """What is rated."""
 
-    metrics: tuple[str, ...] = field(
+    metrics: tuple[str, ...] = option(
+        "Metric to judge by, of the task or of your own; may be repeated; default: all of the task, and "
+        "in comparisons the whole text.",
         default=(),
-        metadata=option(
-            "Metric to judge by, of the task or of your own; may be repeated; default: all of the task, and "
-            "in comparisons the whole text.",
-            name="--metric",
-            metavar="NAME",
-            repeatable=True,
-        ),
+        name="--metric",
+        metavar="NAME",
+        repeatable=True,
     )
-    scale: str | None = field(
+    scale: str | None = option(
+        "Scale of your own metric or function, e.g. 1..10; 10..1: lower is better.",
         default=None,
-        metadata=option(
-            "Scale of your own metric or function, e.g. 1..10; 10..1: lower is better.", metavar="LOW..HIGH"
-        ),
+        metavar="LOW..HIGH",
     )
-    labels: str | None = field(
+    labels: str | None = option(
+        "Words that answer for your own metric, the worst first, e.g. fail,pass.",
         default=None,
-        metadata=option(
-            "Words that answer for your own metric, the worst first, e.g. fail,pass.", metavar="WORST,..,BEST"
-        ),
+        metavar="WORST,..,BEST",
     )
 
     def chosen(self, models: Sequence[str]) -> "list[str | Metric]":

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -57,11 +57,11 @@ def say(*parts: "Part") -> None:
 class OutputOptions:
     """What is printed: tables for people, or one of these."""
 
-    json: bool = field(default=False, metadata=option("Print the figures as JSON."))
-    csv: bool = field(default=False, metadata=option("Print a table as CSV."))
-    markdown: bool = field(default=False, metadata=option("Print tables in Markdown."))
-    details: bool = field(default=False, metadata=option("Show each kind of damage with D, and all notes."))
-    quiet: bool = field(default=False, metadata=option("Print nothing but errors."))
+    json: bool = option("Print the figures as JSON.", default=False)
+    csv: bool = option("Print a table as CSV.", default=False)
+    markdown: bool = option("Print tables in Markdown.", default=False)
+    details: bool = option("Show each kind of damage with D, and all notes.", default=False)
+    quiet: bool = option("Print nothing but errors.", default=False)
 
     @contextmanager
     def working(self) -> Iterator["Show | None"]:
@@ -108,7 +108,7 @@ class OutputOptions:
 class TableForm:
     """One table instead of all else."""
 
-    table: bool = field(default=False, metadata=option("Print one table of all results instead."))
+    table: bool = option("Print one table of all results instead.", default=False)
 
 
 TABLE = setting(TableForm, "table")

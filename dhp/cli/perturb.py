@@ -1,7 +1,7 @@
 """`dhp perturb`: write, freeze, show or audit degraded texts."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,19 +37,13 @@ _TOKENS = ("prompt_tokens", "completion_tokens")
 class PerturbOutput:
     """What becomes of the texts."""
 
-    out: str | None = field(
-        default=None, metadata=option("Write the degraded texts to this file.", metavar="FILE.jsonl")
+    out: str | None = option("Write the degraded texts to this file.", default=None, metavar="FILE.jsonl")
+    freeze: str | None = option(
+        "Write a set of degraded texts to this folder, for --perturbed.", default=None, metavar="DIR"
     )
-    freeze: str | None = field(
-        default=None,
-        metadata=option("Write a set of degraded texts to this folder, for --perturbed.", metavar="DIR"),
-    )
-    show: int = field(
-        default=0, metadata=option("Print the texts of K examples before and after.", metavar="K", ge=0)
-    )
-    audit: str | None = field(
-        default=None,
-        metadata=option("Audit a set of degraded texts: statistics and outliers.", metavar="DIR"),
+    show: int = option("Print the texts of K examples before and after.", default=0, metavar="K", ge=0)
+    audit: str | None = option(
+        "Audit a set of degraded texts: statistics and outliers.", default=None, metavar="DIR"
     )
 
     def check(self, dataset: "Sequence[str]", choice: Choice, *, dry_run: bool) -> None:

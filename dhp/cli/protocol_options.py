@@ -1,7 +1,7 @@
 """Options of protocols, metrics and texts that several commands share."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import click
@@ -33,53 +33,43 @@ def _number_or_default(text: str) -> float | str:
 class AnswerChanges:
     """What every protocol says about its answers, pointwise or pairwise; None leaves it to the protocol."""
 
-    answer: str | None = field(
+    answer: str | None = option(
+        "Form of the answer: score-only, free-text, rate-explain, analyze-rate, ...; of a comparison "
+        "two-scores, bare, reason-first or reason-last.",
         default=None,
-        metadata=option(
-            "Form of the answer: score-only, free-text, rate-explain, analyze-rate, ...; of a comparison "
-            "two-scores, bare, reason-first or reason-last.",
-            metavar="FORM",
-        ),
+        metavar="FORM",
     )
-    samples: int | None = field(
+    samples: int | None = option(
+        "Answers for each text and metric, averaged; of a comparison in each order, the majority counts.",
         default=None,
-        metadata=option(
-            "Answers for each text and metric, averaged; of a comparison in each order, the majority counts.",
-            metavar="K",
-        ),
+        metavar="K",
     )
-    temperature: float | str | None = field(
+    temperature: float | str | None = option(
+        "Temperature, 0 or more, or default: left to the model.",
         default=None,
-        metadata=option(
-            "Temperature, 0 or more, or default: left to the model.", metavar="T", read=_number_or_default
-        ),
+        metavar="T",
+        read=_number_or_default,
     )
-    top_p: float | str | None = field(
+    top_p: float | str | None = option(
+        "Nucleus sampling, in (0, 1], or default: left to the model.",
         default=None,
-        metadata=option(
-            "Nucleus sampling, in (0, 1], or default: left to the model.",
-            metavar="P",
-            read=_number_or_default,
-        ),
+        metavar="P",
+        read=_number_or_default,
     )
-    max_tokens: int | None = field(
+    max_tokens: int | None = option(
+        "Maximum number of tokens of one answer.", default=None, name="--answer-tokens", metavar="K"
+    )
+    extraction: str | None = option(
+        "Read the answer's text, or the probabilities of its scores.",
         default=None,
-        metadata=option("Maximum number of tokens of one answer.", name="--answer-tokens", metavar="K"),
+        metavar="parse|prob|prob-or-parse",
     )
-    extraction: str | None = field(
+    ask_again: bool | None = option(
+        "Follow an answer that cannot be read by one request for the rating alone; default: yes.",
         default=None,
-        metadata=option(
-            "Read the answer's text, or the probabilities of its scores.", metavar="parse|prob|prob-or-parse"
-        ),
+        name="--ask-again/--no-ask-again",
     )
-    ask_again: bool | None = field(
-        default=None,
-        metadata=option(
-            "Follow an answer that cannot be read by one request for the rating alone; default: yes.",
-            name="--ask-again/--no-ask-again",
-        ),
-    )
-    language: str | None = field(default=None, metadata=option("Language of the prompts.", metavar="en|zh"))
+    language: str | None = option("Language of the prompts.", default=None, metavar="en|zh")
 
     def values_with(self, more: Mapping[str, object]) -> dict[str, object]:
         """The settings of a protocol that are changed, with `more` of them where they are not None."""
@@ -93,34 +83,27 @@ class AnswerChanges:
 class ProtocolChanges(AnswerChanges):
     """How a judge is asked and its answers are read; otherwise as the protocol says."""
 
-    steps: str | None = field(
-        default=None, metadata=option("Evaluation steps.", metavar="none|written|auto|FILE.yaml")
-    )
-    reference: bool | None = field(
+    steps: str | None = option("Evaluation steps.", default=None, metavar="none|written|auto|FILE.yaml")
+    reference: bool | None = option(
+        "Show the judge a reference beside the text that it rates.",
         default=None,
-        metadata=option(
-            "Show the judge a reference beside the text that it rates.", name="--reference/--no-reference"
-        ),
+        name="--reference/--no-reference",
     )
-    persona: str | None = field(
-        default=None,
-        metadata=option("Persona at the start of the prompt.", metavar="none|hhh|annotator|FILE"),
+    persona: str | None = option(
+        "Persona at the start of the prompt.", default=None, metavar="none|hhh|annotator|FILE"
     )
-    prompt_files: tuple[str, ...] = field(
+    prompt_files: tuple[str, ...] = option(
+        "Prompt used as it is; {{x}} or {x} takes a column, the source or the output. "
+        "Repeated: per metric, or versions.",
         default=(),
-        metadata=option(
-            "Prompt used as it is; {{x}} or {x} takes a column, the source or the output. "
-            "Repeated: per metric, or versions.",
-            name="--prompt-file",
-            metavar="[METRIC=]FILE|DIR",
-            repeatable=True,
-        ),
+        name="--prompt-file",
+        metavar="[METRIC=]FILE|DIR",
+        repeatable=True,
     )
-    name: str | None = field(
+    name: str | None = option(
+        "Name of the prompt, and of its folder in runs/; default: that of its file.",
         default=None,
-        metadata=option(
-            "Name of the prompt, and of its folder in runs/; default: that of its file.", metavar="NAME"
-        ),
+        metavar="NAME",
     )
 
     def changed(self, protocol: str) -> "Protocol":

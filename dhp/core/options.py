@@ -8,7 +8,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -38,12 +38,12 @@ def check_keywords(
 def _inner_keywords(record: object) -> dict[str, str]:
     """Field of a settings record in the defaults of a record -> how it is written as a keyword."""
     written: dict[str, str] = {}
-    for field in fields(record) if is_dataclass(record) else ():
-        kind = field.default_factory if isinstance(field.default_factory, type) else type(field.default)
+    for part in fields(record) if is_dataclass(record) else ():
+        kind = part.default_factory if isinstance(part.default_factory, type) else type(part.default)
         if not is_dataclass(kind):
             continue
         inner = {each.name: f"{each.name}=..." for each in fields(kind)} | _inner_keywords(kind)
-        name = f"{field.name}=dhp.{kind.__name__}"
+        name = f"{part.name}=dhp.{kind.__name__}"
         written = {key: f"{name}({words})" for key, words in inner.items()} | written
     return written
 
@@ -154,9 +154,10 @@ class Option:
         return f"must be {', '.join(bounds)}"
 
 
-def option(help: str, **known: Any) -> dict[str, Option]:
-    """The metadata of a field that is an option: its help, and further fields of `Option`."""
-    return {"option": Option(help=help, **known)}
+def option(help: str, *, default: Any = MISSING, default_factory: Any = MISSING, **known: Any) -> Any:
+    """A field of a dataclass that is an option: its help, its default, and further fields of `Option`."""
+    declared: Any = {"default": default, "default_factory": default_factory}
+    return field(metadata={"option": Option(help=help, **known)}, **declared)
 
 
 def option_of(field: "Field[Any]") -> Option | None:

@@ -1,6 +1,6 @@
 """Rate limits, prices and limits of a run, and what it has used of them."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 
 from dhp.core.checks import checked
 from dhp.core.errors import InputError, StoppedEarly
@@ -20,27 +20,19 @@ _MANY_TOO_LONG = 200
 class RateLimits:
     """How hard a server may be worked."""
 
-    concurrency: int = field(
-        default=64, metadata=option("Maximum number of concurrent calls.", metavar="K", ge=1)
+    concurrency: int = option("Maximum number of concurrent calls.", default=64, metavar="K", ge=1)
+    calls_per_minute: float | None = option(
+        "Maximum number of calls per minute.", default=None, name="--rpm", metavar="K", gt=0
     )
-    calls_per_minute: float | None = field(
-        default=None,
-        metadata=option("Maximum number of calls per minute.", name="--rpm", metavar="K", gt=0),
+    tokens_per_minute: float | None = option(
+        "Maximum number of tokens per minute.", default=None, name="--tpm", metavar="K", gt=0
     )
-    tokens_per_minute: float | None = field(
-        default=None,
-        metadata=option("Maximum number of tokens per minute.", name="--tpm", metavar="K", gt=0),
-    )
-    retries: int = field(
-        default=8, metadata=option("Number of retries after a temporary error.", metavar="K", ge=0)
-    )
-    max_wait: float = field(
+    retries: int = option("Number of retries after a temporary error.", default=8, metavar="K", ge=0)
+    max_wait: float = option(
+        "Stop the run if a server asks for a longer wait than this; it can be resumed.",
         default=600.0,
-        metadata=option(
-            "Stop the run if a server asks for a longer wait than this; it can be resumed.",
-            metavar="SECONDS",
-            ge=0,
-        ),
+        metavar="SECONDS",
+        ge=0,
     )
 
 
@@ -49,13 +41,11 @@ class RateLimits:
 class Prices:
     """What tokens cost, in any currency."""
 
-    prompt: float | None = field(
-        default=None,
-        metadata=option("Price per million prompt tokens.", name="--price-in", metavar="X", ge=0),
+    prompt: float | None = option(
+        "Price per million prompt tokens.", default=None, name="--price-in", metavar="X", ge=0
     )
-    completion: float | None = field(
-        default=None,
-        metadata=option("Price per million answer tokens.", name="--price-out", metavar="X", ge=0),
+    completion: float | None = option(
+        "Price per million answer tokens.", default=None, name="--price-out", metavar="X", ge=0
     )
 
     def cost(self, prompt_tokens: float, completion_tokens: float) -> float | None:
@@ -71,18 +61,14 @@ class Prices:
 class Limits:
     """What a run may use before it stops; repeat the command to resume it."""
 
-    calls: int | None = field(
-        default=None, metadata=option("Maximum number of calls.", name="--max-calls", metavar="K", ge=0)
+    calls: int | None = option(
+        "Maximum number of calls.", default=None, name="--max-calls", metavar="K", ge=0
     )
-    tokens: int | None = field(
-        default=None,
-        metadata=option(
-            "Maximum number of prompt and answer tokens.", name="--max-tokens", metavar="K", ge=0
-        ),
+    tokens: int | None = option(
+        "Maximum number of prompt and answer tokens.", default=None, name="--max-tokens", metavar="K", ge=0
     )
-    cost: float | None = field(
-        default=None,
-        metadata=option("Maximum cost, at the given prices of tokens.", name="--max-cost", metavar="X", ge=0),
+    cost: float | None = option(
+        "Maximum cost, at the given prices of tokens.", default=None, name="--max-cost", metavar="X", ge=0
     )
 
 

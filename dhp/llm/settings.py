@@ -86,33 +86,25 @@ def _replies_for_a_filler(settings: "ModelSettings") -> str | None:
 class ModelSettings:
     """How models are reached, how hard they are worked, and what they may cost."""
 
-    base_url: str | None = field(
-        default=None,
-        metadata=option("Address of an OpenAI-compatible server, up to and with /v1.", metavar="URL"),
+    base_url: str | None = option(
+        "Address of an OpenAI-compatible server, up to and with /v1.", default=None, metavar="URL"
     )
-    timeout: float = field(
-        default=TIMEOUT, metadata=option("Timeout of one call, in seconds.", metavar="SECONDS", gt=0)
-    )
-    body: Mapping[str, object] = field(
+    timeout: float = option("Timeout of one call, in seconds.", default=TIMEOUT, metavar="SECONDS", gt=0)
+    body: Mapping[str, object] = option(
+        "Further field of each request to a judge, as JSON or a word, e.g. reasoning_effort=low; may be "
+        "repeated.",
         default_factory=dict,
-        metadata=option(
-            "Further field of each request to a judge, as JSON or a word, e.g. reasoning_effort=low; may be "
-            "repeated.",
-            metavar="KEY=JSON",
-            repeatable=True,
-            read=_fields,
-        ),
+        metavar="KEY=JSON",
+        repeatable=True,
+        read=_fields,
     )
-    transport: TransportName | None = field(
-        default=None,
-        metadata=option("HTTP client: fast, or sdk (the openai package); default: fast, for Azure sdk."),
+    transport: TransportName | None = option(
+        "HTTP client: fast, or sdk (the openai package); default: fast, for Azure sdk.", default=None
     )
-    send_seed: bool = field(
+    send_seed: bool = option(
+        "Send a seed with requests that sample; some servers fail on it.",
         default=True,
-        metadata=option(
-            "Send a seed with requests that sample; some servers fail on it.",
-            name="--send-seed/--no-seed",
-        ),
+        name="--send-seed/--no-seed",
     )
     rate_limits: RateLimits = field(default_factory=RateLimits)
     """How hard a server may be worked."""
@@ -120,48 +112,36 @@ class ModelSettings:
     """What tokens cost, for estimates and costs."""
     limits: Limits = field(default_factory=Limits)
     """What the run may use before it stops."""
-    cache: str | Path | None = field(
-        default=None,
-        metadata=option("Folder of cached replies; default: the user's cache folder.", metavar="DIR"),
+    cache: str | Path | None = option(
+        "Folder of cached replies; default: the user's cache folder.", default=None, metavar="DIR"
     )
-    store: bool = field(
+    store: bool = option(
+        "Cache replies, so that none is paid for twice and a run can be resumed.",
         default=True,
-        metadata=option(
-            "Cache replies, so that none is paid for twice and a run can be resumed.",
-            name="--store/--no-store",
-        ),
+        name="--store/--no-store",
     )
-    refresh: bool = field(default=False, metadata=option("Ask again for cached replies and replace them."))
-    keep_going: bool = field(
-        default=False, metadata=option("Continue even if most of the first answers cannot be read.")
-    )
-    same_model: bool = field(
-        default=False,
-        metadata=option("Stop if the server's answers name another model than the first one does."),
+    refresh: bool = option("Ask again for cached replies and replace them.", default=False)
+    keep_going: bool = option("Continue even if most of the first answers cannot be read.", default=False)
+    same_model: bool = option(
+        "Stop if the server's answers name another model than the first one does.", default=False
     )
     filler: "FillerSettings | None" = field(default=None, metadata={"hook": "fillers"})
     """What answers requests instead of the engine; None if the engine answers all."""
-    device: str = field(
+    device: str = option(
+        "Device of hf/ and vllm/ models: auto, cpu, cuda, cuda:N, or all GPUs.",
         default="auto",
-        metadata=option(
-            "Device of hf/ and vllm/ models: auto, cpu, cuda, cuda:N, or all GPUs.", metavar="NAME"
-        ),
+        metavar="NAME",
     )
-    dtype: str = field(
+    dtype: str = option(
+        "Number type of hf/ and vllm/ models: auto, float32, bfloat16, float16.",
         default="auto",
-        metadata=option(
-            "Number type of hf/ and vllm/ models: auto, float32, bfloat16, float16.", metavar="NAME"
-        ),
+        metavar="NAME",
     )
-    batch_size: int | None = field(
-        default=None,
-        metadata=option("Batch size of an hf/ model; default: what fits the device.", metavar="K", ge=1),
+    batch_size: int | None = option(
+        "Batch size of an hf/ model; default: what fits the device.", default=None, metavar="K", ge=1
     )
-    chat_template: str | Path | None = field(
-        default=None,
-        metadata=option(
-            "Jinja chat template of hf/ and vllm/ models, in place of their own.", metavar="FILE"
-        ),
+    chat_template: str | Path | None = option(
+        "Jinja chat template of hf/ and vllm/ models, in place of their own.", default=None, metavar="FILE"
     )
 
     def context(self) -> "RequestContext":

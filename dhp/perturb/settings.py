@@ -36,36 +36,27 @@ def _known_names(settings: "PerturbModel") -> None:
 class PerturbModel:
     """The language model that degrades texts, and how it is asked."""
 
-    model: str = field(
-        metadata=option(
-            "Language model that degrades texts, e.g. openai/NAME.", name="--perturb-model", metavar="MODEL"
-        )
+    model: str = option(
+        "Language model that degrades texts, e.g. openai/NAME.", name="--perturb-model", metavar="MODEL"
     )
-    steps: str = field(
+    steps: str = option(
+        "Steps in the perturbation prompts: written, auto (the model writes them, once), or those of a file.",
         default=STEPS[0],
-        metadata=option(
-            "Steps in the perturbation prompts: written, auto (the model writes them, once), or those of a "
-            "file.",
-            name="--perturb-steps",
-            metavar="written|auto|FILE.yaml",
-        ),
+        name="--perturb-steps",
+        metavar="written|auto|FILE.yaml",
     )
-    prompts: str | Path | None = field(
+    prompts: str | Path | None = option(
+        "Folder of prompt files that replace the bundled ones of the same names.",
         default=None,
-        metadata=option(
-            "Folder of prompt files that replace the bundled ones of the same names.",
-            name="--perturb-prompts",
-            metavar="DIR",
-        ),
+        name="--perturb-prompts",
+        metavar="DIR",
     )
-    max_tokens: int | None = field(
+    max_tokens: int | None = option(
+        "Maximum number of tokens of one degraded text (not of steps); default: twice those of the text.",
         default=None,
-        metadata=option(
-            "Maximum number of tokens of one degraded text (not of steps); default: twice those of the text.",
-            name="--perturb-tokens",
-            metavar="K",
-            ge=1,
-        ),
+        name="--perturb-tokens",
+        metavar="K",
+        ge=1,
     )
 
     @property
@@ -127,118 +118,86 @@ def _doses(entries: Sequence[str]) -> "Doses":
 class Choice:
     """Which texts, and how they are degraded."""
 
-    data: str | Path | None = field(
+    data: str | Path | None = option(
+        "Path of a published dataset in its original format; default: the prepared copy.",
         default=None,
-        metadata=option(
-            "Path of a published dataset in its original format; default: the prepared copy.",
-            metavar="PATH",
-        ),
+        metavar="PATH",
     )
-    task: "str | Task | None" = field(
+    task: "str | Task | None" = option(
+        "What the writers of the texts had to do, and the metrics.", default=None, metavar="NAME|FILE.yaml"
+    )
+    fields: Mapping[str, str] | None = option(
+        "Column of your own file, or path into a nested one, e.g. output=summary, output=a.b[0].",
         default=None,
-        metadata=option(
-            "What the writers of the texts had to do, and the metrics.", metavar="NAME|FILE.yaml"
-        ),
+        name="--field",
+        metavar="OURS=THEIRS",
+        repeatable=True,
+        read=_fields,
     )
-    fields: Mapping[str, str] | None = field(
+    where: Mapping[str, str | Sequence[str]] | None = option(
+        "Take only rows of your own file with this value, e.g. split=test; may be repeated.",
         default=None,
-        metadata=option(
-            "Column of your own file, or path into a nested one, e.g. output=summary, output=a.b[0].",
-            name="--field",
-            metavar="OURS=THEIRS",
-            repeatable=True,
-            read=_fields,
-        ),
+        metavar="COLUMN=VALUE",
+        repeatable=True,
+        read=_where,
     )
-    where: Mapping[str, str | Sequence[str]] | None = field(
+    strict: bool = option(
+        "Refuse your own file if any row cannot be used; otherwise up to a tenth is left out.", default=False
+    )
+    n: int | None = option(
+        "Number of examples, chosen by the seed; default: the card's or all.", default=None, metavar="N", ge=1
+    )
+    min_characters: int | None = option(
+        "Take reference texts of a published set with more characters, joined from segments in WMT22; "
+        "default: the card's.",
         default=None,
-        metadata=option(
-            "Take only rows of your own file with this value, e.g. split=test; may be repeated.",
-            metavar="COLUMN=VALUE",
-            repeatable=True,
-            read=_where,
-        ),
+        metavar="K",
+        ge=0,
     )
-    strict: bool = field(
-        default=False,
-        metadata=option(
-            "Refuse your own file if any row cannot be used; otherwise up to a tenth is left out."
-        ),
-    )
-    n: int | None = field(
+    suite: str | None = option(
+        "Perturbers and their parameters; default: the suite of the dataset, or general.",
         default=None,
-        metadata=option(
-            "Number of examples, chosen by the seed; default: the card's or all.", metavar="N", ge=1
-        ),
+        metavar="NAME|FILE.yaml",
     )
-    min_characters: int | None = field(
-        default=None,
-        metadata=option(
-            "Take reference texts of a published set with more characters, joined from segments in WMT22; "
-            "default: the card's.",
-            metavar="K",
-            ge=0,
-        ),
-    )
-    suite: str | None = field(
-        default=None,
-        metadata=option(
-            "Perturbers and their parameters; default: the suite of the dataset, or general.",
-            metavar="NAME|FILE.yaml",
-        ),
-    )
-    perturbers: "Perturber | Iterable[Perturber]" = field(
+    perturbers: "Perturber | Iterable[Perturber]" = option(
+        "Your own perturber, added to the suite unless it names it; may be repeated.",
         default=(),
-        metadata=option(
-            "Your own perturber, added to the suite unless it names it; may be repeated.",
-            name="--perturber",
-            metavar="MODULE:FUNCTION",
-            repeatable=True,
-            read=_perturbers,
-        ),
+        name="--perturber",
+        metavar="MODULE:FUNCTION",
+        repeatable=True,
+        read=_perturbers,
     )
     perturb_model: str | PerturbModel | None = field(default=None, metadata={"record": PerturbModel})
     """Carries out the suite's perturbers of method `llm`; without one the bundled data are degraded by edits
     that people wrote; for other data the suite's stand-ins make these kinds, or they are left out."""
-    perturbed: "str | Path | Sequence[PerturbedDataset] | None" = field(
+    perturbed: "str | Path | Sequence[PerturbedDataset] | None" = option(
+        "Set of degraded texts, frozen by dhp perturb or released by others.",
         default=None,
-        metadata=option(
-            "Set of degraded texts, frozen by dhp perturb or released by others.", metavar="DIR|hf:ORG/NAME"
-        ),
+        metavar="DIR|hf:ORG/NAME",
     )
-    text_language: str | None = field(
+    text_language: str | None = option(
+        "Language of the texts of your own file, e.g. de, if there is no column `language`.",
         default=None,
-        metadata=option(
-            "Language of the texts of your own file, e.g. de, if there is no column `language`.",
-            metavar="CODE",
-        ),
+        metavar="CODE",
     )
-    judge_part: Literal["answer", "turn", "run"] | None = field(
+    judge_part: Literal["answer", "turn", "run"] | None = option(
+        "Part of conversations that is judged: the last answer, the last turn of the assistant, or the "
+        "whole run; default: run.",
         default=None,
-        metadata=option(
-            "Part of conversations that is judged: the last answer, the last turn of the assistant, or the "
-            "whole run; default: run."
-        ),
     )
-    controls: bool | None = field(
+    controls: bool | None = option(
+        "Also rate harmless edits, which must not lower a score; on by default. --controls "
+        "also rates each original twice.",
         default=None,
-        metadata=option(
-            "Also rate harmless edits, which must not lower a score; on by default. --controls "
-            "also rates each original twice.",
-            name="--controls/--no-controls",
-        ),
+        name="--controls/--no-controls",
     )
-    attacks: bool = field(
-        default=False, metadata=option("Also rate attacks: changes that must not raise a score.")
-    )
-    doses: "Doses | None" = field(
+    attacks: bool = option("Also rate attacks: changes that must not raise a score.", default=False)
+    doses: "Doses | None" = option(
+        "Degrade texts in each of these doses, in place of degrees, e.g. 1,2,5,10.",
         default=None,
-        metadata=option(
-            "Degrade texts in each of these doses, in place of degrees, e.g. 1,2,5,10.",
-            metavar="[PERTURBER=]K,K,...",
-            repeatable=True,
-            read=_doses,
-        ),
+        metavar="[PERTURBER=]K,K,...",
+        repeatable=True,
+        read=_doses,
     )
 
     def __post_init__(self) -> None:

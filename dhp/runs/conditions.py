@@ -1,7 +1,7 @@
 """Conditions of a gate."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dhp.core.checks import checked, is_stated, together
@@ -35,79 +35,62 @@ class Gate:
     loss without an earlier run or the reverse.
     """
 
-    min_detection: float | None = field(
+    min_detection: float | None = option(
+        "Lowest allowed detection of every result, averaged over all kinds of damage.",
         default=None,
-        metadata=option(
-            "Lowest allowed detection of every result, averaged over all kinds of damage.",
-            metavar="PERCENT",
-            ge=0,
-            le=100,
-            percent=True,
-        ),
+        metavar="PERCENT",
+        ge=0,
+        le=100,
+        percent=True,
     )
-    must_notice: str | Collection[str] = field(
+    must_notice: str | Collection[str] = option(
+        "Kinds of damage that must be shown to be noticed (by either name), or all; may be repeated.",
         default=(),
-        metadata=option(
-            "Kinds of damage that must be shown to be noticed (by either name), or all; may be repeated.",
-            metavar="KIND,...",
-            repeatable=True,
-        ),
+        metavar="KIND,...",
+        repeatable=True,
     )
-    max_missing: float = field(
+    max_missing: float = option(
+        "Largest share of its scores that any kind of text may lack.",
         default=10,
-        metadata=option(
-            "Largest share of its scores that any kind of text may lack.",
-            metavar="PERCENT",
-            ge=0,
-            le=100,
-            percent=True,
-        ),
+        metavar="PERCENT",
+        ge=0,
+        le=100,
+        percent=True,
     )
-    max_pass: float | None = field(
+    max_pass: float | None = option(
+        "Largest share of the damaged texts of any kind that may pass at the run's pass mark.",
         default=None,
-        metadata=option(
-            "Largest share of the damaged texts of any kind that may pass at the run's pass mark.",
-            metavar="PERCENT",
-            ge=0,
-            le=100,
-            percent=True,
-        ),
+        metavar="PERCENT",
+        ge=0,
+        le=100,
+        percent=True,
     )
-    max_fail: float | None = field(
+    max_fail: float | None = option(
+        "Largest share of the originals that may fail at the run's pass mark.",
         default=None,
-        metadata=option(
-            "Largest share of the originals that may fail at the run's pass mark.",
-            metavar="PERCENT",
-            ge=0,
-            le=100,
-            percent=True,
-        ),
+        metavar="PERCENT",
+        ge=0,
+        le=100,
+        percent=True,
     )
-    max_drop: float | None = field(
+    max_drop: float | None = option(
+        "Largest allowed loss of detection against --against, in percentage points.",
         default=None,
-        metadata=option(
-            "Largest allowed loss of detection against --against, in percentage points.",
-            metavar="POINTS",
-            ge=0,
-            le=100,
-            percent=True,
-        ),
+        metavar="POINTS",
+        ge=0,
+        le=100,
+        percent=True,
     )
-    max_shift: float | None = field(
+    max_shift: float | None = option(
+        "Largest allowed shift of a metric's mean score against --against, in points of its scale.",
         default=None,
-        metadata=option(
-            "Largest allowed shift of a metric's mean score against --against, in points of its scale.",
-            metavar="POINTS",
-            ge=0,
-        ),
+        metavar="POINTS",
+        ge=0,
     )
-    against: "RunSource | None" = field(
-        default=None,
-        metadata=option(
-            "An earlier run, with its ratings, for --max-drop and --max-shift.", metavar="OLD_RUN"
-        ),
+    against: "RunSource | None" = option(
+        "An earlier run, with its ratings, for --max-drop and --max-shift.", default=None, metavar="OLD_RUN"
     )
     allow: str | Collection[str] = ()
     """Parts of the signature that may differ from the earlier run; see `dhp.runs.compare`."""
-    require_proof: bool = field(default=False, metadata=option("Also fail if a condition is undecided."))
-    ignore_controls: bool = field(default=False, metadata=option("Let a judge with a false alarm pass."))
+    require_proof: bool = option("Also fail if a condition is undecided.", default=False)
+    ignore_controls: bool = option("Let a judge with a false alarm pass.", default=False)

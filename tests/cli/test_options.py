@@ -23,15 +23,15 @@ from tests.cli.conftest import Run, results_in
 class Rates:
     """How fast."""
 
-    calls: float | None = field(default=None, metadata=option("Most calls.", name="--rpm", metavar="K"))
+    calls: float | None = option("Most calls.", default=None, name="--rpm", metavar="K")
 
 
 @dataclass(frozen=True)
 class Model:
     """Which model degrades texts."""
 
-    name: str = field(metadata=option("Its name.", name="--degrading"))
-    steps: str = field(default="written", metadata=option("Its steps.", name="--degrading-steps"))
+    name: str = option("Its name.", name="--degrading")
+    steps: str = option("Its steps.", default="written", name="--degrading-steps")
 
 
 def number(text: str) -> int:
@@ -47,13 +47,13 @@ class Settings:
     Further text.
     """
 
-    timeout: float = field(default=120.0, metadata=option("Seconds.", metavar="SECONDS"))
-    store: bool = field(default=True, metadata=option("Store it.", name="--store/--no-store"))
-    refresh: bool = field(default=False, metadata=option("Ask again."))
-    ties: bool | None = field(default=None, metadata=option("Ties.", name="--ties/--no-ties"))
-    n: int | None = field(default=None, metadata=option("Number."))
-    doses: tuple[int, ...] = field(
-        default=(), metadata=option("Doses.", repeatable=True, read=lambda given: tuple(map(number, given)))
+    timeout: float = option("Seconds.", default=120.0, metavar="SECONDS")
+    store: bool = option("Store it.", default=True, name="--store/--no-store")
+    refresh: bool = option("Ask again.", default=False)
+    ties: bool | None = option("Ties.", default=None, name="--ties/--no-ties")
+    n: int | None = option("Number.", default=None)
+    doses: tuple[int, ...] = option(
+        "Doses.", default=(), repeatable=True, read=lambda given: tuple(map(number, given))
     )
     rates: Rates = field(default_factory=Rates)
     model: Model | None = field(default=None, metadata={"record": Model})

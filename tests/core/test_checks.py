@@ -101,9 +101,9 @@ class Inner:
 )
 @dataclass(frozen=True, slots=True)
 class Limits:
-    calls: int | None = field(default=None, metadata=option("Most calls.", ge=0))
-    rate: float = field(default=1.0, metadata=option("Rate.", gt=0, le=9))
-    floor: float = field(default=60.0, metadata=option("Floor.", gt=50, le=100, percent=True))
+    calls: int | None = option("Most calls.", default=None, ge=0)
+    rate: float = option("Rate.", default=1.0, gt=0, le=9)
+    floor: float = option("Floor.", default=60.0, gt=50, le=100, percent=True)
     transport: Transport | None = None
     words: tuple[Transport, ...] = ()
     names: str | Sequence[str] = ()

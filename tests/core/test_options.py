@@ -5,7 +5,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -130,10 +130,10 @@ def test_what_python_refuses_is_refused_as_before() -> None:
 @checked(name="limits")
 @dataclass(frozen=True)
 class Limits:
-    calls: int | None = field(default=None, metadata=option("Most calls.", ge=0))
-    rate: float = field(default=1.0, metadata=option("Rate.", gt=0))
-    floor: float = field(default=60.0, metadata=option("Floor.", gt=50, le=100, percent=True))
-    label: str = field(default="", metadata=option("Label."))
+    calls: int | None = option("Most calls.", default=None, ge=0)
+    rate: float = option("Rate.", default=1.0, gt=0)
+    floor: float = option("Floor.", default=60.0, gt=50, le=100, percent=True)
+    label: str = option("Label.", default="")
     inner: int = -1
 
 

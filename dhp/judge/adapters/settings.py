@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dhp.core.checks import checked
 from dhp.core.options import option, pairs_like, scale_ends
@@ -31,39 +31,31 @@ class JudgeSettings:
     scale: tuple[float, float] | str | None = None
     """The lowest and the highest score, as two numbers or a text `0..1`; default: those of the scorer, or 0
     and 1 for verdicts."""
-    lower_is_better: bool | None = field(
+    lower_is_better: bool | None = option(
+        "Which scores are better; default: as the scorer declares.",
         default=None,
-        metadata=option(
-            "Which scores are better; default: as the scorer declares.",
-            name="--lower-is-better/--higher-is-better",
-        ),
+        name="--lower-is-better/--higher-is-better",
     )
-    version: str | None = field(
+    version: str | None = option(
+        "Version of your judge; replies are cached for each version.",
         default=None,
-        metadata=option(
-            "Version of your judge; replies are cached for each version.",
-            name="--judge-version",
-            metavar="TEXT",
-        ),
+        name="--judge-version",
+        metavar="TEXT",
     )
-    fields: Mapping[str, str] = field(
+    fields: Mapping[str, str] = option(
+        "Field passed to a parameter of your judge: output, source, reference or a further field.",
         default_factory=dict,
-        metadata=option(
-            "Field passed to a parameter of your judge: output, source, reference or a further field.",
-            name="--map",
-            metavar="PARAMETER=FIELD",
-            repeatable=True,
-            read=pairs_like("PARAMETER=FIELD", "answer=output"),
-        ),
+        name="--map",
+        metavar="PARAMETER=FIELD",
+        repeatable=True,
+        read=pairs_like("PARAMETER=FIELD", "answer=output"),
     )
-    threads: int | None = field(
+    threads: int | None = option(
+        "Number of concurrent calls of your judge, if it is not asynchronous.",
         default=None,
-        metadata=option(
-            "Number of concurrent calls of your judge, if it is not asynchronous.",
-            name="--judge-threads",
-            metavar="K",
-            ge=1,
-        ),
+        name="--judge-threads",
+        metavar="K",
+        ge=1,
     )
 
     @property

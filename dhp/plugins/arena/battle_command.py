@@ -1,7 +1,7 @@
 """`dhp battle`: compare systems pair by pair, or read recorded verdicts."""
 
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,13 +29,10 @@ if TYPE_CHECKING:
 class PairwiseChanges(AnswerChanges):
     """How a judge is asked about two texts; otherwise as the protocol says."""
 
-    protocol: str = field(
-        default="battle",
-        metadata=option("battle, choose or swap, see dhp list protocols.", metavar="NAME|FILE.yaml"),
+    protocol: str = option(
+        "battle, choose or swap, see dhp list protocols.", default="battle", metavar="NAME|FILE.yaml"
     )
-    ties: bool | None = field(
-        default=None, metadata=option("The judge may call a tie.", name="--ties/--no-ties")
-    )
+    ties: bool | None = option("The judge may call a tie.", default=None, name="--ties/--no-ties")
 
     def chosen(self) -> "Protocol":
         """The protocol with these changes."""

@@ -4,7 +4,7 @@ import json
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -62,18 +62,15 @@ STEPS = ("written", "auto")
 class EvaluationFiles:
     """What is evaluated; files in ColossalEval's form."""
 
-    config: str | None = field(
-        default=None, metadata=option("Categories and metrics; default: all bundled ones.", metavar="FILE")
+    config: str | None = option(
+        "Categories and metrics; default: all bundled ones.", default=None, metavar="FILE"
     )
-    prompts: str | None = field(
-        default=None, metadata=option("Evaluation prompts; default: the bundled ones.", metavar="FILE")
+    prompts: str | None = option(
+        "Evaluation prompts; default: the bundled ones.", default=None, metavar="FILE"
     )
-    targets: str | None = field(
-        default=None, metadata=option("Questions, and good answers to them.", metavar="FILE")
-    )
-    answers: tuple[str, ...] = field(
-        default=(),
-        metadata=option("Answers of one model; may be repeated.", metavar="[MODEL=]FILE", repeatable=True),
+    targets: str | None = option("Questions, and good answers to them.", default=None, metavar="FILE")
+    answers: tuple[str, ...] = option(
+        "Answers of one model; may be repeated.", default=(), metavar="[MODEL=]FILE", repeatable=True
     )
 
 
@@ -82,13 +79,10 @@ class EvaluationFiles:
 class EvaluationOptions:
     """How answers are judged."""
 
-    with_reference: Literal["one-prompt", "second-turn"] | None = field(
-        default=None,
-        metadata=option(
-            "Show the judge the target answer, at once or after its first answer.",
-        ),
+    with_reference: Literal["one-prompt", "second-turn"] | None = option(
+        "Show the judge the target answer, at once or after its first answer.", default=None
     )
-    all_metrics: bool = field(default=False, metadata=option("Also metrics that the config leaves out."))
+    all_metrics: bool = option("Also metrics that the config leaves out.", default=False)
 
 
 def content_language(changes: AnswerChanges) -> Language:

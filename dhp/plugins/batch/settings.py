@@ -1,7 +1,7 @@
 """Settings of batches: files to write and read, or a provider."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,27 +26,21 @@ def _known_provider(settings: "BatchSettings") -> None:
 class BatchSettings:
     """Batches: requests that are answered later, at a lower price."""
 
-    batch_write: str | Path | None = field(
+    batch_write: str | Path | None = option(
+        "Write the requests without a cached reply to this file; send nothing.",
         default=None,
-        metadata=option(
-            "Write the requests without a cached reply to this file; send nothing.",
-            metavar="FILE.jsonl",
-        ),
+        metavar="FILE.jsonl",
     )
-    batch_read: Sequence[str | Path] = field(
+    batch_read: Sequence[str | Path] = option(
+        "Read replies from this file of batch results, or from all that fit a pattern in quotes.",
         default=(),
-        metadata=option(
-            "Read replies from this file of batch results, or from all that fit a pattern in quotes.",
-            metavar="FILE.jsonl",
-            repeatable=True,
-        ),
+        metavar="FILE.jsonl",
+        repeatable=True,
     )
-    batch: str | None = field(
+    batch: str | None = option(
+        "Send batches to this provider and wait for them: openai, anthropic or gemini.",
         default=None,
-        metadata=option(
-            "Send batches to this provider and wait for them: openai, anthropic or gemini.",
-            metavar="PROVIDER",
-        ),
+        metavar="PROVIDER",
     )
 
     @property

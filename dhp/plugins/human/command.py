@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -75,13 +75,11 @@ _IN_TABLE = ("--table", "--csv", "--markdown", "--level", "--human", "--tau-c")
 class TableOptions(TableForm):
     """One table of all judges, without intervals and tests."""
 
-    level: tuple[Level, ...] = field(
+    level: tuple[Level, ...] = option(
+        "Only this level of that table, or with --csv or --markdown; may be repeated.",
         default=(),
-        metadata=option(
-            "Only this level of that table, or with --csv or --markdown; may be repeated.",
-            metavar="per_source|pooled|system",
-            repeatable=True,
-        ),
+        metavar="per_source|pooled|system",
+        repeatable=True,
     )
 
     def wanted(self, output: OutputOptions) -> bool:

@@ -1,6 +1,6 @@
 """What a power analysis is to say."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dhp.core.checks import checked
 from dhp.core.options import option
@@ -13,26 +13,22 @@ LIMIT = 5_000  # examples beyond which no number is given
 class Question:
     """What is to be known of every variant."""
 
-    n: int = field(
-        default=100,
-        metadata=option(
-            "Number of examples to give the probability of a miss for.", metavar="N", ge=1, le=LIMIT
-        ),
+    n: int = option(
+        "Number of examples to give the probability of a miss for.", default=100, metavar="N", ge=1, le=LIMIT
     )
-    kinds: int | None = field(
+    kinds: int | None = option(
+        "Number of kinds of damage tested together; default: that of the pilot, else 12.",
         default=None,
-        metadata=option(
-            "Number of kinds of damage tested together; default: that of the pilot, else 12.",
-            metavar="K",
-            ge=1,
-            le=1_000,
-        ),
+        metavar="K",
+        ge=1,
+        le=1_000,
     )
-    runs: int = field(
+    runs: int = option(
+        "Number of simulated runs at each number of examples.",
         default=500,
-        metadata=option(
-            "Number of simulated runs at each number of examples.", name="--simulate", metavar="K", ge=1
-        ),
+        name="--simulate",
+        metavar="K",
+        ge=1,
     )
     seed: int = 0
     """Seed of the simulation."""

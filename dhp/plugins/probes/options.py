@@ -1,6 +1,6 @@
 """Options of `dhp probe`."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from dhp.core.checks import checked
@@ -20,22 +20,17 @@ NOISE_REPEATS = 3
 class ProbeChoice:
     """What is probed."""
 
-    probes: tuple[Probe, ...] = field(
+    probes: tuple[Probe, ...] = option(
+        "invariance, verbosity, calibration or stability; may be repeated; default: all.",
         default=(),
-        metadata=option(
-            "invariance, verbosity, calibration or stability; may be repeated; default: all.",
-            name="--probe",
-            metavar="NAME",
-            repeatable=True,
-        ),
+        name="--probe",
+        metavar="NAME",
+        repeatable=True,
     )
-    damage: str = field(
-        default="word_deletions",
-        metadata=option("Damage that calibration and stability count.", metavar="PERTURBER"),
+    damage: str = option(
+        "Damage that calibration and stability count.", default="word_deletions", metavar="PERTURBER"
     )
-    repeats: int = field(
-        default=5, metadata=option("How often stability asks for each rating.", metavar="K", ge=2, le=100)
-    )
+    repeats: int = option("How often stability asks for each rating.", default=5, metavar="K", ge=2, le=100)
 
     @property
     def names(self) -> tuple[Probe, ...]:

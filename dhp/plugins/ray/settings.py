@@ -1,6 +1,6 @@
 """Settings of the Ray plug-in: the cluster whose workers answer."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dhp.core.checks import checked
@@ -24,13 +24,11 @@ def _named(settings: "RaySettings") -> str | None:
 class RaySettings:
     """Ray: many machines answer requests and call functions."""
 
-    ray: str | None = field(
+    ray: str | None = option(
+        "Have requests answered by the workers of this Ray cluster; auto: the one of RAY_ADDRESS, else "
+        "one on this machine.",
         default=None,
-        metadata=option(
-            "Have requests answered by the workers of this Ray cluster; auto: the one of RAY_ADDRESS, else "
-            "one on this machine.",
-            metavar="auto|HOST:PORT",
-        ),
+        metavar="auto|HOST:PORT",
     )
 
     @property
