@@ -4,6 +4,7 @@ import functools
 import re
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -200,20 +201,27 @@ def _counted(value: object) -> str:
 
 
 def _fields_at(spec: type[Any], parents: list[int | str]) -> list[str]:
-    """The allowed keys of the model that the path `parents` leads to."""
-    model: Any = spec
+    """The allowed keys of the record that the path `parents` leads to."""
+    record: Any = spec
     for part in parents:
-        if part in model.model_fields:  # else it is a position in a list or a key of a mapping of models
-            inner = _innermost(model.model_fields[part].annotation)
-            if hasattr(inner, "model_fields"):  # else the key is only called like a field
-                model = inner
-    return [field.alias or name for name, field in model.model_fields.items()]
+        inner = _innermost(_fields(record).get(part))
+        if _fields(inner):  # else part is a position, a key of a mapping, or of a field without keys
+            record = inner
+    return [str(name) for name in _fields(record)]
 
 
 def _innermost(annotation: Any) -> Any:
     """The spec inside `list[Spec]`, `dict[Name, Spec]` or `Spec | None`; else the annotation itself."""
     for argument in getattr(annotation, "__args__", ()):
         inner = _innermost(argument)
-        if hasattr(inner, "model_fields"):
+        if _fields(inner):
             return inner
     return annotation
+
+
+def _fields(spec: Any) -> dict[int | str, Any]:
+    """Key -> type of each field of a model or a dataclass; empty for any other type."""
+    if is_dataclass(spec):
+        return {field.name: field.type for field in fields(spec)}
+    declared = getattr(spec, "model_fields", {})
+    return {field.alias or name: field.annotation for name, field in declared.items()}

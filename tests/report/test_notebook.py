@@ -100,7 +100,7 @@ def test_a_page_is_made_of_results_and_of_a_comparison(
     assert 'id="explorer"' not in page
     compared_page = dhp.report(compared, tmp_path / "two.html").read_text()
     assert "sees_words" in compared_page
-    for wrong, said in ((results[0], "name its file"), (compared, "name its file"), (3, "of a int")):
+    for wrong, said in ((results[0], "name its file"), (compared, "name its file"), (3, "of type int")):
         with pytest.raises(dhp.InputError, match=said):
             dhp.report(wrong)
 
