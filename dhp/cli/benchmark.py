@@ -210,7 +210,7 @@ def _check_scored(results: "Results", output: OutputOptions) -> None:
 
 
 def _scorers_of_log(dataset: Sequence[str]) -> list[object]:
-    """The scorers of the one log that is given, where no judge is named."""
+    """The scorers of the only log, if no judge is named."""
     if len(dataset) == 1:
         for target in offered("log_scorers").values():
             scorers: list[object] | None = load_target(target)(dataset[0])

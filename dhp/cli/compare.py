@@ -126,7 +126,7 @@ def _tables(
     judges: Sequence[str],
     names: Sequence[str],
 ) -> list[Part]:
-    """Figures by data and by kind, under these names of the judges; without limits where it is narrow."""
+    """Figures by data and by kind, under these names; without limits on a narrow terminal."""
     from dhp.report.columns import legend
 
     known = dict(zip(judges, names, strict=True))

@@ -43,7 +43,7 @@ def gate(
 
     One line says why. RUN is the folder of a finished run.
 
-    A limit is met where the lower end of the interval reaches it, not met where the upper end lies below.
+    A limit is met if the lower end of the interval reaches it, not met if the upper end lies below.
     What is undecided passes, and the line says how many texts would decide.
 
     Example: dhp gate runs/new --min-detection 80 --against runs/old --max-drop 5

@@ -145,7 +145,7 @@ def _answers(command: Callable[..., object]) -> Callable[..., object]:
 def init(out: str, **keywords: str | None) -> None:
     """Write a dhp.yaml for your own data, prompt and model.
 
-    It asks for what is not given, checks each answer, and goes on where it was stopped.
+    It asks for each missing answer, checks it, and goes on where it was stopped.
 
     Example: dhp init --dataset tickets.csv --output summary --source ticket --metric usefulness
     """
@@ -192,7 +192,7 @@ def _ask(state: _Init, name: str, text: str) -> str:
 
 
 def _read(path: Path) -> dict[str, str]:
-    """The answers in a file; none is an answer, too, where a later one is there."""
+    """The answers in a file; an empty one counts if a later one exists."""
     from dhp.content.yaml_files import load_yaml
 
     if not path.exists():

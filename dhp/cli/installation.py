@@ -64,7 +64,7 @@ def check() -> None:
 def prepare(name: str, choice: Choice) -> None:
     """Bring a published dataset into the benchmark's form and store it in the cache.
 
-    It is downloaded, if --data does not say where it is. With --field columns of published pairs take the
+    It is downloaded unless --data names it. With --field columns of published pairs take the
     place of those that the card names, e.g. kind=error_type.
 
     Example: dhp data prepare summeval --data summeval.jsonl

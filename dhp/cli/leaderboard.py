@@ -10,7 +10,7 @@ from dhp.leaderboard import FOLDER
 
 
 class _SiteUnlessNamed(click.Group):
-    """Runs `site` where no command is named, so that runs can follow directly."""
+    """Runs `site` if no command is named, so that runs can follow directly."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         named = bool(args) and (args[0] in self.commands or args[0] == "--help")

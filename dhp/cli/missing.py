@@ -1,4 +1,4 @@
-"""How a command ends where many ratings have no score: with the reasons, and not as if all were well."""
+"""How a command ends if many ratings have no score: with the reasons."""
 
 from collections import Counter
 from collections.abc import Mapping

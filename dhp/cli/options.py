@@ -17,7 +17,7 @@ AnyCommand = Callable[..., object]
 
 
 class GroupedOption(click.Option):
-    """An option that stands below a heading in the help."""
+    """An option below a heading in the help."""
 
     def __init__(self, *names: Any, heading: str, **settings: Any) -> None:
         super().__init__(*names, **settings)
@@ -48,7 +48,7 @@ def settings(
 ) -> Callable[[AnyCommand], AnyCommand]:
     """Let a command take a settings record as a parameter: each of its fields is an option.
 
-    A record within a record is a group of its own in the help. `only` names the fields that are options.
+    A record within a record is a separate group in the help. `only` names the fields that are options.
     """
 
     def decorate(command: AnyCommand) -> AnyCommand:

@@ -65,7 +65,7 @@ class OutputOptions:
 
     @contextmanager
     def working(self) -> Iterator["Show | None"]:
-        """Yields what shows progress on standard error; where all shall be quiet, None, without notes."""
+        """Yields what shows progress on standard error; None, without notes, if nothing is to be shown."""
         if self.quiet:
             log = logging.getLogger("dhp")
             level = log.level

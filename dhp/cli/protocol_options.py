@@ -72,7 +72,7 @@ class AnswerChanges:
     language: str | None = option("Language of the prompts.", default=None, metavar="en|zh")
 
     def values_with(self, more: Mapping[str, object]) -> dict[str, object]:
-        """The settings of a protocol that are changed, with `more` of them where they are not None."""
+        """The settings of a protocol that are changed, with `more` of them unless they are None."""
         changes = {**more, **{known.name: getattr(self, known.name) for known in fields(AnswerChanges)}}
         left = {name: None for name in ("temperature", "top_p") if changes[name] == DEFAULT}
         return {name: value for name, value in changes.items() if value is not None} | left

@@ -134,7 +134,7 @@ def _protocol(asked: ShowRequest) -> Iterator[Part]:
         requests = [*builder.requests(shown, task)]
     if protocol.steps == "auto":
         requests = [*builder.steps_requests(task), *requests]
-        yield "# the written steps stand below where those will stand that the model writes"
+        yield "# the written steps below are replaced by those that the model writes"
     for request in requests:
         yield from ("", f"# ---- {request.place}, samples {', '.join(map(str, request.samples))}")
         yield from _unwrapped(request.text)
@@ -149,7 +149,7 @@ def _unwrapped(prompt: str) -> "Iterator[Text]":
 
 
 def _candidates(asked: ShowRequest, metrics: "Sequence[str | Metric]") -> "tuple[Task, Sequence[Candidate]]":
-    """The task and the texts of a dataset; no text is degraded where only originals are asked for."""
+    """The task and the texts of a dataset; no text is degraded if only originals are asked for."""
     from dhp.content.catalog import with_metrics
     from dhp.core.records import ORIGINAL
     from dhp.perturb.builder import found_datasets, with_own_task
@@ -412,7 +412,7 @@ _SHOW: Mapping[str, tuple[Callable[[ShowRequest], Iterable[Part]], tuple[str, ..
     "judges": (_judge, ()),
     "weights": (_weights, ("--chart",)),
 }
-"""Kind -> what shows one of it, and the options that it takes, where these are not all."""
+"""Kind -> what shows one of it, and the options that it takes, if these are not all."""
 
 
 def weights_shown(read: "Weights", chart: str | None) -> list[Part]:

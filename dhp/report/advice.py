@@ -361,7 +361,7 @@ def _unscored(ratings: Mapping[str, int]) -> str:
 
 
 def _mean_halo(result: Result) -> float | None:
-    """Mean correlation of two different metrics on degraded texts, where all of them are defined."""
+    """Mean correlation of two different metrics on degraded texts, if all of them are defined."""
     table = result.halo.get("degraded", {})
     correlations = [r for one, row in table.items() for other, r in row.items() if other != one]
     known = [r for r in correlations if r is not None]

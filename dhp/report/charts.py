@@ -162,7 +162,7 @@ def discernment_charts(results: Sequence[Result]) -> "list[Markup]":
 def discernment_drawings(results: Sequence[Result]) -> list[Drawing]:
     """Bars of D, a chart for each dataset, with a line at D = 1, where p is 0.05.
 
-    Bars stand in groups: D_avg and D_min, with weights too if these are asked for, then each kind of damage;
+    Bars are in groups: D_avg and D_min, with weights too if these are asked for, then each kind of damage;
     in a group there is one for each judge.
     """
     sets: dict[str, list[Result]] = {}

@@ -45,11 +45,11 @@ class Column(Generic[Row]):
     words: Callable[[Row], str] | None = None
     """The cell as people read it, if the value does not say all; takes the place of `form`."""
     ends: Callable[[Row], Interval] | None = None
-    """Confidence limits of a share, which stand beside it."""
+    """Confidence limits of a share, shown next to it."""
     right: bool = True
     """Whether it is aligned right."""
     optional: bool = False
-    """Whether it is left out where no row has a value."""
+    """Whether it is left out if no row has a value."""
     total: Callable[[Sequence[Row]], str] | None = None
     """The cell of several rows together; default: from the lowest value to the highest, or the texts."""
     details: int = 0
@@ -162,7 +162,7 @@ PARTIAL = "†"
 
 
 def _average(value: Callable[[Result], float | None]) -> Callable[[Result], str]:
-    """The words of an average, with a mark where it leaves out kinds of damage."""
+    """The words of an average, with a mark if it leaves out kinds of damage."""
 
     def words(result: Result) -> str:
         partial = value(result) is not None and result.not_averaged
@@ -196,7 +196,7 @@ def _points(difference: float | None) -> str:
 
 
 def points_apart(pair: Pair, *, limits: bool = True) -> str:
-    """The difference of two judges in points, `+12 (6 to 18) *`; the star stands for significant at 0.05."""
+    """The difference of two judges in points, `+12 (6 to 18) *`; the star means significant at 0.05."""
     if math.isnan(pair.difference):
         return _UNDEFINED
     ends = (
@@ -309,7 +309,7 @@ def run_columns(results: Iterable[Result]) -> list[Column[Result]]:
 
 
 def legend(results: Sequence[Result]) -> list[str]:
-    """What stands below a table of results: the meaning of the paper's columns, and of the marks."""
+    """The lines below a table of results: the meaning of the paper's columns, and of the marks."""
     rules = stand_ins((row.variant, row.stand_in) for result in results for row in result.variants)
     return [
         *([_of_paper(results)] if weighed(results) else []),

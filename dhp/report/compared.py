@@ -89,7 +89,7 @@ def _heading(before: bool, after: bool, *, up: bool) -> str:
 
 
 def other_verdicts(comparison: DatasetComparison, names: Sequence[str]) -> dict[str, str]:
-    """Variant -> what one of two judges says where the other notices it, and why, for each such kind.
+    """Variant -> what one of two judges says if only the other notices it, and why, for each such kind.
 
     In the order of `most_different`; `names` are those of the judges.
     """
@@ -127,7 +127,7 @@ def most_different(comparisons: Sequence[DatasetComparison]) -> list[tuple[str, 
 
 
 def spread(seen: Seen) -> float:
-    """How far the judges lie apart, in [0, 1]; below 0 where fewer than two have a figure."""
+    """How far the judges lie apart, in [0, 1]; below 0 if fewer than two have a figure."""
     means = [mean for rows in seen.values() if (mean := mean_detection(rows)) is not None]
     return max(means) - min(means) if len(means) > 1 else -1.0
 
@@ -210,7 +210,7 @@ class _Set:
     comparison: DatasetComparison
     matrix: Matrix
     heads: Sequence[tuple[str, str]]
-    """Name of each judge, and its run where runs differ."""
+    """Name of each judge, and its run if runs differ."""
     changed: Mapping[str, ChangedKind]
     """Variant -> the pairs in which two judges differ; empty for more judges."""
 

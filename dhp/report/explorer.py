@@ -245,7 +245,7 @@ def _dumped(value: object) -> str:
 
 
 def shortened(text: str, length: int | None) -> str:
-    """The text, or where it is longer than `length` its start and its end, where answers name their score."""
+    """The text, or if it is longer than `length` its start and its end, where answers name their score."""
     if length is None or len(text) <= length:
         return text
     end = length // 3

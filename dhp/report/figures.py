@@ -102,7 +102,7 @@ def _written(stem: Path, figure: "Figure", rows: Sequence[Mapping[str, Any]]) ->
 
 
 def _file_name(name: str, taken: set[str]) -> str:
-    """Letters, digits, `_` and `-` alone; numbered where another chart has the name."""
+    """Letters, digits, `_` and `-` alone; numbered if another chart has the name."""
     plain = re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:80]
     number = next(k for k in range(1, len(taken) + 2) if (plain if k == 1 else f"{plain}-{k}") not in taken)
     return plain if number == 1 else f"{plain}-{number}"

@@ -43,7 +43,7 @@ class Sentence:
     """What a judge notices and misses."""
 
     about: str
-    """The judge, and the dataset where that is needed."""
+    """The judge, and the dataset if that is needed."""
     parts: tuple[Statement, ...]
     """Statements, what it notices first; at least one."""
 

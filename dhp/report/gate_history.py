@@ -78,7 +78,7 @@ class Check:
 def add_to_history(file: Path, run: str, against: str | None, outcome: Outcome) -> Path:
     """Append an outcome to a history, and draw all of it.
 
-    The history is JSON Lines, one line a check, made where it does not exist; the page that is returned lies
+    The history is JSON Lines, one line a check, made if it does not exist; the page that is returned lies
     beside it, under its name. Nothing that the file holds is changed. Raises `InputError` for a file with
     another ending, and one that cannot be written.
     """

@@ -20,7 +20,7 @@ def figure(value: float | None) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """A p-value, or a dash for undefined; 0 stands for one that is too small for a number."""
+    """A p-value, or a dash for undefined; 0 is one that is too small for a number."""
     if not p:
         return "–" if p is None else "< 1e-300"
     return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
@@ -86,7 +86,7 @@ def best_mark(sweep: MarkSweep) -> str:
 
 
 def t75(curve: DoseResponse) -> str:
-    """T75 with its interval, and in words where it lies beyond the doses."""
+    """T75 with its interval, and in words if it lies beyond the doses."""
     return _dose(curve.t75, curve.doses)
 
 

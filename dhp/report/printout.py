@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _NARROWEST = 16
-"""Columns that the last cell of a row needs at least, where it may be wrapped."""
+"""Columns that the last cell of a row needs at least, if it may be wrapped."""
 _NARROWEST_FIRST = 24
 """Columns to which the first cell of a row is wrapped at most, before a row takes several lines."""
 _WIDEST_FIRST = 60
@@ -29,7 +29,7 @@ _BETWEEN = "  ·  "
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A table; a cell with a style of its own is a `rich.text.Text`, all others are plain text."""
+    """A table; a cell with its own style is a `rich.text.Text`, all others are plain text."""
 
     title: str
     headings: Sequence[str]

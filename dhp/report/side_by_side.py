@@ -15,7 +15,7 @@ from dhp.report.printout import FirstThatFits, Part, TextTable
 SEVERAL = 3
 """Judges from which they are shown beside each other."""
 _LONGEST = 24
-"""Characters of a judge's name in a heading; of longer ones a number stands there."""
+"""Characters of a judge's name in a heading; longer ones are numbered."""
 
 
 def ranked(results: Sequence[Result]) -> list[Result]:
@@ -30,7 +30,7 @@ def ranked(results: Sequence[Result]) -> list[Result]:
 def side_by_side(results: Sequence[Result]) -> FirstThatFits:
     """A row for each kind of damage, the lowest figures first, and a column for each judge.
 
-    Judges stand in the order of the results.
+    Judges are in the order of the results.
     """
     judges = list(by_judge(results))
     seen: dict[str, dict[str, list[VariantResult]]] = {}

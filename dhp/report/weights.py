@@ -31,7 +31,7 @@ def about(weights: Weights) -> list[str]:
 
 
 def weights_table(task: str, rows: Mapping[str, Mapping[str, float]]) -> TextTable:
-    """The weights of a task for a terminal; where there is colour, the darker the heavier."""
+    """The weights of a task for a terminal; in colour, the darker the heavier."""
     from rich.text import Text
 
     metrics = list(next(iter(rows.values()), {}))

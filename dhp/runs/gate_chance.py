@@ -56,7 +56,7 @@ class Chance:
 def chance_of_failing(
     source: RunSource, gate: Gate, *, repeats: int = REPEATS, progress: Progress | None = None
 ) -> Chance:
-    """The chance that a judge like that of a run fails a gate; errors as of `check_run`.
+    """The chance that a judge like that of a run fails a gate; errors as in `check_run`.
 
     The run, and the earlier one, must have ratings. It takes as long as that many analyses.
     """
@@ -146,7 +146,7 @@ def _analyzed(rated: list[tuple[Result, RatingsArray]]) -> Results:
 
 
 def _result(result: Result, ratings: RatingsArray) -> Result:
-    """What these ratings say in place of those of a result; a gate asks for no figure with weights."""
+    """What these ratings say instead of those of a result; a gate asks for no figure with weights."""
     rows = (*result.variants, *result.probes)
     known = [
         Variant(row.variant, parse_variant(row.variant).perturber, row.level, row.method or "", row.degree)

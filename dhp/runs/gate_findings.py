@@ -19,7 +19,7 @@ class Finding(NamedTuple):
     state: State | Literal["open"]
     """`open` if harmless edits are not decided: that fails no gate, and is no pass either."""
     result: str
-    """Name of the result, as of `result_name`."""
+    """Name of the result, as in `result_name`."""
     words: str
     """In words, with its figure."""
 

@@ -59,7 +59,7 @@ def moved_marks(pairs: Sequence[tuple[RunResult, RunResult]]) -> list[str]:
         if not all(metric in each.ratings.metrics for each in (new, old)):
             continue
         (mine, theirs), _ = judge_scores([new, old], [])
-        at = list(new.ratings.metrics).index(metric)  # the metrics of both stand in this order
+        at = list(new.ratings.metrics).index(metric)  # the metrics of both are in this order
         moved = same_share(theirs.original[:, at], value, mine.original[:, at])
         if moved == moved and abs(moved - value) > 1e-6:  # not NaN
             lines.append(

@@ -117,7 +117,7 @@ RunSource = str | Path | Results
 
 
 def open_run(source: RunSource, name: str) -> Run:
-    """A run by its folder, or its results, which messages call `name`; errors as of `read_run`."""
+    """A run by its folder, or its results, which messages call `name`; errors as in `read_run`."""
     if not isinstance(source, Results):
         if not isinstance(source, str | Path):
             raise InputError(

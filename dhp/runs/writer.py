@@ -83,7 +83,7 @@ class RunFolder:
 
     A folder belongs to one run, known by its identity (seed, judges, hashes of the texts put before them):
     the same run may write to it again, another one is refused unless the first left nothing but its manifest,
-    as one whose first call failed. With `own` the run gets a folder of its own
+    as one whose first call failed. With `own` the run gets a separate folder
     below `path`, named after what was asked. One process at a time writes to a folder: as a context manager
     it gives the folder free.
     """
