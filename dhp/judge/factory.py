@@ -217,11 +217,11 @@ def llm_judge(
     Raises
     ------
     InputError
-        For a name that is not a language model's, or a protocol that compares two texts.
+        For a name that is not a language model's, and for several prompts.
     """
     judges = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt_files, seed=seed)
-    if len(judges) != 1 or not isinstance(judges[0], LlmJudge) or judges[0].compare:
-        raise InputError(f"model '{model}': is not a language model under a protocol that rates one text")
+    if len(judges) != 1 or not isinstance(judges[0], LlmJudge):
+        raise InputError(f"model '{model}': is not one language model under one protocol")
     return judges[0]
 
 

@@ -12,6 +12,7 @@ from scipy.stats import binomtest
 
 import dhp
 from dhp.core.errors import InputError, Unreadable
+from dhp.judge.factory import llm_judge
 from dhp.judge.pairs import ORDERS, OVERALL, PairVerdict
 from dhp.run import judge_texts
 from dhp.stats.discernment import discernment
@@ -200,6 +201,19 @@ def test_the_token_limit_of_comparisons_is_raised_too(tmp_path: Path) -> None:
     assert found.protocol.startswith("pairwise:choose@")
     short = [call for call in server.calls if call.body and call.body.get("max_tokens") == 16]
     assert len(short) == 2 * 3, "both orders of the first three examples"
+
+
+def test_a_judge_that_compares_is_handed_over_like_any_other(tmp_path: Path) -> None:
+    with scripted_server(lambda call: reply("A")) as server:
+        settings = dhp.ModelSettings(base_url=f"{server.url}/v1", cache=tmp_path)
+        data = ("mini/story_cloze",)
+        (named,) = dhp.run("openai/m", data, n=2, protocol="choose", settings=settings)
+        calls = len(server.calls)
+        judge = llm_judge("openai/m", "choose", settings=settings)
+        (handed,) = dhp.run(judge, data, n=2)
+        assert len(server.calls) == calls
+    assert str(handed.signature) == str(named.signature)
+    assert handed.variants == named.variants
 
 
 def test_comparisons_that_cannot_be_read_stop_the_run_with_a_remedy(tmp_path: Path) -> None:
