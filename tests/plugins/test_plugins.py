@@ -18,7 +18,7 @@ import click
 import json
 import pandas as pd
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from dhp.core.options import option
 from dhp.core.plugins import Plugin
 from dhp.core.records import Rating
@@ -38,7 +38,7 @@ def judge(name, seed):
 @dataclass(frozen=True)
 class Same:
     """One answer to all."""
-    answer_all: str | None = field(default=None, metadata=option("Answer all with this.", metavar="TEXT"))
+    answer_all: str | None = option("Answer all with this.", default=None, metavar="TEXT")
 
     multi_sample, discounted, calls_functions = True, False, False
 
