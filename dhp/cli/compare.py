@@ -173,8 +173,8 @@ def _by_data(
     from dhp.report.labels import group_letters, percent, percents
 
     several = len(comparisons) > 1
-    every = [entry.result for each in comparisons for entry in rated[each.dataset]]
-    columns = [column for column in run_columns(every) if column in AVERAGES]
+    compared = [entry.result for each in comparisons for entry in rated[each.dataset]]
+    columns = [column for column in run_columns(compared) if column in AVERAGES]
     rows: Rows = []
     for each in comparisons:
         by = each.scores["detection"]

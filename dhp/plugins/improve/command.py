@@ -66,8 +66,9 @@ def improve(
 
     Example: dhp improve --model openai/NAME --dataset mine.csv --prompt-file prompt.txt --metric tone
     """
+    from dhp.plugins.improve.best_config import written
     from dhp.plugins.improve.trials import Trials, estimates
-    from dhp.plugins.improve.words import confirmed_lines, heading, lines, planned, written
+    from dhp.plugins.improve.words import confirmed_lines, heading, lines, planned
 
     _check(model, dataset, protocol, changes)
     check_filler(settings, (model,), dry_run=dry_run)

@@ -1,30 +1,13 @@
-"""What `dhp improve` says and writes: a line for each change, the best prompt and its `dhp.yaml`."""
+"""What `dhp improve` says: a line for each change, and what was confirmed."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
-
-import click
-from click.core import ParameterSource
 
 from dhp.cli.language_models import assumptions, bills_table
 from dhp.content.catalog import variant_name
-from dhp.core.files import write_lines
 from dhp.llm.estimate import CostEstimate, Estimate
-from dhp.plugins.improve.changes import JudgePrompt
 from dhp.plugins.improve.race import Gain
-from dhp.plugins.improve.trials import ORIGINAL, Outcome, Trials, change_of
+from dhp.plugins.improve.trials import Outcome, Trials, change_of
 from dhp.report.printout import Part
-
-_OPTIONS = {
-    "answer": "answer",
-    "samples": "samples",
-    "temperature": "temperature",
-    "extraction": "extraction",
-    "max_tokens": "answer-tokens",
-}
-"""Setting of a protocol that a change moves -> its option."""
-_NOT_KEPT = "out dry-run config name prompt-file".split()
-"""Options that do not go into the `dhp.yaml`, or that it gives anew."""
 
 
 def heading(trials: Trials) -> str:
@@ -98,45 +81,3 @@ def _p(p: float) -> str:
 def _cost(share: float, what: str) -> str:
     percent = round(100 * share)
     return f"{percent:+,d} % {what}" if percent else f"same {what}"
-
-
-def written(outcome: Outcome, context: click.Context) -> str:
-    """Write the prompt that helps and a `dhp.yaml` that asks by it; returns a line that names both."""
-    import yaml
-
-    asked, best = outcome.asked, str(outcome.helps)
-    prompt = outcome.prompts[best]
-    files = prompt.written(asked.out / "best")
-    path = asked.out / "dhp.yaml"
-    options = {**_stated(context), **_changed(asked.original, prompt), "prompt-file": files}
-    text = yaml.safe_dump(options, allow_unicode=True, sort_keys=False, width=10_000)
-    write_lines(path, [f"# Run it by: dhp benchmark --config {path}\n", text])
-    pages = " and ".join(str(asked.out / name / "report.html") for name in (ORIGINAL, best))
-    return f"written: {', '.join(files)}; {path} asks by it; both judges on the other texts: {pages}"
-
-
-def _stated(context: click.Context) -> dict[str, Any]:
-    """The options that the user gave, as a `dhp.yaml` has them."""
-    options: dict[str, Any] = {}
-    for option in context.command.params:
-        value = context.params.get(str(option.name))
-        name = option.opts[0].removeprefix("--")
-        if context.get_parameter_source(str(option.name)) is ParameterSource.DEFAULT or name in _NOT_KEPT:
-            continue
-        options[name] = [*value] if isinstance(value, tuple) else value
-    return options
-
-
-def _changed(old: JudgePrompt, new: JudgePrompt) -> dict[str, Any]:
-    """The options that follow from a change."""
-    settings: dict[str, Any] = {
-        option: getattr(new.protocol, name)
-        for name, option in _OPTIONS.items()
-        if getattr(new.protocol, name) != getattr(old.protocol, name)
-    }
-    if new.metrics != old.metrics:
-        metric = new.metrics[0]
-        ends = [f"{end:g}" for end in (metric.scale.min, metric.scale.max)]
-        settings["scale"] = "..".join(ends[::-1] if metric.lower_is_better else ends)
-        settings["metric"] = [metric.name for metric in new.metrics]
-    return settings

@@ -26,15 +26,8 @@ from dhp.core.files import read_text
 from dhp.core.seeding import stream, text_hash
 from dhp.llm.records import Params, Position, Reply, Request
 from dhp.llm.settings import ModelSettings
-from dhp.plugins.local.loading import (
-    Vocabulary,
-    check_device,
-    find,
-    load_config,
-    load_network,
-    load_tokenizer,
-    quiet,
-)
+from dhp.plugins.local.loading import check_device, find, load_config, load_network, load_tokenizer, quiet
+from dhp.plugins.local.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from torch import Tensor

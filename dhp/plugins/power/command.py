@@ -19,8 +19,8 @@ from dhp.plugins.power.question import Question
 from dhp.report.printout import Part, Printout, TextTable
 
 if TYPE_CHECKING:
+    from dhp.plugins.power.curve import NeededExamples
     from dhp.plugins.power.power import PowerAnalysis, VariantPower
-    from dhp.plugins.power.simulation import NeededExamples
 
 _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
 

@@ -17,15 +17,10 @@ from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import key_digest
 from dhp.core.verdicts import Verdict
 from dhp.judge.judges.mock import MockJudge, mock_judge
+from dhp.plugins.power.curve import NeededExamples, power_curve, power_interval
+from dhp.plugins.power.population import most_tied, outcomes
 from dhp.plugins.power.question import LIMIT, Question
-from dhp.plugins.power.simulation import (
-    NeededExamples,
-    most_tied,
-    outcomes,
-    power_curve,
-    power_interval,
-    simulated_power,
-)
+from dhp.plugins.power.simulation import simulated_power
 from dhp.runs.reader import RunResult, read_run
 from dhp.stats.arrays import Floats
 from dhp.stats.defaults import FLOOR
@@ -104,7 +99,7 @@ def power_of_detection(
     correlation: float = 0.5,
     tied: float = 0.0,
 ) -> PowerAnalysis:
-    """Power for a given detection under the model of `dhp.plugins.power.simulation.outcomes`.
+    """Power for a given detection under the model of `dhp.plugins.power.population.outcomes`.
 
     Every metric has this detection, in per cent; scores that do not move, `tied`, are in per cent, too, and
     at most what the detection leaves room for. The metrics correlate by `correlation`, in [0, 1). Raises

@@ -223,8 +223,8 @@ def rise(
 ) -> Rise:
     """Dose-response of padding; `padded` maps numbers of sentences to scores, the rest is as for `moves`."""
     steps = {k: _against(originals, scores, spans) for k, scores in padded.items()}
-    every = np.stack([*steps.values()], axis=1)
-    net = with_interval(mean_influences(np.sign(every)), clusters, bounds=_DIFFERENCE)
+    by_step = np.stack([*steps.values()], axis=1)
+    net = with_interval(mean_influences(np.sign(by_step)), clusters, bounds=_DIFFERENCE)
     return Rise(
         tuple(_dose(k, drops, clusters) for k, drops in steps.items()),
         net,

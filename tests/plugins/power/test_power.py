@@ -12,16 +12,11 @@ from scipy import stats
 import dhp
 from dhp.analysis.verdict_rule import verdicts
 from dhp.core.errors import InputError
+from dhp.plugins.power.curve import PowerCurve, power_curve, power_interval
+from dhp.plugins.power.population import most_tied, outcomes
 from dhp.plugins.power.power import power, power_of_detection, power_of_mock
 from dhp.plugins.power.question import Question
-from dhp.plugins.power.simulation import (
-    PowerCurve,
-    most_tied,
-    outcomes,
-    power_curve,
-    power_interval,
-    simulated_power,
-)
+from dhp.plugins.power.simulation import simulated_power
 from dhp.stats.detection import detection
 from dhp.stats.flips import flip_log_p
 from tests.cli.conftest import Run

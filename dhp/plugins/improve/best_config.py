@@ -1,0 +1,63 @@
+"""The `dhp.yaml` with the best prompt."""
+
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from dhp.core.files import write_lines
+from dhp.plugins.improve.changes import JudgePrompt
+from dhp.plugins.improve.trials import ORIGINAL, Outcome
+
+_OPTIONS = {
+    "answer": "answer",
+    "samples": "samples",
+    "temperature": "temperature",
+    "extraction": "extraction",
+    "max_tokens": "answer-tokens",
+}
+"""Setting of a protocol that a change moves -> its option."""
+_NOT_KEPT = "out dry-run config name prompt-file".split()
+"""Options that do not go into the `dhp.yaml`, or that it gives anew."""
+
+
+def written(outcome: Outcome, context: click.Context) -> str:
+    """Write the prompt that helps and a `dhp.yaml` that asks by it; returns a line that names both."""
+    import yaml
+
+    asked, best = outcome.asked, str(outcome.helps)
+    prompt = outcome.prompts[best]
+    files = prompt.written(asked.out / "best")
+    path = asked.out / "dhp.yaml"
+    options = {**_stated(context), **_changed(asked.original, prompt), "prompt-file": files}
+    text = yaml.safe_dump(options, allow_unicode=True, sort_keys=False, width=10_000)
+    write_lines(path, [f"# Run it by: dhp benchmark --config {path}\n", text])
+    pages = " and ".join(str(asked.out / name / "report.html") for name in (ORIGINAL, best))
+    return f"written: {', '.join(files)}; {path} asks by it; both judges on the other texts: {pages}"
+
+
+def _stated(context: click.Context) -> dict[str, Any]:
+    """The options that the user gave, as a `dhp.yaml` has them."""
+    options: dict[str, Any] = {}
+    for option in context.command.params:
+        value = context.params.get(str(option.name))
+        name = option.opts[0].removeprefix("--")
+        if context.get_parameter_source(str(option.name)) is ParameterSource.DEFAULT or name in _NOT_KEPT:
+            continue
+        options[name] = [*value] if isinstance(value, tuple) else value
+    return options
+
+
+def _changed(old: JudgePrompt, new: JudgePrompt) -> dict[str, Any]:
+    """The options that follow from a change."""
+    settings: dict[str, Any] = {
+        option: getattr(new.protocol, name)
+        for name, option in _OPTIONS.items()
+        if getattr(new.protocol, name) != getattr(old.protocol, name)
+    }
+    if new.metrics != old.metrics:
+        metric = new.metrics[0]
+        ends = [f"{end:g}" for end in (metric.scale.min, metric.scale.max)]
+        settings["scale"] = "..".join(ends[::-1] if metric.lower_is_better else ends)
+        settings["metric"] = [metric.name for metric in new.metrics]
+    return settings
