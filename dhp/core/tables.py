@@ -174,6 +174,13 @@ def _object_in(value: object) -> object:
     return value
 
 
+def _cell(value: object) -> object:
+    """A cell of a format without nested values: the JSON text of messages as their list."""
+    inner = _object_in(value)
+    is_chat = isinstance(inner, list) and all(isinstance(e, Mapping) and "role" in e for e in inner)
+    return inner if is_chat and inner else value
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row of a table."""
@@ -212,19 +219,26 @@ class Row:
         value = self.value(column)
         text = as_text(value)
         if value is not None and text is None:
-            raise self.fault(f"column '{column}' holds a {type(value).__name__}; allowed: text")
+            kind = type(value).__name__
+            path = f"{column}[0]" if isinstance(value, list) else f"{column}.KEY"
+            raise self.fault(f"column '{column}' holds a {kind}; must be text, or a path to one, e.g. {path}")
         if text is None or not text.strip():
             raise self.fault(f"column '{column}' is empty; must hold text")
         return self.encodable(column, text)
 
     def check_no_object(self, column: str) -> None:
-        """Raise `InputError` if the text in `column` is a JSON object, of which a part is the text."""
-        if not isinstance(keys := _object_in(self.value(column)), Mapping):
+        """Raise `InputError` if `column` holds a JSON object or list, of which a part is the text."""
+        value = self.value(column)
+        inner = _object_in(value)
+        if isinstance(inner, Mapping):
+            what = f"object ({listed([str(key) for key in inner])})"
+            path = f"{column}.{next(iter(inner), 'KEY')}"
+        elif inner is not value and isinstance(inner, list) and any(isinstance(e, str | dict) for e in inner):
+            what, path = "list", f"{column}[0]"
+        else:
             return
-        path = f"{column}.{next(iter(keys), 'KEY')}"
         raise self.fault(
-            f"column '{column}' holds a JSON object ({listed([str(key) for key in keys])}); say which "
-            f"part is the text, e.g. `fields` output={path}"
+            f"column '{column}' holds a JSON {what}; say which part is the text, e.g. `fields` output={path}"
         )
 
     def encodable(self, column: str, text: str) -> str:
@@ -414,7 +428,7 @@ def read_rows(name: str, suffix: str, file: BinaryIO, columns: dict[str, None]) 
         for number, values in enumerate(cells, 1):
             place = f"{name}: row {number}"
             if len(values) == len(header):
-                yield Row(place, dict(zip(header, values, strict=True)))
+                yield Row(place, dict(zip(header, map(_cell, values), strict=True)))
             else:
                 yield Row(place, {}, _length_fault(header, values))
 
@@ -438,7 +452,7 @@ def _sheet_rows(name: str, file: BinaryIO, columns: dict[str, None]) -> Iterator
     header = [str(column) for column in sheet.columns]
     columns.update(dict.fromkeys(header))
     for number, values in enumerate(sheet.where(sheet.notna(), None).itertuples(index=False), 1):
-        yield Row(f"{name}: row {number}", dict(zip(header, values, strict=True)))
+        yield Row(f"{name}: row {number}", dict(zip(header, map(_cell, values), strict=True)))
 
 
 def json_lines(name: str, lines: Iterable[str]) -> Iterator[Row]:

@@ -51,7 +51,7 @@ def read_row(row: Row, number: int, entry: PairColumns, form: PairMap) -> Pair |
     def cell(name: str) -> str | None:
         if name in values or name not in columns:
             return values.get(name)
-        return _source(row, columns[name]) if name == "source" else _text(row, columns[name])
+        return said_before(row, columns[name]) if name == "source" else said_last(row, columns[name])
 
     good, bad = cell("output"), cell("perturbed")
     if good is None or bad is None or ("source" in columns and cell("source") is None):
@@ -97,19 +97,28 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _text(row: Row, column: str) -> str | None:
-    """The text in a column, of messages that of the last one; None for a blank or absent one."""
+_ASKING = ("user", "human", "system", "developer")
+"""Roles whose messages are no answers."""
+
+
+def said_last(row: Row, column: str) -> str | None:
+    """The text in a column, of messages that of the answer at their end; None for a blank or absent one."""
     value = row.value(column)
     if _are_messages(value):
-        return row.encodable(column, value[-1]["content"]) if value[-1]["content"].strip() else None
+        return None if is_unanswered(value) else row.encodable(column, value[-1]["content"])
     return None if is_blank(value) else row.text(column)
 
 
-def _source(row: Row, column: str) -> str | None:
+def is_unanswered(value: object) -> bool:
+    """Whether it is a list of messages without an answer at its end."""
+    return _are_messages(value) and (value[-1]["role"] in _ASKING or not value[-1]["content"].strip())
+
+
+def said_before(row: Row, column: str) -> str | None:
     """The text in a column, of messages those before the answer."""
     value = row.value(column)
     if not _are_messages(value):
-        return _text(row, column)
+        return said_last(row, column)
     before = value[:-1] if value[-1]["role"] == "assistant" else value
     texts = [each["content"] for each in before]
     if len(before) > 1:

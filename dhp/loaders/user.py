@@ -22,7 +22,7 @@ from dhp.loaders.dataset import Dataset
 from dhp.loaders.hub import HUB_PREFIX, hub_table
 from dhp.loaders.inspect_log import LOG_SUFFIX
 from dhp.loaders.left_out import leave_out
-from dhp.loaders.pairs import PAIR_FIELDS, chosen_rows, read_pairs
+from dhp.loaders.pairs import PAIR_FIELDS, chosen_rows, is_unanswered, read_pairs, said_before, said_last
 from dhp.loaders.parts import is_parts, parts_table
 
 
@@ -112,8 +112,10 @@ def unusable(
             if name in columns:
                 row.check_no_object(columns[name])
         for name in needed:
-            if name in columns and is_blank(row.value(columns[name])):
-                reasons.setdefault(f"column '{columns[name]}' is empty", []).append(row.place)
+            value = row.value(columns[name]) if name in columns else name
+            if is_blank(value) or (name == "output" and is_unanswered(value)):
+                lack = "is empty" if is_blank(value) else "ends without an answer"
+                reasons.setdefault(f"column '{columns[name]}' {lack}", []).append(row.place)
                 break
     leave_out(table.name, reasons, len(rows) + len(broken), strict=strict)
     return frozenset(place for places in reasons.values() for place in places)
@@ -183,7 +185,14 @@ def _example(row: Row, number: int, columns: Mapping[str, str]) -> Example:
             fields[name] = row.encodable(column, text)
     return Example(
         id=row.text(columns["id"]) if "id" in columns else str(number),
-        source=row.text(columns["source"]) if "source" in columns else "",
-        output=row.text(columns["output"]),
+        source=_source(row, columns["source"]) if "source" in columns else "",
+        output=said_last(row, columns["output"]) or row.text(columns["output"]),
         fields=fields,
     )
+
+
+def _source(row: Row, column: str) -> str:
+    """What the writer had; empty for messages with nothing before the answer."""
+    if (text := said_before(row, column)) is not None:
+        return text
+    return "" if isinstance(row.value(column), list) else row.text(column)

@@ -262,7 +262,10 @@ def test_a_form_names_several_pairs_a_row() -> None:
     [
         (pair("b", "c", kind="original"), "t: row 2: kind 'original' names the undamaged text"),
         (pair("b", "c", level="word"), "t: row 2: kind 'perturbed' has level 'word'; allowed: given"),
-        (pair("b", ["c"]), "t: row 2: column 'perturbed' holds a list; allowed: text"),
+        (
+            pair("b", ["c"]),
+            "t: row 2: column 'perturbed' holds a list; must be text, or a path to one, e.g. perturbed[0]",
+        ),
         ({**pair("b", "c"), "id": ""}, "t: row 2: column 'id' is empty"),
     ],
 )

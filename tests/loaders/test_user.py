@@ -81,7 +81,7 @@ def test_faults_name_file_row_and_what_is_allowed(tmp_path: Path) -> None:
             f"{path}: 1 of 2 rows cannot be used: column '{column}' is empty (line 2)"
         )
     write_jsonl(path, [{**ROW, "output": ["O"]}])
-    assert "line 1: column 'output' holds a list; allowed: text" in message(path)
+    assert "line 1: column 'output' holds a list; must be text, or a path to one" in message(path)
     (tmp_path / "x.jsnl").write_text("[]")
     assert (
         "unknown kind of file '.jsnl'; did you mean '.jsonl'? allowed: .csv, .json, .jsonl, .parquet,"

@@ -1,5 +1,6 @@
 """Files with conversations as rows."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -30,15 +31,19 @@ def open_rows(source: str | Rows, certain: bool) -> Table | None:
         entries = [each for each in _entries(data) if isinstance(each, dict)]
         rows = [Row(f"{path}: entry {i}", each) for i, each in enumerate(entries, 1)]
         return table(str(path), dict.fromkeys(c for row in rows for c in row.values), rows) if rows else None
-    if not certain and (suffix != ".jsonl" or not _begins_so(path)):
+    if not certain and not _begins_so(path, suffix):
         return None
     return read_table(path, broken=True)
 
 
-def _begins_so(path: Path) -> bool:
-    """Whether the first line of a file of JSON lines may be (part of) a conversation."""
+def _begins_so(path: Path, suffix: str) -> bool:
+    """Whether the first line of a table may be (part of) a conversation, or names a column of messages."""
+    if suffix not in (".jsonl", ".csv", ".tsv"):
+        return False
     with opened(path) as file:
         line = file.readline(_LONGEST_LINE)
+    if suffix != ".jsonl":
+        return re.search(rb"\bmessages\b", line) is not None
     return any(f'"{name}"'.encode() in line for name in (*_KEYS, INPUT))
 
 
