@@ -494,7 +494,7 @@ def test_weights_that_are_missing_are_not_made_up(tiny_model: Path, tmp_path: Pa
         (None, {"dtype": "float31"}, "did you mean 'float32'"),
         (None, {"device": "gpu"}, "unknown device 'gpu'; .*allowed: all, auto, cpu, cuda, cuda:N"),
         (None, {"device": "cuda:99"}, "no device 'cuda:99' here"),
-        (None, {"batch_size": 0}, "at least 1"),
+        (None, {"batch_size": 0}, "`batch_size` 0: must be 1 or more"),
     ],
 )
 def test_what_does_not_exist_is_said_at_once(
