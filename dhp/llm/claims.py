@@ -69,6 +69,7 @@ class Claims:
             return [True] * len(calls)
         taken = "SELECT holder, advice FROM held WHERE key = ?1 UNION ALL "
         taken += "SELECT owner, '' FROM claims WHERE key = ?1 AND owner <> ?2 AND expires BETWEEN ?3 AND ?4"
+        # Another command may have stored the reply since this one looked it up.
         if not self._refresh:
             taken += " UNION ALL SELECT '', '' FROM replies WHERE key = ?1"
         ours, claimed, now, owner = [], [], time.time(), _owner()

@@ -173,6 +173,7 @@ class Words:
             return in_clause and known.leads.isdisjoint(gone)
         if not known.frequencies or start == 0 or end == len(self._words):
             return False
+        # Without spaces between words the cut may fall inside what a Chinese reader takes for one word.
         one, other = self._words[start - 1], self._words[end]
         return known.cuts(one + gone[0], one, one + other) or known.cuts(gone[-1] + other, other, one + other)
 

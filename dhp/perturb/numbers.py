@@ -61,6 +61,7 @@ def near(number: str, rng: Random) -> str:
         shown = [str(each).zfill(width) for each in (down, up) if 0 < each < 10**width]
         shown = [each for each in shown if not (grouped and each[0] == "0")]
     new = shown[int(rng.random() * len(shown))]
+    # Arabic and other digits stay in their script: each block of ten is contiguous, from its zero on.
     zero = ord(number[0]) - int(number[0])
     figures = iter([chr(zero + int(figure)) for figure in new])
     if width == len(number):

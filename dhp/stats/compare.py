@@ -274,6 +274,7 @@ def _groups(point: Floats, told_apart: Sequence[tuple[int, int]]) -> tuple[tuple
         split = [s - {one} for s in sets if s.issuperset(pair) for one in pair]
         sets = [s for s in sets if not s.issuperset(pair)]
         for new in split:
+            # A subset of another set says nothing more: its letter would stand beside that one in each judge.
             if not any(new <= s for s in sets):
                 sets.append(new)
     position = {model: i for i, model in enumerate(order)}

@@ -152,6 +152,7 @@ def fit(doses: Floats, sums: Floats, pairs: Floats) -> tuple[Floats, Floats, Flo
         likelihood = sums[rows] @ hit + (pairs[rows] - sums[rows]) @ miss
         at, power_at, lapse_at = np.unravel_index(likelihood.argmax(axis=1), (t.size, power.size, lapse.size))
         by_lapse = likelihood.reshape(len(at), t.size, power.size, lapse.size)
+        # A curve with a lapse rate of 25 % or more never reaches the target, so it has no threshold.
         profile = by_lapse[..., reaches].max(axis=(2, 3))
         t75 = np.where(reaches[lapse_at], _between(t, profile, at), np.inf)
         fitted[:, rows] = t75, power[power_at], lapse[lapse_at]

@@ -105,6 +105,7 @@ def _swapped(first: Floats, second: Floats, index: Ints, signs: npt.NDArray[np.i
             times = counts[mine].sum(axis=0) + swaps @ (counts[other] - counts[mine])
             value = (_worth(distinct, totals, size) * times).sum(axis=1) / max(int(pairs.sum()), 1)
             by_metric = _by_metric(totals, size.sum(axis=0))
+            # The weights leave out the example itself, so the mean may lie outside the range of the metrics.
             values.append(np.clip(value, by_metric.min(axis=1), by_metric.max(axis=1)))
         swapped_values.append(values[0] - values[1])
     return np.concatenate(swapped_values)

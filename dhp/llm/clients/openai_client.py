@@ -376,6 +376,7 @@ class OpenAIClient:
         if params.top_p is not None:
             body["top_p"] = params.top_p
         if params.seed is not None and "seed" not in self._left_out:
+            # Samples asked for one by one would all be alike under one seed.
             body["seed"] = params.seed + samples[0]
         if len(samples) > 1:
             body["n"] = len(samples)

@@ -117,6 +117,7 @@ def changes(
         start, new_start = block.src_start, block.dest_start
         gap = start - spans[-1][1] if spans else None
         follows = gap == 1 and block.src_end > start > 1
+        # The aligner splits a replaced phrase into a deletion and an insertion side by side.
         if gap == 0 or (follows and bridged(old[start - 2], old[start - 1], old[start])):
             start, _, new_start, _ = spans.pop()
         spans.append((start, block.src_end, new_start, block.dest_end))
