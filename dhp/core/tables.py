@@ -1,5 +1,6 @@
 """JSON, JSONL, CSV, TSV and Parquet files as tables, with a location for each row."""
 
+import ast
 import csv
 import io
 import itertools
@@ -167,10 +168,12 @@ def is_blank(value: object) -> bool:
 
 
 def _object_in(value: object) -> object:
-    """The JSON object or list that a text holds; anything else as it is."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+    """The object or list that a text holds, as JSON or as Python prints it; anything else as it is."""
+    if isinstance(value, str) and value.strip()[:1] + value.strip()[-1:] in ("{}", "[]"):
         with suppress(ValueError, RecursionError):
             return json.loads(value)
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            return ast.literal_eval(value.strip())
     return value
 
 
