@@ -198,7 +198,7 @@ def test_probabilities_with_a_shared_beginning_are_the_same(
     forwarded = watch(model)
     requests = variants(7, PROB) + variants(5, PROB, start=40) + [ask(t, PROB) for t in TEXTS[:2]]
     found = answers(model, requests)
-    assert sum(forwarded) < sum(model.count_tokens(r.prompt) for r in requests) / 3
+    assert sum(forwarded) < sum(model.count_tokens(r.prompt) for r in requests) / 2
     assert largest_difference(found, network, tokenizer) < 1e-4
 
 
