@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _ABOUT_ROW = ("example", "metric", "sample", "cluster", "model", "protocol", "dataset")
 """Columns of a wide table that hold no scores."""
+_OURS = (*_ABOUT_ROW, "id", ORIGINAL, "variant", "score", "status", "level", "look")
 
 
 @checked(name="form")
@@ -52,7 +53,7 @@ class RatingsForm:
             if column not in frame.columns:
                 raise _missing(column, frame.columns, place)
         replaced = [ours for ours in theirs.values() if ours in frame.columns and ours not in theirs]
-        made = frame.drop(columns=replaced).rename(columns=theirs)
+        made = _in_small_letters(frame.drop(columns=replaced).rename(columns=theirs))
         if _is_wide(made.columns):
             made = _long(made, place)
         elif "score" in made and not get_close_matches("metric", map(str, made.columns)):
@@ -81,6 +82,13 @@ class RatingsForm:
                     raise row.fault(f"'{column}' holds a {type(value).__name__}; must be text or a number")
             rows.append(values | taken)
         return pd.DataFrame(rows, dtype=object)
+
+
+def _in_small_letters(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """The table with our names of columns, however their letters are written."""
+    small = {name: str(name).strip().lower() for name in frame.columns}
+    ours = {name: word for name, word in small.items() if word in _OURS and word not in frame.columns}
+    return frame.rename(columns=ours) if len({*ours.values()}) == len(ours) else frame
 
 
 def _missing(column: str, columns: Iterable[str], place: str) -> InputError:

@@ -162,9 +162,13 @@ def as_text(value: object) -> str | None:
     return str(value) if is_number else None
 
 
+_MISSING = ("", "nan", "NaN", "NaT", "<NA>")
+"""How tables and the programs that write them print that there is no value."""
+
+
 def is_blank(value: object) -> bool:
-    """Whether a value is absent, or a text of spaces alone."""
-    return value is None or (isinstance(value, str) and not value.strip()) or value != value
+    """Whether a value is absent, or a text that says no more than that."""
+    return value is None or (isinstance(value, str) and value.strip() in _MISSING) or value != value
 
 
 def _object_in(value: object) -> object:

@@ -41,6 +41,8 @@ def test_a_wide_table_is_the_long_one(tmp_path: Path) -> None:
     assert figures(dhp.analyze(tmp_path / "wide.csv")) == wanted
     assert figures(dhp.analyze(WIDE.drop(columns="id"))) == wanted
     assert len({score for _, _, score in wanted}) == 2
+    assert figures(dhp.analyze(WIDE.rename(columns={"id": "ID", "original": "Original"}))) == wanted
+    assert figures(dhp.analyze(LONG.rename(columns=str.title))) == wanted
 
 
 def test_a_table_without_metrics_has_one(tmp_path: Path) -> None:
