@@ -180,7 +180,7 @@ def test_a_judge_made_by_hand_is_one_of_the_benchmark() -> None:
     judge = dhp.llm_judge("openai/none", "da", settings=dhp.ModelSettings(base_url="http://127.0.0.1:9/v1"))
     assert isinstance(judge, dhp.LlmJudge)
     assert (judge.model, judge.protocol.partition("@")[0]) == ("openai/none", "da")
-    with pytest.raises(InputError, match="'mock/ideal': is not a language model"):
+    with pytest.raises(InputError, match="'mock/ideal': is not one language model"):
         dhp.llm_judge("mock/ideal")
     with pytest.raises(InputError, match="must have the form NAME=FILE"):
         dhp.read_human_scores("summeval")
