@@ -186,8 +186,8 @@ Run RunResult
 """
 """Records that hold a text, or what is known of it, from a row of a table to the report, in their order."""
 BESIDE_THE_WAY = """
-RunSpec JudgeSettings Perturber Request Builder RulesApplied RequestBuilder _Template Params
-Variant VariantName ResolvedConfig RequestContext Connection Engine Usage Signature
+RunSpec JudgeSettings Perturber Request Builder RulesApplied RequestBuilder _Template Params Option
+Variant VariantName ResolvedConfig RequestContext Connection Engine _Asking Usage Signature
 Mention SampleConsistency Spread ResponseStyle Statement Sentence Advice Pair Miss Cut
 _Structure Masked Grammar Value _Weighted BelowEdits Movement MarkSweep Measured Prices Drawing
 """

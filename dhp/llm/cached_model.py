@@ -155,7 +155,7 @@ class CachedModel:
 
         It will if none of `some` requests is stored, or, without any, no reply of the model.
         """
-        if isinstance(self.model, Client) and not self.context.collects and not self._is_stored(some):
+        if isinstance(self.model, Client) and self.context.filler is None and not self._is_stored(some):
             self.model.check()
 
     def _is_stored(self, some: Iterable[Request]) -> bool:

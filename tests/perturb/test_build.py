@@ -218,7 +218,8 @@ def test_a_perturbation_set_gives_the_same_run(tmp_path: Path) -> None:
 def test_a_perturbation_set_is_the_same_bytes_everywhere(tmp_path: Path) -> None:
     code = (
         "import sys, dhp, pathlib\nfrom dhp.perturb.sets import write_set\n"
-        "sets = dhp.perturb_datasets(['mini/summeval', 'mini/story_cloze'], n=5, controls=1, attacks=1)\n"
+        "names = ['mini/summeval', 'mini/story_cloze']\n"
+        "sets = dhp.perturb_datasets(names, n=5, controls=True, attacks=True)\n"
         "write_set(pathlib.Path(sys.argv[1]), sets)"
     )
     for seed in ("1", "2"):
