@@ -20,7 +20,7 @@ SEEDED = Params(temperature=0.7, top_p=None, max_tokens=5, seed=3)
 SECRET = "sk-secret-0123456789"
 
 
-@pytest.fixture(params=["fast", "sdk"])
+@pytest.fixture(params=["fast", pytest.param("sdk", marks=pytest.mark.slow)])
 def transport(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -57,6 +57,7 @@ def test_runs_stand_newest_first_with_their_verdict_and_link(folder: Path, page:
     ]
 
 
+@pytest.mark.slow
 def test_a_run_tells_the_detection_of_the_comparable_runs_before_it(tmp_path: Path) -> None:
     """Of its own model, on the same texts; only the prompt may be another."""
     first, *_ = (

@@ -418,6 +418,7 @@ def test_many_judges_have_bars_for_the_averages_alone(single: Run) -> None:
     assert variant_name(first.variants[0].variant) not in picture
 
 
+@pytest.mark.slow
 def test_several_judges_on_many_sets_have_a_folded_matrix_for_each_set(tmp_path: Path) -> None:
     results = dhp.run(["mock/ideal", "mock/blind"], "mini", n=2, out=tmp_path / "run")
     text = (tmp_path / "run" / "report.html").read_text("utf-8")

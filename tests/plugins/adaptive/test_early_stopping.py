@@ -175,6 +175,7 @@ def test_clusters_count_at_each_look() -> None:
     assert all(row.verdict != "undecided" for row in stopped)
 
 
+@pytest.mark.slow
 def test_a_model_is_paid_once_for_each_text_and_limits_hold_for_all_looks(tmp_path: Path) -> None:
     with stub_server() as url:
         settings = dhp.ModelSettings(base_url=url, cache=str(tmp_path / "cache"))
