@@ -217,8 +217,10 @@ def llm_judge(
     Raises
     ------
     InputError
-        For a name that is not a language model's, and for several prompts.
+        For a name that is not a language model's, for several prompts, and for a filler.
     """
+    if settings.filler is not None and settings.filler.is_used:
+        raise InputError("`settings.filler`: is for whole runs; leave it out, or name the model in dhp.run")
     judges = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt_files, seed=seed)
     if len(judges) != 1 or not isinstance(judges[0], LlmJudge):
         raise InputError(f"model '{model}': is not one language model under one protocol")

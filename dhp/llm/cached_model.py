@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, islice
 from statistics import median
 
@@ -15,7 +16,7 @@ from dhp.llm.api import Client, LocalModel
 from dhp.llm.claims import Claims
 from dhp.llm.clients.responses import shortened
 from dhp.llm.engine import Engine, EngineThread
-from dhp.llm.fillers import Filler, Target
+from dhp.llm.fillers import Filler, Target, answered
 from dhp.llm.limits import Budget, Prices, PromptLengths, RateLimits, Usage
 from dhp.llm.list_prices import listed_prices
 from dhp.llm.records import FINISHES, Answer, Failure, Outcomes, Reply, Request
@@ -237,10 +238,9 @@ class CachedModel:
             yield from stored
             if not pending:
                 continue  # a finished run opens no connection
-            if self.context.filler is None and isinstance(self.model, Client):
-                yield from self._ask_server(self.model, chain([([], pending)], looked_up), asking)
-            else:
-                yield from self._ask_other(chain([([], pending)], looked_up), asking)
+            filler = self.context.filler
+            ask = self._ask_model if filler is None else partial(self._ask_by, filler.answer)
+            yield from ask(chain([([], pending)], looked_up), asking)
 
     def _look_up(self, block: Sequence[Request], asking: "_Asking") -> tuple[list[Answer], list[Request]]:
         """The answers that are stored, and the requests for the rest that are claimed now, each once."""
@@ -296,39 +296,40 @@ class CachedModel:
             while calls.pending:
                 yield from answers(calls.wait())
 
-    def _ask_other(self, blocks: "Blocks", asking: "_Asking") -> Iterator[Answer]:
-        """Pending requests by a model in this process or by the filler, and between them what is stored."""
-        filler = self.context.filler
+    def _ask_model(self, blocks: "Blocks", asking: "_Asking") -> Iterator[Answer]:
+        """Pending requests by the engine, or by the model itself if it is in this process."""
+        if isinstance(self.model, Client):
+            return self._ask_server(self.model, blocks, asking)
+        answer = partial(answered, self.model.answer, self.context.budget)
+        return self._ask_by(answer, blocks, asking)
+
+    def _ask_by(
+        self,
+        answer: Callable[[Target, Iterable[Request]], Iterator[Answer]],
+        blocks: "Blocks",
+        asking: "_Asking",
+    ) -> Iterator[Answer]:
+        """Pending requests by what answers as a filler does, and between them what is stored."""
         known: list[Answer] = []
-        reserved: dict[int, tuple[float, float]] = {}
-        pending = self._fitting(blocks, asking, known)
-        if filler is not None:
-            came = filler.answer(Target(self.model, self.run, self._keep, self.on_wait), pending)
-        else:
-            assert not isinstance(self.model, Client)
-            came = self.model.answer(self._reserved(pending, reserved))
-        to_engine: list[Request] = []
+        left_over: list[Request] = []
+        target = Target(self.model, self.run, self._keep, self.on_wait)
+        came = answer(target, self._fitting(blocks, asking, known))
         with ExitStack() as stack:
             stack.callback(getattr(came, "close", lambda: None))  # an exception may keep it from ending
             try:
                 for left, outcomes in came:
-                    if filler is None:
-                        replies = [outcome for outcome in outcomes.values() if isinstance(outcome, Reply)]
-                        self.context.budget.settle(reserved.pop(id(left)), replies)
-                        self._keep(left, outcomes)
-                    elif len(outcomes) < len(left.samples):
-                        yield from self._answered_in_part(left, outcomes, asking, to_engine)
-                        continue
-                    yield from self._answers(left, outcomes, asking)
+                    if len(outcomes) < len(left.samples):
+                        yield from self._answered_in_part(left, outcomes, asking, left_over)
+                    else:
+                        yield from self._answers(left, outcomes, asking)
                     yield from known
                     known.clear()
             except Waiting:
                 yield from known
                 raise
         yield from known
-        if to_engine:
-            assert isinstance(self.model, Client)
-            yield from self._ask_server(self.model, [([], to_engine)], asking)
+        if left_over:
+            yield from self._ask_model([([], left_over)], asking)
 
     def _fitting(self, blocks: "Blocks", asking: "_Asking", known: list[Answer]) -> Iterator[Request]:
         """The pending requests that fit a model in this process; `known` takes the other answers."""
@@ -343,26 +344,17 @@ class CachedModel:
                 self._lengths.fitting += 1
                 yield left
 
-    def _reserved(
-        self, requests: Iterable[Request], reserved: dict[int, tuple[float, float]]
-    ) -> Iterator[Request]:
-        """The requests, with what each may use set aside in `reserved`."""
-        for request in requests:
-            most = request.params.max_tokens * len(request.samples)
-            reserved[id(request)] = self.context.budget.reserve(request.tokens, most)
-            yield request
-
     def _answered_in_part(
-        self, left: Request, outcomes: Outcomes, asking: "_Asking", to_engine: list[Request]
+        self, left: Request, outcomes: Outcomes, asking: "_Asking", left_over: list[Request]
     ) -> Iterator[Answer]:
-        """The samples that the filler has answered; the others go to the engine."""
+        """The samples that a filler has answered; the others go to the model."""
         waiting = asking.waiting.pop(tuple(left.keys.values()))
         for request, cached in waiting:
             if cached or outcomes:
                 yield self._answer(request, cached, left.keys, outcomes)
         rest = left.left({sample: key for sample, key in left.keys.items() if sample not in outcomes})
         asking.waiting[tuple(rest.keys.values())] = [(request, {}) for request, _ in waiting]
-        to_engine.append(rest)
+        left_over.append(rest)
 
     def _keep(self, request: Request, outcomes: Outcomes) -> None:
         """Store the replies to a request."""

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dhp.llm.api import Client, LocalModel
-from dhp.llm.records import Answer, Outcomes, Request
+from dhp.llm.limits import Budget
+from dhp.llm.records import Answer, Failure, Outcomes, Reply, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,35 @@ class Target:
     """Stores the replies to a request."""
     on_wait: Callable[[], None]
     """To be called about every second while waiting."""
+
+
+def answered(
+    answer: Callable[[Iterable[Request]], Iterable[Answer]],
+    budget: Budget,
+    target: Target,
+    requests: Iterable[Request],
+) -> Iterator[Answer]:
+    """What a model that is not behind a server makes of requests, within a budget, once it is kept.
+
+    Samples that `answer` leaves out have failed. Raises `StoppedEarly` at a limit.
+    """
+    reserved: dict[int, tuple[float, float]] = {}
+
+    def within_budget() -> Iterator[Request]:
+        for request in requests:
+            most = request.params.max_tokens * len(request.samples)
+            reserved[id(request)] = budget.reserve(request.tokens, most)
+            yield request
+
+    for request, came in answer(within_budget()):
+        outcomes = {**dict.fromkeys(request.samples, _NO_ANSWER), **came}
+        replies = [outcome for outcome in outcomes.values() if isinstance(outcome, Reply)]
+        budget.settle(reserved.pop(id(request)), replies)
+        target.keep(request, outcomes)
+        yield request, outcomes
+
+
+_NO_ANSWER = Failure("the model gave no answer")
 
 
 class Filler(Protocol):
@@ -40,8 +70,8 @@ class Filler(Protocol):
     def answer(self, target: Target, requests: Iterable[Request]) -> Iterator[Answer]:
         """What comes of requests that have no stored reply, in any order, once the replies are kept.
 
-        Samples that a request is handed back without are left to the engine. If some requests are taken for
-        `fill`, `Waiting` is raised at the end. Raises `InputError` and `StoppedEarly` as
+        Samples that a request is handed back without are left to the model itself. If some requests are taken
+        for `fill`, `Waiting` is raised at the end. Raises `InputError` and `StoppedEarly` as
         `CachedModel.ask`.
         """
         ...

@@ -153,7 +153,7 @@ class Budget:
         self._reserved_prompt -= reserved[0]
         self._reserved_completion -= reserved[1]
         if replies:
-            self._done += 1
+            self._done += reserved[1] > 0  # functions answer without tokens, and say nothing of a model's
             self._calls += max(0, sum(r.calls for r in replies) - 1)  # of a job that took several
             # A server that does not say what it used is taken to have used the estimate.
             self._prompt += sum(r.prompt_tokens for r in replies) or reserved[0]

@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.core.errors import StoppedEarly, Waiting
-from dhp.llm.cached_model import RequestContext
+from dhp.core.errors import InputError, StoppedEarly, Waiting
+from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.fillers import Target
+from dhp.llm.limits import Budget, Limits, Prices
 from dhp.llm.records import Answer, Failure, Reply, Request
 from dhp.llm.store import Store
 from dhp.perturb.settings import PerturbModel
+from tests.llm.helpers import requests
 from tests.perturb.follows import follow
 from tests.plugins.batch.answers import score
 
@@ -133,3 +135,39 @@ def test_what_is_held_is_asked_by_nobody_else(tmp_path: Path, monkeypatch: pytes
     filler = ByHand(score)
     assert dhp.run("openai/m", settings=settings(tmp_path, filler), **way).ratings["failed"] == 0
     assert filler.taken == 0
+
+
+class Half:
+    """A model in this process that answers only the first sample of each request."""
+
+    model, endpoint = "half/model", "here"
+
+    def count_tokens(self, prompt: str) -> int:
+        return 1
+
+    def misfit(self, request: Request) -> None: ...
+
+    def answer(self, wanted: Iterable[Request]) -> Iterator[Answer]:
+        for request in wanted:
+            yield request, {request.samples[0]: Reply("4", "stop", 1, 1, 1)}
+
+
+def test_what_a_model_leaves_out_has_failed(tmp_path: Path) -> None:
+    asked = CachedModel(Half(), RequestContext(Store(tmp_path / "s.sqlite")))
+    came = dict(asked.ask(requests(3, samples=2)))
+    assert all(outcomes[1] == Failure("the model gave no answer") for outcomes in came.values())
+    assert [outcomes[0].text for outcomes in came.values()] == ["4"] * 3
+
+
+def test_a_judge_made_by_hand_takes_no_filler(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"`settings\.filler`: is for whole runs"):
+        dhp.llm_judge("openai/m", settings=settings(tmp_path, ByHand(score)))
+
+
+def test_calls_of_functions_say_nothing_of_the_tokens_of_a_model() -> None:
+    budget = Budget(Limits(cost=0.0001), Prices(1.0, 1.0))
+    for _ in range(5):
+        budget.settle(budget.reserve(0, 0), [Reply("{}", "stop", 0, 0, 1)])
+    assert budget.reserve(10, 50) == (10, 50), "as much as an answer may take, while none is known"
+    with pytest.raises(StoppedEarly, match=r"limits\.cost"):
+        budget.reserve(10, 50)

@@ -10,10 +10,11 @@ from dhp.core.records import RatingStatus
 from dhp.judge.api import metric_name
 from dhp.llm.clients.responses import shortened
 
-_VERDICTS = {
+VERDICTS = {
     **dict.fromkeys(("yes", "true", "pass", "passed", "correct"), True),
     **dict.fromkeys(("no", "false", "fail", "failed", "incorrect"), False),
 }
+"""Words for passing or not."""
 _KEYS = ("key", "name")
 _VALUES = ("score", "value")
 _REASONS = ("reason", "comment", "explanation", "rationale", "error")
@@ -86,7 +87,7 @@ def _outcome(value: object, reason: str | None) -> Outcome:
         return Outcome("unparsed", None, reason or "returned no score")
     verdict = value if isinstance(value, bool) else None
     if isinstance(value, str):
-        verdict = _VERDICTS.get(value.strip().lower())
+        verdict = VERDICTS.get(value.strip().lower())
         if verdict is None:
             return Outcome("unparsed", None, shortened(f"returned the text '{value}'", _LONGEST_REASON))
     if verdict is not None or type(value).__name__ == "bool_":  # numpy's

@@ -6,11 +6,12 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, TypeVar
 
 from dhp.core.errors import InputError
 from dhp.core.files import reason
+from dhp.plugins.ray.outlived import outlive
 from dhp.plugins.ray.pool import SECONDS, SECONDS_BY_MODEL, Pool, Worker, WorkerGroup, first_line
 
 T = TypeVar("T")
@@ -25,6 +26,13 @@ _CONNECT_SECONDS = 5.0
 _SETTINGS = b"\x04"
 """The type of the first frame that each side of a gRPC connection sends (RFC 9113, sections 3.4 and 6.5)."""
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0" + _SETTINGS + b"\0\0\0\0\0"
+
+
+@cache
+def open_cluster(address: str | None) -> "Cluster":
+    """The cluster at an address, one a process: its workers, and the models they hold, serve every run."""
+    outlive()
+    return Cluster(address)
 
 
 class Cluster:

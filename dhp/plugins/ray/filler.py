@@ -1,12 +1,13 @@
 """Requests answered by the workers of a Ray cluster; store and budget stay in the process of the run."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from dhp.judge.adapters.function_model import FunctionModel
-from dhp.llm.api import Client, LocalModel
+from dhp.llm.api import Client
 from dhp.llm.cached_model import RequestContext
-from dhp.llm.fillers import Target
-from dhp.llm.records import Answer, Reply, Request
+from dhp.llm.fillers import Target, answered
+from dhp.llm.records import Answer, Request
 from dhp.plugins.ray.calls import ServerCalls
 from dhp.plugins.ray.cluster import Cluster
 
@@ -33,26 +34,10 @@ class RayFiller:
                 calls = ServerCalls(self._cluster, target.model, self._context)
                 self._calls[target.model.model] = calls
             return calls.answer(target, requests)
-        return self._answered(target.model, target, requests)
-
-    def _answered(self, model: LocalModel, target: Target, requests: Iterable[Request]) -> Iterator[Answer]:
-        """Answers of a model or a function that workers hold; language models one a GPU or a machine."""
-        by_model = not isinstance(model, FunctionModel)
-        budget = self._context.budget
-        reserved: dict[int, tuple[float, float]] = {}
-
-        def within_budget() -> Iterator[Request]:
-            for request in requests:
-                most = request.params.max_tokens * len(request.samples)
-                reserved[id(request)] = budget.reserve(request.tokens, most)
-                yield request
-
-        came = self._cluster.each(model.answer, within_budget(), on_wait=target.on_wait, by_model=by_model)
-        for request, outcomes in came:
-            replies = [outcome for outcome in outcomes.values() if isinstance(outcome, Reply)]
-            budget.settle(reserved.pop(id(request)), replies)
-            target.keep(request, outcomes)
-            yield request, outcomes
+        # Language models go one to a GPU or a machine, functions to every worker.
+        by_model = not isinstance(target.model, FunctionModel)
+        each = partial(self._cluster.each, target.model.answer, on_wait=target.on_wait, by_model=by_model)
+        return answered(each, self._context.budget, target, requests)
 
     def fill(self) -> None:
         """Nothing is taken."""

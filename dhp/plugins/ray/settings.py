@@ -61,9 +61,7 @@ class RaySettings:
         """
         assert self.ray is not None
         require("ray", purpose=f"`ray` {self.ray}", extra="ray")
-        from dhp.plugins.ray.cluster import Cluster
+        from dhp.plugins.ray.cluster import open_cluster
         from dhp.plugins.ray.filler import RayFiller
-        from dhp.plugins.ray.outlived import outlive
 
-        outlive()
-        return RayFiller(Cluster(None if self.ray == AUTO else self.ray), context)
+        return RayFiller(open_cluster(None if self.ray == AUTO else self.ray), context)

@@ -386,6 +386,12 @@ def test_a_machine_that_does_not_start_in_time_is_told(monkeypatch: pytest.Monke
         _ = Workers(None).workers
 
 
+def test_runs_of_one_process_share_the_workers(tmp_path: Path) -> None:
+    context = dhp.ModelSettings(cache=tmp_path).context()
+    one, two = (RaySettings("auto").open(context) for _ in range(2))
+    assert one._cluster is two._cluster
+
+
 def test_an_address_where_something_else_listens_is_refused() -> None:
     with stub_server() as url:
         said = benchmark(url.split("/")[2], url)

@@ -1,0 +1,147 @@
+"""The scores of a judge in the logs of promptfoo, deepeval, inspect_ai and OpenTelemetry, form by form."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dhp.core.recorded import OVERALL
+from dhp.core.tables import Row
+from dhp.plugins.frameworks.evaluation_events import evaluation_entries
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a judge said of one text under one metric."""
+
+    metric: str
+    value: object
+    reason: object = None
+    """Why there is no value, if there is none."""
+    failed: bool = False
+    """Whether the value only stands for a failure of the judge."""
+    model: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A kind of log: where its entries are, what names a text in an entry, and what scores it."""
+
+    name: str
+    entries: Callable[[Any], Iterable[Any]]
+    folders: tuple[str, ...]
+    """Paths in an entry below which the names of example and variant stand."""
+    scores: Callable[[Row], Iterable[Score]]
+    error: Callable[[Row], object] = lambda row: row.value("error")
+    """Why an entry has no scores; None if no reason is known."""
+    judged_by: str = " --model MODEL"
+    """Options of the command that has the texts of such a log judged."""
+
+
+_GRADER_FAILED = re.compile(
+    r"No output$|Could not extract JSON from|Error parsing output:|API (call )?error:|"
+    r"(Model grader|\S+) produced (a )?malformed response"
+)
+"""How the reason of an answer begins that promptfoo could not read and scored 0, where it is not marked."""
+
+
+def _promptfoo_scores(row: Row) -> Iterator[Score]:
+    """One score for each assertion, and what they name themselves; without assertions that of the text."""
+    grading = row.value("gradingResult")
+    if not isinstance(grading, Mapping):
+        return
+    components = [each for each in grading.get("componentResults") or () if isinstance(each, Mapping)]
+    counts: Counter[str] = Counter()
+    for each in components:
+        assertion = each.get("assertion") or {}
+        name = str(assertion.get("metric") or assertion.get("type") or "assert-set")
+        counts[name] += 1
+        yield _graded_part(name if counts[name] == 1 else f"{name} {counts[name]}", each)
+    named = grading.get("namedScores") or {}
+    for name, value in named.items():
+        if name not in counts:
+            yield Score(str(name), value, f"no score named {name}")
+    if not components and not named:
+        yield _graded_part(OVERALL, grading)
+
+
+def _graded_part(name: str, part: Mapping[str, Any]) -> Score:
+    reason = part.get("reason")
+    score = part.get("score")
+    marked = (part.get("metadata") or {}).get("graderError") is True
+    failed = marked or (not score and _GRADER_FAILED.match(str(reason)) is not None)
+    return Score(name, part.get("pass") if score is None else score, reason, failed)
+
+
+def _promptfoo_entries(content: Any) -> list[Any]:
+    entries = content if isinstance(content, list) else content["results"].get("results") or []
+    return [each for each in entries if isinstance(each, dict)]
+
+
+def _deepeval_entries(content: Any) -> list[Any]:
+    run = content.get("testRunData", content)
+    lists = (run.get(name) or [] for name in ("testCases", "conversationalTestCases"))
+    return [each for cases in lists for each in cases if isinstance(each, dict)]
+
+
+def _deepeval_scores(row: Row) -> Iterator[Score]:
+    for each in row.values.get("metricsData") or ():  # type: ignore[attr-defined]
+        score, error = each.get("score"), each.get("error")
+        value = each.get("success") if score is None and error is None else score
+        yield Score(str(each.get("name")), value, error, error is not None, each.get("evaluationModel"))
+
+
+def _inspect_scores(row: Row) -> Iterator[Score]:
+    """One score for each scorer; a score of several values has one for each."""
+    scores = row.value("scores")
+    for name, score in (scores if isinstance(scores, Mapping) else {}).items():
+        value, reason = score.get("value"), score.get("explanation")
+        if score.get("reason"):
+            reason = f"{score['reason']}: {reason}" if reason else score["reason"]
+        parts = dict(enumerate(value, 1)) if isinstance(value, list) else value
+        if not isinstance(parts, Mapping):
+            yield Score(name, value, reason)
+            continue
+        for part, each in parts.items():
+            yield Score(f"{name} {part}", each, reason)
+
+
+_EVALUATION = "gen_ai.evaluation"
+
+
+def _event_scores(row: Row) -> Iterator[Score]:
+    values = row.values
+    score, label = (values.get(f"{_EVALUATION}.score.{part}") for part in ("value", "label"))
+    error = values.get("error.type")
+    reason = error or values.get(f"{_EVALUATION}.explanation")
+    name = str(values.get(f"{_EVALUATION}.name") or OVERALL)
+    yield Score(name, label if score is None else score, reason, failed=error is not None)
+
+
+FORMS: Mapping[str, Form] = {
+    "promptfoo": Form(
+        "promptfoo results",
+        _promptfoo_entries,
+        ("vars.", "metadata.", "testCase.metadata."),
+        _promptfoo_scores,
+    ),
+    "deepeval": Form(
+        "deepeval test run", _deepeval_entries, ("metadata.", "additionalMetadata."), _deepeval_scores
+    ),
+    "inspect_ai": Form(
+        "inspect_ai log",
+        lambda content: content.get("samples") or [],
+        ("metadata.",),
+        _inspect_scores,
+        error=lambda row: row.value("error.message"),
+        judged_by="",
+    ),
+    "telemetry": Form(
+        "OpenTelemetry data",
+        lambda content: evaluation_entries(content if isinstance(content, list) else [content]),
+        ("", "dhp."),
+        _event_scores,
+    ),
+    "texts": Form("log of texts", lambda content: content, ("",), lambda row: ()),
+}
