@@ -122,13 +122,18 @@ def is_stated(record: Any, name: str) -> bool:
     return value is not None if default is None else bool(value != default)
 
 
+def first_stated(record: Any) -> str:
+    """The name of the first setting of a record that is stated, of which there is one."""
+    return next(field.name for field in fields(record) if is_stated(record, field.name))
+
+
 def _spelt(record: Any, name: str) -> str:
     """A setting in a message, within a record the first one that is stated; one that is on was turned off."""
     value = record
     for part in name.split("."):
         value = getattr(value, part, None)
     if is_dataclass(value):
-        name = f"{name}.{next(field.name for field in fields(value) if is_stated(value, field.name))}"
+        name = f"{name}.{first_stated(value)}"
     return f"`{name}=False`" if value is False else f"`{name}`"
 
 

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from dhp.core.checks import checked, exclusive
+from dhp.core.checks import checked, exclusive, first_stated
 from dhp.core.errors import InputError, Waiting, suggest
 from dhp.core.options import option
 from dhp.llm.clients.servers import OTHER_PROVIDERS, SERVERS, TransportName
@@ -70,7 +70,8 @@ def _replies_for_a_filler(settings: "ModelSettings") -> str | None:
     if settings.filler is None or not settings.filler.is_used or (settings.store and not settings.refresh):
         return None
     fault = "`refresh`: would ask again" if settings.refresh else "`store=False`: would lose"
-    return f"{fault} what is answered later; leave out one of them"
+    way = f" by `{first_stated(settings.filler)}`" if is_dataclass(settings.filler) else ""
+    return f"{fault} what is answered later{way}; leave out one of them"
 
 
 @checked(

@@ -64,7 +64,10 @@ def test_wrong_use_is_one_line(dhp: Run, tmp_path: Path) -> None:
     for more, fault in (
         (("--batch-write", "r.jsonl"), "--batch-write r.jsonl: is there already"),
         (("--batch-read", "none.jsonl"), "none.jsonl: cannot be read (No such file or directory)"),
-        (("--batch-write", "s.jsonl", "--refresh"), "--refresh: would ask again what is answered later"),
+        (
+            ("--batch-write", "s.jsonl", "--refresh"),
+            "--refresh: would ask again what is answered later by --batch-write",
+        ),
         (("--batch-write", "s.jsonl", "--dry-run"), "--dry-run: counts what is not stored"),
         (("--batch-write", "out"), "--batch-write out: is there already"),
         (("--batch-read", "q*.jsonl"), "--batch-read 'q*.jsonl': no file fits this pattern"),
