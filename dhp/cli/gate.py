@@ -18,16 +18,11 @@ from dhp.core.text import printable
 from dhp.runs.conditions import Gate
 
 
-@click.command(cls=Command, rules=(exclusive("dry_run", "junit"), exclusive("dry_run", "history")))
+@click.command(cls=Command, rules=(exclusive("dry_run", "junit"),))
 @click.argument("run")
 @ALLOW
 @click.option(
     "--junit", metavar="FILE", help="Write the outcome of each condition to this file as JUnit XML."
-)
-@click.option(
-    "--history",
-    metavar="FILE.jsonl",
-    help="Add the outcome to this file, and draw all that it holds on FILE.html.",
 )
 @dry_run_option("Only print the chance that a judge that did not change fails this gate.")
 @settings("conditions", Gate)
@@ -35,7 +30,6 @@ def gate(
     run: str,
     allow: tuple[str, ...],
     junit: str | None,
-    history: str | None,
     dry_run: bool,
     conditions: Gate,
 ) -> None:
@@ -50,7 +44,6 @@ def gate(
     """
     from rich.text import Text
 
-    from dhp.report.gate_history import add_to_history
     from dhp.report.junit import junit_xml
     from dhp.runs.gate import check_run
     from dhp.runs.gate_chance import chance_of_failing
@@ -68,9 +61,6 @@ def gate(
         logging.getLogger("dhp").warning("warning: %s", doubt)
     if junit:
         write_lines(Path(junit), [junit_xml(outcome, seconds, require_proof=conditions.require_proof)])
-    if history:
-        against = None if conditions.against is None else str(conditions.against)
-        add_to_history(Path(history), run, against, outcome)
     say(Text(printable(outcome.sentence), no_wrap=True))
     if not outcome.passed:
         raise click.exceptions.Exit(1)

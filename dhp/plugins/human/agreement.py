@@ -18,11 +18,10 @@ from dhp.plugins.human.correlation import (
     Level,
     correlations,
 )
-from dhp.plugins.human.pair_accuracy import PairAccuracy, pair_accuracy, soft_pair_accuracy
+from dhp.plugins.human.pair_accuracy import PairAccuracy, pair_accuracy
 from dhp.plugins.human.scores import (
     RaterAgreement,
     Scores,
-    by_samples,
     human_scores,
     mean_over,
     rater_agreement,
@@ -58,10 +57,6 @@ class MetricAgreement:
     """Correlation at each level by each coefficient."""
     pair_accuracy: PairAccuracy | None
     """Pairwise accuracy; None if there are no pairs."""
-    soft_pair_accuracy: float | None
-    """Soft pairwise accuracy of systems, by the p-values of humans and judge; None if undefined."""
-    by_samples: tuple[float | None, ...]
-    """Pooled Pearson correlation of the mean of the first 1, 2, ... samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,11 +213,6 @@ def _metric(
         resamples=resamples,
         rng=np.random.default_rng(seed),
     )
-    soft = (
-        soft_pair_accuracy(truth, mean, resamples=resamples, rng=np.random.default_rng(seed))
-        if resamples
-        else None
-    )
     scored = (~np.isnan(truth) & ~np.isnan(mean)).sum(axis=1)
     return MetricAgreement(
         metric,
@@ -230,8 +220,6 @@ def _metric(
         int((scored == 1).sum()),
         tuple(by_level),
         pair_accuracy(truth, mean),
-        soft,
-        tuple(by_samples(truth, samples, "pooled", "pearson")) if len(samples) > 1 else (),
     )
 
 

@@ -17,7 +17,6 @@ from dhp.core.options import option
 from dhp.plugins.human.agreement import Agreement, JudgeAgreement
 from dhp.plugins.human.agreement import correlate as correlated
 from dhp.plugins.human.correlation import LEVELS, RESAMPLES, Coefficient, Correlation, Level
-from dhp.plugins.human.partial_correlation import PartialCorrelation, partial_correlations
 from dhp.plugins.human.self_preference import SelfPreference, self_preference
 from dhp.report.labels import figure
 from dhp.report.printout import Part, Printout, TextTable
@@ -106,7 +105,7 @@ _CORRECTING = ("--correct", "--human", "--runs", "--passes", "--json")
 _OF_LABELS = ("--human", "--passes", "--json")
 """The options that a table of labels takes."""
 COMMON = (
-    "--human --passes --table --level --csv --markdown --json --resamples --tau-c --runs --control --correct"
+    "--human --passes --table --level --csv --markdown --json --resamples --tau-c --runs --correct"
 )
 """The options that most people need."""
 
@@ -134,15 +133,7 @@ COMMON = (
 @click.option("--tau-c", is_flag=True, help="Kendall's tau-c instead of tau-b.")
 @SEED
 @click.option(
-    "--runs",
-    multiple=True,
-    metavar="RUN",
-    help="Run of the same judges: also show their detection; may be repeated.",
-)
-@click.option(
-    "--control",
-    metavar="JUDGE",
-    help="Also show partial correlations that hold this judge's scores constant.",
+    "--runs", multiple=True, metavar="RUN", help="With --correct: run of the same judge; may be repeated."
 )
 @click.option(
     "--family", metavar="NAME", help="Also measure self-preference of judges and systems with this name."
@@ -165,7 +156,6 @@ def correlate(
     tau_c: bool,
     seed: int,
     runs: tuple[str, ...],
-    control: str | None,
     family: str | None,
     correct: bool,
     passes: float | None,
@@ -208,10 +198,8 @@ def correlate(
     agreement = correlated(rated, people, coefficients=coefficients, resamples=resamples, seed=seed)
     parts = [
         *_agreement_parts(agreement, human),
-        *_bias_parts(rated, people, control, family, resamples, seed),
+        *_bias_parts(rated, people, family, resamples, seed),
     ]
-    if runs:
-        parts.append(_of_runs(agreement, runs))
     print_out(Printout(parts, agreement.to_dict()), json=output.json)
 
 
@@ -245,33 +233,19 @@ def _set_notes(human: str) -> Iterator[str]:
 
     name = human.partition("=")[0]
     if why := FROM_REFERENCE.get(name):
-        yield f"note: {name}: {why}; --control metric/rouge1 shows what is left without it"
+        yield f"note: {name}: {why}"
 
 
 def _bias_parts(
     rated: "str | pd.DataFrame",
     people: "str | pd.DataFrame",
-    control: str | None,
     family: str | None,
     resamples: int,
     seed: int,
 ) -> Iterator[Part]:
     """Agreement with the scores of a judge held constant, and self-preference, if they are asked for."""
-    if control:
-        partial_ones = partial_correlations(rated, people, control, resamples=resamples, seed=seed)
-        yield _partial_table(partial_ones, control)
     if family:
         yield _preference_table(self_preference(rated, people, family, resamples=resamples, seed=seed))
-
-
-def _partial_table(correlations: list[PartialCorrelation], control: str) -> TextTable:
-    figures = ("items", "plain", "held constant")
-    title = f"Pearson over all items, and with {control} held constant"
-    rows = [
-        (each.judge, each.metric, str(each.n), figure(each.plain), figure(each.partial) + _ends(each.ci))
-        for each in correlations
-    ]
-    return TextTable(title, ("judge", "metric", *figures), rows, figures)
 
 
 def _preference_table(preferences: list[SelfPreference]) -> TextTable:
@@ -302,24 +276,6 @@ def ratings_table(files: tuple[str, ...]) -> "str | pd.DataFrame":
     return pd.concat([read_scores(file) for file in files], ignore_index=True)
 
 
-def _of_runs(agreement: Agreement, folders: tuple[str, ...]) -> TextTable:
-    """Correlation beside detection in runs."""
-    from dhp.content.catalog import variant_name
-    from dhp.plugins.human.both_views import both_views
-    from dhp.runs.reader import read_run
-
-    rows = []
-    for view in both_views(agreement, [read_run(folder) for folder in folders]):
-        lowest = "–" if view.lowest is None else f"{variant_name(view.lowest[0])} ({view.lowest[1]:.0%})"
-        ends = "" if view.detection_ci is None else " [{:.0%}, {:.0%}]".format(*view.detection_ci)
-        share = "–" if view.detection is None else f"{view.detection:.0%}{ends}"
-        names = (view.judge, view.dataset or "–")
-        rows.append((*names, figure(view.correlation), share, lowest, ", ".join(view.style) or "–"))
-    headings = ("judge", "dataset", "correlation", "detection", "lowest kind", "style")
-    title = "damage noticed, and Spearman's correlation with human scores within sources"
-    return TextTable(title, headings, rows, ("correlation", "detection"))
-
-
 def human_table(source: str) -> "str | pd.DataFrame":
     """The human scores in a file, or of a published set as `NAME=FILE`."""
     from dhp.loaders.rated import RATED_SETS, read_human_scores
@@ -337,8 +293,6 @@ def _judge_parts(judge: JudgeAgreement) -> Iterator[Part]:
     accuracies = [m.pair_accuracy for m in judge.metrics]
     cells = ["–" if a is None else f"{a.accuracy:.3f} (ties ≤ {a.epsilon:.3g})" for a in accuracies]
     rows.append(("pairs", "accuracy", *cells, ""))
-    soft = [m.soft_pair_accuracy for m in judge.metrics]
-    rows.append(("systems", "soft accuracy", *("–" if v is None else f"{v:.3f}" for v in soft), ""))
     title = f"{judge.judge}  ·  correlation with human scores"
     yield TextTable(title, ("level", "coefficient", *figures), rows, figures)
     left_out = {m.metric: m.correlations[0].left_out - m.single for m in judge.metrics}
@@ -346,10 +300,6 @@ def _judge_parts(judge: JudgeAgreement) -> Iterator[Part]:
         if number:
             note = "sources with constant or too few scores, left out within sources"
             yield f"  note: {name}: {note}: {number}"
-    for m in judge.metrics:
-        if m.by_samples:
-            curve = " ".join("undefined" if v is None else f"{v:.3f}" for v in m.by_samples)
-            yield f"  {m.metric}: Pearson over all items of the mean of 1, 2, ... samples: {curve}"
 
 
 def _cell(correlation: Correlation) -> str:

@@ -42,29 +42,3 @@ def pair_accuracy(human: Floats, judge: Floats) -> PairAccuracy | None:
     ends[0] &= size[order][0] > 0
     best = int(np.flatnonzero(ends)[np.argmax(hits[ends])])
     return PairAccuracy(float(hits[best] / len(h)), float(sizes[best]), len(h))
-
-
-def soft_pair_accuracy(
-    human: Floats, judge: Floats, *, resamples: int = RESAMPLES, rng: np.random.Generator | None = None
-) -> float | None:
-    """Soft pairwise accuracy of systems (Thompson et al. 2024): 1 - mean |p_human - p_judge|.
-
-    Each p is one-sided from a paired sign-flip permutation test over the sources of two systems, the same
-    flips for all pairs and both sides; p = (c + 1) / (K + 1), never 0 as in the reference implementation.
-    Shape (sources, systems); an item that is NaN counts for no pair. There are K = `resamples` permutations,
-    drawn by default from a generator seeded with 0. None if no two systems are scored on one source.
-    """
-    both = ~(np.isnan(human) | np.isnan(judge))
-    i, j = np.triu_indices(human.shape[1], 1)
-    shared = both[:, i] & both[:, j]
-    i, j = i[shared.any(axis=0)], j[shared.any(axis=0)]
-    if not len(i):
-        return None
-    flips = (rng or np.random.default_rng(0)).choice([-1.0, 1.0], size=(resamples, len(human)))
-    p = []
-    for v in (human, judge):
-        differences = np.where(both[:, i] & both[:, j], v[:, i] - v[:, j], 0.0)
-        drawn = flips @ np.nan_to_num(differences)
-        observed = np.nan_to_num(differences).sum(axis=0)
-        p.append(((drawn >= observed - 1e-9).sum(axis=0) + 1) / (resamples + 1))
-    return float(1 - np.abs(p[0] - p[1]).mean())

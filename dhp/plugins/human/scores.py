@@ -191,20 +191,6 @@ def rater_agreement(samples: Floats) -> RaterAgreement | None:
     return RaterAgreement(len(samples), alpha, math.sqrt(reliability))
 
 
-def by_samples(human: Floats, samples: Floats, level: Level, coefficient: Coefficient) -> list[float | None]:
-    """The correlation with human scores of the mean of the first 1, 2, ... samples of a judge.
-
-    Shapes are (sources, systems) and (samples, sources, systems), NaN if there is no score; None if the
-    correlation is undefined.
-    """
-    values = []
-    for k in range(1, len(samples) + 1):
-        mean = mean_over(samples[:k])
-        (one,) = correlations(human, mean, coefficients=[coefficient], levels=[level], resamples=0)
-        values.append(one.value)
-    return values
-
-
 def scores_by(metrics: dict[str, Scores], metric: str) -> Scores | None:
     """The scores by a metric; those of a judge with an only metric go with any."""
     return metrics.get(metric) or (next(iter(metrics.values())) if len(metrics) == 1 else None)
