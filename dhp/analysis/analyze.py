@@ -301,7 +301,9 @@ def analyze_ratings(
     `variants` are all, rated or not; `scales` and `characters`, the median length of the originals, are given
     if they are known.
     """
-    rows, controls, attacks, curves, of_run = _all_tested(ratings, variants, config, characters)
+    # The paper leaves pairs out of which a side was not read.
+    counted = ratings.of_pairs_read() if config.statistics == "paper" else ratings
+    rows, controls, attacks, curves, of_run = _all_tested(counted, variants, config, characters)
     rows, at_mark, swept = _at_mark(ratings, rows, config, scales or {})
     dosed = {response.perturber for response in curves}
     averaged = [row for row in rows if parse_variant(row.variant).perturber not in dosed]
@@ -340,6 +342,9 @@ def analyze_ratings(
         pass_mark=at_mark,
         sweep=swept,
         clusters=None if ratings.clusters is None else int(ratings.clusters.max()) + 1,
+        read=ratings.read(ratings.answers),
+        read_originals=ratings.read([ORIGINAL]),
+        read_damaged=ratings.read([row.variant for row in rows]),
     )
 
 

@@ -144,6 +144,8 @@ def judged_probes(
     """
     if not variants:
         return []
+    # Scores that stay are what is wanted of these, and silence is no proof of it.
+    ratings = ratings.of_pairs_read()
     names, judged = [variant.name for variant in variants], [row.variant for row in damage]
     differences = ratings.difference_table(names, ratings.metrics)
     beside = ratings.difference_table(judged, ratings.metrics) if judged else None
@@ -210,6 +212,7 @@ def _rows(
                 detection_ci=_ends(low, high),
                 best_metric=None if math.isnan(value) else _best(detected.metric_value[v], metrics),
                 n=int(detected.pairs[v].max()),
+                read=ratings.read([variant.name]),
             )
         )
     return rows
@@ -254,8 +257,9 @@ def _cells(
 ) -> list[dict[str, Cell]]:
     """Metric -> its test, of each variant."""
     original, degraded = ratings.score_tables(variants)
-    area = auroc_influences(original, degraded)
-    drops = standardised_drop_influences(original, degraded).value
+    counted = ~np.isnan(differences)
+    area = auroc_influences(original, degraded, counted)
+    drops = standardised_drop_influences(original, degraded, counted).value
     cells: list[dict[str, Cell]] = [{} for _ in variants]
     for v, m in product(range(len(variants)), range(len(ratings.metrics))):
         metric, row, pairs = ratings.metrics[m], weights[v], int(detected.pairs[v, m])
@@ -264,6 +268,9 @@ def _cells(
             log10_p=_defined(log_p[v, m] / math.log(10) + 0.0),
             n=pairs,
             missing=ratings.missing(variants[v], metric),
+            unread=int(ratings.ties_unread(variants[v], metric).sum())
+            if variants[v] in ratings.variants
+            else 0,
             mean_drop=float(np.nanmean(differences[:, v, m])) + 0.0 if pairs else None,
             weight=None if row is None else row[m],
             fell=_defined(detected.fell[v, m]),
@@ -296,7 +303,7 @@ def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> li
     more = f" and {len(uneven) - _UNEVEN} more kinds" if len(uneven) > _UNEVEN else ""
     return [
         f"degraded texts and originals lack scores at different rates: {', '.join(named)}{more}; failures "
-        "depend on the damage, and detection leaves these examples out"
+        "depend on the damage"
     ]
 
 

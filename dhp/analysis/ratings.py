@@ -20,7 +20,8 @@ from dhp.analysis.ratings_table import (
     read_ratings,
 )
 from dhp.core.errors import InputError, suggest
-from dhp.core.records import ASKED_AGAIN, ORIGINAL, RATING_STATUSES, SECOND
+from dhp.core.recorded import BESIDE, ONE_SILENT
+from dhp.core.records import ASKED_AGAIN, ORIGINAL, RATING_STATUSES, SECOND, UNREAD
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale
 from dhp.stats.arrays import Bools, Floats, Ints, rounding_error, with_ties
@@ -53,6 +54,11 @@ class RatingsArray:
     """Metric -> single scores, shape (texts with a score, samples), NaN if one is missing."""
     asked: Bools
     """Whether there is any row, scored or failed; same shape."""
+    unread: Bools
+    """Whether the judge answered and no answer has a score; same shape."""
+    answers: dict[str, tuple[float, int]]
+    """`original` or variant -> answers with a score, and all answers; calls that failed are none. Comparisons
+    count by orders: one with a verdict in one of two is read by half."""
     levels: dict[str, str] | None
     """variant -> level, if the table has that column."""
     counts: dict[str, int]
@@ -81,7 +87,18 @@ class RatingsArray:
         variants, metrics = (np.argsort(list(each)) for each in names[:2])
         means = self.means[np.append(0, 1 + variants)][:, metrics]
         groups = b"" if self.clusters is None else self.clusters.tobytes()
-        return text_hash(repr([sorted(each) for each in names]).encode() + means.tobytes() + groups)
+        unread = self.unread[np.append(0, 1 + variants)][:, metrics].tobytes() if self.unread.any() else b""
+        return text_hash(repr([sorted(each) for each in names]).encode() + means.tobytes() + groups + unread)
+
+    def read(self, texts: Iterable[str]) -> float | None:
+        """Share of the answers about originals or variants that have a score; None without an answer."""
+        counts = [self.answers.get(name, (0.0, 0)) for name in texts]
+        given = sum(n for _, n in counts)
+        return sum(read for read, _ in counts) / given if given else None
+
+    def of_pairs_read(self) -> "RatingsArray":
+        """The same as if nobody had asked for what was left unread: its pairs are no ties."""
+        return replace(self, unread=np.zeros_like(self.unread))
 
     @property
     def size(self) -> str:
@@ -110,11 +127,27 @@ class RatingsArray:
         return len(self.examples) - int(self.asked[1 + self.variants.index(variant)].any(axis=0).sum())
 
     def missing(self, variant: str, metric: str) -> int:
-        """Number of pairs that lack a score, of those about which the variant was asked at all."""
+        """Number of pairs that are left out, of those about which the variant was asked at all."""
         if variant not in self.variants:
             return 0
         v, m = 1 + self.variants.index(variant), self.metrics.index(metric)
-        return int((self.asked[v, m] & np.isnan(self.means[[0, v], m]).any(axis=0)).sum())
+        left_out = np.isnan(self.differences(variant, metric))
+        return int((self.asked[v, m] & left_out).sum())
+
+    def ties_unread(self, variant: str, metric: str, *, of: str = ORIGINAL) -> Bools:
+        """Whether a pair is a tie as the judge left a side unread, shape (examples,).
+
+        A judge that did not say which text is worse has not seen it. A call that failed, or a text that was
+        not asked about, says nothing of the judge: such a pair is left out.
+        """
+        sides, m = [self._row(of), self._row(variant)], self.metrics.index(metric)
+        unread = self.unread[sides, m]
+        answered = unread | ~np.isnan(self.means[sides, m])
+        return np.asarray(unread.any(axis=0) & answered.all(axis=0))
+
+    def _row(self, variant: str) -> int:
+        """The place of the original or a variant in `means`."""
+        return 0 if variant == ORIGINAL else 1 + self.variants.index(variant)
 
     @property
     def unscored(self) -> dict[str, float]:
@@ -163,18 +196,20 @@ class RatingsArray:
         return table
 
     def differences(self, variant: str, metric: str, ties: bool = True, *, of: str = ORIGINAL) -> Floats:
-        """Original minus a rated variant, shape (examples,); NaN if a score is missing.
+        """Original minus a rated variant, shape (examples,); 0 for `ties_unread`, NaN for what is left out.
 
         Or another rated variant, `of`, minus it. At the precision of the scores: those that floating point
         alone tells apart are equal, except without `ties`, as published.
         """
         m = self.metrics.index(metric)
-        first = 0 if of == ORIGINAL else 1 + self.variants.index(of)
-        original, degraded = self.means[first, m], self.means[1 + self.variants.index(variant), m]
+        original, degraded = self.means[self._row(of), m], self.means[self._row(variant), m]
         difference: Floats = original - degraded
+        if self.unread.any():
+            difference = np.where(self.ties_unread(variant, metric, of=of), 0.0, difference)
         if not ties:
             return difference
-        size, scores = np.maximum(np.abs(original), np.abs(degraded)), self.samples[metric]
+        size = np.nan_to_num(np.fmax(np.abs(original), np.abs(degraded)))
+        scores = self.samples[metric]
         if scores.shape[1] > 1 and (scores < 0).any():  # a mean may be smaller than what it was made of
             size = np.full_like(size, np.nanmax(np.abs(scores)))
         return with_ties(difference, rounding_error(size, scores.shape[1]))
@@ -229,6 +264,7 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
         means = sums / samples
     if np.abs(means[samples > 0]).max(initial=0) > _LARGEST:
         raise InputError(f"{place}: a score is larger than {_LARGEST:g}")
+    answered = np.bincount(cell[scored | table["status"].isin(UNREAD).to_numpy()], minlength=size)
     mass = _missing_mass(table, place)
     levelled = (table["variant"] != ORIGINAL) & (table["level"] != "") if "level" in table else None
     levels = None if levelled is None else table.loc[levelled, ["variant", "level"]]
@@ -246,10 +282,12 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
             name: _by_text(cell[chosen], score[chosen]) for name, chosen in zip(metrics, rated, strict=True)
         },
         asked=rows > 0,
+        unread=(answered.reshape(shape) > 0) & (samples == 0),
+        answers=_answers(table),
         levels=None if levels is None else _levels(levels.drop_duplicates().to_numpy().tolist(), place),
         counts=_counts(table),
         failures=_counted(table, "raw", "failed"),
-        rules=dict(sorted(_counted(table, "rule", "scored").items())),
+        rules=dict(sorted(_counted(_asked_of_the_judge(table), "rule", "scored").items())),
         missing_mass=None if mass is None else float(mass.mean()),
         masses=0 if mass is None else int(mass.count()),
         clusters=None if clusters is None else cluster_numbers(clusters),
@@ -268,8 +306,28 @@ def _check_samples(table: "pd.DataFrame", place: str) -> None:
         )
 
 
+def _asked_of_the_judge(table: "pd.DataFrame") -> "pd.DataFrame":
+    """The rows without originals that have their score unasked, as others are compared with them."""
+    return table[table["rule"] != BESIDE] if "rule" in table else table
+
+
+def _answers(table: "pd.DataFrame") -> dict[str, tuple[float, int]]:
+    """`original` or variant -> answers with a score, and all answers, in the order of appearance."""
+    table = _asked_of_the_judge(table)
+    given = table[table["status"] != "failed"]
+    read = (given["status"] == "scored").astype(float)
+    if "rule" in given:
+        read -= 0.5 * (given["rule"] == ONE_SILENT)
+    by_variant = read.groupby(given["variant"], sort=False)
+    return {
+        str(name): (float(total), int(n))
+        for name, total, n in zip(by_variant.sum().index, by_variant.sum(), by_variant.size(), strict=True)
+    }
+
+
 def _counts(table: "pd.DataFrame") -> dict[str, int]:
     """Rows, rows by status, and if there are any, rows whose answer was asked for again."""
+    table = _asked_of_the_judge(table)
     by_status = table["status"].value_counts()
     counts: dict[str, int] = {"asked": len(table), **{s: int(by_status.get(s, 0)) for s in RATING_STATUSES}}
     if "rule" in table:
@@ -404,12 +462,12 @@ def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
     with np.errstate(invalid="ignore"):
         none = np.zeros(1) / np.zeros(1)  # bit for bit the NaN of a mean of no scores, for the digest
     means = np.full((1 + len(variants), len(metrics), len(examples)), none)
-    asked = np.zeros(means.shape, dtype=np.bool_)
+    asked, unread = (np.zeros(means.shape, dtype=np.bool_) for _ in range(2))
     columns = [[position[example] for example in part.examples] for part in parts]
     for part, places in zip(parts, columns, strict=True):
         rows = [0, *(1 + variants.index(name) for name in part.variants)]
         cells = np.ix_(rows, [metrics.index(name) for name in part.metrics], places)
-        means[cells], asked[cells] = part.means, part.asked
+        means[cells], asked[cells], unread[cells] = part.means, part.asked, part.unread
     levels = (pair for part in parts for pair in (part.levels or {}).items())
     clusters = _merged_clusters(parts)
     return RatingsArray(
@@ -425,6 +483,8 @@ def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
             name: _samples(parts, columns, name, variants, means[:, m]) for m, name in enumerate(metrics)
         },
         asked=asked,
+        unread=unread,
+        answers=_merged_answers(parts),
         levels=_levels(levels, parts[0].place) if any(part.levels is not None for part in parts) else None,
         counts=dict(_total(part.counts for part in parts)),
         failures=dict(_total(part.failures for part in parts).most_common()),
@@ -469,6 +529,15 @@ def _total(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
     for each in counts:
         total.update(each)
     return total
+
+
+def _merged_answers(parts: Sequence[RatingsArray]) -> dict[str, tuple[float, int]]:
+    answers: dict[str, tuple[float, int]] = {}
+    for part in parts:
+        for name, (read, given) in part.answers.items():
+            before = answers.get(name, (0.0, 0))
+            answers[name] = (before[0] + read, before[1] + given)
+    return answers
 
 
 def _merged_missing_mass(parts: Sequence[RatingsArray]) -> float | None:

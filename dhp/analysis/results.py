@@ -41,6 +41,8 @@ STRICT: Mapping[str, str | bool] = {"extra": "forbid", "allow_inf_nan": False}
 """How pydantic reads these shapes."""
 HAIR = 0.6
 """AUROC below which noticed damage is so by a hair only."""
+MUTE_BELOW = 0.5
+"""Share of answers with a score below which a judge is mute."""
 _UNEQUAL = 2
 """Ratio of the numbers of pairs from which it is said."""
 
@@ -56,9 +58,9 @@ class Cell:
     log10_p: float | None
     """log10 of the p-value, which never underflows."""
     n: int
-    """Pairs with a score on both sides."""
+    """Pairs that count."""
     missing: int
-    """Pairs left out because a side has no score."""
+    """Pairs left out because a side has no score: the call failed, or it is not to count as a tie."""
     mean_drop: float | None
     """Mean score of the originals minus that of the degraded texts, in points of the scale."""
     weight: float | None = None
@@ -77,6 +79,8 @@ class Cell:
     """Area under the ROC curve of originals against degraded texts, unpaired, in [0, 1]."""
     standardised_drop: float | None = None
     """The mean drop in standard deviations of the scores; None if no score varies."""
+    unread: int = 0
+    """Pairs among the `n` that are ties as the judge left a side unread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,8 @@ class VariantResult:
     which its state was reached; see `dhp.analysis.control_state`."""
     n: int = 0
     """Pairs of the metric that has most."""
+    read: float | None = None
+    """Share of the judge's answers about these texts that have a score, in [0, 1]; None without an answer."""
     verdict: Verdict | None = None
     """Verdict on damage, or the state of a control or attack; see `dhp.core.verdicts`."""
     share: float | None = None
@@ -346,6 +352,13 @@ class Result:
     """Without a mark: what would pass and fail at each; None if scales differ or have labels."""
     clusters: int | None = None
     """Number of clusters of examples; None if the examples are independent."""
+    read: float | None = None
+    """Share of the judge's answers that have a score, in [0, 1]; None without an answer. Calls that failed
+    are no answers; comparisons count by orders."""
+    read_originals: float | None = None
+    """The same of the undamaged texts alone; None for comparisons, too."""
+    read_damaged: float | None = None
+    """The same of the damaged texts alone."""
 
     @property
     def asked(self) -> bool:
@@ -371,8 +384,15 @@ class Result:
     @property
     def blind(self) -> bool:
         """Whether scores were compared and none of any text moved, under damage, control or attack."""
-        cells = [cell for row in (*self.variants, *self.probes) for cell in row.metrics.values() if cell.n]
-        return bool(cells) and all(cell.tied == 1 for cell in cells)
+        cells = [cell for row in (*self.variants, *self.probes) for cell in row.metrics.values()]
+        compared = any(cell.n > cell.unread for cell in cells)
+        return compared and all(cell.tied == 1 for cell in cells if cell.n)
+
+    @property
+    def mute(self) -> bool:
+        """Whether more than half of the answers about originals, or about damaged texts, have no score."""
+        shares = (self.read, self.read_originals, self.read_damaged)
+        return any(share is not None and share < MUTE_BELOW for share in shares)
 
     @property
     def damage(self) -> tuple[VariantResult, ...]:

@@ -18,6 +18,12 @@ ORDERS = ("original_first", "original_second")
 """Columns of comparisons: which text was preferred when the original was shown first, and second."""
 FLIP = "flip"
 """The rule of a rating whose two verdicts contradict each other."""
+ONE_SILENT = "one silent"
+"""The rule of a rating of which one order has no verdict: a tie in that order."""
+ONE_ORDER = "one order"
+"""The rule of a rating that was asked in one order only."""
+BESIDE = "beside"
+"""The rule of an original with which others are compared: its score of 0 is no answer."""
 OVERALL = "overall"
 """Metric of judgements that name none."""
 _ACCEPTED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -26,8 +32,8 @@ _TEXT_KEYS = ("model", "protocol", "dataset", "example", "metric", "sample")
 
 
 def is_pairwise(columns: Collection[str]) -> bool:
-    """Whether a table holds what was preferred in both orders."""
-    return set(ORDERS) <= set(columns)
+    """Whether a table holds what was preferred, in both orders or in one."""
+    return not set(ORDERS).isdisjoint(columns)
 
 
 def preferred(cell: object) -> int | None:
@@ -35,8 +41,10 @@ def preferred(cell: object) -> int | None:
     return None if is_blank(cell) else _PREFERRED.get(str(cell).strip().lower())
 
 
-def verdict_rule(first: int, second: int) -> str:
-    """How verdicts in two orders stand to each other: `agree`, `one tie` or `flip`."""
+def verdict_rule(first: int | None, second: int | None) -> str:
+    """How verdicts in two orders stand to each other, of which one may lack: `agree`, `one tie`, `flip`..."""
+    if first is None or second is None:
+        return ONE_SILENT
     return "agree" if first == second else "one tie" if 0 in (first, second) else FLIP
 
 
@@ -49,9 +57,11 @@ def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     - `verdict` (true or false: accepted) and perhaps `confidence` (0 to 1, in this verdict): the score is the
       confidence that the text is good.
     - `original_first` and `original_second`, about a degraded text and its original: `original`, `degraded`
-      or `tie`. The original has the score 0, the degraded text its two-order score, from -1 to 1.
+      or `tie`. The original has the score 0, the degraded text its two-order score, from -1 to 1. One column
+      is enough; a judge with no verdict in both orders of any pair was asked in one order only.
 
-    An empty cell could not be read: no score, `unparsed`. What was not asked has no row. Without a column
+    An empty cell could not be read: no score, `unparsed`; of two orders a tie in that order. What was not
+    asked has no row. Without a column
     `metric` it is `overall`. Raises `InputError` with `place` and the row for any other value.
     """
     if "score" in frame:
@@ -119,15 +129,33 @@ def _compared(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     if (original := frame["variant"] == ORIGINAL).any():
         row = int(original.to_numpy().argmax()) + 1
         raise InputError(f"{place}: row {row}: compares the original with itself; must name a degraded text")
+    frame = frame.assign(**{name: None for name in ORDERS if name not in frame})
     orders = [[_one_of(_PREFERRED, *cell) for cell in _cells(frame, name, place)] for name in ORDERS]
-    pairs = list(zip(*orders, strict=True))
-    scores = [float("nan") if None in pair else 0.0 - sum(pair) / 2 for pair in pairs]
-    rules = [None if None in pair else verdict_rule(*pair) for pair in pairs]
+    pairs: list[tuple[int | None, int | None]] = list(zip(*orders, strict=True))
+    judges = frame["model"].astype(str).tolist() if "model" in frame else [""] * len(frame)
+    in_both = {judge for judge, pair in zip(judges, pairs, strict=True) if None not in pair}
+    scores, rules = zip(
+        *(_two_orders(*pair, both=judge in in_both) for judge, pair in zip(judges, pairs, strict=True)),
+        strict=True,
+    )
     rated = frame.assign(score=scores, rule=pd.Series(rules, dtype=object))
     keys = [name for name in _TEXT_KEYS if name in frame]
-    originals = frame.drop_duplicates(keys).assign(variant=ORIGINAL, score=0.0)
+    originals = frame.drop_duplicates(keys).assign(variant=ORIGINAL, score=0.0, rule=BESIDE)
     originals = originals.drop(columns=[n for n in ("level", "status", *ORDERS) if n in originals])
     return pd.concat([originals, rated], ignore_index=True)
+
+
+def _two_orders(first: int | None, second: int | None, *, both: bool) -> tuple[float, str | None]:
+    """The score of a degraded text, NaN without a verdict, and how its verdicts stand to each other.
+
+    `both` says whether the judge was asked in both orders.
+    """
+    if first is None and second is None:
+        return float("nan"), None
+    verdicts = [0 if each is None else each for each in (first, second)]
+    if both:
+        return 0.0 - sum(verdicts) / 2, verdict_rule(first, second)
+    return 0.0 - sum(verdicts), ONE_ORDER
 
 
 def _cells(frame: "pd.DataFrame", column: str, place: str) -> list[tuple[str | None, str]]:

@@ -23,6 +23,9 @@ IDENTITY = "identity"
 
 RatingStatus = Literal["scored", "unparsed", "refused", "out_of_scale", "failed"]
 RATING_STATUSES: tuple[RatingStatus, ...] = get_args(RatingStatus)
+UNREAD: tuple[RatingStatus, ...] = ("unparsed", "refused", "out_of_scale")
+"""Statuses of answers without a score: the judge was asked, answered, and did not say. `failed` is none of
+them: that call never got an answer."""
 SECOND = "again"
 """Beginning of the rule of a rating that comes from a second answer, as the first could not be read."""
 ASKED_AGAIN = "asked_again"

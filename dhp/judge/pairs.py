@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, get_args
 
+from dhp.core.recorded import BESIDE, verdict_rule
 from dhp.core.recorded import OVERALL as OVERALL
-from dhp.core.recorded import verdict_rule
 from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, RatingStatus
 from dhp.core.specs import Metric, MetricTexts, Scale, Task
 
@@ -90,14 +90,23 @@ def contradicting(verdicts: Sequence[PairVerdict]) -> tuple[str, str] | None:
 def two_order_score(verdicts: Sequence[PairVerdict]) -> float | None:
     """1 where both orders prefer the first text, 0.5 where one does and the other ties, down to -1.
 
-    Where the orders contradict each other that of the final words, 0 without; None without a verdict.
+    Where the orders contradict each other that of the final words, 0 without. An order in which the judge
+    gave no verdict is a tie; None if neither has one, or all calls of an order failed.
     """
     as_shown, swapped = majorities(verdicts)
-    if as_shown is None or swapped is None:
+    if (as_shown is None and swapped is None) or _order_failed(verdicts):
         return None
-    if as_shown * swapped < 0:
-        as_shown, swapped = majorities(verdicts, final=True)
-    return 0.0 if as_shown is None or swapped is None else (as_shown + swapped) / 2
+    both = [as_shown or 0, swapped or 0]
+    if both[0] != both[1] and 0 not in both:
+        final = majorities(verdicts, final=True)
+        both = [0 if None in final else each or 0 for each in final]
+    return sum(both) / 2
+
+
+def _order_failed(verdicts: Sequence[PairVerdict]) -> bool:
+    """Whether an order got no answer at all, which says nothing of the judge."""
+    answered = {v.order for v in verdicts if v.status != "failed" and not v.final}
+    return not answered.issuperset(ORDERS)
 
 
 def majority(choices: Iterable[int | None]) -> int | None:
@@ -141,7 +150,7 @@ def two_order_ratings(
     for candidate in candidates:
         if candidate.variant == ORIGINAL:
             for metric in task.metric_names:
-                yield Rating(candidate.example, ORIGINAL, metric, 0, 0.0)
+                yield Rating(candidate.example, ORIGINAL, metric, 0, 0.0, rule=BESIDE)
     by_text: dict[tuple[str, str, str], list[PairVerdict]] = defaultdict(list)
     for verdict in verdicts:
         key = (verdict.pair.second.example, verdict.pair.second.variant, verdict.metric)
@@ -159,10 +168,12 @@ def _rating(key: tuple[str, str, str], verdicts: Sequence[PairVerdict]) -> Ratin
     raw = "\n\n".join(f"({'final, ' if v.final else ''}{v.order}) {v.raw}" for v in ordered if v.raw) or None
     if (score := two_order_score(ordered)) is None:
         return Rating(*key, 0, None, _status(ordered), raw)
-    return Rating(*key, 0, 0.0 - score, "scored", raw, verdict_rule(as_shown or 0, swapped or 0))
+    return Rating(*key, 0, 0.0 - score, "scored", raw, verdict_rule(as_shown, swapped))
 
 
 def _status(verdicts: Sequence[PairVerdict]) -> RatingStatus:
     """Why there is no score."""
+    if _order_failed(verdicts):
+        return "failed"
     reason = next((v.status for v in verdicts if v.choice is None), "failed")
     return next((status for status in RATING_STATUSES if status == reason), "unparsed")

@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 
 from dhp.core.errors import Unreadable
-from dhp.core.records import ORIGINAL, Rating
+from dhp.core.records import ORIGINAL, UNREAD, Rating
 from dhp.core.signature import protocol_name
 from dhp.core.specs import Task
 from dhp.core.text import printable
@@ -74,7 +74,7 @@ def _check_readable(judge: Judge, ratings: Sequence[Rating], task: Task, where: 
 
 def is_unreadable(rating: Rating | PairVerdict) -> bool:
     """Whether there was an answer, and no score in it."""
-    return rating.status in ("unparsed", "refused", "out_of_scale")
+    return rating.status in UNREAD
 
 
 def reasons(ratings: Sequence[Rating], cut_off: int) -> str:

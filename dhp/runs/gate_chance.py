@@ -94,6 +94,7 @@ def _resampled(ratings: RatingsArray, repeat: int) -> RatingsArray:
         examples=tuple(f"{number:09d}" for number in range(len(chosen))),
         means=ratings.means[..., chosen],
         asked=ratings.asked[..., chosen],
+        unread=ratings.unread[..., chosen],
         clusters=None if ratings.clusters is None else clusters,
         cluster_names=None,
     )
@@ -131,9 +132,10 @@ def _cells(
 def _with(
     mine: RatingsArray, places: tuple[Ints, ...], other: RatingsArray, other_places: tuple[Ints, ...]
 ) -> RatingsArray:
-    means, asked = mine.means.copy(), mine.asked.copy()
-    means[places], asked[places] = other.means[other_places], other.asked[other_places]
-    return replace(mine, means=means, asked=asked)
+    copies = {name: getattr(mine, name).copy() for name in ("means", "asked", "unread")}
+    for name, copy in copies.items():
+        copy[places] = getattr(other, name)[other_places]
+    return replace(mine, **copies)
 
 
 def _random(ratings: RatingsArray, repeat: int) -> np.random.Generator:

@@ -87,7 +87,10 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class JudgeScores:
-    """What a judge said of n examples, V variants and M metrics; NaN if a score is missing."""
+    """What a judge said of n examples, V variants and M metrics; NaN if a score is missing.
+
+    A pair counts where it has a difference; it is 0 where the judge left a text of the pair unread.
+    """
 
     original: Floats
     """Scores of the originals, shape (n, M)."""
@@ -192,7 +195,10 @@ def _by_tests(
     bounds = (-1.0, 1.0) if quantity == "auroc" else None
     of_tests = auroc_influences if quantity == "auroc" else standardised_drop_influences
     limits = wilson_interval if quantity == "auroc" else student_interval
-    figures = [_averaged(of_tests(judge.original, judge.degraded), levels) for judge in judges]
+    figures = [
+        _averaged(of_tests(judge.original, judge.degraded, ~np.isnan(judge.differences)), levels)
+        for judge in judges
+    ]
     points = np.array([np.ravel([each.value, *limits(each, clusters)]) for each in figures])
     swapped = [
         swap(one, other, rng, clusters, resamples=resamples, bounds=bounds)

@@ -223,7 +223,9 @@ _CELLS = 2_000_000
 """Scores whose intermediate results are in memory at a time."""
 
 
-def auroc_influences(original: npt.ArrayLike, degraded: npt.ArrayLike) -> Influences:
+def auroc_influences(
+    original: npt.ArrayLike, degraded: npt.ArrayLike, counted: npt.ArrayLike | None = None
+) -> Influences:
     """The area under the ROC curve of originals against degraded texts, unpaired, of each test.
 
     The chance that the score of an original is higher than that of a degraded text of any example, ties
@@ -237,7 +239,10 @@ def auroc_influences(original: npt.ArrayLike, degraded: npt.ArrayLike) -> Influe
     original : shape (n, M)
         Scores of n examples by M metrics, NaN if missing.
     degraded : shape (n, V, M)
-        Of V variants. An example that lacks either score is left out of that one test.
+        Of V variants.
+    counted : shape (n, V, M), optional
+        The pairs that count in each test: by default those with both scores. A text without a score in a
+        pair that counts is tied with every other, as nobody said how good it is.
 
     Returns
     -------
@@ -249,7 +254,8 @@ def auroc_influences(original: npt.ArrayLike, degraded: npt.ArrayLike) -> Influe
     ValueError
         If the shapes do not fit or a score is infinite.
     """
-    x, y, defined = _pairs(original, degraded)
+    x, y, scored = _pairs(original, degraded)
+    defined = scored if counted is None else np.asarray(counted, dtype=np.bool_)
     _, v, m = y.shape
     value, influence = np.full((v, m), np.nan), np.zeros(y.shape)
     for at in np.ndindex(v, m):
@@ -262,21 +268,30 @@ def auroc_influences(original: npt.ArrayLike, degraded: npt.ArrayLike) -> Influe
     return Influences(value, influence, defined, np.ones((v, m)))
 
 
-def standardised_drop_influences(original: npt.ArrayLike, degraded: npt.ArrayLike) -> Influences:
+def standardised_drop_influences(
+    original: npt.ArrayLike, degraded: npt.ArrayLike, counted: npt.ArrayLike | None = None
+) -> Influences:
     """The mean drop in standard deviations: d = mean(x - y) / sqrt((var x + var y) / 2).
 
     Cohen's d with the average variance of the two sets of scores, x of originals and y of degraded texts, as
-    for independent groups (Cumming 2012, d_av). `student_interval` of it is the interval. Parameters, result
-    and errors as for `auroc_influences`; undefined, NaN, if no score varies or there are fewer than two.
+    for independent groups (Cumming 2012, d_av). `student_interval` of it is the interval. A pair that counts
+    without both scores has a drop of 0, and no part in the variances. Parameters, result and errors else as
+    for `auroc_influences`; undefined, NaN, if no score varies or there are fewer than two.
     """
-    x, y, defined = _pairs(original, degraded)
+    x, y, scored = _pairs(original, degraded)
+    defined = scored if counted is None else np.asarray(counted, dtype=np.bool_)
+    scored = scored & defined
     _, v, m = y.shape
     value, influence = np.empty((v, m)), np.empty(y.shape)
     some = max(1, _CELLS // (len(x) * m))
     for start in range(0, v, some):
         block = slice(start, start + some)
-        value[block], influence[:, block] = _standardised(x, y[:, block], defined[:, block])
-    return Influences(value, influence, defined, np.ones((v, m)))
+        value[block], influence[:, block] = _standardised(x, y[:, block], scored[:, block])
+    n = np.maximum(defined.sum(axis=0), 1)
+    # A share of the pairs with both scores times the drop of these: both are means over the examples.
+    share = scored.sum(axis=0) / n
+    of_share = np.where(defined & ~np.isnan(value), np.nan_to_num(value) * (scored - share) / n, 0.0)
+    return Influences(share * value, share * influence + of_share, defined, np.ones((v, m)))
 
 
 def _standardised(x: Floats, y: Floats, present: Bools) -> tuple[Floats, Floats]:
@@ -309,7 +324,8 @@ def _pairs(original: npt.ArrayLike, degraded: npt.ArrayLike) -> tuple[Floats, Fl
 
 
 def _placement(values: Floats, others: Floats) -> Floats:
-    """The share of the others that lie below each value, ties counting half."""
-    ordered = np.sort(others)
+    """The share of the others that lie below each value, ties counting half; NaN is tied with all."""
+    ordered = np.sort(others[~np.isnan(others)])
     ends = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
-    return np.asarray(ends / (2 * others.size))
+    tied = others.size - ordered.size
+    return np.where(np.isnan(values), 0.5, (ends + tied) / (2 * others.size))

@@ -126,12 +126,12 @@ def test_levels_come_from_the_column_else_there_is_one() -> None:
 def test_a_failed_rating_costs_its_pair_and_nothing_else() -> None:
     frame = table({"v": {"fluency": 1.0}}).assign(status="scored")
     lost = (frame["example"] == "e3") & (frame["variant"] == "v") & (frame["metric"] == "fluency")
-    frame.loc[lost, ["score", "status"]] = [None, "refused"]
+    frame.loc[lost, ["score", "status"]] = [None, "failed"]
     result = dhp.analyze(frame)
     cells = result.variants[0].metrics
     assert (cells["fluency"].n, cells["fluency"].missing) == (29, 1)
     assert (cells["coherence"].n, cells["coherence"].missing) == (30, 0)
-    assert result.ratings["refused"] == 1
+    assert (result.ratings["failed"], result.read) == (1, 1.0)
     assert result.ratings["scored"] == result.ratings["asked"] - 1
     without = dhp.analyze(frame[frame["example"] != "e3"])
     assert without.variants[0].metrics["fluency"].p == cells["fluency"].p
@@ -373,8 +373,12 @@ def test_weights_of_one_task_serve_ratings_whose_task_is_unknown(tmp_path: Path)
 def test_sign_flips_are_for_halves_and_a_missing_pair_is_none() -> None:
     """Of the 16 signs of 1, 1, 1/2, 1/2 one sum is as large as theirs."""
     scores = {"original": [1, 1, 1, 1, None], "worse.minor": [0, 0, 0.5, 0.5, 0]}
-    rows = [(str(e), v, "m", score) for v, each in scores.items() for e, score in enumerate(each)]
-    frame = pd.DataFrame(rows, columns=["example", "variant", "metric", "score"])
+    rows = [
+        (str(e), v, "m", score, "failed" if score is None else "scored")
+        for v, each in scores.items()
+        for e, score in enumerate(each)
+    ]
+    frame = pd.DataFrame(rows, columns=["example", "variant", "metric", "score", "status"])
     analysis = dhp.AnalysisConfig(statistics="sign-flip")
     (found,) = dhp.analyze(frame, analysis=analysis).variants
     assert (found.metrics["m"].n, found.p) == (4, pytest.approx(1 / 16))

@@ -132,7 +132,7 @@ def test_failures_that_follow_the_damage_are_a_warning() -> None:
     table.loc[lost, ["score", "status"]] = [np.nan, "unparsed"]
     (result,) = dhp.analyze(table)
     assert any("failures depend on the damage" in warning for warning in result.warnings)
-    assert result.variants[0].metrics["m"].missing == 20
+    assert (result.variants[0].metrics["m"].unread, result.variants[0].n) == (20, 60)
 
 
 def test_kinds_with_few_pairs_enter_no_average() -> None:
@@ -181,13 +181,15 @@ def test_a_control_has_one_state_and_damage_is_held_against_it() -> None:
 
 
 def test_damage_with_few_common_pairs_is_not_called_as_harmless_edits() -> None:
-    """Every score of damage fell, none of harmless edits did; on either side a third failed."""
+    """Every score of damage fell, none of harmless edits did; on either side a third of the calls failed."""
     rows = [
         (f"{e}", variant, "m", None if e % 3 == skipped else 4 - (variant == "reordering.major"))
         for e in range(18)
         for variant, skipped in (("original", None), ("harmless", 0), ("reordering.major", 1))
     ]
-    result = dhp.analyze(pd.DataFrame(rows, columns=["example", "variant", "metric", "score"]))[0]
+    table = pd.DataFrame(rows, columns=["example", "variant", "metric", "score"])
+    table["status"] = np.where(table["score"].isna(), "failed", "scored")
+    result = dhp.analyze(table)[0]
     (kind,) = result.variants
     assert (kind.detection, result.controls[0].detection) == (1.0, 0.5)
     assert kind.verdict == "noticed"

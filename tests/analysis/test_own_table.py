@@ -65,11 +65,15 @@ def test_a_wide_table_may_name_metrics_and_hold_texts_which_are_told_of(
     assert "left out, as they hold no scores: text" in caplog.text
 
 
-def test_an_empty_cell_of_a_wide_table_costs_its_pair() -> None:
+def test_an_empty_cell_of_a_wide_table_is_a_tie() -> None:
     holed = WIDE.astype({"typos": object})
     holed.loc[4, "typos"] = ""
     (found,) = dhp.analyze(holed)
-    assert {row.variant: row.n for row in found.variants} == {"typos": 29, "wrong_facts": 30}
+    assert {row.variant: row.n for row in found.variants} == {"typos": 30, "wrong_facts": 30}
+    assert {row.variant: row.metrics["overall"].unread for row in found.variants} == {
+        "typos": 1,
+        "wrong_facts": 0,
+    }
 
 
 @pytest.mark.parametrize(

@@ -65,10 +65,10 @@ def assert_same(one: Any, other: Any) -> None:
     """That two sets of ratings hold the same, in the same order of variants and metrics."""
     left, right = asdict(one), asdict(other)
     for name, value in left.items():
-        if name in ("place", "means", "asked", "clusters", "samples", "missing_mass", "failures"):
+        if name in ("place", "means", "asked", "unread", "clusters", "samples", "missing_mass", "failures"):
             continue
         assert value == right[name], name
-    for name in ("means", "asked"):
+    for name in ("means", "asked", "unread"):
         np.testing.assert_array_equal(left[name], right[name])
     for metric, scores in one.samples.items():
         if scores.size or other.samples[metric].size:  # without any score the number of columns says nothing

@@ -42,8 +42,9 @@ def run(twist: Twist) -> dhp.Result:
 def test_off_the_scale_is_no_score() -> None:
     result = run(lambda r: replace(r, score=99) if r.variant == "original" else r)
     assert (result.ratings["out_of_scale"], result.ratings["scored"]) == (6, 54)
-    assert {v.d for v in result.variants} == {None}
-    assert result.d_avg is None
+    # No pair says which text is worse.
+    assert {(v.d, v.detection) for v in result.variants} == {(0, 0.5)}
+    assert result.mute
 
 
 def test_what_a_judge_leaves_out_is_failed_and_counted() -> None:

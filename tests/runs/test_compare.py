@@ -194,18 +194,21 @@ def test_a_judge_without_scores_in_a_test_is_named(runs: Path, tmp_path: Path) -
                     )
 
     dhp.run(Silent(), DATASET, out=tmp_path / "silent")
+    message = (
+        "judge 'own/silent' has no pair of scores in common with the others for metric 'fluency' of variant "
+        "'wrong_ending'; allowed: judges with scores in every test that another has"
+    )
+    for folders in ([runs / "good", tmp_path / "silent"], [tmp_path / "silent", runs / "good"]):
+        with pytest.raises(InputError, match=message):
+            compare(*folders)
+
+
+def test_a_mute_judge_compares_as_one_that_sees_nothing(runs: Path, tmp_path: Path) -> None:
     dhp.run("mock/noisy?unparsable=1", DATASET, out=tmp_path / "mute")
-    for folder, judge, metric, variant in (
-        ("silent", "own/silent", "fluency", "wrong_ending"),
-        ("mute", r"mock/noisy\?unparsable=1", "coherence", "random_deletions"),
-    ):
-        message = (
-            f"judge '{judge}' has no pair of scores in common with the others for metric '{metric}' of "
-            f"variant '{variant}'; allowed: judges with scores in every test that another has"
-        )
-        for folders in ([runs / "good", tmp_path / folder], [tmp_path / folder, runs / "good"]):
-            with pytest.raises(InputError, match=message):
-                compare(*folders)
+    (found,) = compare(runs / "good", tmp_path / "mute", resamples=200)
+    for name, blind in (("detection", 0.5), ("auroc", 0.5)):
+        assert found.scores[name].point[1] == pytest.approx(blind)
+    assert found.scores["detection"].point[0] > 0.6
 
 
 @pytest.mark.slow

@@ -1,12 +1,13 @@
 """Recorded comparisons in both orders: how often each order is right, and how far the order decides."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError
-from dhp.core.recorded import ORDERS, is_pairwise, preferred, read_judgements
+from dhp.core.recorded import ONE_ORDER, ORDERS, is_pairwise, preferred, read_judgements
 from dhp.core.records import ORIGINAL
 from dhp.plugins.arena.statistics import PositionBias, position_bias
 from dhp.report.labels import percent, percents
@@ -24,16 +25,18 @@ class OrderFigures:
     protocol: str
     kind: str
     n: int
-    """Comparisons with a verdict in both orders, on which all shares rest."""
+    """Comparisons, on which all shares rest: without a verdict nothing is preferred."""
     unread: int
-    """Comparisons without a verdict in some order."""
+    """Comparisons without a verdict in some order that was asked."""
     right_first: float | None
-    """Share in which the original is preferred when it is shown first; None without a comparison."""
+    """Share in which the original is preferred when it is shown first; None if nobody asked so."""
     right_second: float | None
     right_both: float | None
+    """None of comparisons in one order only."""
     right_together: float | None
     """Share in which the two verdicts together favour the original: one may be a tie."""
     bias: PositionBias | None
+    """Of the comparisons with both verdicts."""
 
     @property
     def judge(self) -> str:
@@ -60,21 +63,24 @@ def order_figures(path: Path) -> list[OrderFigures]:
 
 
 def _figures(model: str, protocol: str, kind: str, part: "pd.DataFrame") -> OrderFigures:
-    every = list(zip(*([preferred(cell) for cell in part[name]] for name in ORDERS), strict=True))
-    read = [(first, second) for first, second in every if first is not None and second is not None]
-    first, second = [one for one, _ in read], [other for _, other in read]
-
-    def share(right: Sequence[bool]) -> float | None:
-        return sum(right) / len(right) if right else None
-
+    first, second = ([preferred(cell) for cell in part[name]] for name in ORDERS)
+    every = list(zip(first, second, strict=True))
+    one_order = bool((part["rule"] == ONE_ORDER).any())
+    needed = 1 if one_order else 2
+    lacking = sum(2 - pair.count(None) < needed for pair in every)
+    points = ([math.nan if v is None else float(v) for v in order] for order in (first, second))
     return OrderFigures(
-        *(model, protocol, kind, len(read), len(every) - len(read)),
-        share([one == 1 for one in first]),
-        share([other == 1 for other in second]),
-        share([one == other == 1 for one, other in read]),
-        share([one + other > 0 for one, other in read]),
-        position_bias(first, second),
+        *(model, protocol, kind, len(every), lacking),
+        _share([v == 1 for v in first if v is not None or not one_order]),
+        _share([v == 1 for v in second if v is not None or not one_order]),
+        None if one_order else _share([one == other == 1 for one, other in every]),
+        _share([(one or 0) + (other or 0) > 0 for one, other in every]),
+        position_bias(*points),
     )
+
+
+def _share(right: Sequence[bool]) -> float | None:
+    return sum(right) / len(right) if right else None
 
 
 _RIGHT = ("pairs", "unread", "original first", "original second", "both", "together", "flips", "95 %")

@@ -98,7 +98,7 @@ class PairOutcome:
     """Verdict with the second text shown first, coded as in `as_given`."""
     score: float | None
     """1, 0.5, 0, -0.5 or -1, positive for the first text; verdicts that flip with the order are a tie, unless
-    a final word decides. None if an order has no verdict."""
+    a final word decides. None if neither order has a verdict, or an order got no answer."""
     reason: str | None = None
     """Why there is no score."""
     scores: Interval | None = None

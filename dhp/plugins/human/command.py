@@ -104,9 +104,7 @@ _CORRECTING = ("--correct", "--human", "--runs", "--passes", "--json")
 """The options that --correct takes."""
 _OF_LABELS = ("--human", "--passes", "--json")
 """The options that a table of labels takes."""
-COMMON = (
-    "--human --passes --table --level --csv --markdown --json --resamples --tau-c --runs --correct"
-)
+COMMON = "--human --passes --table --level --csv --markdown --json --resamples --tau-c --runs --correct"
 """The options that most people need."""
 
 

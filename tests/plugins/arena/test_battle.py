@@ -62,7 +62,8 @@ def outcomes(*choices: tuple[int | None, int | None], final: int | None = None) 
         ((1, -1), 0.0, "tie"),
         ((0, 0), 0.0, "tie"),
         ((0, -1), -0.5, "worse"),
-        ((None, 1), None, "invalid"),
+        ((None, 1), 0.5, "better"),
+        ((None, 0), 0.0, "tie"),
         ((None, None), None, "invalid"),
     ],
 )
@@ -82,9 +83,9 @@ def test_a_final_word_decides_contradictions_alone() -> None:
 
 
 def test_hand_worked_figures() -> None:
-    figures = pair_figures(outcomes(*[(1, 1)] * 5, (-1, -1), (1, -1), (0, 0), (None, 1)))
-    assert (figures.wins, figures.losses, figures.ties, figures.invalid, figures.n) == (5, 1, 2, 1, 8)
-    assert figures.win_rate.value == pytest.approx(6 / 8)
+    figures = pair_figures(outcomes(*[(1, 1)] * 5, (-1, -1), (1, -1), (0, 0), (None, None), (None, 0)))
+    assert (figures.wins, figures.losses, figures.ties, figures.invalid, figures.n) == (5, 1, 3, 1, 9)
+    assert figures.win_rate.value == pytest.approx(6.5 / 9)
     assert figures.win_rate_without_ties.value == pytest.approx(5 / 6)
     assert figures.win_rate_without_ties.ci == pytest.approx(
         tuple(binomtest(5, 6).proportion_ci(method="wilson"))
@@ -95,7 +96,7 @@ def test_hand_worked_figures() -> None:
 
 
 def test_nothing_readable_is_undefined_and_no_number() -> None:
-    figures = pair_figures(outcomes((None, 1)))
+    figures = pair_figures(outcomes((None, None)))
     assert (figures.n, figures.win_rate.value, figures.d, figures.bias) == (0, None, None, None)
 
 

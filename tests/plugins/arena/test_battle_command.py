@@ -167,12 +167,14 @@ def test_recorded_comparisons_have_a_verdict_and_a_report(dhp: Run) -> None:
     assert (shown.code, shown.err) == (0, "")
     words = " ".join(shown.out.split())
     assert "M (pairwise:recorded): notices negation." in words
-    assert "M negation 20 1 95% 85% 80% 85% 15%" in words  # 19 and 17 of 20, both 16, together 17, 3 flips
+    # 19 and 17 of 21, both 16, together 17; 3 of the 20 with both verdicts flip.
+    assert "M negation 21 1 90% 81% 76% 81% 15%" in words
     assert Path("out/report.html").is_file()
     found = json.loads(dhp("battle", "--recorded", "v.csv", "--json").out)
     (orders_found,), result = found["orders"], found["results"]
-    assert (orders_found["n"], orders_found["unread"], orders_found["bias"]["flips"]) == (20, 1, 3)
-    assert result["variants"][0]["detection"] == (17 + 3 / 2) / 20
+    assert (orders_found["n"], orders_found["unread"], orders_found["bias"]["flips"]) == (21, 1, 3)
+    assert result["variants"][0]["detection"] == (17 + 4 / 2) / 21
+    assert result["read"] == 41 / 42
     Path("scores.csv").write_text("example,variant,score\na,original,3\na,worse,2\n")
     refused = dhp("battle", "--recorded", "scores.csv")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
