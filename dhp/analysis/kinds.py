@@ -24,11 +24,8 @@ from dhp.stats.controls import movements
 from dhp.stats.detection import Detection, detection
 from dhp.stats.discernment import LOG_ALPHA, discern, holm
 from dhp.stats.flips import flip_log_p
-from dhp.stats.influences import (
-    auroc_influences,
-    effective_size,
-    standardised_drop_influences,
-)
+from dhp.stats.effective_size import effective_size
+from dhp.stats.influences import auroc_influences, cluster_size, standardised_drop_influences
 from dhp.stats.metric_relations import confusion
 from dhp.stats.missing import failure_p
 from dhp.stats.wilcoxon import Alternative
@@ -116,9 +113,12 @@ def _below_edits(ratings: RatingsArray, names: Sequence[str], edits: Sequence[st
 
 def needed(detected: Detection, decided: Sequence[Verdict], floor: float) -> list[tuple[int, int] | None]:
     """Examples that would decide each kind of which it is open whether it is noticed or missed."""
-    size = effective_size(detected.seen, detected.clusters)[:, 0]
+    seen = detected.seen
     pairs = detected.seen.defined.sum(axis=0)[:, 0]
     variance = pairs * (detected.seen.influence[:, :, 0] ** 2).sum(axis=0)
+    of_mean, groups = (each[:, 0] for each in seen.variance(detected.clusters))
+    in_cluster = cluster_size(seen.defined, detected.clusters)[:, 0]
+    size = effective_size(pairs, variance, of_mean, groups, cluster_size=in_cluster)
     open_ = [word in (UNDECIDED, FAINT) and size[v] >= 1 for v, word in enumerate(decided)]
     return [
         examples_to_decide(

@@ -279,10 +279,21 @@ def _average(
     _, shares = level_shares(levels, counted)
     if not counted.any():
         return math.nan, math.nan, math.nan
-    low, _ = mean_interval(averaged_kinds(seen, levels, counted), clusters)
-    _, high = mean_interval(averaged_kinds(by_best, levels, counted), clusters)
+    limits = [
+        mean_interval(
+            averaged_kinds(kinds, levels, counted), clusters, squares=_mean_square(kinds, shares[-1])
+        )
+        for kinds in (seen, by_best)
+    ]
+    (low, _), (_, high) = limits
     average = np.where(counted, shares[-1] * value, 0.0).sum()
     return float(average), float(low[0]), float(high[0])
+
+
+def _mean_square(kinds: Influences, shares: Floats) -> Floats:
+    """The mean square of an outcome of one kind, shape (1,), from figures of shape (V, 1)."""
+    squares = kinds.defined.sum(axis=0) * (kinds.influence**2).sum(axis=0) + kinds.value**2
+    return np.asarray([np.where(shares > 0, shares * squares[:, 0], 0.0).sum()])
 
 
 def _of_best(differences: Floats) -> Floats:

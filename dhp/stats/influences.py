@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Bools, Floats, cluster_index, cluster_sums
+from dhp.stats.student import quantile
 
 _PRIOR = 0.5
 """Weight of the assumed design effect, in examples that are not at an end of the scale."""
@@ -34,7 +35,7 @@ class Influences:
     defined: Bools
     """Which examples have a part in the figure, shape (n, ...)."""
     tests: Floats
-    """Number of equally weighted tests that the figure is the mean of (Kish 1965), shape (...)."""
+    """Number of equally weighted tests of an example that are averaged (Kish 1965), shape (...)."""
 
     def variance(self, clusters: npt.ArrayLike | None = None) -> tuple[Floats, Floats]:
         """Variance of the figures, and number of clusters in each; both of shape (...).
@@ -98,9 +99,12 @@ def weighted(influences: Influences, coefficients: npt.ArrayLike) -> Influences:
     n = len(influences.influence)
     parts = np.where(flat != 0, flat * influences.value.ravel(), 0.0)
     influence = influences.influence.reshape(n, -1) @ flat.T
-    defined = influences.defined.reshape(n, -1).astype(np.float64) @ (flat.T != 0) > 0
+    present = influences.defined.reshape(n, -1).astype(np.float64) @ (flat.T != 0)
+    defined = present > 0
     tests = np.abs(flat).sum(axis=1) ** 2 / (flat**2).sum(axis=1)
-    return Influences(parts.sum(axis=1), influence, defined, tests)
+    # Tests of different examples are not several tests of one.
+    of_example = present.sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
+    return Influences(parts.sum(axis=1), influence, defined, np.clip(of_example, 1, np.maximum(tests, 1)))
 
 
 def difference(first: Influences, second: Influences) -> Influences:
@@ -121,7 +125,7 @@ def student_interval(
     Parameters and result as for `wilson_interval`. The width is 0 if no example pulls.
     """
     variance, groups = influences.variance(clusters)
-    half = _quantile(groups, level) * np.sqrt(variance)
+    half = quantile(groups, level) * np.sqrt(variance)
     return influences.value - half, influences.value + half
 
 
@@ -168,55 +172,23 @@ def wilson_interval(
     p = np.clip((influences.value - bounds[0]) / scale, 0.0, 1.0)
     n = influences.defined.sum(axis=0).astype(np.float64)
     variance, groups = influences.variance(clusters)
-    k, size = influences.tests, _cluster_size(influences.defined, clusters)
+    k, size = influences.tests, cluster_size(influences.defined, clusters)
     assumed = (1 + (k - 1) * _CORRELATION) / k * (1 + (size - 1) * _CORRELATION)
     seen = 4 * n * n * variance / scale**2
     effective = n * (4 * n * p * (1 - p) + _PRIOR) / (seen + _PRIOR * assumed)
     with np.errstate(invalid="ignore", divide="ignore"):
-        t2 = _quantile(groups, level) ** 2 / effective
+        t2 = quantile(groups, level) ** 2 / effective
         centre = (p + t2 / 2) / (1 + t2)
         half = np.sqrt(t2 * (p * (1 - p) + t2 / 4)) / (1 + t2)
     return bounds[0] + scale * (centre - half), bounds[0] + scale * (centre + half)
 
 
-def effective_size(influences: Influences, clusters: npt.ArrayLike | None = None) -> Floats:
-    """How many independent examples would leave a figure as uncertain as it is, shape (...).
-
-    The number of examples that have a part in it. With clusters it is divided by the design effect, shrunk as
-    in `wilson_interval`, and lowered as Student's t is wider than the normal distribution at 95 % (Korn and
-    Graubard 1998). NaN if the figure is undefined or comes from one cluster. Parameters as there.
-    """
-    n = influences.defined.sum(axis=0).astype(np.float64)
-    size = np.where(np.isnan(influences.value), np.nan, n)
-    if clusters is None:
-        return size
-    squares = (influences.influence**2).sum(axis=0)
-    variance, groups = influences.variance(clusters)
-    assumed = 1 + (_cluster_size(influences.defined, clusters) - 1) * _CORRELATION
-    effect = (4 * n * n * variance + _PRIOR * assumed) / (4 * n * n * squares + _PRIOR)
-    wider = _quantile(groups, 0.95) / _quantile(np.full(groups.shape, np.inf), 0.95)
-    return np.asarray(np.minimum(size / effect, size) / wider**2)
-
-
-def _cluster_size(present: Bools, clusters: npt.ArrayLike | None) -> Floats:
+def cluster_size(present: Bools, clusters: npt.ArrayLike | None) -> Floats:
     """The mean size of the cluster that an example is in, shape (...), from `present` of shape (n, ...)."""
     if clusters is None:
         return np.ones(present.shape[1:])
     sizes = cluster_sums(present.astype(np.float64), cluster_index(clusters, len(present)))
     return np.asarray((sizes**2).sum(axis=0) / np.maximum(sizes.sum(axis=0), 1))
-
-
-def _quantile(groups: Floats, level: npt.ArrayLike) -> Floats:
-    """The quantile of Student's t with `groups` - 1 degrees of freedom that bounds an interval of this level.
-
-    NaN below one degree.
-    """
-    from scipy.special import stdtrit
-
-    levels = np.asarray(level, dtype=np.float64)
-    if not ((levels > 0) & (levels < 1)).all():
-        raise ValueError(f"level must be between 0 and 1, not {levels}")
-    return np.where(groups > 1, stdtrit(np.maximum(groups - 1, 1), (1 + levels) / 2), np.nan)
 
 
 _CELLS = 2_000_000

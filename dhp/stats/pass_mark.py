@@ -4,8 +4,7 @@ A judge may score every damaged text below its original and still let most of th
 shares are counted: damaged texts that pass, and good texts that fail. A text passes if it reaches the mark by
 every metric that has one. Scores are on scales on which higher is better.
 
-Intervals are those of Clopper and Pearson (1934); with clusters, on the number of independent texts that
-would be as informative (Korn and Graubard 1998).
+Intervals are those of `dhp.stats.bounds`: without clusters the exact ones of Clopper and Pearson (1934).
 """
 
 from collections.abc import Sequence
@@ -14,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Bools, Floats, cluster_index, cluster_sums
+from dhp.stats.bounds import mean_interval
+from dhp.stats.influences import mean_influences
 
 _HALVES = 200
 """Random splits into halves."""
@@ -51,33 +52,12 @@ def share(outcomes: npt.ArrayLike, clusters: npt.ArrayLike | None = None) -> tup
 
     `clusters`, of shape (n,), are integers; texts of one cluster are not taken for independent.
     """
-    from scipy.special import betaincinv
-
     x = np.asarray(outcomes, dtype=np.float64)
-    present = ~np.isnan(x)
-    if not present.any():
-        return np.nan, np.nan, np.nan
-    value = float(x[present].mean())
-    size = _effective_size(x[present], None if clusters is None else np.asarray(clusters)[present])
-    ones = value * size
-    low = float(betaincinv(ones, size - ones + 1, 0.025)) if ones > 0 else 0.0
-    high = float(betaincinv(ones + 1, size - ones, 0.975)) if ones < size else 1.0
-    return value, min(low, value), max(high, value)
-
-
-def _effective_size(outcomes: Floats, clusters: npt.ArrayLike | None) -> float:
-    """How many independent texts tell as much as these; the number of clusters if all are alike."""
-    n = len(outcomes)
-    if clusters is None:
-        return float(n)
-    index = cluster_index(clusters, n)
-    groups = int(index.max()) + 1
-    value = outcomes.mean()
-    if groups < 2 or value in (0.0, 1.0):
-        return float(groups)
-    sums = cluster_sums(outcomes - value, index)
-    variance = float((sums**2).sum()) / n**2 * groups / (groups - 1)
-    return float(min(n, value * (1 - value) / variance)) if variance > 0 else float(n)
+    figure = mean_influences(x)
+    low, high = (float(end) for end in mean_interval(figure, clusters))
+    if np.isnan(low) and not np.isnan(x).all():  # a single cluster says nothing of others
+        low, high = 0.0, 1.0
+    return float(figure.value), low, high
 
 
 def sweep(

@@ -1,7 +1,7 @@
 """Limits of means of outcomes: Clopper and Pearson's as truth, coverage by counting every outcome."""
 
 import math
-from itertools import product
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from scipy import stats
 
 from dhp.stats.bounds import log_p_above, log_p_above_of_counts, log_p_below, mean_interval
 from dhp.stats.detection import detection_influences
-from dhp.stats.influences import Influences, mean_influences
+from dhp.stats.influences import Influences, mean_influences, weighted
 
 Floats = npt.NDArray[np.float64]
 
@@ -80,6 +80,41 @@ def test_copies_of_examples_add_nothing() -> None:
     low, high = mean_interval(alone)
     lower, higher = mean_interval(copied, np.arange(120) // 4)
     assert (higher - lower) > 1.7 * (high - low)
+
+
+@pytest.mark.parametrize(("groups", "size"), [(6, 4), (4, 5), (8, 3), (3, 8)])
+def test_of_equal_clusters_one_event_fewer_never_raises_the_upper_limit(groups: int, size: int) -> None:
+    """Of every way in which events can fall on the clusters."""
+    ways = list(combinations_with_replacement(range(size, -1, -1), groups))
+    events = np.array([[place < count for count in way for place in range(size)] for way in ways], float).T
+    values = events.mean(axis=0)
+    found = Influences(
+        values, (events - values) / len(events), np.ones(events.shape, bool), np.ones(len(ways))
+    )
+    low, high = mean_interval(found, np.arange(groups * size) // size)
+    limits = dict(zip(ways, zip(low, high, strict=True), strict=True))
+    for way in ways:
+        for g in np.flatnonzero(way):
+            fewer = tuple(sorted((count - (h == g) for h, count in enumerate(way)), reverse=True))
+            assert (np.array(limits[fewer]) <= np.array(limits[way]) + 1e-9).all()
+
+
+@given(st.data())
+def test_no_event_is_never_worse_than_some(data: st.DataObject) -> None:
+    labels = data.draw(st.lists(st.integers(0, 6), min_size=2, max_size=40))
+    events = data.draw(st.lists(st.integers(0, 1), min_size=len(labels), max_size=len(labels)))
+    if len(set(labels)) < 2:
+        return
+    _, high = mean_interval(mean_influences(np.array(events, float)), labels)
+    _, none = mean_interval(mean_influences(np.zeros(len(labels))), labels)
+    assert none <= high + 1e-12
+
+
+def test_of_several_tests_the_limit_lies_between_that_of_one_and_of_independent_ones() -> None:
+    """24 examples, two kinds each, of which all fell: .7 is assumed, so 24 < size < 48."""
+    kinds = weighted(detection_influences(np.ones((24, 2, 1))), [[[0.5], [0.5]]])
+    (low,), _ = mean_interval(kinds, squares=[1.0])
+    assert 0.025 ** (1 / 24) < low < 0.025 ** (1 / 48)
 
 
 def test_what_is_undefined() -> None:

@@ -12,7 +12,6 @@ from dhp.stats.detection import detection_influences
 from dhp.stats.influences import (
     Influences,
     difference,
-    effective_size,
     student_interval,
     weighted,
     wilson_interval,
@@ -38,24 +37,16 @@ def test_clusters_count_as_their_means_where_they_are_of_one_size() -> None:
     assert (low[0], high[0]) == pytest.approx((truth.low, truth.high))
 
 
-def test_clusters_that_agree_count_as_fewer_examples() -> None:
-    """Three clusters of two: fell twice, fell and rose, rose twice; a design effect of 1.25 is assumed.
-
-    Contributions to the figure of 1/2 are +-1/12, those of clusters 1/6, 0 and -1/6, so the squares are 6/144
-    and the variance is 3/2 * 2/36 = 1/12.
-    """
-    found = detection_influences(np.array([1.0, 1, 1, -1, -1, -1])[:, None])
-    effect = (4 * 36 / 12 + 0.5 * 1.25) / (4 * 36 * 6 / 144 + 0.5)
-    wider = stats.t.ppf(0.975, 2) / stats.norm.ppf(0.975)
-    assert effective_size(found, [0, 0, 1, 1, 2, 2])[0] == pytest.approx(6 / effect / wider**2)
-    assert effective_size(found)[0] == 6
-
-
 def test_unequal_weights_count_as_fewer_tests() -> None:
     """Kish: (1/2 + 1/4 + 1/4)^2 / (1/4 + 1/16 + 1/16) = 8/3."""
     found = detection_influences(np.ones((4, 1, 3)))
     twice = weighted(found, [[[0.5, 0.25, 0.25]], [[1.0, 0.5, 0.5]]])
     assert twice.tests == pytest.approx([8 / 3, 8 / 3])
+
+
+def test_tests_of_different_examples_are_not_several_tests_of_one() -> None:
+    apart = np.array([[1.0, math.nan], [1, math.nan], [math.nan, 1], [math.nan, -1]])[:, :, None]
+    assert weighted(detection_influences(apart), [[[0.5], [0.5]]]).tests == [1]
 
 
 def test_wilson_of_shares_is_that_of_scipy_but_for_students_t() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import beta, binomtest, norm, t
 
 from dhp.stats.pass_mark import passes, same_share, share, sweep
 
@@ -43,14 +43,24 @@ def test_the_interval_is_clopper_and_pearsons(ones: int, zeros: int) -> None:
 def test_texts_that_repeat_each_other_count_once() -> None:
     outcomes = np.repeat([1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0], 10)
     clusters = np.repeat(np.arange(8), 10)
-    expected = binomtest(5, 7).proportion_ci(method="exact")  # G / (G - 1) takes one of eight away
+    size = (
+        7 / (t.ppf(0.975, 7) / norm.ppf(0.975)) ** 2
+    )  # G / (G - 1) takes one of eight away, and Student's t
     value, low, high = share(outcomes, clusters)
     assert value == 0.625
-    assert high - low == pytest.approx(expected.high - expected.low, abs=0.05)
+    assert low == pytest.approx(beta.ppf(0.025, 0.625 * size, 0.375 * size + 1), abs=0.01)
+    assert high == pytest.approx(beta.ppf(0.975, 0.625 * size + 1, 0.375 * size), abs=0.01)
     _, plain_low, plain_high = share(outcomes)
     assert high - low > 2 * (plain_high - plain_low)
-    _, alike_low, _ = share(np.ones(80), clusters)
-    assert alike_low == pytest.approx(binomtest(8, 8).proportion_ci(method="exact").low)
+
+
+def test_of_texts_that_are_clusters_of_their_own_nothing_changes() -> None:
+    outcomes = np.repeat([1.0, 0.0], [3, 20])
+    assert share(outcomes, np.arange(23)) == pytest.approx(share(outcomes))
+
+
+def test_of_one_cluster_nothing_is_known() -> None:
+    assert share(np.ones(5), np.zeros(5, int)) == (1, 0, 1)
 
 
 @pytest.mark.slow
