@@ -23,8 +23,7 @@ from dhp.perturb.registry import find_perturbers
 
 SUITES = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen", "general")
 PYTHON = {
-    "Runs": "run estimate judge perturb_datasets analyze correlate compare gate power report leaderboard "
-    "cite early_stopping find_threshold",
+    "Runs": "run estimate judge perturb_datasets analyze correlate compare gate power report leaderboard",
     "Settings": "AnalysisConfig ModelSettings RateLimits Limits Prices JudgeSettings PerturbModel Choice",
     "Protocols and metrics": "protocol Protocol own_metric own_task",
     "Judges and perturbers": "Judge llm_judge LlmJudge Candidate Rating perturber Perturber Edited",

@@ -669,25 +669,6 @@ def key_and_proxy(folder: Path) -> Outcome:
     return found
 
 
-def gates_on_one_history(folder: Path) -> Outcome:
-    """Six gates that append to one history at the same time, after lines that are no checks."""
-    run, history = folder / "out", folder / "history.jsonl"
-    others = '{"schema": "dhp.gate/1", "results": 5}\n{"sch'
-    history.write_text(others)
-    made = ran([sys.executable, "-m", "dhp", "benchmark", *_MOCK, "--out", str(run)], folder)
-    gate = [sys.executable, "-m", "dhp", "gate", str(run), "--min-detection", "50", "--history", str(history)]
-    begun = time.monotonic()
-    processes = [started(gate) for _ in range(6)]
-    *ends, found = [judged(process, folder, begun) for process in processes]
-    found.faults += made.faults + [fault for end in ends for fault in end.faults]
-    if codes := [end.code for end in (*ends, found) if end.code]:
-        found.faults.append(f"exits {codes}")
-    text = history.read_text()
-    if not text.startswith(others) or len(text.removeprefix(others).splitlines()) != 7:
-        found.faults.append("not six checks after what was there")
-    return found
-
-
 def scores_missing_on_damage(folder: Path) -> Outcome:
     """A judge that scores one of four damaged texts, all of which it notices, before a gate."""
     rows = ["example,variant,metric,score,status"]
@@ -736,7 +717,6 @@ def cases() -> dict[str, Callable[[Path], Outcome]]:
     found["file: a broken manifest"] = broken_manifest
     found["file: a list as a key"] = list_as_key
     found["file: a million columns, one twice"] = wide_table
-    found["gate: six at once on a damaged history"] = gates_on_one_history
     found["gate: scores missing on damaged texts"] = scores_missing_on_damage
     for value in ("yes", "010", "true"):
         found[f"file: n: {value}"] = lambda folder, value=value: ambiguous_yaml(value, folder)  # type: ignore[misc]

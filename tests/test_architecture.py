@@ -141,9 +141,7 @@ CEILINGS = {
     "core files that speak of batches": (3, 3),
     "core files that speak of battles": (2, 3),
     "core files that speak of classical metrics": (0, 3),
-    "core files that speak of early stopping": (2, 3),
     "core files that speak of frameworks": (2, 3),
-    "core files that speak of juries": (0, 3),
     "core files that speak of litellm": (1, 3),
     "core files that speak of local models": (2, 3),
     "core files that speak of power": (0, 3),
@@ -151,21 +149,13 @@ CEILINGS = {
     "core files that speak of reviews": (1, 3),
     "core files that speak of spaCy": (1, 3),
     "core files that speak of surveys": (1, 3),
-    "core files that speak of threshold search": (0, 3),
 }
 """Number -> where it stands, which may only fall, and where it should be. Never a reason to compress."""
 PLUGIN_WORDS = {
     "batches": ("batch",),
     "battles": ("battle", "arena"),
     "classical metrics": ("classical metric", "metric/", "rouge"),
-    "early stopping": (
-        "alpha_spending",
-        "early stopping",
-        "early_stopping",
-        "early-stopping",
-    ),
     "frameworks": ("deepeval", "inspect_ai", "mlflow", "ragas"),
-    "juries": ("jury", "juries"),
     "litellm": ("litellm",),
     "local models": ("hf/", "vllm"),
     "power": ("dhp power", "pilot", "poweranalysis"),
@@ -173,7 +163,6 @@ PLUGIN_WORDS = {
     "reviews": ("reviewer",),
     "spaCy": ("spacy",),
     "surveys": ("survey",),
-    "threshold search": ("find_threshold", "find-threshold", "threshold search"),
 }
 
 

@@ -49,7 +49,6 @@ QUICK = (
     Start("staircase", "--runs 1 --calls 20 --true 100"),
 )
 SLOW = (
-    Start("early_stopping", "--only mock/ideal"),
     Start("calibration", "level --runs 1 --n 5"),
     Start("calibration", "joint --runs 1 --n 24"),
     Start("calibration", "pipeline --runs 1"),

@@ -316,7 +316,6 @@ def analyze_ratings(
         n=len(ratings.examples),
         statistics=config.statistics,
         combination=config.named_combination(),
-        looks=config.looks,
         weights=config.expert_weights.weights,
         levels=levels,
         **averages(averaged),

@@ -61,13 +61,6 @@ class AnalysisConfig:
         le=100,
         percent=True,
     )
-    looks: int = option(
-        "Analyses of growing numbers of texts of which this is one, if ratings may stop after each: they "
-        "share the error.",
-        default=1,
-        metavar="N",
-        ge=1,
-    )
     pass_mark: PassMark = option(
         "Score from which you let a text through, or a label; of one metric METRIC=MARK (repeatable). "
         "Shows how many damaged texts still pass, and how many good ones fail.",
@@ -109,7 +102,6 @@ class AnalysisConfig:
             combination=self.named_combination(),
             weights=name,
             floor=self.floor,
-            looks=self.looks,
             pass_mark=self.pass_mark,
             marks=resolved_marks(self.pass_mark, metrics, known),
             known=tuple(known),
@@ -154,8 +146,7 @@ class ResolvedConfig(AnalysisConfig):
     @property
     def signed_statistics(self) -> str:
         """The part `statistics` of signatures."""
-        looks = f"+{self.looks}looks" if self.looks > 1 else ""
-        return f"{self.statistics}+{self.combination}{looks}"
+        return f"{self.statistics}+{self.combination}"
 
     @property
     def label(self) -> str:

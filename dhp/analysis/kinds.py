@@ -12,7 +12,7 @@ from dhp.analysis.control_state import control_state
 from dhp.analysis.outlook import examples_to_decide
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import NOTHING, Cell, Interval, RunDetection, VariantResult
-from dhp.analysis.verdict_rule import ALPHA, verdicts
+from dhp.analysis.verdict_rule import verdicts
 from dhp.content.catalog import read_probes, variant_name
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import PROBES, Variant, parse_variant
@@ -93,9 +93,6 @@ def judged_kinds(
         flip_log_p(differences, ratings.clusters),
         floor=config.floor_share,
         below_edits=_below_edits(ratings, names, edits),
-        alpha=ALPHA / config.looks,
-        # With several looks a kind that was decided stays so, whatever becomes of the others.
-        together=len(names) if config.looks > 1 else None,
     )
     rows = _rows(ratings, variants, config, differences, detected)
     more = needed(detected, verdict_list, config.floor_share)
@@ -192,8 +189,6 @@ def _rows(
         lost = math.nan
         if row is not None and d is not None:
             lost = confusion([cell.mean_drop or 0.0 for cell in cells[v].values()], row)
-        if d is not None and d_ew is not None and variant.level not in PROBES:
-            d, d_ew = (shared_d(each, config.looks) for each in (d, d_ew))
         value, low, high = _kind(detected, v)
         rows.append(
             VariantResult(
@@ -216,11 +211,6 @@ def _rows(
             )
         )
     return rows
-
-
-def shared_d(d: float, looks: int) -> float:
-    """D of a p-value that shares its error with the other looks (Bonferroni's bound)."""
-    return max(d + math.log(looks) / LOG_ALPHA, 0.0)
 
 
 def _discerned(

@@ -284,9 +284,6 @@ class Result:
     """Preset of the tests."""
     combination: Combination
     """Method that combines the p-values of the metrics."""
-    looks: int
-    """Looks at growing numbers of texts that share the error of verdicts and D; kinds that were decided early
-    rest on fewer texts."""
     weights: str
     """Name of the expert weights."""
     levels: str

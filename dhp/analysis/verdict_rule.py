@@ -36,12 +36,11 @@ def verdicts(
     *,
     floor: float = FLOOR,
     below_edits: Floats | None = None,
-    alpha: float = ALPHA,
     together: int | None = None,
 ) -> list[Verdict]:
     """What is said of each of V kinds of damage that are judged together.
 
-    `noticed`: shown (detection is above 50 %, and not by chance) and large enough (`alpha`, one-sided), and
+    `noticed`: shown (detection is above 50 %, and not by chance) and large enough (5 %, one-sided), and
     not surely below the floor. `faint`: shown, without that. `as harmless edits`: shown, but not shown to
     score lower than the harmlessly edited copies. `missed`: shown to lie below the floor, and the upper limit
     lies there. `preferred`: shown the other way round, and the upper limit lies below 50 %. `undecided`: none
@@ -49,7 +48,7 @@ def verdicts(
 
     `log_p` are those of `dhp.stats.flips.flip_log_p` of the same differences, `below_edits` natural logs of
     the p-values that a damaged copy scores no lower than the harmlessly edited copy of the same text, NaN if
-    these cannot be compared. `alpha` is the error of each test; kinds with five pairs share it by Holm's
+    these cannot be compared. Kinds with five pairs share the error by Holm's
     method, or so many kinds `together` without stepping down (Bonferroni's bound).
     """
     counted = detected.pairs.max(axis=1) >= FEWEST_PAIRS
@@ -58,12 +57,12 @@ def verdicts(
         """Whether each null hypothesis is rejected, all kinds together."""
         mine = np.where(counted, log_p, np.nan)
         adjusted = holm(mine) if together is None else mine + math.log(together)
-        return np.asarray(adjusted <= math.log(alpha))
+        return np.asarray(adjusted <= math.log(ALPHA))
 
     fell, rose = log_p
     shown = proven(fell) & (detected.value > BLIND)
     below_floor = proven(detected.log_p_below(floor)) & (detected.high < floor)
-    large = detected.log_p_above((BLIND + floor) / 2) <= math.log(alpha)
+    large = detected.log_p_above((BLIND + floor) / 2) <= math.log(ALPHA)
     like_edits = np.zeros(shown.shape, dtype=np.bool_)
     if below_edits is not None:
         like_edits = ~np.isnan(below_edits) & ~proven(below_edits)

@@ -16,7 +16,7 @@ PAPER: Mapping[str, Mapping[str, object]] = {
         "reference": False,
         "persona": "none",
     },
-    "analysis": {"statistics": "paper", "combination": "printed", "looks": 1},
+    "analysis": {"statistics": "paper", "combination": "printed"},
     "choice": {"controls": False, "attacks": False, "doses": None},
     "choice.perturb_model": {"steps": "auto"},
 }

@@ -38,7 +38,7 @@ class Signature:
     weights: str
     """Name, version and hash of the expert weights, `<name>.v<version>@<hash>`."""
     statistics: str
-    """`<preset>+<combination>`, and `+<number>looks` if several share the error."""
+    """`<preset>+<combination>`."""
     protocol: str
     """`<name>@<hash>`, or `none` or `unknown`."""
     seed: str | None = None

@@ -327,7 +327,6 @@ def _config(entry: Entry, variants: list[Variant], weights: str | None, *, quick
     analysis = AnalysisConfig(
         statistics=r.statistics,
         combination=r.combination,
-        looks=r.looks,
         floor=round(100 * r.floor, 6),
         weights="uniform" if quick else weights or r.weights,
     )

@@ -121,15 +121,6 @@ def _about_constants(results: Sequence[Result]) -> Iterable[Advice]:
         yield Advice(f"Check the judge: no score of any text moved{on(blind, results)}.", warns=True)
 
 
-def _about_looks(results: Sequence[Result]) -> Iterable[Advice]:
-    if several := [each for each in results if each.looks > 1]:
-        text = (
-            "kinds that were decided early rest on fewer texts, and verdicts and D share their error over "
-            f"{several[0].looks} looks"
-        )
-        yield Advice(f"Compare these averages with no other run: {text}.", warns=True)
-
-
 def _about_controls(results: Sequence[Result]) -> Iterable[Advice]:
     if alarmed := [each for each in results if each.alarms]:
         what = listed(list(dict.fromkeys(variant_name(r.variant) for e in alarmed for r in e.alarms)))
@@ -268,7 +259,6 @@ def _shortened(kinds: Sequence[str]) -> str:
 _Topic = Callable[[Sequence[Result]], Iterable[Advice]]
 _OF_ALL: Sequence[_Topic] = (_about_constants, _about_reading)
 _TOPICS: Sequence[_Topic] = (
-    _about_looks,
     _about_controls,
     _about_comparison_with_controls,
     _about_weak_kinds,

@@ -144,7 +144,6 @@ def check_run(source: RunSource, gate: Gate) -> Outcome:
     shifts: dict[str, tuple[LevelShift, ...]] = {}
     marks: list[str] = []
     if gate.against is not None:
-        _check_looks(run)
         earlier = averaged_run(gate.against, "the earlier results")
         pairs = paired_results(run, earlier, as_list(gate.allow))
         if gate.max_drop is not None:
@@ -215,12 +214,3 @@ def _shortened(words: Sequence[str]) -> str:
     """What is said of one condition: the first, and how many more there are."""
     more = len(words) - _OF_A_CHECK
     return "; ".join([*words[:_OF_A_CHECK], *([f"and {more} more"] if more > 0 else [])])
-
-
-def _check_looks(run: Run) -> None:
-    early = [r for r in run.results if r.looks > 1]
-    if early:
-        raise InputError(
-            f"{run.name}: {result_name(early[0])}: stopped early, so that it compares with no other run; "
-            "allowed: `min_detection`, `must_notice`, or a run of all texts"
-        )

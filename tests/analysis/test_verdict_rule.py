@@ -63,7 +63,6 @@ def test_kinds_share_the_error_of_what_is_shown() -> None:
     assert said(x) == [NOTICED]
     assert said(np.concatenate([x, nothing], axis=1))[0] is UNDECIDED
     assert said(np.concatenate([x, np.repeat(kind(20, 0, 0), 11, axis=1)], axis=1))[0] is NOTICED
-    assert said(x, alpha=0.05 / 4) == [FAINT]
     assert said(x, together=12) == [UNDECIDED]
 
 

@@ -1,8 +1,6 @@
-"""A gate against an earlier run: shift of level, JUnit XML, history."""
+"""A gate against an earlier run: shift of level, JUnit XML."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +13,6 @@ from scipy.stats import ttest_rel
 
 import dhp as library
 from dhp.core.errors import InputError
-from dhp.report.gate_history import read_history
 from dhp.runs.gate_chance import _exchanged, _resampled
 
 from .conftest import Run
@@ -166,98 +163,6 @@ def test_junit_has_a_suite_for_each_dataset_and_survives_strange_names(
     assert root[0].get("name", "").startswith("set 0 <&")
 
 
-def test_a_history_grows_by_a_line_a_check(dhp: Run, written: Written, tmp_path: Path) -> None:
-    written("old")
-    written("new", lambda *_: -0.4)
-    history = ("--history", "gates/h.jsonl")
-    (tmp_path / "gates").mkdir()
-    assert dhp("gate", "old", "--min-detection", "50", *history).code == 0
-    assert dhp("gate", "new", "--against", "old", "--max-shift", "0.3", *history).code == 1
-    first, second = map(json.loads, (tmp_path / "gates" / "h.jsonl").read_text().splitlines())
-    assert (first["passed"], second["passed"]) == (True, False)
-    assert (first["against"], second["against"]) == (None, "old")
-    (moved,) = (result["shift"] for result in second["results"])
-    assert all(shift["points"] == pytest.approx(-0.4) for shift in moved.values())
-    page = (tmp_path / "gates" / "h.html").read_text()
-    assert "detection from check to check: mini/story_cloze, mock/ideal" in page
-    assert "-0.40" in page
-    assert page.count("(failed)") == 1
-
-
-def test_a_history_has_one_ending(dhp: Run, written: Written, tmp_path: Path) -> None:
-    written("r")
-    done = dhp("gate", "r", "--min-detection", "10", "--history", "h.json")
-    assert (done.code, done.out) == (2, "")
-    assert "--history h.json: allowed: a file that ends in .jsonl" in done.err
-    assert not (tmp_path / "h.json").exists()
-
-
-GOOD = {
-    "schema": "dhp.gate/1",
-    "time": "2026-01-01T00:00:00+00:00",
-    "run": "r",
-    "against": None,
-    "state": "met",
-    "passed": True,
-    "line": "met: all",
-    "results": [],
-}
-RESULT = {
-    "dataset": "d",
-    "model": "m",
-    "protocol": "none",
-    "signature": "s",
-    "detection": 0.7,
-    "detection_ci": [0.6, 0.8],
-    "shift": {},
-}
-
-
-@pytest.mark.parametrize(
-    ("text", "others"),
-    [
-        (b"", 0),
-        (b"\n\n", 0),
-        (b"{}\n", 1),
-        (b'{"sch', 1),
-        (b"\xff\xfe\n[[\n", 2),
-        (json.dumps({**GOOD, "results": 5}).encode() + b"\n", 1),
-        (json.dumps({**GOOD, "results": [{**RESULT, "detection": "0.7"}]}).encode() + b"\n", 1),
-        (json.dumps({**GOOD, "results": [{**RESULT, "detection": float("nan")}]}).encode() + b"\n", 1),
-        (json.dumps({**GOOD, "line": "\ud800"}).encode() + b"\n", 1),
-        (json.dumps(GOOD)[:-30].encode(), 1),
-        (b"[" * 100_000 + b"\n", 1),
-    ],
-)
-def test_lines_that_are_no_check_are_passed_over_and_kept(
-    dhp: Run, written: Written, tmp_path: Path, text: bytes, others: int
-) -> None:
-    written("r")
-    (tmp_path / "h.jsonl").write_bytes(text)
-    for count in (1, 2):
-        done = dhp("gate", "r", "--min-detection", "10", "--history", "h.jsonl")
-        assert done.code == 0, done.err
-        assert done.err.count("left out of the page") == (others > 0)
-        assert (f"{others} line" in done.err) == (others > 0)
-        assert (tmp_path / "h.jsonl").read_bytes().startswith(text)
-        checks, left = read_history(tmp_path / "h.jsonl")
-        assert (len(checks), left) == (count, others)
-        assert (tmp_path / "h.html").read_text().count("<p><b>") == count
-
-
-@pytest.mark.slow
-def test_gates_at_the_same_time_all_append(written: Written, tmp_path: Path) -> None:
-    written("r")
-    command = [sys.executable, "-m", "dhp", "gate", "r", "--min-detection", "10", "--history", "h.jsonl"]
-    started = [subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) for _ in range(6)]
-    errors = [process.communicate(timeout=120)[1] for process in started]
-    assert [process.returncode for process in started] == [0] * 6, errors
-    checks, others = read_history(tmp_path / "h.jsonl")
-    assert (len(checks), others) == (6, 0)
-    assert (tmp_path / "h.html").read_text().count("<p><b>") == 6
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["h.html", "h.jsonl", "r"]
-
-
 @pytest.mark.slow
 def test_the_chance_that_an_unchanged_judge_fails(dhp: Run, tmp_path: Path) -> None:
     """None for a judge that always says the same, all where the limit cannot be proven from so few texts."""
@@ -267,8 +172,8 @@ def test_the_chance_that_an_unchanged_judge_fails(dhp: Run, tmp_path: Path) -> N
     assert "fails this gate in about 0 % of runs (0–4): answers swapped between the two runs" in met.out
     lost = dhp("gate", "r", "--min-detection", "100", "--require-proof", "--dry-run")
     assert (lost.code, "in about 100 % of runs (96–100): other texts like these" in lost.out) == (0, True)
-    refused = dhp("gate", "r", "--min-detection", "50", "--dry-run", "--history", "h.jsonl")
-    assert (refused.code, (tmp_path / "h.jsonl").exists()) == (2, False)
+    refused = dhp("gate", "r", "--min-detection", "50", "--dry-run", "--junit", "h.xml")
+    assert (refused.code, (tmp_path / "h.xml").exists()) == (2, False)
 
 
 def test_answers_are_swapped_in_whole_examples(result: library.Results) -> None:

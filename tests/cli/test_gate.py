@@ -308,11 +308,3 @@ def test_an_earlier_run_may_be_named_by_its_results(dhp: Run) -> None:
     dhp("benchmark --model mock/ideal --dataset mini/story_cloze --n 8 --out r --quiet")
     done = dhp("gate r --against r/results.json --max-drop 0")
     assert (done.code, done.err) == (0, "")
-
-
-def test_a_run_that_stopped_early_says_noticed_or_not_and_no_more(dhp: Run) -> None:
-    dhp("early-stopping --model mock/ideal --dataset mini/story_cloze --out r --quiet")
-    assert dhp("gate", "r", "--min-detection", "60").code == 0
-    done = dhp("gate", "r", "--against", "r", "--max-drop", "5")
-    assert done.code == 2
-    assert "stopped early, so that it compares with no other run" in done.err

@@ -26,7 +26,7 @@ COMMANDS = {
     "judge, parquet": "judge texts.jsonl --model mock/noisy --out rated.parquet",
     "perturb": "perturb --dataset mini/summeval --n 2 --out texts.out.jsonl",
     "freeze": "perturb --dataset mini/summeval --n 2 --freeze set",
-    "gate": "gate run --min-detection 1 --history history.jsonl --junit junit.xml",
+    "gate": "gate run --min-detection 1 --junit junit.xml",
     "report": "report run --out page.html",
     "report in the run": "report run",
     "compare": "compare run other --html compared.html",

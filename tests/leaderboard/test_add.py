@@ -82,7 +82,6 @@ def test_probes_curves_and_other_ways_of_analysis_can_be_checked(tmp_path: Path)
     ways: list[dict[str, Any]] = [
         {"controls": True, "attacks": True, "analysis": config(statistics="paper")},
         {"doses": (2, 8), "analysis": config(weights="uniform")},
-        {"analysis": config(looks=4)},
         {
             "metrics": ["answer_quality"],
             "analysis": config(combination="hmp-asymptotic"),

@@ -95,7 +95,7 @@ def test_ranks_by_hand() -> None:
         ("suite", "summeval@000000000000"),
         ("method", "llm:openai/some+rule"),
         ("weights", "design.v1@000000000000"),
-        ("statistics", "{statistics}+{combination}+looks"),
+        ("statistics", "{statistics}+hmp-asymptotic"),
     ],
 )
 def test_unlike_results_stand_in_separate_tables(

@@ -210,7 +210,7 @@ def test_every_target_of_ours_exists() -> None:
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (Plugin("mine", "x", commands={"jury": ("a:b", "x")}), "both add 'jury' to their commands"),
+        (Plugin("mine", "x", commands={"review": ("a:b", "x")}), "both add 'review' to their commands"),
         ("no plug-in", "is no dhp.core.plugins.Plugin"),
     ],
 )

@@ -64,7 +64,6 @@ def result(*rows: VariantResult, **fields: Any) -> Result:
         "n": 24,
         "statistics": "default",
         "combination": "hmp",
-        "looks": 1,
         "weights": "uniform",
         "levels": "suite",
         "variants": rows,

@@ -64,8 +64,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         benchmark {few} --doses 1,2,4 --pass-mark 4 --out {folder}/doses --quiet
         probe {few} --out {folder}/probe
         compare {folder}/runs/noisy {folder}/runs/lenient --html {folder}/compared.html
-        gate {folder}/runs/noisy --min-detection 60 --history {folder}/history.jsonl
-        gate {folder}/runs/lenient --min-detection 60 --history {folder}/history.jsonl
         evaluate {answers} --model mock/noisy --out {folder}/evaluation
         perturb --dataset mini/summeval --n 4 --freeze {folder}/set
         review {folder}/set --page {folder}/review.html
@@ -97,7 +95,7 @@ def answered(folder: Path) -> list[Path]:
 @pytest.mark.parametrize("width", [390, 1400])
 def test_no_text_covers_another(pages: list[Path], width: int, tmp_path: Path) -> None:
     assert {"battle", "evaluation", "probe", "doses", "runs", "board"} <= {path.parent.name for path in pages}
-    assert {"review.html", "survey.html", "history.html", "compared.html"} <= {path.name for path in pages}
+    assert {"review.html", "survey.html", "compared.html"} <= {path.name for path in pages}
     faults: list[str] = []
     for number, path in enumerate(pages):
         in_browser(path, tmp_path / str(number), overlaps(width, f"{path.parent.name}/{path.name}", faults))

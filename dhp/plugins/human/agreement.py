@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-SCHEMA = "dhp.agreement/1"
+SCHEMA = "dhp.agreement/2"
 
 _SHOWN = 10  # judges in a `repr`
 

@@ -18,7 +18,6 @@ from dhp.plugins.human.agreement import Agreement, JudgeAgreement
 from dhp.plugins.human.agreement import correlate as correlated
 from dhp.plugins.human.correlation import LEVELS, RESAMPLES, Coefficient, Correlation, Level
 from dhp.plugins.human.self_preference import SelfPreference, self_preference
-from dhp.report.labels import figure
 from dhp.report.printout import Part, Printout, TextTable
 
 if TYPE_CHECKING:

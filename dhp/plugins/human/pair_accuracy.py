@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dhp.plugins.human.correlation import RESAMPLES
 from dhp.stats.arrays import Floats
 
 

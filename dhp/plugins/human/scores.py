@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.tables import read_table
-from dhp.plugins.human.correlation import Coefficient, Level, correlations
 from dhp.stats.arrays import Floats
 from dhp.stats.krippendorff import krippendorff_alpha
 

@@ -180,8 +180,6 @@ def _of_pilot(rated: RunResult, question: Question, progress: Progress | None) -
     shown = f"simulating {result.model} on {result.dataset}"
     for row in counted(progress, shown, result.variants, lambda row: variant_name(row.variant)):
         pairs = table[:, variants.index(row.variant)]
-        if result.looks > 1:  # a kind that was decided was not asked about further examples
-            pairs = pairs[~np.isnan(pairs).all(axis=1)]
         analysis = _variant(row.variant, pairs, question, kinds, result.floor, _FEW_LIMIT)
         rows.append(replace(analysis, verdict=row.verdict, detection=row.detection))
     source = f"{name}, pilot of {n} examples that stand for all others, {_metrics(len(ratings.metrics))}"

@@ -10,9 +10,8 @@ from scipy import stats
 from dhp.core.errors import InputError
 from dhp.plugins.human import swap_test as swapping
 from dhp.plugins.human.corrected import misclassification_corrected_share, prediction_powered_mean
-from dhp.plugins.human.pair_accuracy import pair_accuracy, soft_pair_accuracy
-from dhp.plugins.human.partial_correlation import partial_correlations
-from dhp.plugins.human.scores import by_samples, rater_agreement
+from dhp.plugins.human.pair_accuracy import pair_accuracy
+from dhp.plugins.human.scores import rater_agreement
 from dhp.plugins.human.self_preference import self_preference
 from dhp.plugins.human.swap_test import swap_test
 from dhp.plugins.human.williams import williams
@@ -93,19 +92,6 @@ def test_ties_are_calibrated_as_by_trying_every_threshold(seed: int) -> None:
     assert found.pairs == 60
 
 
-def test_soft_accuracy() -> None:
-    rng = np.random.default_rng(0)
-    human = rng.normal(size=(40, 4)) + np.array([0, 0.2, 0.4, 3])
-    assert soft_pair_accuracy(human, human * 2 + 1) == 1
-    turned, noise = soft_pair_accuracy(human, -human), soft_pair_accuracy(human, rng.normal(size=(40, 4)))
-    assert turned < noise < 1
-    assert soft_pair_accuracy(human[:, :1], human[:, :1]) is None
-    assert soft_pair_accuracy(human * np.nan, human) is None
-    apart = np.where(np.arange(4) % 2 == np.arange(40)[:, None] % 2, human, np.nan)  # m0 with m2, m1 with m3
-    pairs = [soft_pair_accuracy(apart[k::2, k::2], -human[k::2, k::2]) for k in (0, 1)]
-    assert soft_pair_accuracy(apart, -human) == pytest.approx(np.mean(pairs), abs=0.05)
-
-
 def test_alpha_and_ceiling_of_raters() -> None:
     """Three raters who each add noise of the items' own variance: reliability 1/2 each, 3/4 of the mean."""
     rng = np.random.default_rng(2)
@@ -115,14 +101,6 @@ def test_alpha_and_ceiling_of_raters() -> None:
     assert found.alpha == pytest.approx(0.5, abs=0.03)
     assert found.ceiling == pytest.approx(stats.pearsonr(truth.ravel(), ratings.mean(0).ravel())[0], abs=0.02)
     assert rater_agreement(ratings[:1]) is None
-
-
-def test_more_samples_correlate_more() -> None:
-    rng = np.random.default_rng(3)
-    human = rng.normal(size=(40, 6))
-    curve = by_samples(human, human + rng.normal(0, 2, (8, 40, 6)), "pooled", "pearson")
-    assert len(curve) == 8
-    assert curve[0] < curve[-1]
 
 
 def test_prediction_powered_mean_covers_and_gains() -> None:
@@ -174,21 +152,6 @@ def table(values: np.ndarray, model: str = "", metric: str = "quality") -> pd.Da
 
 
 HUMAN = RNG.normal(size=(60, 5))
-OVERLAP = HUMAN + RNG.normal(size=HUMAN.shape)
-
-
-def test_partial_correlation_is_that_of_the_residuals() -> None:
-    judge = 0.8 * OVERLAP + 0.3 * RNG.normal(size=HUMAN.shape)
-    ratings = pd.concat(
-        [table(judge, "copies"), table(HUMAN + OVERLAP, "both"), table(OVERLAP, "rouge", "r")]
-    )
-    copies, both = partial_correlations(ratings, table(HUMAN), "rouge", resamples=99)
-    x = OVERLAP.ravel()
-    left = [v.ravel() - np.polyval(np.polyfit(x, v.ravel(), 1), x) for v in (HUMAN, judge)]
-    assert copies.partial == pytest.approx(stats.pearsonr(*left).statistic)
-    assert copies.plain == pytest.approx(stats.pearsonr(HUMAN.ravel(), judge.ravel()).statistic)
-    assert copies.ci[0] < 0 < copies.ci[1]
-    assert (both.judge, both.n, both.partial) == ("both", 300, pytest.approx(1.0))
 
 
 def test_self_preference_is_found_where_it_is() -> None:
@@ -203,16 +166,8 @@ def test_self_preference_is_found_where_it_is() -> None:
     assert (own.systems, own.own_items, own.others) == (("gpt-3", "gpt-4"), 120, 180)
 
 
-def test_constant_scores_are_undefined() -> None:
-    ratings = pd.concat([table(HUMAN * 0, "flat"), table(OVERLAP, "rouge")])
-    (flat,) = partial_correlations(ratings, table(HUMAN), "rouge", resamples=9)
-    assert (flat.plain, flat.partial, flat.ci) == (None, None, None)
-
-
 def test_faults() -> None:
     ratings = pd.concat([table(HUMAN, "gpt"), table(HUMAN, "lama")])
-    with pytest.raises(InputError, match="unknown judge 'rouge'; allowed: gpt, lama"):
-        partial_correlations(ratings, table(HUMAN), "rouge")
     with pytest.raises(InputError, match="no judge's name has 'claude' in it"):
         self_preference(ratings, table(HUMAN), "claude")
     with pytest.raises(InputError, match="no system's name has 'lama' in it"):
