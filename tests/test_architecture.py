@@ -133,6 +133,100 @@ def test_functions_are_small() -> None:
                 assert (node.end_lineno or 0) - node.lineno < 60, f"{module}: {node.name} is too long"
 
 
+WRITERS = {
+    "savefig",
+    "to_csv",
+    "to_excel",
+    "to_json",
+    "to_parquet",
+    "write_bytes",
+    "write_text",
+    "ParquetWriter",
+}
+"""What a library, or `pathlib`, writes a file by when it is given a path."""
+DOOR = "dhp.core.writing"
+
+
+def hands_out(tree: ast.AST) -> set[str]:
+    """Names that stand for an open file of `core.writing`, or for a buffer in memory."""
+    named: list[tuple[ast.expr | None, ast.expr]] = []
+    for node in walked(tree):
+        if isinstance(node, ast.With):
+            named += [(item.optional_vars, item.context_expr) for item in node.items]
+        elif isinstance(node, ast.NamedExpr):
+            named.append((node.target, node.value))
+        elif isinstance(node, ast.Assign):
+            named += [(target, node.value) for target in node.targets]
+    files = ("writing", "new_file", "BytesIO", "StringIO", "io.BytesIO", "io.StringIO")
+    return {
+        name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
+        for name, value in named
+        if isinstance(value, ast.Call) and ast.unparse(value.func) in files
+    }
+
+
+def opens_to_write(call: ast.Call) -> bool:
+    """Whether a call opens a file by a mode that writes; `archive.open(name)` and the like do not."""
+    called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    modes = [literal(each) for each in (*call.args, *(k.value for k in call.keywords))]
+    writes = any(
+        isinstance(m, str) and re.fullmatch(r"[rwaxbt+]{1,4}", m) and set(m) & set("wax+") for m in modes
+    )
+    return called in ("open", "fdopen") and writes
+
+
+MAKERS = {"copyfile", "copytree", "hardlink_to", "mkdir", "mkfifo", "move", "symlink_to", "touch"}
+"""What makes a file or a folder of a path."""
+
+
+def written_past_the_door(tree: ast.AST) -> list[str]:
+    """Calls that write to a path, though `core.writing` alone may."""
+    handed, found = hands_out(tree), []
+    for node in (node for node in walked(tree) if isinstance(node, ast.Call)):
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        receiver = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+        first = node.args[0] if node.args else None
+        target = first.attr if isinstance(first, ast.Attribute) else getattr(first, "id", "")
+        in_memory = called.startswith("to_") and first is None  # the text comes back
+        of_object = receiver or called == "ParquetWriter"
+        by_library = called in WRITERS and of_object and target not in handed and not in_memory
+        of_system = (receiver, called) in (("os", "open"), ("os", "replace"), ("os", "rename"))
+        if receiver != "formatter" and (by_library or of_system or called in MAKERS or opens_to_write(node)):
+            found.append(ast.unparse(node))
+    return found
+
+
+def test_files_are_written_by_one_door() -> None:
+    """No other module opens a file to write, makes a folder, or hands a path to a library that does."""
+    outside = {module: tree for module, tree in trees().items() if module != DOOR}
+    assert {module: found for module, tree in outside.items() if (found := written_past_the_door(tree))} == {}
+    planted = """
+figure.savefig(path, format="svg")
+frame.to_csv(path, index=False)
+frame.to_parquet(f"{folder}/ratings.parquet")
+ParquetWriter(self._parts[-1], schema)
+Path(out).write_text("x")
+out.open("w")
+open(path, mode="ab")
+os.open(path, flags)
+shutil.copyfile(a, b)
+(folder / name).mkdir()
+with open(path, "w") as file:
+    frame.to_csv(file)
+"""
+    assert len(written_past_the_door(ast.parse(planted))) == 12
+    allowed = """
+with writing(path) as file:
+    frame.to_csv(file)
+buffer = BytesIO()
+figure.savefig(buffer)
+text = frame.to_csv(index=False)
+archive.open(name)
+path.open("rb")
+"""
+    assert written_past_the_door(ast.parse(allowed)) == []
+
+
 CEILINGS = {
     "pairs of records alike": (4, 2),
     "kinds of record on a text's way": (22, 20),

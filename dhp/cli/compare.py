@@ -11,8 +11,8 @@ import click
 from dhp.cli.command import Command
 from dhp.cli.output import HTML, JSON, print_out
 from dhp.cli.protocol_options import ALLOW
-from dhp.core.files import write_lines
 from dhp.core.progress import counted, progress_of
+from dhp.core.writing import write_lines
 from dhp.report.printout import FirstThatFits, Part, Printout, TextTable
 from dhp.stats.defaults import RESAMPLES
 

@@ -12,9 +12,9 @@ from dhp.cli.options import settings
 from dhp.cli.output import say
 from dhp.cli.protocol_options import ALLOW, dry_run_option
 from dhp.core.checks import exclusive
-from dhp.core.files import write_lines
 from dhp.core.progress import progress_of
 from dhp.core.text import printable
+from dhp.core.writing import write_lines
 from dhp.runs.conditions import Gate
 
 

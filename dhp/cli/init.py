@@ -11,7 +11,7 @@ from dhp.cli.benchmark import COMMON, benchmark
 from dhp.cli.command import Command
 from dhp.cli.output import say
 from dhp.core.errors import InputError, listed, suggest
-from dhp.core.files import write_lines
+from dhp.core.writing import write_lines
 
 if TYPE_CHECKING:
     from dhp.core.specs import Metric

@@ -16,9 +16,9 @@ from dhp.cli.options import setting, settings
 from dhp.cli.output import say
 from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, ProtocolChanges, model_option
 from dhp.core.errors import InputError
-from dhp.core.files import Lock, replacing, unwritable
 from dhp.core.progress import progress_shown
 from dhp.core.text import spreadsheet_safe
+from dhp.core.writing import check_output, output_path, writing
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice
@@ -65,12 +65,14 @@ def judge(
     from dhp.loaders.rated import FROM_REFERENCE
     from dhp.run import RatingSpec, estimate_texts, rating_parts
 
-    target = Path(out)
+    target = output_path(out)
     if target.suffix not in (".csv", ".jsonl", ".parquet"):
         raise InputError(f"--out {out}: allowed: a file that ends in .csv, .jsonl or .parquet")
     kept = [p for p in target.iterdir() if p.suffix != ".parquet"] if target.is_dir() else []
     if kept or (target.is_dir() and target.suffix != ".parquet"):  # many ratings are a folder of such files
         raise InputError(f"--out {out}: is a folder; allowed: a file, new or to be replaced")
+    if not target.is_dir():
+        check_output(target)
     check_filler(settings, model, dry_run=dry_run)
     spec = RatingSpec(
         model,
@@ -85,7 +87,7 @@ def judge(
     if dry_run:
         say(*estimates_shown(estimate_texts(spec)))
         return
-    with Lock(target.with_name(f".{target.name}.lock"), f"`out` {out}"), progress_shown("ratings") as show:
+    with progress_shown("ratings") as show:
         spec = replace(spec, progress=show)
         counts, failures = settings.filled(lambda context: _written(rating_parts(spec, context), target))
     say(f"written to {out}: {', '.join(f'{n:,} {status}' for status, n in counts.most_common())}")
@@ -110,19 +112,17 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> tuple[Counter[st
     if target.suffix == ".parquet":
         from dhp.runs.ratings_file import RatingsFile
 
-        with RatingsFile(target) as file:
-            for frame in file.tee(frames):
+        with RatingsFile(target) as ratings:
+            for frame in ratings.tee(frames):
                 counted(frame)
-            file.finish()
+            ratings.finish()
         return counts, failures
-    with replacing(target) as new:
+    with writing(target) as file:
         for number, frame in enumerate(frames):
             counted(frame)
-            try:
-                if target.suffix == ".csv":
-                    frame.map(spreadsheet_safe).to_csv(new, mode="a", header=not number, index=False)
-                else:
-                    frame.to_json(new, mode="a", orient="records", lines=True, force_ascii=False)
-            except OSError as e:
-                raise unwritable(target, e) from None
+            if target.suffix == ".csv":
+                frame.map(spreadsheet_safe).to_csv(file, header=not number, index=False)
+            else:
+                lines = frame.to_json(orient="records", lines=True, force_ascii=False)
+                file.write(lines.encode())
     return counts, failures

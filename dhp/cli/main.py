@@ -132,7 +132,7 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
             case DhpError():
                 _fail(e.message, e.exit_code)
             case OSError():  # a file that no reader or writer of ours expected to fail
-                from dhp.core.files import MAKE_ROOM, is_full
+                from dhp.core.writing import MAKE_ROOM, is_full
 
                 full = is_full(e)
                 advice = f"; {MAKE_ROOM}" if full else ""

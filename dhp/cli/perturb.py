@@ -14,10 +14,10 @@ from dhp.cli.output import say
 from dhp.cli.protocol_options import DATASET, DRY_RUN, SEED
 from dhp.core.checks import checked
 from dhp.core.errors import InputError
-from dhp.core.files import check_writable, write_lines
 from dhp.core.options import option
 from dhp.core.progress import progress_shown
 from dhp.core.text import printable
+from dhp.core.writing import check_output, write_lines
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.set_audit import Spread, VariantAudit, audited
 from dhp.perturb.settings import Choice, PerturbModel
@@ -59,7 +59,7 @@ class PerturbOutput:
         if not (self.out or self.freeze or self.show or dry_run):
             raise InputError("say where the texts go: --out FILE.jsonl, --freeze DIR, or --show K")
         if self.out is not None:
-            check_writable(Path(self.out))
+            check_output(Path(self.out))
         if self.freeze is not None:
             check_free(Path(self.freeze))
             if choice.perturbed is not None and is_released(str(choice.perturbed)):

@@ -16,9 +16,9 @@ from dhp.cli.options import refuse_surplus, settings
 from dhp.cli.output import say
 from dhp.cli.protocol_options import CHART, DATASET, SEED, ProtocolChanges
 from dhp.core.errors import InputError, one_of
-from dhp.core.files import write_lines
 from dhp.core.plugins import offered
 from dhp.core.text import printable
+from dhp.core.writing import write_lines
 from dhp.llm.clients.servers import SERVERS
 from dhp.perturb.settings import Choice
 from dhp.report.printout import Part, TextTable

@@ -15,14 +15,15 @@ from dhp.analysis.ratings import RatingsArray, ratings_of_file
 from dhp.analysis.results import Interval, Result, Results
 from dhp.content.catalog import DATASETS, names_of, read_card, read_suite, read_task
 from dhp.core.errors import InputError
-from dhp.core.files import indented_json, reason, write_lines
+from dhp.core.files import indented_json, reason
 from dhp.core.progress import Progress, counted
 from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.seeding import text_hash
 from dhp.core.signature import protocol_name
 from dhp.core.specs import Scale, Weights
+from dhp.core.writing import MANIFEST, write_lines
 from dhp.report.advice import notes
-from dhp.runs.reader import MANIFEST, RATINGS, RESULTS, Run, read_results, read_run
+from dhp.runs.reader import RATINGS, RESULTS, Run, read_results, read_run
 
 _BILLIONS = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])", re.I)
 _MILLIONS = re.compile(r"(?<![a-z0-9.])(\d+)m(?![a-z0-9])", re.I)

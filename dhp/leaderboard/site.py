@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from dhp.analysis.results import results_schema
 from dhp.core.errors import InputError
-from dhp.core.files import indented_json, replacing, unwritable
+from dhp.core.files import indented_json
 from dhp.core.options import as_list, near_keywords
 from dhp.core.progress import Progress, counted, progress_of
 from dhp.core.text import printable
 from dhp.core.verdicts import verdicts_about
+from dhp.core.writing import check_place, output_path, write_folder
 from dhp.leaderboard import FOLDER
 from dhp.leaderboard.entries import Entry, judge_names, read_entries, safe_name, score
 from dhp.leaderboard.paper import as_latex
@@ -161,8 +162,7 @@ def write_site(tables: Sequence[Table], out: str | Path, progress: Progress | No
     `.tex`, and `schema.json`, the JSON Schema of results files. Raises `InputError` for a folder that holds
     other things than an earlier site.
     """
-    folder = Path(out).resolve()
-    _check_free(folder, out)
+    _check_free(output_path(out), out)
     files = {
         DATA: as_json(tables),
         "leaderboard.csv": as_csv(tables),
@@ -171,13 +171,7 @@ def write_site(tables: Sequence[Table], out: str | Path, progress: Progress | No
         "schema.json": indented_json(results_schema()),
         **pages(tables, progress),
     }
-    try:
-        with replacing(folder) as new:
-            for name, text in files.items():
-                (new / name).parent.mkdir(parents=True, exist_ok=True)
-                (new / name).write_text(text, encoding="utf-8")
-    except OSError as e:
-        raise unwritable(f"`out` {out}", e) from None
+    write_folder(out, {name: text.encode() for name, text in files.items()})
 
 
 def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str, str]:
@@ -348,6 +342,7 @@ def _check_free(folder: Path, out: str | Path) -> None:
     if not folder.is_dir() or not any(folder.iterdir()):
         return
     try:
+        check_place(folder / DATA)
         earlier = json.loads((folder / DATA).read_text(encoding="utf-8"))["schema"] == SCHEMA
     except (OSError, ValueError, KeyError, TypeError):
         earlier = False

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 
 from dhp.core.errors import DhpError, StoppedEarly
-from dhp.core.files import this_process
+from dhp.core.writing import this_process
 from dhp.llm.store import Store
 
 LEASE = 15.0

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from dhp.core.errors import DiskFull, InputError
-from dhp.core.files import MAKE_ROOM, check_no_link, has_locks, is_full, reason
+from dhp.core.files import reason
+from dhp.core.writing import MAKE_ROOM, check_place, is_full, make_folder, output_path
 from dhp.llm.records import Outcomes, Params, Position, Reply, Request
 
 FILE = "replies.sqlite"
@@ -73,7 +75,7 @@ class Store:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
-        self._file = path.absolute()  # threads open it later, perhaps from another working folder
+        self._file = output_path(path).absolute()  # threads open it later, from another folder
         self.read_only = read_only
         self._local = threading.local()
         self._synced = 0.0
@@ -102,10 +104,10 @@ class Store:
         return connection
 
     def _open(self) -> sqlite3.Connection:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self._file.parent)
         for ending in _ENDINGS:
-            check_no_link(self._file.with_name(f"{self._file.name}{ending}"))
-        if not has_locks(self._file.parent):
+            check_place(self._file.with_name(f"{self._file.name}{ending}"))
+        if not _has_locks(self._file.parent):
             raise sqlite3.OperationalError("its file system has no locks")
         connection = self._connect("mode=rwc")
         end = time.monotonic() + _BUSY_SECONDS
@@ -255,6 +257,20 @@ class MemoryStore(Store):
         """See `Store`."""
         for *checked, _, checksum, answered_by in rows:
             self._rows[checked[0]] = *checked, checksum, answered_by
+
+
+def _has_locks(folder: Path) -> bool:
+    """Whether parts of a file in this folder can be locked, as SQLite does; raises `OSError` as `open`."""
+    try:
+        import fcntl
+    except ImportError:  # not on every system, and SQLite has other ways there
+        return True
+    with TemporaryFile(dir=folder) as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+    return True
 
 
 def _logs_ahead(connection: sqlite3.Connection) -> bool:

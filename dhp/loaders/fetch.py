@@ -18,19 +18,18 @@ from urllib.parse import urlsplit
 
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, require
-from dhp.core.files import (
-    BROKEN_DATA,
-    cache_folder,
-    inner_folder,
-    json_line,
-    reason,
-    replacing,
-    unwritable,
-    write_lines,
-    write_whole,
-)
+from dhp.core.files import BROKEN_DATA, cache_folder, json_line, reason
 from dhp.core.records import PerturbedText
 from dhp.core.specs import Card, Download
+from dhp.core.writing import (
+    inner_folder,
+    make_folder,
+    new_file,
+    replacing_folder,
+    unwritable,
+    write_lines,
+    writing,
+)
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.published import TRANSLATOR, read_set
 from dhp.loaders.user import read_texts
@@ -54,8 +53,8 @@ def download(url: str, path: Path, sha256: str | None = None, progress: Progress
     """
     if urlsplit(url).scheme not in ("http", "https"):
         raise InputError(f"{path.name}: address '{url}'; allowed: http, https")
-    with replacing(path) as new:
-        digest = _transfer(url, new, progress)
+    with writing(path) as file:
+        digest = _transfer(url, file, path.name, progress)
         if sha256 is not None and digest != sha256.lower():
             raise InputError(
                 f"{path.name}: sha256 of {url} is {digest[:12]}..., expected: {sha256[:12].lower()}...; "
@@ -63,23 +62,23 @@ def download(url: str, path: Path, sha256: str | None = None, progress: Progress
             )
 
 
-def _transfer(url: str, path: Path, progress: Progress | None) -> str:
-    """Write what `url` answers to `path` and return its sha256 in hex."""
+def _transfer(url: str, file: IO[bytes], name: str, progress: Progress | None) -> str:
+    """Write what `url` answers to a file, which messages call `name`; returns its sha256 in hex."""
     request = urllib.request.Request(url, headers={"User-Agent": _USER_AGENT, "Accept": "*/*"})
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as reply, path.open("wb") as file:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as reply:
             if reply.headers.get_content_type() in ("text/html", "application/xhtml+xml"):
-                raise InputError(f"{path.name}: {url} answered with a web page; expected: the file itself")
+                raise InputError(f"{name}: {url} answered with a web page; expected: the file itself")
             length = reply.headers.get("Content-Length")
             total = int(length) if length and length.isdigit() else None
-            return _copy(reply, file, url, path.name, total, progress)
+            return _copy(reply, file, url, name, total, progress)
     except urllib.error.HTTPError as e:
-        raise InputError(f"{path.name}: {url} answered {e.code} {e.reason}".rstrip()) from None
+        raise InputError(f"{name}: {url} answered {e.code} {e.reason}".rstrip()) from None
     except urllib.error.URLError as e:
         cause = reason(e.reason) if isinstance(e.reason, BaseException) else str(e.reason)
-        raise InputError(f"{path.name}: {url} cannot be reached ({cause})") from None
+        raise InputError(f"{name}: {url} cannot be reached ({cause})") from None
     except (OSError, ValueError, http.client.HTTPException) as e:
-        raise InputError(f"{path.name}: the transfer from {url} failed ({reason(e)})") from None
+        raise InputError(f"{name}: the transfer from {url} failed ({reason(e)})") from None
 
 
 def _copy(
@@ -133,8 +132,7 @@ def unpack(archive: Path, folder: Path) -> None:
     """
     members = _zip_members if archive.name.endswith(".zip") else _tar_members
     try:
-        with replacing(folder) as new:
-            new.mkdir()
+        with replacing_folder(folder) as new:
             room = MOST_BYTES
             for member in members(archive):
                 room -= _write(archive.name, member, new, room)
@@ -160,12 +158,12 @@ def _write(archive: str, member: _Member, folder: Path, room: int) -> int:
         raise fault("leads out of the archive")
     path = folder / member.name
     if member.kind == "folder":
-        path.mkdir(parents=True, exist_ok=True)
+        make_folder(path)
     elif member.kind == "file":
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         if (source := member.open()) is None:
             raise fault("cannot be read")
-        with source, path.open("xb") as file:
+        with source, new_file(path) as file:
             while chunk := source.read(_CHUNK):
                 if file.tell() + len(chunk) > room:
                     raise InputError(f"{archive}: holds more than {MOST_BYTES:,} bytes when unpacked")
@@ -228,7 +226,7 @@ def fetch(card: Card, folder: Path, progress: Progress | None = None) -> Path:
     if not card.fetchable:
         raise InputError(f"{card.dataset}: nothing to download. {card.access} Then use --data PATH.")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         if card.download is None:
             return _fetch_wmt(card, folder, progress)
         got = [_fetch_file(card.download, name, folder, progress) for name in card.download.files]
@@ -282,7 +280,8 @@ def _fetch_wmt(card: Card, folder: Path, progress: Progress | None) -> Path:
 
 
 def _copy_file(source: Path, target: Path, progress: Progress | None) -> None:
-    write_whole(target, lambda path: shutil.copyfile(source, path))
+    with source.open("rb") as published, writing(target) as file:
+        shutil.copyfileobj(published, file)
     size = target.stat().st_size
     if progress:
         progress(target.name, size, size)

@@ -16,10 +16,11 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from dhp._version import __version__
 from dhp.content.yaml_files import refusals
 from dhp.core.errors import InputError, suggest, unique
-from dhp.core.files import json_line, parse_json, read_lines, read_text, replacing, unwritable
+from dhp.core.files import json_line, parse_json, read_lines, read_text
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Audit, Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Number, S, Spec, Task
+from dhp.core.writing import write_folder
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 
@@ -434,13 +435,7 @@ def write_set(folder: Path, parts: Sequence[PerturbedDataset], review: SetReview
             f"{folder}: holds another perturbation set; choose another folder, or remove it first"
         )
     contents[README] = readme(checked).encode()
-    try:
-        with replacing(folder.resolve()) as new:
-            for name, data in contents.items():
-                (new / name).parent.mkdir(parents=True, exist_ok=True)
-                (new / name).write_bytes(data)
-    except OSError as e:
-        raise unwritable(folder, e) from None
+    write_folder(folder, contents)
 
 
 def check_free(folder: Path) -> None:

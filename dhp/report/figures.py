@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.results import Result
-from dhp.core.files import check_no_link, unwritable
 from dhp.core.text import spreadsheet_safe
+from dhp.core.writing import inner_folder, writing
 from dhp.report.charts import (
     COLOURS,
     NOT_WRITTEN,
@@ -33,14 +33,9 @@ def write_figures(results: Sequence[Result], folder: str | Path) -> list[Path]:
     They are the kinds of damage of each result with limits, D by dataset, marks and doses. Raises
     `InputError` if the folder cannot be written.
     """
-    path, files = Path(folder), list[Path]()
-    check_no_link(path)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        for name, figure, rows in _figures(results):
-            files += _written(path / _file_name(name, {each.stem for each in files}), figure, rows)
-    except OSError as e:
-        raise unwritable(path, e) from None
+    path, files = inner_folder(folder), list[Path]()
+    for name, figure, rows in _figures(results):
+        files += _written(path / _file_name(name, {each.stem for each in files}), figure, rows)
     return files
 
 
@@ -94,10 +89,12 @@ def _written(stem: Path, figure: "Figure", rows: Sequence[Mapping[str, Any]]) ->
         warnings.filterwarnings("ignore", "Glyph")
         for ending, metadata in (("svg", NOT_WRITTEN), ("pdf", {"CreationDate": None, "Creator": None})):
             path = stem.with_name(f"{stem.name}.{ending}")
-            figure.savefig(path, format=ending, metadata=metadata)
+            with writing(path) as file:
+                figure.savefig(file, format=ending, metadata=metadata)
             yield path
     path = stem.with_name(f"{stem.name}.csv")
-    pd.DataFrame(rows).map(spreadsheet_safe).to_csv(path, index=False, lineterminator="\n")
+    with writing(path) as file:
+        pd.DataFrame(rows).map(spreadsheet_safe).to_csv(file, index=False, lineterminator="\n")
     yield path
 
 

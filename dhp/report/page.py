@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from dhp.analysis.results import Result, Results, VariantResult
 from dhp.content.catalog import descriptions
 from dhp.core.errors import InputError
-from dhp.core.files import write_lines
 from dhp.core.options import near_keywords
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import parse_variant
 from dhp.core.verdicts import verdicts_about
+from dhp.core.writing import write_lines
 from dhp.report.advice import advice, notes
 from dhp.report.charts import detection_chart, discernment_charts, judges_chart, marks_chart
 from dhp.report.columns import (

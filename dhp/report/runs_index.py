@@ -10,16 +10,16 @@ from urllib.parse import quote
 from dhp.analysis.percent import whole_percent
 from dhp.analysis.results import Result
 from dhp.core.errors import InputError
-from dhp.core.files import write_lines
 from dhp.core.signature import Signature, protocol_name
 from dhp.core.text import printable
+from dhp.core.writing import MANIFEST, write_lines
 from dhp.report.choice import Choice, Judge, JudgesOfSet
 from dhp.report.columns import DETECTION, DIFFERENCE, LOWEST, run_columns
 from dhp.report.findings import Sentence, by_judge, sentences
 from dhp.report.labels import sets
 from dhp.report.matrix import matrix_of
 from dhp.report.web import page
-from dhp.runs.reader import MANIFEST, RESULTS, read_run
+from dhp.runs.reader import RESULTS, read_run
 
 _NAMED = 2
 """The most datasets that a row names."""

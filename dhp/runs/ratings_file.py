@@ -1,14 +1,22 @@
 """The file of ratings of a run, written table by table."""
 
 import re
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dhp.core.errors import InputError
-from dhp.core.files import check_no_link, replacing, unwritable
+from dhp.core.writing import (
+    check_folder,
+    check_place,
+    inner_folder,
+    new_file,
+    put,
+    temporary_beside,
+    unwritable,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,9 +45,11 @@ class RatingsFile:
         """Whether some examples have a cluster: then every table names one, the example's own if it stands
         alone."""
         self._path = path
-        self._staged = path.with_name(f".{path.name}.parts")
+        self._temporary: TemporaryDirectory[str] | None = None
+        """Where the parts lie until they are whole."""
         self._parts: list[Path] = []
         self._rows = 0
+        self._file: BinaryIO | None = None
         self._writer: Any = None
 
     def __enter__(self) -> "RatingsFile":
@@ -47,15 +57,16 @@ class RatingsFile:
 
     def __exit__(self, *error: object) -> None:
         self._end_part()
-        if self._parts:  # else what stands there is not of this object
-            shutil.rmtree(self._staged, ignore_errors=True)
+        self._clear()
 
     def check(self) -> None:
         """Raise `InputError` if the path holds anything but ratings."""
-        for path in (self._path, self._staged):
-            check_no_link(path)
-            if path.exists() and not path.is_file() and not _are_parts(path):
-                raise InputError(f"{path}: holds something else than ratings; remove it")
+        if not self._path.is_dir():
+            check_place(self._path)
+            return
+        check_folder(self._path)
+        if not _are_parts(self._path):
+            raise InputError(f"{self._path}: holds something else than ratings; remove it")
 
     def tee(self, frames: "Iterable[pd.DataFrame]") -> "Iterator[pd.DataFrame]":
         """Tables of ratings, each taken before it is passed on."""
@@ -83,15 +94,11 @@ class RatingsFile:
 
     def finish(self) -> None:
         """Put what was taken in its place."""
-        with self._writing(), replacing(self._path) as new:
+        self.check()
+        with self._writing():
             self._end_part()
-            if len(self._parts) == 1:
-                self._parts[0].rename(new)
-                self._staged.rmdir()
-                return
-            if self._path.is_file():  # which no folder can take the place of
-                self._path.unlink()
-            self._staged.rename(new)
+            put(self._parts[0] if len(self._parts) == 1 else self._parts[0].parent, self._path)
+        self._clear()
 
     def _fits(self, schema: Any) -> bool:
         """Whether the part that is being written has these columns, in any order."""
@@ -100,17 +107,25 @@ class RatingsFile:
     def _begin_part(self, schema: Any) -> None:
         from pyarrow.parquet import ParquetWriter
 
-        if not self._parts:
+        if self._temporary is None:
             self.check()
-            shutil.rmtree(self._staged, ignore_errors=True)  # of a run that was killed
-            self._staged.mkdir(parents=True)
-        self._parts.append(self._staged / f"part-{len(self._parts):05}.parquet")
-        self._writer = ParquetWriter(self._parts[-1], schema)
+            self._temporary = temporary_beside(self._path)
+        folder = inner_folder(Path(self._temporary.name), "parts")
+        self._parts.append(folder / f"part-{len(self._parts):05}.parquet")
+        self._file = new_file(self._parts[-1])
+        self._writer = ParquetWriter(self._file, schema)
 
     def _end_part(self) -> None:
         if self._writer is not None:
             self._writer.close()
-        self._writer, self._rows = None, 0
+        if self._file is not None:
+            self._file.close()
+        self._writer, self._file, self._rows = None, None, 0
+
+    def _clear(self) -> None:
+        if self._temporary is not None:
+            self._temporary.cleanup()
+        self._temporary, self._parts = None, []
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

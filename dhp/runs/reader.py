@@ -11,12 +11,13 @@ from dhp.analysis.ratings_table import ratings_parts, read_ratings
 from dhp.analysis.results import Result, Results
 from dhp.core.errors import InputError
 from dhp.core.files import opened, parse_json, read_json, text_lines
+from dhp.core.writing import MANIFEST
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-RESULTS, RATINGS, MANIFEST, EXAMPLES = "results.json", "ratings.parquet", "manifest.json", "examples.jsonl"
+RESULTS, RATINGS, EXAMPLES = "results.json", "ratings.parquet", "examples.jsonl"
 
 
 @dataclass(frozen=True, slots=True)

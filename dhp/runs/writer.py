@@ -3,7 +3,6 @@
 import datetime as dt
 import importlib.metadata
 import json
-import os
 import platform
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,34 +10,18 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from dhp._version import __version__
 from dhp.analysis.results import Results
 from dhp.core.errors import InputError
-from dhp.core.files import (
-    Lock,
-    check_free_folder,
-    check_no_link,
-    check_writable,
-    indented_json,
-    json_line,
-    write_lines,
-)
+from dhp.core.files import indented_json, json_line
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.signature import protocol_name
+from dhp.core.writing import MANIFEST, OutputFolder, check_folder, check_parent
 from dhp.runs.ratings_file import RatingsFile
-from dhp.runs.reader import MANIFEST, RATINGS
+from dhp.runs.reader import RATINGS
 
 _RUNS = Path("runs")
-_FILES = (
-    MANIFEST,
-    "examples.jsonl",
-    "perturbed.jsonl",
-    RATINGS,
-    "prompts.json",
-    "results.json",
-    "report.html",
-)
+_FILES = ("examples.jsonl", "perturbed.jsonl", "prompts.json", "results.json", "report.html")
 _LIBRARIES = ("lemminflect", "nltk", "numpy", "pandas", "rapidfuzz", "scipy", "typo", "wordfreq")
 
 
@@ -89,38 +72,39 @@ class RunFolder:
     """
 
     def __init__(self, path: Path, is_own: bool = False) -> None:
-        self.path = path
+        self._folder = OutputFolder(path, "run", _FILES)
         self._own = is_own
         self._created = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
         self._identity: Mapping[str, object] = {}
         self._usage: Mapping[str, Mapping[str, int]] = {}
         self._answered_by: Mapping[str, Mapping[str, int]] = {}
-        self._lock: Lock | None = None
         if not is_own or path.is_file():
-            check_free_folder(path, MANIFEST, "run")
+            self._folder.check_free()
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self._folder.path
 
     def __enter__(self) -> "RunFolder":
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._lock:
-            self._lock.give_up()
+        self._folder.__exit__()
 
     def check(self, known: Mapping[str, object]) -> None:
         """Raise `InputError` if the folder cannot be that of a run with these parts of an identity.
 
         Neither if another process writes to it: from here on this one does.
         """
-        above = next(path for path in (self.path, *self.path.absolute().parents) if path.exists())
-        if not (above.is_dir() and os.access(above, os.W_OK)):
-            raise InputError(f"`out` {self.path}: cannot be written in {above}")
         if self._own:
+            check_parent(self._folder.path / "any")
             return
         self._take()
-        if (manifest := self.path / MANIFEST).exists():
-            written = {k: v for k, v in self._written(manifest)[0].items() if k in known}
-            if self._holds_more():
-                self._check_same(_without_max_tokens(written), _without_max_tokens(known))
+        manifest = self._folder.manifest()
+        written = {k: v for k, v in self._written(manifest).items() if k in known} if manifest else {}
+        if manifest and self._folder.holds_more():
+            self._check_same(_without_max_tokens(written), _without_max_tokens(known))
 
     def claim(self, identity: Mapping[str, object], usage: Mapping[str, Mapping[str, int]]) -> None:
         """Check that the folder is new, empty or that of the same run, and write the manifest.
@@ -128,49 +112,36 @@ class RunFolder:
         `usage` says what the texts of each dataset took of a language model.
         """
         if self._own:
-            self.path, self._own = self.path / _folder_name(identity), False
-            check_no_link(self.path)
+            self._folder = OutputFolder(self.path / _folder_name(identity), "run", _FILES)
+            self._own = False
+            check_folder(self._folder.path)
         self._take()
-        manifest = self.path / MANIFEST
-        if manifest.exists():
-            written, created = self._written(manifest)
-            if self._holds_more():
+        if manifest := self._folder.manifest():
+            written, created = self._written(manifest), manifest.get("created")
+            if self._folder.holds_more():
                 self._check_same(written, identity)
-            if written == json.loads(json.dumps(identity)):
-                self._created = created or self._created
-        else:
-            check_free_folder(self.path, MANIFEST, "run")
+            if written == json.loads(json.dumps(identity)) and isinstance(created, str):
+                self._created = created
         self._identity, self._usage = identity, usage
-        self._text(MANIFEST, indented_json(self._manifest()))
+        self._folder.write_manifest(self._manifest())
 
     def note_models(self, answered_by: Mapping[str, Mapping[str, int]]) -> None:
         """Write into the manifest which models the answers name: model asked -> model named -> replies."""
         self._answered_by = answered_by
-        self._text(MANIFEST, indented_json(self._manifest()))
+        self._folder.write_manifest(self._manifest())
 
     def _take(self) -> None:
-        self._lock = self._lock or Lock(self.path / ".lock", f"`out` {self.path}")
-        self._lock.take()
-        for name in _FILES:
-            if name == RATINGS:
-                self.ratings.check()
-            else:
-                check_writable(self.path / name)
+        self._folder.take()
+        self.ratings.check()
 
-    def _holds_more(self) -> bool:
-        names = {p.name for p in self.path.iterdir()} if self.path.exists() else set()
-        return any(not name.startswith(".") for name in names - {MANIFEST})
-
-    def _written(self, manifest: Path) -> tuple[dict[str, object], str | None]:
-        """The identity of the run that is there, and when it was begun, if its manifest says so."""
+    def _written(self, manifest: Mapping[str, Any]) -> dict[str, object]:
+        """The identity of the run that is there."""
         try:
-            written = json.loads(manifest.read_text(encoding="utf-8"))
-            identity = dict(written["identity"])
+            identity = dict(manifest["identity"])
             _judges(identity)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError(f"`out` {self.path}: its {MANIFEST} is broken; choose another folder") from None
-        created = written.get("created")
-        return identity, created if isinstance(created, str) else None
+        return identity
 
     def _check_same(self, existing: Mapping[str, object], identity: Mapping[str, object]) -> None:
         here = json.loads(json.dumps(identity))
@@ -188,11 +159,11 @@ class RunFolder:
     @cached_property
     def ratings(self) -> RatingsFile:
         """Takes the ratings of a run that has claimed the folder."""
-        return RatingsFile(self.path / RATINGS)
+        return RatingsFile(self._folder.path / RATINGS)
 
     def write(self, perturbed: Sequence[PerturbedSet], results: Results) -> None:
         """Write texts, ratings and results; each file appears whole or not at all, the results last."""
-        write_lines(self.path / "perturbed.jsonl", perturbed_lines(perturbed))
+        self._folder.write("perturbed.jsonl", perturbed_lines(perturbed))
         self.ratings.finish()
         self._text("results.json", indented_json(results.to_dict()))
 
@@ -207,7 +178,7 @@ class RunFolder:
             for name, examples in datasets.items()
             for example in examples
         )
-        write_lines(self.path / "examples.jsonl", lines)
+        self._folder.write("examples.jsonl", lines)
 
     def write_prompts(self, prompts: Sequence[Mapping[str, str]]) -> None:
         """Write the prompts by which language models were asked, each for one text of the dataset."""
@@ -226,13 +197,11 @@ class RunFolder:
         )
 
     def _text(self, name: str, content: str) -> None:
-        write_lines(self.path / name, [content])
+        self._folder.write(name, [content])
 
     def _manifest(self) -> dict[str, Any]:
         return {
-            "schema": "dhp.manifest/1",
             "created": self._created,
-            "dhp": __version__,
             "python": platform.python_version(),
             "libraries": _versions(),
             "answered_by": {model: dict(names) for model, names in self._answered_by.items()},
@@ -246,7 +215,7 @@ def run_folder(out: str | None, name: str | None) -> RunFolder:
     if out is not None:
         return RunFolder(Path(out))
     named = _readable(name or "")
-    check_no_link(_RUNS / named)
+    check_folder(_RUNS / named)
     return RunFolder(_RUNS / named) if named else RunFolder(_RUNS, is_own=True)
 
 

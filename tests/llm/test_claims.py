@@ -1,5 +1,6 @@
 """Two commands that share a store pay for each call once, whatever becomes of one of them."""
 
+import fcntl
 import logging
 import signal
 import subprocess
@@ -12,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from dhp.core import files as locks
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm import claims as module
 from dhp.llm.cached_model import CachedModel, RequestContext
@@ -315,6 +315,6 @@ def test_a_store_without_locks_is_refused_at_once(tmp_path: Path, monkeypatch: p
     def none(*_: object) -> None:
         raise OSError(37, "No locks available")
 
-    monkeypatch.setattr(locks.fcntl, "lockf", none)
+    monkeypatch.setattr(fcntl, "lockf", none)
     with pytest.raises(InputError, match=r"s.sqlite: its file system has no locks; choose another folder by"):
         Store(tmp_path / "s.sqlite").models()

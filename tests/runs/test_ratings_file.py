@@ -68,7 +68,7 @@ def test_a_file_and_parts_take_the_place_of_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "ratings.parquet"
-    left = tmp_path / ".ratings.parquet.parts" / "part-00007.parquet"  # by a killed run
+    left = tmp_path / ".ratings.parquet.abcd1234" / "part-00007.parquet"  # by a killed run
     left.parent.mkdir()
     left.touch()
     for count, rows in ((3, 50), (2, 1000), (1, 7), (3, 7)):

@@ -16,12 +16,13 @@ from dhp.cli.language_models import estimates_shown
 from dhp.cli.missing import on_missing
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, one_of
-from dhp.core.files import indented_json, json_line, write_lines
+from dhp.core.files import indented_json, json_line
 from dhp.core.progress import Progress, progress_shown
 from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
+from dhp.core.writing import OutputFolder
 from dhp.judge.api import Judge
 from dhp.judge.factory import find_judges
 from dhp.judge.judges.judgements import RECORDED
@@ -443,11 +444,14 @@ def battle_estimate(spec: BattleSpec, context: RequestContext) -> list[Part]:
     return [*estimates_shown(estimates), *([final] if spec.protocol.final else [])]
 
 
-def write_battle(battle: Battle, folder: Path) -> None:
-    """Write `battle.json`, `verdicts.jsonl` and `report.html`, each whole or not at all."""
-    write_lines(folder / "verdicts.jsonl", map(json_line, battle.verdict_lines()))
-    write_lines(folder / "report.html", [battle_page(battle)])
-    write_lines(folder / "battle.json", [indented_json(battle.to_json())])
+FILES = ("verdicts.jsonl", "report.html", "battle.json")
+
+
+def write_battle(battle: Battle, folder: OutputFolder, within: str = "") -> None:
+    """Write the `FILES` of a battle, each whole or not at all; `within` starts their names."""
+    folder.write(f"{within}verdicts.jsonl", map(json_line, battle.verdict_lines()))
+    folder.write(f"{within}report.html", [battle_page(battle)])
+    folder.write(f"{within}battle.json", [indented_json(battle.to_json())])
 
 
 def fight(spec: BattleSpec) -> Battle:
@@ -463,12 +467,12 @@ def warn_of_missing(battle: Battle) -> None:
         logging.getLogger("dhp").warning("%s", line)
 
 
-def battle_printout(battle: Battle, folder: Path | None) -> Printout:
+def battle_printout(battle: Battle, folder: OutputFolder | None) -> Printout:
     """The battle by itself, also written to the folder if there is one."""
     parts = battle_parts(battle)
     if folder:
         write_battle(battle, folder)
-        parts += ["", f"written to {folder}: battle.json, verdicts.jsonl, report.html"]
+        parts += ["", f"written to {folder.path}: battle.json, verdicts.jsonl, report.html"]
     return Printout(parts, battle.to_json())
 
 

@@ -14,8 +14,8 @@ from dhp.cli.options import setting, settings
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, SEED, AnswerChanges, model_option
 from dhp.core.errors import InputError
-from dhp.core.files import Lock, check_free_folder
 from dhp.core.options import option
+from dhp.core.writing import OutputFolder
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice
 from dhp.report.printout import Printout
@@ -94,11 +94,11 @@ def battle(
         return
     if len(answers) < 2 or model is None:
         raise InputError("dhp battle: needs at least two answer files and --model, or --recorded FILE")
-    from dhp.plugins.arena.battle import BattleSpec, battle_estimate, read_systems
+    from dhp.plugins.arena.battle import FILES, BattleSpec, battle_estimate, read_systems
 
-    folder = None if out is None else Path(out)
+    folder = None if out is None else OutputFolder(out, "battle", FILES)
     if folder:
-        check_free_folder(folder, "battle.json", "battle")
+        folder.check_free()
     check_filler(settings, (model,), dry_run=dry_run)
     spec = BattleSpec(
         systems=read_systems(answers),
@@ -117,11 +117,11 @@ def battle(
     _fight(spec, folder, json=json)
 
 
-def _fight(spec: "BattleSpec", folder: Path | None, *, json: bool) -> None:
+def _fight(spec: "BattleSpec", folder: OutputFolder | None, *, json: bool) -> None:
     """Print the battle, write it if there is a folder, and say if verdicts are missing."""
     from dhp.plugins.arena.battle import battle_printout, fight, warn_of_missing
 
-    with Lock(folder / ".lock", f"`out` {folder}") if folder else nullcontext():
+    with folder.claim() if folder else nullcontext():
         battle = fight(spec)
         made = battle_printout(battle, folder)
     print_out(made, json=json)

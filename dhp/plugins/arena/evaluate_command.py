@@ -14,16 +14,18 @@ from dhp.cli.options import settings, stated
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, SEED, ProtocolChanges, model_option
 from dhp.core.errors import InputError, Waiting, one_of
-from dhp.core.files import Lock, check_free_folder, indented_json, inner_folder, json_line, write_lines
+from dhp.core.files import indented_json, json_line
 from dhp.core.progress import progress_shown
 from dhp.core.records import Example, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.signature import protocol_name
+from dhp.core.writing import OutputFolder, inner_folder, write_lines
 from dhp.judge.factory import find_judge
 from dhp.judge.ratings import checked_ratings, in_order
 from dhp.judge.unreadable import readable
 from dhp.llm.cached_model import RequestContext, taken
 from dhp.llm.settings import ModelSettings
+from dhp.plugins.arena.battle import FILES as BATTLE_FILES
 from dhp.plugins.arena.battle import Battle, battle_parts, write_battle
 from dhp.plugins.arena.battle_command import BATTLE_PROMPTS
 from dhp.plugins.arena.evaluation import (
@@ -86,7 +88,7 @@ def evaluate(
     """
     language = content_language(changes)
     if save_questions:
-        from dhp.core.files import read_text, write_lines
+        from dhp.core.files import read_text
         from dhp.plugins.arena.content import questions_file
 
         text = read_text(questions_file(language))
@@ -110,10 +112,10 @@ def evaluate(
     elif dry_run:
         say(*prepared(settings.context()).estimate())
     else:
-        folder = None if out is None else Path(out)
+        folder = None if out is None else OutputFolder(out, "evaluation", FILES)
         if folder:
-            check_free_folder(folder, "evaluation.json", "evaluation")
-        with Lock(folder / ".lock", f"`out` {folder}") if folder else nullcontext():
+            folder.check_free()
+        with folder.claim() if folder else nullcontext():
             made = settings.filled(lambda context: evaluated(prepared(context)))
             shown(*made, folder=folder, json=json)
 
@@ -188,7 +190,7 @@ def shown(
     ratings: Sequence[Rating],
     battle: Battle | None,
     *,
-    folder: Path | None,
+    folder: OutputFolder | None,
     json: bool,
 ) -> None:
     """Print the results, and write them to the folder if there is one."""
@@ -205,20 +207,29 @@ def shown(
     if battle:
         parts += ["", *battle_parts(battle)]
     if folder:
-        parts += ["", f"written to {folder}: evaluation.json, evaluation.csv, ratings.jsonl, report.html"]
+        parts += [
+            "",
+            f"written to {folder.path}: evaluation.json, evaluation.csv, ratings.jsonl, report.html",
+        ]
     content = {**evaluation.to_json(), "battle": battle.to_json() if battle else None}
     print_out(Printout(parts, content), json=json)
 
 
+FILES = (
+    *(f"battle/{name}" for name in BATTLE_FILES),
+    *("ratings.jsonl", "evaluation.csv", "report.html", "evaluation.json"),
+)
+
+
 def _write(
-    work: Work, evaluation: Evaluation, ratings: Sequence[Rating], battle: Battle | None, folder: Path
+    work: Work, evaluation: Evaluation, ratings: Sequence[Rating], battle: Battle | None, folder: OutputFolder
 ) -> None:
     import pandas as pd
 
     from dhp.plugins.arena.evaluation import evaluation_page
 
     if battle:
-        write_battle(battle, folder / "battle")
+        write_battle(battle, folder, "battle/")
     texts = {(t.example, t.variant): t for c in work.plan.categories for t in work.texts(c.name)}
     table = Printout((), frame=lambda: pd.DataFrame(evaluation.rows()))
     rated = (
@@ -226,10 +237,10 @@ def _write(
         | {"status": r.status, "answer": r.raw}
         for r in ratings
     )
-    write_lines(folder / "ratings.jsonl", map(json_line, rated))
-    write_lines(folder / "evaluation.csv", [text_for_programs(table, "csv")])
-    write_lines(folder / "report.html", [evaluation_page(evaluation, texts, battle)])
-    write_lines(folder / "evaluation.json", [indented_json(evaluation.to_json())])
+    folder.write("ratings.jsonl", map(json_line, rated))
+    folder.write("evaluation.csv", [text_for_programs(table, "csv")])
+    folder.write("report.html", [evaluation_page(evaluation, texts, battle)])
+    folder.write("evaluation.json", [indented_json(evaluation.to_json())])
 
 
 def discern(work: Work, *, json: bool, out: str | None) -> None:

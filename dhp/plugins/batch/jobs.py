@@ -18,14 +18,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dhp.core.errors import InputError, StoppedEarly
-from dhp.core.files import (
-    check_no_link,
-    inner_folder,
-    read_json,
-    reason,
-    write_lines,
-    write_whole,
-)
+from dhp.core.files import read_json, reason
+from dhp.core.writing import check_place, inner_folder, write_lines
 from dhp.llm.records import Failure, Reply
 from dhp.llm.store import FILE, Store, rows
 from dhp.plugins.batch.providers import PROVIDERS, Provider, State, open_provider
@@ -204,7 +198,7 @@ class RemoteBatches:
 
     def _keep(self, job: Job) -> Job:
         text = json.dumps(asdict(job), indent=1)
-        write_whole(self.folder / f"{job.name}.json", lambda path: path.write_text(text))
+        write_lines(self.folder / f"{job.name}.json", [text])
         return job
 
     def _results(self, job: Job) -> Path:
@@ -249,7 +243,7 @@ class RemoteBatches:
         """One process at a time; a kill lets the next one in."""
         self._make_folder()
         path = self.folder / "lock"
-        check_no_link(path)
+        check_place(path)
         try:
             lock = sqlite3.connect(path, timeout=_LONGEST_LOCK, isolation_level=None)
             lock.execute("BEGIN EXCLUSIVE")

@@ -11,6 +11,8 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from dhp.core.errors import InputError, one_of, require
+from dhp.core.files import json_line
+from dhp.core.writing import new_file
 from dhp.llm.clients.connection import public
 from dhp.llm.clients.servers import SERVERS
 
@@ -249,14 +251,12 @@ class GeminiBatches:
     def submit(self, path: Path, tag: str) -> str:
         with tempfile.TemporaryDirectory() as folder:
             converted, model = Path(folder) / f"{tag}.jsonl", ""
-            with path.open("rb") as lines, converted.open("w", encoding="utf-8") as out:
+            with path.open("rb") as lines, new_file(converted) as out:
                 for line in lines:
                     data = json.loads(line)
                     model = data["body"]["model"]
-                    out.write(
-                        json.dumps({"key": data["custom_id"], "request": _gemini_request(data["body"])})
-                        + "\n"
-                    )
+                    request = {"key": data["custom_id"], "request": _gemini_request(data["body"])}
+                    out.write(json_line(request).encode())
             file = self._client.files.upload(
                 file=str(converted), config={"display_name": tag, "mime_type": "application/jsonl"}
             )

@@ -1,15 +1,23 @@
 """Files of requests that a provider answers later."""
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from dhp.core.errors import InputError
-from dhp.core.files import check_writable, open_regular, unwritable
+from dhp.core.writing import (
+    check_output,
+    check_place,
+    new_file,
+    output_path,
+    put,
+    temporary_beside,
+    unwritable,
+)
 
 _URL = "/v1/chat/completions"
 
@@ -42,12 +50,13 @@ class BatchWriter:
     """
 
     def __init__(self, path: Path, *, keyed: bool = False) -> None:
-        _check_free(path)
-        check_writable(path)
+        self._path = output_path(path)
+        _check_free(self._path)
+        check_output(self._path)
         self._parts: list[Part] = []
         self._open: dict[tuple[str, str], tuple[Part, list[BinaryIO]]] = {}
-        self._made: list[Path] = []
-        self._path = path
+        self._temporary: TemporaryDirectory[str] | None = None
+        """Where the files lie until all are whole."""
         self._keyed = keyed
 
     def add(
@@ -86,8 +95,9 @@ class BatchWriter:
                 _close(files)
             for part in self._parts:
                 _check_free(part.path)
-        for path in self._paths():
-            _unfinished(path).replace(path)
+            for path in self._paths():
+                put(self._unfinished(path), path)
+        self._clear()
         return self._parts
 
     def discard(self) -> None:
@@ -95,8 +105,17 @@ class BatchWriter:
         for _, files in self._open.values():
             with suppress(OSError):  # what a full disk did not take is tried again
                 _close(files)
-        for path in self._made:  # not what could not be opened, which is somebody else's
-            path.unlink(missing_ok=True)
+        self._clear()
+
+    def _clear(self) -> None:
+        if self._temporary is not None:
+            self._temporary.cleanup()
+        self._temporary = None
+
+    def _unfinished(self, path: Path) -> Path:
+        if self._temporary is None:
+            self._temporary = temporary_beside(self._path)
+        return Path(self._temporary.name) / path.name
 
     def _paths(self) -> list[Path]:
         paths = [part.path for part in self._parts]
@@ -106,13 +125,12 @@ class BatchWriter:
         number = len(self._parts) + 1
         path = self._path if number == 1 else self._path.with_stem(f"{self._path.stem}-{number}")
         _check_free(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._parts.append(part := Part(path, model, endpoint))
         files: list[BinaryIO] = []
         self._open[model, endpoint] = part, files
         for each in [path, keys_file(path)] if self._keyed else [path]:
-            files.append(_emptied(_unfinished(each)))
-            self._made.append(_unfinished(each))
+            check_place(each)
+            files.append(new_file(self._unfinished(each)))
         return self._open[model, endpoint]
 
     @contextmanager
@@ -135,16 +153,6 @@ def _check_free(path: Path) -> None:
 def keys_file(path: Path) -> Path:
     """The file of keys beside a file of requests: a line each, `{"run": ..., "keys": {sample: key}}`."""
     return path.with_suffix(".keys.jsonl")
-
-
-def _unfinished(path: Path) -> Path:
-    return path.with_name(f"{path.name}.part")
-
-
-def _emptied(path: Path) -> BinaryIO:
-    descriptor = open_regular(path, os.O_WRONLY)
-    os.ftruncate(descriptor, 0)  # of a run that was killed
-    return os.fdopen(descriptor, "wb")
 
 
 def _close(files: Iterable[BinaryIO]) -> None:

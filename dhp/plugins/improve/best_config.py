@@ -5,7 +5,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from dhp.core.files import write_lines
+from dhp.core.writing import inner_folder, write_lines
 from dhp.plugins.improve.changes import JudgePrompt
 from dhp.plugins.improve.trials import ORIGINAL, Outcome
 
@@ -27,7 +27,7 @@ def written(outcome: Outcome, context: click.Context) -> str:
 
     asked, best = outcome.asked, str(outcome.helps)
     prompt = outcome.prompts[best]
-    files = prompt.written(asked.out / "best")
+    files = prompt.written(inner_folder(asked.out, "best"))
     path = asked.out / "dhp.yaml"
     options = {**_stated(context), **_changed(asked.original, prompt), "prompt-file": files}
     text = yaml.safe_dump(options, allow_unicode=True, sort_keys=False, width=10_000)

@@ -11,10 +11,10 @@ from pydantic import Field
 from dhp.content.catalog import override
 from dhp.content.yaml_files import load_spec
 from dhp.core.errors import InputError
-from dhp.core.files import check_no_link, write_lines
 from dhp.core.protocol_spec import Protocol
 from dhp.core.specs import Metric, Spec
 from dhp.core.text import fill, printable
+from dhp.core.writing import write_lines
 from dhp.judge.extraction.probabilities import score_tokens
 from dhp.judge.prompt_files import PromptFile, pieces_of
 from dhp.plugins.improve.race import Unusable
@@ -76,8 +76,6 @@ class JudgePrompt:
     def written(self, folder: Path) -> list[str]:
         """Write the prompts into a folder; returns what names them for `prompt_files`."""
         named = []
-        check_no_link(folder)
-        folder.mkdir(parents=True, exist_ok=True)
         for file in self.files:
             path = folder / file.path.name
             write_lines(path, [file.text])

@@ -15,6 +15,7 @@ from dhp.cli.options import settings
 from dhp.cli.output import say
 from dhp.cli.protocol_options import DATASET, DRY_RUN, PROTOCOL, SEED, ProtocolChanges, model_option
 from dhp.core.errors import InputError
+from dhp.core.writing import OutputFolder
 from dhp.llm.api import providers
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice
@@ -72,17 +73,20 @@ def improve(
 
     _check(model, dataset, protocol, changes)
     check_filler(settings, (model,), dry_run=dry_run)
-    asked = _asked(model, dataset, protocol[0], seed, Path(out), choice, criteria, changes, settings)
+    folder = Path(out).expanduser()
+    asked = _asked(model, dataset, protocol[0], seed, folder, choice, criteria, changes, settings)
     if dry_run:
         say(*planned(estimates(asked)))
         return
 
-    trials = Trials(asked, say, progress=True)
-    say(heading(trials))
-    outcome = trials.outcome()
-    say(*lines(outcome), *confirmed_lines(outcome))
-    if outcome.helps:
-        say(written(outcome, click.get_current_context()))
+    asked.halves()  # refuses too few texts before the folder is made
+    with OutputFolder(folder, "improvement", ("dhp.yaml",)).claim(asked.identity()):
+        trials = Trials(asked, say, progress=True)
+        say(heading(trials))
+        outcome = trials.outcome()
+        say(*lines(outcome), *confirmed_lines(outcome))
+        if outcome.helps:
+            say(written(outcome, click.get_current_context()))
 
 
 def _check(model: str, dataset: Sequence[str], protocol: Sequence[str], changes: ProtocolChanges) -> None:

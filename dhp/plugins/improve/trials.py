@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from dhp.core.errors import InputError, Unreadable
-from dhp.core.files import check_no_link, read_text, write_lines
 from dhp.core.progress import Progress
 from dhp.core.seeding import key_digest, text_hash
+from dhp.core.writing import check_folder, inner_folder
 from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
@@ -31,8 +31,6 @@ _LOOK = 10
 """Texts that a look needs at least."""
 _PERFECT = 0.99
 """Detection from which there is nothing to gain."""
-_MARK = "improve.txt"
-"""File that says of what judge and texts a folder is."""
 _STAND_IN = " ".join(["word"] * 60)
 """As long as a sentence that a model writes, for estimates."""
 
@@ -85,11 +83,8 @@ class Asked:
         pairs = tuple(pair for pair in self.dataset.pairs if pair.example in ids)
         return replace(self.dataset.only(ids), pairs=pairs)
 
-    def claim(self) -> None:
-        """Mark the folder as that of this judge and these texts.
-
-        Raises `InputError` if it holds what was made of others, which would stand beside the new.
-        """
+    def identity(self) -> str:
+        """What the folder is known by: what was made of another judge or texts may not stand beside it."""
         original, data = self.original, self.dataset
         asked = [
             *(self.model, self.seed, original.protocol.settings("protocol", "description")),
@@ -98,18 +93,11 @@ class Asked:
             *(data.name, data.suite_name, self.way.get("controls")),
             *([example.id, example.source, example.output] for example in data.examples),
         ]
-        mark, path = f"{text_hash(json.dumps(asked))}\n", self.out / _MARK
-        if path.exists() and read_text(path) != mark:
-            raise InputError(
-                f"`out` {self.out}: holds changes of another judge, prompt or texts; choose another folder"
-            )
-        self.out.mkdir(parents=True, exist_ok=True)
-        write_lines(path, [mark])
+        return text_hash(json.dumps(asked))
 
     def keywords(self, name: str, prompt: JudgePrompt) -> dict[str, Any]:
         """How a judge is asked, for `dhp.run`; its prompts are written into the folder."""
-        check_no_link(prompts := self.out / "prompts")
-        files = prompt.written(prompts / name)
+        files = prompt.written(inner_folder(self.out, "prompts", name))
         return {
             "protocol": prompt.protocol,
             "prompt_files": files,
@@ -168,7 +156,8 @@ class Trials:
         self._tell = tell
         self._progress = progress
         self.halves = asked.halves()
-        asked.claim()
+        for change in (ORIGINAL, "best", *(each.change for each in known_changes().changes)):
+            check_folder(asked.out / change)  # of its run, at the end
         sizes = [round(share * len(self.halves[0])) for share in LOOKS]
         self.looks = [size for size in sizes[:-1] if size >= _LOOK] + sizes[-1:]
         changed, self._unusable = asked.ready()
@@ -250,7 +239,8 @@ class Trials:
 
     def _confirmed(self, best: str) -> tuple[Gain, tuple[str, ...]]:
         """The gain of a change on the other half, and its new false alarms there."""
-        old, new = (self._run(name, self.halves[1], self.asked.out / name) for name in (ORIGINAL, best))
+        folders = {name: inner_folder(self.asked.out, name) for name in (ORIGINAL, best)}
+        old, new = (self._run(name, self.halves[1], folder) for name, folder in folders.items())
         before = {row.variant for row in old.result.alarms}
         return gain(old, new), tuple(row.variant for row in new.result.alarms if row.variant not in before)
 

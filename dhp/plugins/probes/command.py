@@ -1,7 +1,5 @@
 """`dhp probe`: what moves the scores of a judge beside damage."""
 
-from pathlib import Path
-
 import click
 
 from dhp.cli.command import Command
@@ -10,7 +8,7 @@ from dhp.cli.language_models import check_filler, estimates_shown, refuse_unused
 from dhp.cli.options import settings
 from dhp.cli.output import JSON, print_out, say
 from dhp.cli.protocol_options import DATASET, DRY_RUN, PROTOCOL, SEED, ProtocolChanges, model_option
-from dhp.core.files import Lock, check_free_folder
+from dhp.core.writing import OutputFolder
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice, PerturbModel
@@ -75,7 +73,7 @@ def probe(
 
     Example: dhp probe --model mock/noisy --dataset mini/summeval
     """
-    from dhp.plugins.probes.output import probe_parts, write_probes
+    from dhp.plugins.probes.output import FILES, probe_parts, write_probes
     from dhp.plugins.probes.probing import ProbeSpec, estimates, probed
 
     perturb_model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
@@ -99,9 +97,7 @@ def probe(
     if out is None:
         results = probed(spec)
     else:
-        folder = Path(out)
-        check_free_folder(folder, "probes.json", "probe")
-        with Lock(folder / ".lock", f"`out` {folder}"):
+        with OutputFolder(out, "probe", FILES).claim() as folder:
             results = probed(spec)
             write_probes(results, folder)
     parts = probe_parts(results.results)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from dhp.analysis.ratings import without_score
 from dhp.content.catalog import kind_name
-from dhp.core.files import indented_json, json_line, write_lines, write_whole
+from dhp.core.files import indented_json, json_line
 from dhp.core.verdicts import FALSE_ALARM, PREFERS_EDITS
+from dhp.core.writing import OutputFolder, writing
 from dhp.plugins.probes.options import STABILITY_DOSE
 from dhp.plugins.probes.probing import Probed, ProbeResult
 from dhp.plugins.probes.statistics import Calibration, Dose, Figure, Moves, Rise, Stability
@@ -224,19 +225,23 @@ def _cells(dose: Dose) -> tuple[str, ...]:
     return shown(dose.rose), shown(dose.fell), shown(dose.net, sign=True), _signed(dose.change)
 
 
-def write_probes(probed: Probed, folder: Path) -> None:
+FILES = ("examples.jsonl", "perturbed.jsonl", "ratings.parquet", "report.html", "probes.json")
+
+
+def write_probes(probed: Probed, folder: OutputFolder) -> None:
     """Write examples, texts, ratings and `report.html`, each whole or not at all, and last `probes.json`."""
     examples = (
         json_line({"dataset": part.dataset.name, **example.to_dict()})
         for part in probed.parts
         for example in part.dataset.examples
     )
-    write_lines(folder / "examples.jsonl", examples)
+    folder.write("examples.jsonl", examples)
     sets = [(part.dataset.name, part.variants, part.texts) for part in probed.parts]
-    write_lines(folder / "perturbed.jsonl", perturbed_lines(sets))
-    write_whole(folder / "ratings.parquet", lambda path: probed.ratings.to_parquet(path, index=False))
-    write_lines(folder / "report.html", [probes_page(probed)])
+    folder.write("perturbed.jsonl", perturbed_lines(sets))
+    with writing(folder.place("ratings.parquet")) as file:
+        probed.ratings.to_parquet(file, index=False)
+    folder.write("report.html", [probes_page(probed)])
     content = {**probed.to_json()}
     for written, result in zip(content["results"], probed.results, strict=True):
         written["lines"] = [asdict(line) for line in lines_of(result)]
-    write_lines(folder / "probes.json", [indented_json(content)])
+    folder.write("probes.json", [indented_json(content)])

@@ -13,7 +13,7 @@ from dhp.cli.perturb import PerturbOutput
 from dhp.cli.protocol_options import DATASET
 from dhp.core.checks import exclusive, requires
 from dhp.core.errors import InputError
-from dhp.core.files import check_writable, write_lines
+from dhp.core.writing import check_output, write_lines
 from dhp.report.printout import Part, TextTable
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def review(
 def _write_page(reviewable: "ReviewableSet", page: str, dataset: Sequence[str]) -> None:
     from dhp.plugins.review.reviews import examples_with_sources, review_page
 
-    check_writable(Path(page))
+    check_output(Path(page))
     examples = examples_with_sources(reviewable, dataset) if dataset else {}
     write_lines(Path(page), [review_page(reviewable, examples)])
     say(f"{page}: {len(reviewable.pairs)} texts to review, set {reviewable.hash[:12]}")

@@ -10,7 +10,7 @@ from dhp.cli.output import say
 from dhp.cli.protocol_options import CHART
 from dhp.core.diff import diff
 from dhp.core.errors import InputError
-from dhp.core.files import check_writable, write_lines
+from dhp.core.writing import check_output, write_lines
 from dhp.perturb.settings import Choice
 from dhp.plugins.survey.survey import ROLE_LENGTH, SCHEMA, Survey
 from dhp.report.web import page
@@ -35,7 +35,7 @@ def survey(task: str | None, dataset: str | None, suite: str | None, out: str) -
 
     if task is None:
         raise InputError("--task: is missing; name the task whose metrics are voted on")
-    check_writable(Path(out))
+    check_output(Path(out))
     made = make_survey(task, dataset, suite)
     write_lines(Path(out), [survey_page(made)])
     say(f"{out}: survey {made.hash}, {len(made.issues)} questions on {', '.join(made.task.metric_names)}")
@@ -58,7 +58,7 @@ def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
     path = Path(out)
     if path.suffix not in (".yaml", ".yml"):
         raise InputError(f"--out {out}: unknown kind of file '{path.suffix}'; allowed: .yaml")
-    check_writable(path)
+    check_output(path)
     sheets = [read_answers(Path(name)) for name in answers]
     counted = count(sheets, path.stem)
     write_weights(counted, path)

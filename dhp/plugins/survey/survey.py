@@ -15,10 +15,11 @@ from pydantic import Field
 from dhp.content.catalog import DATASETS, descriptions, misspelt_task, read_card, read_suite, read_task
 from dhp.content.yaml_files import refusals
 from dhp.core.errors import InputError, one_of, suggest
-from dhp.core.files import read_text, write_lines
+from dhp.core.files import read_text
 from dhp.core.records import Example
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Agreement, Name, Spec, Task, Weights
+from dhp.core.writing import write_lines
 from dhp.perturb.builder import perturb_datasets
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dhp.core.files import Lock
+from dhp.core.writing import OutputFolder
 from tests.cli.conftest import Run
 from tests.llm.stub import stats, stub_server
 
@@ -183,11 +183,13 @@ def test_recorded_comparisons_have_a_verdict_and_a_report(dhp: Run) -> None:
 
 def test_one_folder_has_one_writer(dhp: Run, files: tuple[str, str]) -> None:
     with stub_server(*LONGER) as url:
-        with Lock(Path("out/.lock"), "it"):
+        with OutputFolder("out", "battle") as held:
+            held.take()
             refused = dhp("battle", *files, *server(url), "--out", "out")
             assert (refused.code, stats(url)["calls"]) == (2, 0)
             assert re.match(r"dhp: --out out: is being written by process \d+ on ", refused.err)
         Path("out").mkdir()
         Path("out/.lock").touch()  # left by one that was killed
         assert dhp("battle", *files, *server(url), "--out", "out").code == 0
-    assert {p.name for p in Path("out").iterdir()} == {"battle.json", "verdicts.jsonl", "report.html"}
+    names = {p.name for p in Path("out").iterdir()} - {".lock"}
+    assert names == {"manifest.json", "battle.json", "verdicts.jsonl", "report.html"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dhp.core.files import Lock
+from dhp.core.writing import OutputFolder
 from dhp.plugins.arena.content import read_evaluation
 from tests.cli.conftest import Run
 from tests.llm.stub import stats, stub_server
@@ -87,7 +87,8 @@ def test_a_folder_that_cannot_be_written_to_is_named_before_a_call(dhp: Run, fil
         refused = dhp("evaluate", *files, *server(url), "--out", "out")
         assert (refused.code, stats(url)["calls"]) == (2, 0)
         Path("out").unlink()
-        with Lock(Path("out/.lock"), "it"):
+        with OutputFolder("out", "evaluation") as held:
+            held.take()
             refused = dhp("evaluate", *files, *server(url), "--out", "out")
         assert (refused.code, stats(url)["calls"]) == (2, 0)
         assert "--out out: is being written by process " in refused.err

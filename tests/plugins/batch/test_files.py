@@ -1,10 +1,10 @@
 """Batch files: what is written, what may come back, and that a run ends as if it had asked directly."""
 
 import json
-import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import pandas as pd
 import pytest
@@ -310,15 +310,14 @@ def test_names_of_one_model_differ_in_a_date_alone(answered_by: str, asked_for: 
 
 
 def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: object, flags: int) -> int:
-        return os.open("/dev/full", flags)
+    def full(path: Path) -> BinaryIO:
+        return Path("/dev/full").open("wb")
 
-    monkeypatch.setattr("dhp.plugins.batch.request_files.open_regular", full)
-    monkeypatch.setattr(os, "ftruncate", lambda descriptor, length: None)  # a device has no length
+    monkeypatch.setattr("dhp.plugins.batch.request_files.new_file", full)
     writer = BatchWriter(tmp_path / "r.jsonl")
-    monkeypatch.setattr(Path, "unlink", lambda self, missing_ok: None)
     with pytest.raises(DiskFull, match=r"r\.jsonl: cannot be written .No space left on device."):
         writer.add("openai/m", "here", {"model": "m", "messages": ["x" * 1_000_000]}, {0: b"1"})
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_was_broken_off_counts_as_far_as_it_goes(

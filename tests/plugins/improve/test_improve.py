@@ -1,6 +1,7 @@
 """`dhp improve` against a server whose judge notices more with one of the changes; mistakes of users."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -101,17 +102,22 @@ def test_a_folder_of_another_prompt_is_refused_before_anything_is_asked(tickets:
         Path("prompt.txt").write_text(PROMPT.replace("useful", "helpful"), encoding="utf-8")
         done = tickets(command)
         assert done.code == 2
-        assert "--out runs/improve: holds changes of another judge, prompt or texts" in done.err
+        assert "--out runs/improve: holds the improvement of another judge, prompt or texts" in done.err
         assert not [call for call in server.calls if call.method == "POST"]
 
 
 def test_nothing_is_written_through_a_link(tickets: Run) -> None:
     Path("elsewhere").mkdir()
-    Path("runs/improve").mkdir(parents=True)
-    Path("runs/improve/prompts").symlink_to(Path("elsewhere").resolve())
-    done = tickets(f"{COMMAND} --base-url http://127.0.0.1:9/v1")
-    assert done.code == 2
-    assert "runs/improve/prompts: is a symbolic link" in done.err
+    command = f"{COMMAND} --base-url http://127.0.0.1:9/v1"
+    assert tickets(command).code == 2, "no server"
+    for name in ("prompts", "original", "best"):
+        place = Path("runs/improve") / name
+        shutil.rmtree(place, ignore_errors=True)
+        place.symlink_to(Path("elsewhere").resolve())
+        done = tickets(command)
+        assert done.code == 2
+        assert f"runs/improve/{name}: is a symbolic link" in done.err
+        place.unlink()
     assert not [*Path("elsewhere").iterdir()]
 
 

@@ -1,0 +1,374 @@
+"""The one door for everything that is written.
+
+A path comes from outside: from the command line, from a file of options, or out of a folder that somebody
+else has filled. No library gets it. Whoever writes gets an open file in a new temporary folder beside the
+path. The file takes its name when it is whole: a stopped command leaves what was there. Nothing is written
+through what stands under a name already, be it a link, a file with a second name, a folder, a pipe or a
+device: these are refused.
+
+The folder that a user names may be a link itself. Links inside it are refused, as a folder may come from
+anybody.
+"""
+
+import errno
+import json
+import logging
+import os
+import re
+import shutil
+import socket
+import stat
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from dhp._version import __version__
+from dhp.core.errors import DiskFull, InputError
+from dhp.core.files import indented_json, reason
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+MANIFEST = "manifest.json"
+"""The first file in a folder of ours: by it the folder is known."""
+MAKE_ROOM = "make room, and the same command goes on"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FULL_OF_SQLITE = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
+_LOCK = ".lock"
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether there is no room left on a disk, or for this user."""
+    by_sqlite = getattr(error, "sqlite_errorname", "") in _FULL_OF_SQLITE
+    return by_sqlite or getattr(error, "errno", None) in _FULL
+
+
+def unwritable(place: object, error: OSError) -> InputError:
+    """The error for a file that cannot be written; a `DiskFull` if there is no room."""
+    message = f"{place}: cannot be written ({reason(error)})"
+    return DiskFull(f"{message}; {MAKE_ROOM}") if is_full(error) else InputError(message)
+
+
+def output_path(path: str | Path) -> Path:
+    """The path that a user means, `~` being the home folder, as no shell expands it in a file of options."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise InputError(f"{path}: there is no such home folder; give the whole path") from None
+
+
+def check_place(path: Path) -> None:
+    """Raise `InputError` unless `path` is new or a regular file with one name."""
+    try:
+        found = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as e:
+        raise unwritable(path, e) from None
+    if stat.S_ISLNK(found.st_mode):
+        raise InputError(f"{path}: is a symbolic link, which is not written through; name what it leads to")
+    if stat.S_ISDIR(found.st_mode):
+        raise InputError(f"{path}: is a folder; must be a new file, or a file to replace")
+    if not stat.S_ISREG(found.st_mode):
+        raise InputError(f"{path}: is not a regular file; must be a new file, or a file to replace")
+    if found.st_nlink > 1:
+        raise InputError(f"{path}: has another name as well (hard link), whose file is kept; remove {path}")
+
+
+def check_folder(path: Path) -> None:
+    """Raise `InputError` unless `path` is new or a folder; a link to one is refused."""
+    if path.is_symlink():
+        raise InputError(f"{path}: is a symbolic link, which is not written through; name what it leads to")
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path}: is a file; must be a new folder")
+
+
+_OF_STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path takes bytes one after the other, as /dev/stdout does, whatever it leads to."""
+    return path.parent in _OF_STREAMS and path.exists() and not path.is_dir()
+
+
+def check_output(path: str | Path) -> None:
+    """Raise `InputError` unless a file can be written there; a stream such as /dev/stdout can."""
+    place = output_path(path)
+    if not _is_stream(place):
+        check_place(place)
+        check_parent(place)
+
+
+def check_parent(path: Path) -> None:
+    """Raise `InputError` if no file or folder can be made at `path`."""
+    above = next(parent for parent in path.absolute().parents if parent.exists())
+    if not (above.is_dir() and os.access(above, os.W_OK)):
+        raise InputError(f"{path}: cannot be written (cannot create files in {above})")
+
+
+def make_folder(path: Path) -> Path:
+    """Make a folder and those above it, if they are not there; raises `OSError` if that fails."""
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def inner_folder(folder: str | Path, *names: str) -> Path:
+    """A folder that the user named, or one of ours in it: made, and none of `names` may be a link.
+
+    Raises `InputError` if it cannot be made.
+    """
+    inner = output_path(folder)
+    for name in names:
+        inner /= name
+        check_folder(inner)
+    try:
+        return make_folder(inner)
+    except OSError as e:
+        raise unwritable(inner, e) from None
+
+
+def new_file(path: Path) -> BinaryIO:
+    """A file to write to, which must not be there yet; raises `OSError` as `open`."""
+    return path.open("xb")
+
+
+def temporary_beside(path: Path) -> "TemporaryDirectory[str]":
+    """A new folder beside `path`, in which that what becomes `path` is made."""
+    make_folder(path.parent)
+    return TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent, ignore_cleanup_errors=True)
+
+
+def put(new: Path, path: Path) -> None:
+    """Give a new file or folder its place; what is there goes into the folder that `new` is in."""
+    if path.exists() and (path.is_dir() or new.is_dir()):
+        path.rename(new.with_name(f"{new.name}.before"))
+    os.replace(new, path)  # noqa: PTH105  an existing file goes in the same step
+
+
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """A new temporary folder that takes the place of `path` at the end, whole or not at all."""
+    with temporary_beside(path) as beside:
+        new = Path(beside) / path.name
+        new.mkdir()
+        yield new
+        put(new, path)
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[BinaryIO]:
+    """A file to write to, which becomes `path` at the end of the block; an error leaves what is there.
+
+    A stream such as /dev/stdout gets the bytes at the end. Raises `InputError` if it cannot be written.
+    """
+    place = output_path(path)
+    check_output(place)
+    try:
+        if _is_stream(place):
+            with TemporaryDirectory(prefix="dhp-") as folder:
+                whole = Path(folder) / "whole"
+                with new_file(whole) as file:
+                    yield file
+                with whole.open("rb") as source, place.open("ab") as stream:
+                    shutil.copyfileobj(source, stream)
+            return
+        with temporary_beside(place) as beside:
+            new = Path(beside) / place.name
+            with new_file(new) as file:
+                yield file
+            put(new, place)
+    except OSError as e:
+        raise unwritable(path, e) from None
+
+
+def write_lines(path: str | Path, lines: Iterable[str]) -> None:
+    """Write lines, which bring their own ends, one after the other; see `writing`."""
+    with writing(path) as file:
+        for line in lines:
+            file.write(line.encode())
+
+
+def write_folder(path: str | Path, contents: Mapping[str, bytes]) -> None:
+    """Write a folder of files as a whole, in place of an earlier one; raises `InputError` if it fails.
+
+    `contents` is name -> what the file holds; a name may have folders.
+    """
+    folder = output_path(path).resolve()  # the folder itself may be a link
+    for name in contents:
+        for above in Path(name).parents[:-1]:
+            check_folder(folder / above)
+        check_place(folder / name)
+    try:
+        with replacing_folder(folder) as new:
+            for name, data in contents.items():
+                make_folder((new / name).parent)
+                with new_file(new / name) as file:
+                    file.write(data)
+    except OSError as e:
+        raise unwritable(path, e) from None
+
+
+def this_process() -> str:
+    """What messages of other processes call this one."""
+    return f"process {os.getpid()} on {socket.gethostname()}"
+
+
+class OutputFolder:
+    """A folder that one command at a time writes to; a context manager that gives it free.
+
+    It is known by its first file, `manifest.json`, so a command that was stopped at any moment can be
+    repeated. A folder with other files and no such manifest is refused.
+    """
+
+    def __init__(self, path: str | Path, holds: str, names: Sequence[str] = ()) -> None:
+        self.path = output_path(path)
+        self._holds = holds
+        self._names = (MANIFEST, *names)
+        """The files that are written here, as far as they are known beforehand."""
+        self._lock: BaseFileLock | None = None
+        self._made: list[Path] = []
+        """The folders that were made for the lock, the innermost first."""
+
+    def __enter__(self) -> "OutputFolder":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._lock is None:
+            return
+        with suppress(OSError):  # of a command that has written nothing, nothing stays
+            if self._made and [path.name for path in self.path.iterdir()] == [_LOCK]:
+                (self.path / _LOCK).unlink()
+                for folder in self._made:
+                    folder.rmdir()
+        self._lock.release()
+        self._lock = None
+
+    def check_free(self) -> None:
+        """Raise `InputError` unless the folder is new, empty, or of the same kind.
+
+        Hidden files do not count. The folder is not taken, and nothing in it is read.
+        """
+        if self.path.exists() and not self.path.is_dir():
+            raise InputError(f"`out` {self.path}: is a file; must be a new folder or that of a {self._holds}")
+        check_parent(self.path / MANIFEST)
+        names = {path.name for path in self.path.iterdir()} if self.path.exists() else set()
+        if MANIFEST not in names and any(not name.startswith(".") for name in names):
+            raise InputError(
+                f"`out` {self.path}: holds other files and no {self._holds}; must be a new or empty folder"
+            )
+
+    def take(self) -> None:
+        """Take the folder for this object, if it has not; its names are free after that.
+
+        Raises `InputError` if another process writes there, or something else stands under a name.
+        """
+        self.check_free()
+        if self._lock is None:
+            absolute = self.path.absolute()
+            self._made = [path for path in (absolute, *absolute.parents) if not path.exists()]
+            self._lock = _locked(inner_folder(self.path) / _LOCK, f"`out` {self.path}")
+        for name in self._names:
+            self.place(name)
+        for left in self._left_by_killed():
+            shutil.rmtree(left, ignore_errors=True)
+
+    def claim(self, identity: str = "") -> "OutputFolder":
+        """Take the folder, and write first of all what is made here; raises `InputError` as `take`.
+
+        A folder that holds something else is refused. `identity` is what must be the same when the command
+        is repeated.
+        """
+        self.take()
+        if (earlier := self.manifest()) and earlier.get("identity") != identity:
+            raise InputError(
+                f"`out` {self.path}: holds the {self._holds} of another judge, prompt or texts; choose "
+                "another folder"
+            )
+        self.write_manifest({"identity": identity})
+        return self
+
+    def manifest(self) -> dict[str, Any] | None:
+        """What the manifest says; None if there is none.
+
+        Raises `InputError` for a broken one, and for one of something else.
+        """
+        path = self.place(MANIFEST)
+        if not path.exists():
+            return None
+        try:
+            written = json.loads(path.read_text(encoding="utf-8"))
+            holds = written.get("holds", "run")
+        except (OSError, ValueError, AttributeError):
+            raise InputError(f"`out` {self.path}: its {MANIFEST} is broken; choose another folder") from None
+        if holds != self._holds:
+            raise InputError(f"`out` {self.path}: holds a {holds}, no {self._holds}; choose another folder")
+        return dict(written)
+
+    def write_manifest(self, content: Mapping[str, object]) -> None:
+        """Write the manifest: what the folder holds, and who made it, beside `content`."""
+        of_dhp = {"schema": "dhp.manifest/1", "holds": self._holds, "dhp": __version__}
+        self.write(MANIFEST, [indented_json({**of_dhp, **content})])
+
+    def holds_more(self) -> bool:
+        """Whether there is more than a manifest, hidden files aside."""
+        names = {path.name for path in self.path.iterdir()} if self.path.exists() else set()
+        return any(not name.startswith(".") for name in names - {MANIFEST})
+
+    def place(self, name: str) -> Path:
+        """The path of a file in the folder; raises `InputError` if something else stands there."""
+        for above in list(Path(name).parents)[:-1]:
+            check_folder(self.path / above)
+        check_place(self.path / name)
+        return self.path / name
+
+    def write(self, name: str, lines: Iterable[str]) -> None:
+        """Write a file of lines; see `write_lines`."""
+        write_lines(self.place(name), lines)
+
+    def _left_by_killed(self) -> Iterator[Path]:
+        """Temporary folders of commands that were killed, whose lock this object has now."""
+        names = "|".join(re.escape(Path(name).name) for name in self._names)
+        temporary = re.compile(rf"\.(?:{names})\.[a-z0-9_]{{8}}")
+        for path in self.path.iterdir():
+            if temporary.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
+                yield path
+
+
+def _locked(path: Path, name: str) -> "BaseFileLock":
+    """The lock of a folder, taken; raises `InputError` if another process has it.
+
+    A file system without locks is said, and the command goes on. The file stays: removed, it could be
+    locked by one process while another one makes it anew.
+    """
+    from filelock import FileLock, Timeout
+
+    check_place(path)
+    lock = FileLock(path, blocking=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        holder = _text(path).strip() or "another process"
+        raise InputError(f"{name}: is being written by {holder}; wait for it or choose another") from None
+    except PermissionError as e:
+        raise unwritable(name, e) from None
+    except (OSError, NotImplementedError):
+        logging.getLogger("dhp").warning(
+            "%s: its file system has no locks; let one command at a time write there", name
+        )
+        return lock
+    try:
+        if not (text := _text(path)) or text.startswith("process "):  # else the file is not ours
+            path.write_text(f"{this_process()} since {time.strftime('%Y-%m-%d %H:%M')}\n")
+    except OSError as e:
+        lock.release()
+        raise unwritable(name, e) from None
+    return lock
+
+
+def _text(path: Path) -> str:
+    """The beginning of a lock file."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return file.read(200)
