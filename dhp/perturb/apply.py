@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from dhp.content.catalog import read_list
 from dhp.core.diff import audit
@@ -15,6 +16,7 @@ from dhp.core.text import sentence_spans
 from dhp.loaders.dataset import Split, select
 from dhp.perturb.api import DOSES, AskedModel, Edited, Perturber, asked_count
 
+T = TypeVar("T")
 MOST = 10_000
 """Examples of a dataset from which perturbers draw: so their time grows no faster than the texts."""
 
@@ -27,6 +29,10 @@ class OtherExamples(list[Example]):
 
     texts: Sequence[str]
     """The distinct outputs in the language, sorted."""
+    everyone: Sequence[Example]
+    """The examples in the language with it."""
+    known: dict[str, Any]
+    """What `once_for_all` remembers of them."""
 
 
 class Others:
@@ -44,6 +50,7 @@ class Others:
             self._positions[example.id] = len(same_language)
             same_language.append(example)
         self._texts = {spoken: _distinct(group) for spoken, group in self._groups.items()}
+        self._known: dict[str | None, dict[str, Any]] = {}
 
     def of(self, example: Example) -> OtherExamples:
         """The examples in the language of this one, without it."""
@@ -51,7 +58,24 @@ class Others:
         position = self._positions.get(example.id, len(group))
         other_examples = OtherExamples(group[:position] + group[position + 1 :])
         other_examples.texts = self._texts.get(example.language, [])
+        other_examples.everyone = group
+        other_examples.known = self._known.setdefault(example.language, {})
         return other_examples
+
+
+def once_for_all(
+    others: Sequence[Example], example: Example, key: str, read: Callable[[Sequence[Example]], T]
+) -> T:
+    """What `read` finds in all examples of a language, `example` among them: read once for all its texts.
+
+    A plain list of others, as tests and users of a perturber have it, is read each time.
+    """
+    if not isinstance(others, OtherExamples):
+        return read([*others, example])
+    if key not in others.known:
+        others.known[key] = read(others.everyone or [example])
+    result: T = others.known[key]
+    return result
 
 
 def _distinct(examples: Sequence[Example]) -> list[str]:

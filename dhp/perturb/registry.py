@@ -8,16 +8,27 @@ from dhp.core.plugins import load_target, offered
 from dhp.core.specs import Spec, Suite
 from dhp.perturb import attacks, controls
 from dhp.perturb.api import Perturber
+from dhp.perturb.facts.lists import LANGUAGES, FactLists
 from dhp.perturb.fluency import FunctionWords
 from dhp.perturb.harmless_spelling import HarmlessLists
-from dhp.perturb.rules import characters, english, sentences, typing_errors, whole_texts, words
+from dhp.perturb.rules import characters, english, facts, sentences, typing_errors, whole_texts, words
 from dhp.perturb.rules.english import EnglishErrors
 
 ENTRY_POINT_GROUP = "dhp.perturbers"
 
 _RULES = tuple(
     rule
-    for module in (characters, typing_errors, words, sentences, whole_texts, english, attacks, controls)
+    for module in (
+        characters,
+        typing_errors,
+        words,
+        sentences,
+        whole_texts,
+        english,
+        facts,
+        attacks,
+        controls,
+    )
     for rule in vars(module).values()
     if isinstance(rule, Perturber)
 )
@@ -37,6 +48,7 @@ def builtin_perturbers() -> dict[str, Perturber]:
 LISTS: Mapping[str, type[Spec]] = {
     "english_errors": EnglishErrors,
     "function_words": FunctionWords,
+    **{f"facts_{code}": FactLists for code in LANGUAGES},
     "harmless": HarmlessLists,
 }
 """The word lists that perturbers read, and what they must hold."""

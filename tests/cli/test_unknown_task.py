@@ -61,7 +61,7 @@ def test_an_unknown_task_from_texts_to_leaderboard(dhp: Run, follower: str, tmp_
     assert done.code == 0, done.err
     found = json.loads((tmp_path / "one" / "results.json").read_text())
     assert set(found["variants"][0]["metrics"]) == {"clarity", "tone"}
-    assert {"grammatical_errors.minor", "rewriting_insertion.major", "number_changes.minor"} <= {
+    assert {"grammatical_errors.minor", "rewriting_insertion.major", "word_swaps.minor"} <= {
         v["variant"] for v in found["variants"]
     }
     assert "weights:uniform" in found["signature"]
@@ -93,9 +93,9 @@ def test_its_weights_and_survey(dhp: Run, tmp_path: Path) -> None:
         "weights", "survey", "--task", "memo.yaml", "--dataset", "memos.jsonl", "--out", "survey.html"
     )
     assert survey.code == 0, survey.err
-    assert "9 questions on clarity, tone" in survey.out
+    assert "10 questions on clarity, tone" in survey.out
     number = survey.out.split("survey ")[1][:12]
-    perturbers = ["random_typos", "number_changes"]
+    perturbers = ["random_typos", "wrong_numbers"]
     for i, metric in enumerate(("clarity", "tone")):
         sheet = {
             "schema": "dhp.votes/1",

@@ -1,4 +1,4 @@
-"""Rules that know English words from lists: other names, and forms that grammar does not allow."""
+"""A rule that puts forms that grammar does not allow, from a list of English words."""
 
 import random
 from typing import Any
@@ -16,10 +16,6 @@ from dhp.perturb.registry import builtin_perturbers
 from dhp.perturb.rules.english import EnglishErrors
 
 KNOWN = read_list("english_errors", EnglishErrors)
-TEXT = (
-    "Ines Calder was born in Oslo and is a nurse, as I’m told. On Monday Calder’s sister, Mr Abel's wife, "
-    "went to Oslo with 36 friends. “They were late,” she said."
-)
 WORDS = st.lists(st.sampled_from([*KNOWN.errors, "Oslo", "Ann’s", "Bob", "cat.", "12", "(a)", "x-to-y", "é"]))
 
 
@@ -31,27 +27,6 @@ def apply(name: str, text: str, seed: int = 0, **params: Any) -> Edited:
 
 def changed(old: str, new: str) -> dict[str, str]:
     return {a: b for a, b in zip(old.split(), new.split(), strict=True) if a != b}
-
-
-def test_names_become_invented_ones_wherever_they_stand() -> None:
-    made = apply("name_changes", TEXT, share=1.0)
-    found = changed(TEXT, made.text)
-    assert set(found) == {"Calder", "Oslo", "Calder’s", "Abel's"}, "no day, title, first word or quotation"
-    assert found["Calder’s"] == f"{found['Calder']}’s"
-    assert found["Oslo"][0] in "AEIOU", "the same article fits"
-    assert {found["Calder"], found["Oslo"]} < set(KNOWN.names)
-    assert (made.asked, made.made) == (3, 3)
-    for seed in range(10):
-        one = changed(TEXT, apply("name_changes", TEXT, seed, k=1).text)
-        more = changed(TEXT, apply("name_changes", TEXT, seed, k=2).text)
-        assert one.items() < more.items()
-
-
-def test_a_text_without_names_has_its_numbers_changed() -> None:
-    made = apply("name_changes", "There were 15 of them.", k=1)
-    assert made.text in ("There were 14 of them.", "There were 16 of them.")
-    with pytest.raises(NotApplicable, match="neither a name nor a number in digits"):
-        apply("name_changes", "There were fifteen of them.", k=1)
 
 
 def test_slips_are_forms_that_do_not_fit() -> None:
@@ -67,12 +42,11 @@ def test_slips_are_forms_that_do_not_fit() -> None:
         apply("grammar_slips", "Nobody came.", k=1)
 
 
-@pytest.mark.parametrize("name", ["name_changes", "grammar_slips"])
 @given(words=WORDS, k=st.integers(1, 5), seed=st.integers(0, 5))
-def test_any_text_gets_at_most_so_many_edits(name: str, words: list[str], k: int, seed: int) -> None:
+def test_any_text_gets_at_most_so_many_edits(words: list[str], k: int, seed: int) -> None:
     text = " ".join(words)
     try:
-        made = apply(name, text, seed, k=k)
+        made = apply("grammar_slips", text, seed, k=k)
     except NotApplicable:
         return
     assert made.text != text
@@ -81,7 +55,7 @@ def test_any_text_gets_at_most_so_many_edits(name: str, words: list[str], k: int
     assert len(made.text.split()) == len(text.split())
 
 
-STORY = "A start."
+STORY = "Bob and Ann from Oslo have a dog. They live in 3 towns."
 OUTPUTS = {"1": "Bob saw Ann in 3 towns. He was glad.", "2": "He went to see Oslo. They were glad of that."}
 
 
@@ -99,17 +73,19 @@ def test_rules_stand_in_for_a_language_model_in_the_papers_suites(
     monkeypatch.setattr("dhp.plugins.spacy.rules._pipeline", absent)
     (part,) = dhp.perturb_datasets(story(suite="story_cloze"), controls=False)
     assert {v.name: v.stand_in for v in part.variants if v.stand_in} == {
-        "fictional_named_entities": "name_changes",
+        "fictional_named_entities": "wrong_entities",
         "grammatical_errors": "grammar_slips",
     }
     assert {v.method for v in part.variants} == {"rule"}
     assert part.left_out == ()
     assert not caplog.records
     assert part.origins == {
-        "fictional_named_entities": "name_changes",
+        "fictional_named_entities": "wrong_entities",
         "grammatical_errors": "grammar_slips",
     }
-    assert all(t.text for t in part.by_variant["fictional_named_entities"])
+    made = {t.example: t.text for t in part.by_variant["fictional_named_entities"]}
+    assert made["1"] is not None
+    assert " 3 towns" not in made["1"], "no other text has a name of a man"
     (again,) = dhp.perturb_datasets(story(suite="story_cloze"), controls=False)
     assert again.texts == part.texts
 
@@ -145,7 +121,7 @@ def test_the_language_of_the_texts_is_asked_for_where_rules_might_stand_in(
         caplog.clear()
         dhp.perturb_datasets(rows, text_language=language, **own)
         said.append([record.getMessage() for record in caplog.records])
-    left_out = "left out, as a language model makes them: fictional_named_entities, grammatical_errors"
+    left_out = "left out, as a language model makes them: grammatical_errors"
     assert said == [
         [
             f"{left_out}; give one by `perturb_model`, or the language of the texts by `text_language`: "

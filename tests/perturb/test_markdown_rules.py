@@ -18,7 +18,6 @@ SUITE = {
     "random_typos": {"share": 0.15},
     "word_deletions": {"share": 0.3},
     "word_swaps": {"share": 0.3},
-    "number_changes": {"share": 1.0},
     "reordering": {"count": "all"},
     "sentence_deletion": {"share": 0.5},
     "sentence_repetition": {"k": 2},

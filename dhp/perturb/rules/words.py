@@ -1,16 +1,14 @@
-"""Perturbers of words and of numbers in digits."""
+"""Perturbers of words: missing and swapped ones."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
 from random import Random
 
 from dhp.core.errors import NotApplicable
-from dhp.core.markdown import masked
-from dhp.core.seeding import drawn, shuffled
+from dhp.core.seeding import drawn
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
 from dhp.perturb.cuts import by_line, removed
 from dhp.perturb.fluency import STOPS, words_in
-from dhp.perturb.numbers import near, numbers
 
 
 @perturber(
@@ -95,20 +93,3 @@ def word_swaps(
         pieces += [text[end:start], words[i + 1], text[middle:following], words[i]]
         end = stop
     return Edited("".join([*pieces, text[end:]]), asked, len(chosen))
-
-
-@perturber(name="number_changes", level="word", degrees={"minor": {"k": 1}, "major": {"share": 1.0}})
-def number_changes(text: str, rng: Random, *, k: int | None = None, share: float | None = None) -> Edited:
-    """Change `k` of the numbers in digits, or a `share` of them, to the next higher or lower one (`near`).
-
-    Codes such as "COVID-19", versions and the marks of items stay. The changes of a smaller dose are among
-    those of a larger one.
-    """
-    order = shuffled(numbers(masked(text).text), rng)
-    asked = asked_edits(k, share, len(order))
-    if not order:
-        raise NotApplicable("no number in digits")
-    chosen = [(number.span(), near(number[0], rng)) for number in order[:asked]]
-    for (start, end), new in sorted(chosen, reverse=True):
-        text = f"{text[:start]}{new}{text[end:]}"
-    return Edited(text, asked, len(chosen))

@@ -1,0 +1,199 @@
+"""The kinds of wrong facts: each yields the changes that state something else in a text.
+
+A change is one fact, with all edits that it takes: a name is wrong wherever it stands. The changes come in
+random order; those of a smaller dose are the first of a larger one.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from random import Random
+
+from dhp.core.errors import NotApplicable
+from dhp.core.seeding import shuffled
+from dhp.perturb.edits import Edit
+from dhp.perturb.facts.balance import RATIO, balanced, may_flow
+from dhp.perturb.facts.names import distinct
+from dhp.perturb.facts.negation import negations
+from dhp.perturb.facts.table import FactTable
+from dhp.perturb.facts.text import FactText
+from dhp.perturb.facts.values import PERCENTAGE, other_number
+from dhp.perturb.numbers import numbers
+
+Change = tuple[Edit, ...]
+"""The edits of one wrong fact."""
+Kind = Callable[[FactText, FactTable, Random], Sequence[Change]]
+"""Raises `NotApplicable` for a text without a change: it has no such fact, its source has it not, or the
+change would stand out."""
+
+_OPPOSITES_RATIO = 1.7
+"""Opposites may flow less evenly than other words, as hardly one of them is as frequent as the other."""
+
+
+def _needed(changes: Iterable[Change], reason: str) -> Sequence[Change]:
+    """The changes that edit anything; raises `NotApplicable` if there is none."""
+    real = [change for change in changes if change]
+    if not real:
+        raise NotApplicable(reason)
+    return real
+
+
+def wrong_names(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
+    """Names that the source has become names of another text, wherever they stand.
+
+    Those of a smaller dose are among those of a larger one.
+    """
+    names = table.names
+    written = distinct(names.of(text.prose))
+    stated = [name for name in written if text.states_name(name)]
+    if not stated:
+        raise NotApplicable("no name that the source has" if written else "no name")
+    taken, changes = f"{text.evidence}\n{text.text}", list[Change]()
+    for old in shuffled(stated, rng):
+        new = names.borrowed(old, text.text, taken, rng)
+        if new is not None:
+            taken = f"{taken}\n{new}"
+            changes.append(names.renaming(text.prose, {old: new}))
+    return _needed(changes, "no other text has a name of that kind")
+
+
+def exchanged_names(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
+    """Two names of a kind change places, or one becomes another name of the source.
+
+    Both are in the source, and a sentence holds only one of them. Those of a smaller dose are among those of
+    a larger one.
+    """
+    names, changes, used = table.names, list[Change](), set[str]()
+    stated = [name for name in distinct(names.of(text.prose)) if text.states_name(name)]
+    left = shuffled((name for name in stated if names.kind(name)), rng)
+
+    def other_of(old: str, candidates: Iterable[str]) -> list[str]:
+        kind = names.kind(old)
+        return [n for n in candidates if n not in used and names.kind(n) == kind and not _share(n, [old])]
+
+    for place, old in enumerate(left):
+        alike = other_of(old, left[place + 1 :]) if old not in used else []
+        other = next((name for name in alike if _stand_apart(text.text, old, name)), None)
+        if other is not None:
+            used |= {old, other}
+            changes.append(names.renaming(text.prose, {old: other, other: old}))
+    for old in left:
+        elsewhere = other_of(old, table.source_names(text)) if old not in used else []
+        free = [name for name in elsewhere if name not in text.text and not _share(name, stated)]
+        if free:
+            other = free[int(rng.random() * len(free))]
+            used |= {old, other}
+            changes.append(names.renaming(text.prose, {old: other}))
+    if not stated:
+        raise NotApplicable("no name that the source has")
+    return _needed(changes, "no two names of a kind in text and source")
+
+
+def _share(name: str, others: Iterable[str]) -> bool:
+    """Whether a name has a word in common with others."""
+    return any(not set(name.split()).isdisjoint(other.split()) for other in others)
+
+
+def _stand_apart(text: str, one: str, other: str) -> bool:
+    """Whether a sentence holds only one of both: "A and B left" says the same when they are exchanged."""
+    return any((one in part) != (other in part) for part in re.split(r"(?<=[.!?。！？])\s*", text))
+
+
+def near_numbers(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
+    """Numbers become others within a fifth of their value."""
+    return _numbers(text, table, rng, is_far=False)
+
+
+def far_numbers(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
+    """Numbers become others that are more than half away."""
+    return _numbers(text, table, rng, is_far=True)
+
+
+def _numbers(text: FactText, table: FactTable, rng: Random, *, is_far: bool) -> Sequence[Change]:
+    """Those that the source has, in digits and words; if it has none at all, those of the text."""
+    stated, others = list[Change](), list[Change]()
+    in_digits = numbers(text.prose)
+    for number in in_digits:
+        percentage = PERCENTAGE.match(text.prose, number.end()) is not None
+        new = other_number(number[0], table.numbers, rng, is_far=is_far, is_percentage=percentage)
+        if new is not None:
+            change: Change = ((*number.span(), new),)
+            (stated if text.states_number(number[0]) else others).append(change)
+    in_words, reason = _exchanged(text, table, rng, ("numbers",), "number")
+    stated += in_words
+    if stated or (re.search(r"\d", text.evidence) and not text.is_translation):
+        others = []
+    if in_digits and not stated and not others:
+        reason = "no number that the source has"
+    return _needed([*shuffled(stated, rng), *shuffled(others, rng)], reason)
+
+
+def wrong_dates(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
+    """Weekdays, months, times of day, spans of time and units that the source has become others.
+
+    Those of a smaller dose are among those of a larger one.
+    """
+    changes, reason = _exchanged(text, table, rng, ("weekdays", "months", "times"), "date, time or unit")
+    return _needed(shuffled(changes, rng), reason)
+
+
+def opposites(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
+    """Words of a list say the opposite, another quantity or another certainty.
+
+    "more" and "less", "before" and "after", "must" and "may"; attributes such as "large" and "small" only
+    where the source has the word. Those of a smaller dose are among those of a larger one.
+    """
+    listed = ("opposites", "described")
+    changes, reason = _exchanged(text, table, rng, listed, "word of the list of opposites", _OPPOSITES_RATIO)
+    return _needed(shuffled(changes, rng), reason)
+
+
+def _exchanged(
+    text: FactText, table: FactTable, rng: Random, listed: Sequence[str], what: str, ratio: float = RATIO
+) -> tuple[list[Change], str]:
+    """Words of lists with another one of their group in their place, and why there is none."""
+    changes, reason = list[Change](), f"no {what}"
+    for word in text.words:
+        if word.of not in listed:
+            continue
+        if not text.is_contradicted(word):
+            reason = reason if reason.endswith("stand out") else f"no {what} that the source has"
+            continue
+        reason = f"every other {what} would stand out"
+        counts, group = table.words[word.of], text.lists.groups[word.of][word.word]
+        seen = [other for other in group if counts[other]]
+        new = balanced(word.word, seen or group, counts, rng, ratio)
+        if new is not None:
+            changes.append((word.replaced(new),))
+    return changes, reason
+
+
+def denials(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
+    """Clauses are denied that were stated, or the other way round.
+
+    Over the table negations of each form are put in as often as they are taken out, so that none shows
+    anything. Those of a smaller dose are among those of a larger one.
+    """
+    counts, changes, end = table.denials, list[Change](), -1
+    apostrophe = "’" if "’" in text.text else "'" if "'" in text.text else table.apostrophe
+    places = negations(text.prose, text.lists, apostrophe)
+    for way, form, edit in places:
+        other_way = "out" if way == "in" else "in"
+        if may_flow(counts[way, form], counts[other_way, form], rng) and edit[0] >= end:
+            changes.append((edit,))
+            end = edit[1]
+    reason = "every negation put in or taken out would stand out" if places else "no clause to deny"
+    return _needed(shuffled(changes, rng), reason)
+
+
+KINDS: Mapping[str, Kind] = {
+    "wrong_names": wrong_names,
+    "exchanged_names": exchanged_names,
+    "wrong_numbers": near_numbers,
+    "wrong_dates": wrong_dates,
+    "negation": denials,
+    "opposites": opposites,
+}
+"""Perturber -> the wrong facts that it makes."""
+CONTENT = frozenset([*KINDS, "wrong_entities", "wrong_facts", "fictional_named_entities"])
+"""Perturbers that change what a text says, never its spelling: their copies must not be told from originals
+without the source."""

@@ -1,0 +1,199 @@
+"""The words of a language by which facts are recognised, and which of them take each other's place."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Literal
+
+from pydantic import Field
+
+from dhp.core.language import language_name, looks_english, text_language
+from dhp.core.specs import Spec
+from dhp.perturb.fluency import FunctionWords
+
+LANGUAGES = ("en",)
+"""Those for which there are lists, `perturbations/lists/facts_<code>.yaml`."""
+_LEAST = 0.1
+"""Share of function words from which a text is taken to be in a language."""
+_CJK = r"\u3400-\u9fff"
+WORD = re.compile(rf"(?<![\w@#./'’&-])[^\W\d_{_CJK}]+(?:[-'’][^\W\d_{_CJK}]+)*(?![\w@]|[./]\w)")
+"""A word that is no part of a code, an address or a file name."""
+
+
+class Contexts(Spec):
+    """Beside which words a word of a list means something else, and stays."""
+
+    behind: list[str] = Field(default=[])
+    """Not right behind these."""
+    before: list[str] = Field(default=[])
+    """Not right before these words or marks."""
+    only_behind: list[str] = Field(default=[])
+    """Right behind one of these alone; all places, if it is empty."""
+
+    @cached_property
+    def _behind(self) -> re.Pattern[str]:
+        return re.compile(rf"(?:(?<!\w)|(?=n['’]t))(?:{_either(self.behind)})\s?\Z", re.I)
+
+    @cached_property
+    def _before(self) -> re.Pattern[str]:
+        return re.compile(rf"\s?(?:{_either(self.before)})(?!\w)", re.I)
+
+    @cached_property
+    def _only_behind(self) -> re.Pattern[str]:
+        return re.compile(rf"(?<!\w)(?:{_either(self.only_behind)})\s?\Z", re.I)
+
+    def keep(self, prose: str, start: int, end: int) -> bool:
+        """Whether the word at a position stays."""
+        left = prose[max(start - _SIGHT, 0) : start]
+        if self.behind and self._behind.search(left):
+            return True
+        if self.only_behind and not self._only_behind.search(left):
+            return True
+        return bool(self.before) and self._before.match(prose, end) is not None
+
+
+_SIGHT = 24
+"""Characters before a word that are looked at."""
+
+
+def _either(words: Sequence[str]) -> str:
+    return "|".join(map(re.escape, words))
+
+
+class Negation(Spec):
+    """Forms of a language other than English that are denied or not."""
+
+    pairs: list[str] = Field(default=[])
+    """`stated | denied`: phrases that take each other's place."""
+    contexts: Contexts = Contexts()
+    """Where none of them changes."""
+
+
+class FactLists(Spec):
+    """What is known of a language. A list of words is one text, a group of them a line."""
+
+    names: Literal["capitals", "words", "characters"]
+    """How names are recognised: by `capitals` within sentences; as listed `words`, where all nouns have
+    capitals; as listed places, in a language whose `characters` have no capitals and no spaces."""
+    months: str = ""
+    weekdays: str = ""
+    doubtful: str = ""
+    """Months that are other words, too."""
+    leads: list[str] = Field(default=[])
+    """Behind these they are months."""
+    times: list[str] = Field(default=[])
+    """Times and units, each group in order: neighbours take each other's place."""
+    numbers: list[str] = Field(default=[])
+    """Numbers in words."""
+    opposites: list[str] = Field(default=[])
+    """Words that say the opposite, another quantity or another certainty."""
+    described: list[str] = Field(default=[])
+    """Opposites that count only if the source has the word."""
+    contexts: Mapping[str, Contexts] = Field(default={})
+    """Word of a group -> where it stays."""
+    no_names: str = ""
+    """Words with a capital that are no name."""
+    organisations: str = ""
+    """Last words of names of organisations."""
+    places: str = ""
+    """Countries and towns; `_` for a space in a name."""
+    verbs: str = ""
+    """English: `base:past` of verbs that take "did not"."""
+    male: str = ""
+    """Given names of men."""
+    female: str = ""
+    either: str = ""
+    negation: Negation = Negation()
+
+    @cached_property
+    def sexes(self) -> Mapping[str, str]:
+        """Given name -> `he`, `she`, or empty for a name of both."""
+        known = dict.fromkeys(self.either.split(), "")
+        known |= dict.fromkeys(self.male.split(), "he")
+        return known | dict.fromkeys(self.female.split(), "she")
+
+    @cached_property
+    def place_names(self) -> frozenset[str]:
+        return frozenset(name.replace("_", " ") for name in self.places.split())
+
+    @cached_property
+    def proper(self) -> frozenset[str]:
+        """Days and months that are written with a capital, in small letters."""
+        words = [*self.months.split(), *self.weekdays.split()]
+        return frozenset(word.lower() for word in words if word[0].isupper())
+
+    @cached_property
+    def _lead(self) -> re.Pattern[str]:
+        return re.compile(rf"(?:\b(?:{_either(self.leads)})|\d|,) \Z", re.I)
+
+    def is_date(self, prose: str, word: re.Match[str]) -> bool:
+        """Whether a weekday or month is one where it stands."""
+        doubtful = word[0] in self.doubtful.split()
+        return not doubtful or self._lead.search(prose[max(word.start() - 8, 0) : word.start()]) is not None
+
+    def keeps(self, prose: str, match: re.Match[str], word: str) -> bool:
+        """Whether a word of a list means something else where it stands."""
+        context = self.contexts.get(word)
+        return context is not None and context.keep(prose, *match.span())
+
+    @cached_property
+    def word(self) -> re.Pattern[str]:
+        """A word; in a language without spaces one of the lists."""
+        if self.names != "characters":
+            return WORD
+        return re.compile("|".join(sorted(self.lists_of_words, key=len, reverse=True)))
+
+    @cached_property
+    def lists_of_words(self) -> Mapping[str, list[str]]:
+        """Word in small letters -> the lists that have it."""
+        known: dict[str, list[str]] = {}
+        for name, words in self.groups.items():
+            for word in words:
+                known.setdefault(word, []).append(name)
+        return known
+
+    @cached_property
+    def groups(self) -> Mapping[str, Mapping[str, list[str]]]:
+        """List -> word in small letters -> the words that may take its place."""
+        return {
+            "months": _others([self.months]),
+            "weekdays": _others([self.weekdays]),
+            "times": _others(self.times, reach=1),
+            "numbers": _others(self.numbers),
+            "opposites": _others(self.opposites),
+            "described": _others(self.described),
+        }
+
+
+def _others(lines: Sequence[str], reach: int | None = None) -> dict[str, list[str]]:
+    """Word -> those of its lines; with `reach` only those that stand at most so far away in one."""
+    known: dict[str, list[str]] = {}
+    for line in lines:
+        words = line.lower().split()
+        for place, word in enumerate(words):
+            near = words if reach is None else words[max(place - reach, 0) : place + reach + 1]
+            known.setdefault(word, []).extend(other for other in near if other != word)
+    return known
+
+
+ALLOWED = ", ".join(map(language_name, LANGUAGES))
+
+
+def fact_language(text: str, declared: str | None, lists: Callable[..., object]) -> str | None:
+    """The language of a text, one of `LANGUAGES`; undeclared ones are told by their function words."""
+    spoken = declared or text_language(text)
+    if spoken is None:
+        spoken = "en" if looks_english(text) else _by_function_words(text, lists)
+    elif spoken == "en" and not looks_english(text):
+        spoken = None
+    return spoken if spoken in LANGUAGES else None
+
+
+def _by_function_words(text: str, lists: Callable[..., object]) -> str | None:
+    """The language of whose function words a text has most."""
+    known = lists("function_words", FunctionWords)
+    assert isinstance(known, FunctionWords)
+    words = [word.lower() for word in WORD.findall(text)]
+    shares = {code: sum(word in fluency.all for word in words) for code, fluency in known.known.items()}
+    best = max(shares, key=lambda code: shares[code])
+    return best if words and shares[best] >= _LEAST * len(words) else None

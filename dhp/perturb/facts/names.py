@@ -1,0 +1,240 @@
+"""The names in the texts of a table, and of what kind they are.
+
+A name has a capital within sentences and (next to) never a small letter in the table itself, as no list of
+words knows capitals. Its kind is told by a published list of given names, by what stands before it, and by
+its last word. In languages that write all nouns with capitals, or none, names are those of lists alone.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from random import Random
+
+from dhp.core.language import zipf
+from dhp.perturb.edits import Edit
+from dhp.perturb.facts.lists import WORD, FactLists
+
+_UPPER = "A-ZÀ-ÖØ-Þ"
+_SHAPE = re.compile(
+    rf"(?:[{_UPPER}]['’])?(?:Ma?c)?[{_UPPER}][^\W\d_{_UPPER}]+(?:-[{_UPPER}][^\W\d_{_UPPER}]+)*"
+)
+"""Not all in capitals, no capital inside but behind a hyphen, O' or Mc."""
+_OWNERS = re.compile(r"['’]s?$")
+_TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\.? \Z")
+_IN_PLACE = re.compile(r"\b(?:in|at|from|near|across|around|en|desde|à|nach|aus) \Z")
+_STARTS = frozenset(".!?:;\"“‘«„(\n*>•-–—|[/¿¡'`")
+"""Behind these a word has a capital as at the beginning of a sentence."""
+_LEAD = re.compile(r"\b(?:New|North|South|West|East|Great|Saint|San|Los|Las|El|La|Le|De|Real|Sri|The) \Z")
+"""Words with which a longer name begins."""
+_LEAST_INSIDE = 0.1
+"""Small letters at most so many times as often as capitals within sentences."""
+_FREQUENT = 5.5
+"""Zipf frequency of English words such as "new" that are no name alone."""
+_LONGEST = 3
+"""Words of the name of a person."""
+_TRIES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Capital:
+    """A word that has the shape of a name's."""
+
+    start: int
+    end: int
+    word: str
+    begins: bool
+    """Whether it may have its capital as the first word of a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as it stands in a text."""
+
+    start: int
+    end: int
+    text: str
+
+
+def capitals(text: str) -> list[Capital]:
+    """The words of a text that have the shape of a name's, outside lines of titles."""
+    offset, words = 0, list[Capital]()
+    for line in text.split("\n"):
+        matches = list(WORD.finditer(line))
+        long = [match for match in matches if match.end() - match.start() > 3]
+        is_sentence = line.rstrip().endswith((".", "!", "?"))
+        titled = (
+            not is_sentence
+            and len(long) > 3
+            and sum(match[0][0].isupper() for match in long) > 0.6 * len(long)
+        )
+        for match in [] if titled else matches:
+            if not match[0][0].isupper():
+                continue
+            word, start = _OWNERS.sub("", match[0]), match.start()
+            if not _SHAPE.fullmatch(word):
+                continue
+            before = line[max(start - 6, 0) : start]
+            blank = before.rstrip(" \t")
+            begins = (not blank or blank[-1] in _STARTS) and not _TITLE.search(before)
+            words.append(Capital(offset + start, offset + start + len(word), word, begins))
+        offset += len(line) + 1
+    return words
+
+
+class Names:
+    """The names that the texts of a table hold."""
+
+    def __init__(self, texts: Sequence[tuple[str, str]], lists: FactLists) -> None:
+        """`texts` are outputs, each with what its writer had."""
+        self._lists = lists
+        self._no_names = frozenset(lists.no_names.split())
+        self._organisations = frozenset(lists.organisations.split())
+        self._inside, self._lower = Counter[str](), Counter[str]()
+        self._surnames: dict[str, str] = {}
+        self._in_place, self._all = Counter[str](), Counter[str]()
+        self._pool: dict[tuple[str, int], list[str]] = {}
+        read = [(text, capitals(text)) for pair in texts for text in pair]
+        for text, words in read:
+            self._inside.update(each.word for each in words if not each.begins)
+            self._lower.update(word for word in WORD.findall(text) if word[0].islower())
+        if lists.names == "words":
+            self._learn_surnames(words for _, words in read)
+        outputs = list[str]()
+        for number, (text, words) in enumerate(read):
+            for name in self._joined(text, words):
+                self._see(text, name)
+                if number % 2 == 0:
+                    outputs.append(name.text)
+        for text in outputs:
+            if kind := self.kind(text):
+                self._pool.setdefault(kind, []).append(text)
+
+    def _see(self, text: str, name: Name) -> None:
+        """Count what tells the kind of a name."""
+        self._all[name.text] += 1
+        self._in_place[name.text] += _IN_PLACE.search(text[max(name.start - 8, 0) : name.start]) is not None
+        words, sexes = name.text.split(), self._lists.sexes
+        if len(words) == 2 and words[0] in sexes and words[1] not in self._organisations:
+            self._surnames.setdefault(words[1], sexes[words[0]])
+
+    def _learn_surnames(self, texts: Iterable[Sequence[Capital]]) -> None:
+        """A word with a capital right behind a given name is a surname."""
+        for words in texts:
+            for one, other in pairwise(words):
+                beside = other.start == one.end + 1 and other.word not in self._no_names
+                if one.word in self._lists.sexes and beside and not self._is_listed(other.word):
+                    self._surnames.setdefault(other.word, self._lists.sexes[one.word])
+
+    def _is_listed(self, word: str) -> bool:
+        return word in self._lists.sexes or word in self._lists.place_names
+
+    def is_name(self, word: str) -> bool:
+        """Whether a word that has a capital is (a part of) a name."""
+        if word in self._no_names:
+            return False
+        if self._lists.names == "words":
+            return self._is_listed(word) or word in self._surnames
+        if self._inside[word] == 0 or zipf(word.lower()) > _FREQUENT:
+            return False
+        return self._lower[word.lower()] <= _LEAST_INSIDE * self._inside[word]
+
+    def of(self, text: str) -> list[Name]:
+        """The names of a text, in order; none that is a part of something longer."""
+        if self._lists.names == "characters":
+            return list(self._joined(text, ()))
+        return [name for name in self._joined(text, capitals(text)) if _is_whole(text, name)]
+
+    @cached_property
+    def _long_places(self) -> re.Pattern[str]:
+        """Listed places of several words."""
+        names = [re.escape(name) for name in self._lists.place_names if " " in name]
+        return re.compile(rf"\b(?:{'|'.join(names)})\b" if names else r"\Z\w")
+
+    @cached_property
+    def _listed_places(self) -> re.Pattern[str]:
+        return re.compile("|".join(sorted(self._lists.place_names, key=len, reverse=True)))
+
+    def _joined(self, text: str, words: Iterable[Capital]) -> Iterator[Name]:
+        """Words of names side by side are one."""
+        if self._lists.names == "characters":
+            yield from (Name(*match.span(), match[0]) for match in self._listed_places.finditer(text))
+            return
+        places = [match.span() for match in self._long_places.finditer(text)]
+        yield from (Name(*span, text[slice(*span)]) for span in places)
+        start = end = -1
+        for each in words:
+            if not self.is_name(each.word) or any(a <= each.start < b for a, b in places):
+                continue
+            beside = end >= 0 and text[end : each.start] == " "
+            if beside and text[start:end] not in self._lists.place_names:  # "In Leeds Anna spoke": two
+                end = each.end
+                continue
+            if end >= 0:
+                yield Name(start, end, text[start:end])
+            start, end = each.start, each.end
+        if end >= 0:
+            yield Name(start, end, text[start:end])
+
+    def kind(self, name: str) -> tuple[str, int] | None:
+        """What a name names, as far as it is known, and its number of words; None if not."""
+        words, sexes = name.split(), self._lists.sexes
+        if name in self._lists.place_names:
+            return "place", len(words)
+        if words[-1] in self._organisations:
+            return "organisation", len(words)
+        if 2 * self._in_place[name] > self._all[name] and not (len(words) > 1 and words[0] in sexes):
+            return "place", len(words)
+        if words[0] in sexes and len(words) <= _LONGEST:
+            return f"person {sexes[words[0]]}", len(words)
+        if name in self._surnames:
+            return f"surname {self._surnames[name]}", 1
+        return None
+
+    def borrowed(self, old: str, text: str, taken: str, rng: Random) -> str | None:
+        """A name of the same kind, drawn as often as it stands in the table; no word of it is in `taken`."""
+        kind = self.kind(old)
+        group = self._pool.get(kind, []) if kind else []
+        after_article = re.search(rf"\b[Aa]n? {re.escape(old)}", text) is not None
+        for _ in range(_TRIES if group else 0):
+            new = group[int(rng.random() * len(group))]
+            fits = not after_article or (new[0] in "AEIOU") == (old[0] in "AEIOU")
+            if fits and not any(word in taken for word in new.split()):
+                return new
+        return None
+
+    def renaming(self, prose: str, new_names: Mapping[str, str]) -> tuple[Edit, ...]:
+        """The edits that give names others wherever they stand; parts of one that stand alone follow it."""
+        whole = dict(new_names)
+        alone = {name.text for name in self.of(prose)}
+        for old, new in new_names.items():
+            old_parts, new_parts = old.split(), new.split()
+            if len(old_parts) == len(new_parts) > 1:
+                for one, other in zip(old_parts, new_parts, strict=True):
+                    if one in alone:
+                        whole.setdefault(one, other)
+        longest = "|".join(re.escape(name) for name in sorted(whole, key=len, reverse=True))
+        is_spaced = self._lists.names != "characters"
+        pattern = re.compile(rf"(?<![\w-])(?:{longest})(?![\w-])" if is_spaced else longest)
+        return tuple((*match.span(), whole[match[0]]) for match in pattern.finditer(prose))
+
+
+def _is_whole(text: str, name: Name) -> bool:
+    """Whether it is no part of something longer, such as "New Zealand Act" or "Smith-type"."""
+    before, after = text[max(name.start - 2, 0) : name.start], text[name.end : name.end + 2]
+    if _LEAD.search(text[max(name.start - 8, 0) : name.start]) and " " not in name.text:
+        return False
+    if before[-1:] in ("-", "&", "/") and before:
+        return False
+    if after[:1] in ("-", "&", "/") and after:
+        return False
+    return not (after[:1] == " " and after[1:].isupper())
+
+
+def distinct(names: Iterable[Name]) -> list[str]:
+    """The names, each once; none that is a word of another."""
+    texts = list(dict.fromkeys(name.text for name in names))
+    parts = {word for text in texts if " " in text for word in text.split()}
+    return [text for text in texts if text not in parts]

@@ -1,0 +1,180 @@
+"""Where a clause can be denied, or a denial taken out, and in which form of the language.
+
+English: at auxiliaries, modals and copulas ("is", "is not", "isn't"), and at common verbs, whose denial is
+"did not hear" for "heard". Other languages: pairs of phrases of a list.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from dhp.perturb.edits import Edit
+from dhp.perturb.facts.lists import FactLists, Negation
+
+
+class Place(NamedTuple):
+    """A place where a negation can be put in or taken out."""
+
+    way: str
+    """`in` or `out`."""
+    form: str
+    """Auxiliary and style, such as "n't did": of these as many are put in as taken out."""
+    edit: Edit
+
+
+def negations(prose: str, lists: FactLists, apostrophe: str = "'") -> list[Place]:
+    """The places of a text in order; one where both styles could be put in comes twice.
+
+    `apostrophe` is the one that is put in.
+    """
+    if lists.verbs:
+        places = [*_taken_out(prose, lists), *_put_in(prose, lists, apostrophe)]
+        return sorted(places, key=lambda place: place.edit[0])
+    return list(_pairs(prose, lists.negation))
+
+
+_MARK = r"n['’]t"
+_HELPING = "is|are|was|were|am|can|could|will|would|should|must"
+_PERFECT = "has|have|had"
+_DENIED = re.compile(
+    rf"\b(?:(?P<do>did|does|do)(?:{_MARK}| not) (?P<base>[a-z]+)\b"
+    rf"|(?P<help>{_HELPING}|{_PERFECT}) not "
+    r"(?!only|just|yet|even|until|all|every|so|too|necessarily)(?=[a-z])"
+    rf"|(?P<short>is|are|was|were|could|would|should|must|{_PERFECT}){_MARK} (?=[a-z])"
+    rf"|(?P<can>cannot|can['’]t) (?=[a-z])|(?P<will>won['’]t) (?=[a-z]))"
+)
+_KEPT_ADVERBS = (
+    "all every everyone about so too never no nothing nobody none hardly rarely barely nor neither only also "
+    "always just still even already now not both some several sure likely able"
+)
+_STATED = re.compile(
+    rf"\b(?:(?P<help>{_HELPING}) (?!(?:{_KEPT_ADVERBS.replace(' ', '|')})\b|n['’]t)(?=[a-z])"
+    rf"|(?P<perfect>{_PERFECT}) (?=been\b|[a-z]+ed\b)|(?P<verb>[a-z]+)\b)"
+)
+_SUBJECT = re.compile(r"(?:[A-Z][\w'’-]+|\b[a-z]+) \Z")
+_NO_SUBJECT = re.compile(
+    r"\b(?:what|which|how|where|when|why|if|and|or|but|not|never|free|good|at|as|than|of|to|the|a|an|there|here"
+    r"|it turned out|in|on|for|by|with|so) \Z",
+    re.I,
+)
+_ACTOR = re.compile(r"(?:\b(?:I|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Yy]ou|who)|(?<![.!?] )\b[A-Z][a-z]+) \Z")
+_PLURAL = re.compile(r"\b(?:I|[Ww]e|[Tt]hey|[Yy]ou) \Z")
+_PARTICLE = re.compile(r" (?:out|up|down|to be)\b|[.,]? ?(?:was|were|is|had)\b")
+_ORDER = re.compile(r"\b(?:why|to|please) ?\Z", re.I)
+_HELD = re.compile(
+    r"\b(?:if|whether|wish\w*|hope[sd]?|none|nobody|nothing|no one|no|never|unless|hardly|rarely|neither|nor"
+    r"|without|until|not|few|only|tell me|know)\b[^.!?;:,\n]*\Z|n['’]t\b[^.!?;:,\n]*\Z",
+    re.I,
+)
+"""A clause that begins with these says no less with a negation, or no more without one."""
+_POLAR = re.compile(
+    r"[^.!?;\n]*?\b(?:any\w*|yet|at all|either|ever|until|much|anymore|nor|but|long|because|or)\b", re.I
+)
+"""What only a denied clause has: it keeps its negation."""
+_ASSERTIVE = re.compile(
+    r"[^.!?;,\n]*?\b(?:some\w*|already|still|nothing|nobody|no|never|none|not)\b|[^.!?;,\n]*?n['’]t\b|[^.!\n]*\?",
+    re.I,
+)
+"""What only a stated clause has, or one that is denied already; and questions."""
+
+
+def _taken_out(prose: str, lists: FactLists) -> Iterator[Place]:
+    past, _ = _verbs(lists.verbs)
+    for match in _DENIED.finditer(prose):
+        start, end = match.span()
+        if _HELD.search(prose[max(start - 80, 0) : start]) or _POLAR.match(prose, end):
+            continue
+        style = "n't" if match[0].find("n't") >= 0 or match[0].find("n’t") >= 0 else "not"
+        if (do := match["do"]) is not None:
+            if (stated := _stated(do, match["base"], prose[:start], past)) is not None:
+                yield Place("out", f"{style} {do}", (start, end, stated))
+            continue
+        word = match["help"] or match["short"] or ("can" if match["can"] else "will")
+        yield Place("out", f"{style} {word}", (start, end, f"{word} "))
+
+
+def _stated(do: str, base: str, before: str, past: Mapping[str, str]) -> str | None:
+    """What "did not" with a verb is without the negation; None for a verb that is not known, or an order."""
+    if do == "did":
+        return past.get(base)
+    if base not in past:
+        return None
+    if do == "does":
+        return _third_person(base)
+    return base if _PLURAL.search(before[-6:]) and not _ORDER.search(before[-8:]) else None
+
+
+def _put_in(prose: str, lists: FactLists, apostrophe: str) -> Iterator[Place]:
+    denied = [match.span() for match in _DENIED.finditer(prose)]
+    bases = _verbs(lists.verbs)[1]
+    for match in _STATED.finditer(prose):
+        start, end = match.span()
+        verb = match["verb"]
+        if verb is not None and verb not in bases:
+            continue
+        before = prose[max(start - 16, 0) : start]
+        if any(a < end and start < b for a, b in denied) or _ASSERTIVE.match(prose, end):
+            continue
+        if _HELD.search(prose[max(start - 80, 0) : start]):
+            continue
+        if verb is None:
+            if _SUBJECT.search(before) and not _NO_SUBJECT.search(before):
+                word = match["help"] or match["perfect"]
+                yield Place("in", f"not {word}", (start, end, "cannot " if word == "can" else f"{word} not "))
+                if word != "am":
+                    short = _SHORT.get(word, f"{word}n't").replace("'", apostrophe)
+                    yield Place("in", f"n't {word}", (start, end, f"{short} "))
+        elif _ACTOR.search(before) and not _PARTICLE.match(prose, end):
+            auxiliary, base = bases[verb]
+            if auxiliary == "did" or (auxiliary == "do") == (_PLURAL.search(before) is not None):
+                yield Place("in", f"not {auxiliary}", (start, end, f"{auxiliary} not {base}"))
+                yield Place("in", f"n't {auxiliary}", (start, end, f"{auxiliary}n{apostrophe}t {base}"))
+
+
+_SHORT = {"can": "can't", "will": "won't"}
+
+
+@lru_cache
+def _verbs(listed: str) -> tuple[Mapping[str, str], Mapping[str, tuple[str, str]]]:
+    """(base -> past), (form -> what denies it with its base): `heard` -> (`did`, `hear`)."""
+    past = dict(pair.split(":") for pair in listed.split())
+    forms = {base: ("do", base) for base in past}
+    forms |= {_third_person(base): ("does", base) for base in past}
+    return past, forms | {form: ("did", base) for base, form in past.items() if form != base}
+
+
+def _third_person(verb: str) -> str:
+    if verb in ("have", "be"):
+        return {"have": "has", "be": "is"}[verb]
+    if re.search(r"[^aeiou]y$", verb):
+        return f"{verb[:-1]}ies"
+    return verb + ("es" if re.search(r"(?:s|x|z|ch|sh|o)$", verb) else "s")
+
+
+def _pairs(prose: str, negation: Negation) -> Iterator[Place]:
+    """The phrases of a list, each with the other one of its pair."""
+    others = _others(tuple(negation.pairs))
+    for match in _phrases(tuple(negation.pairs)).finditer(prose):
+        way, form, other = others[match[0].lower()]
+        if not negation.contexts.keep(prose, *match.span()):
+            new = other[:1].upper() + other[1:] if match[0][0].isupper() else other
+            yield Place(way, form, (*match.span(), new))
+
+
+@lru_cache
+def _others(pairs: tuple[str, ...]) -> Mapping[str, tuple[str, str, str]]:
+    """Phrase -> (`in` or `out`, its pair, the other phrase)."""
+    known: dict[str, tuple[str, str, str]] = {}
+    for pair in pairs:
+        stated, denied = pair.split(" | ")
+        known[stated], known[denied] = ("in", pair, denied), ("out", pair, stated)
+    return known
+
+
+@lru_cache
+def _phrases(pairs: tuple[str, ...]) -> re.Pattern[str]:
+    phrases = sorted(_others(pairs), key=len, reverse=True)
+    listed = "|".join(map(re.escape, phrases))
+    spaced = phrases[0][0] < "\u3000"
+    return re.compile(rf"(?<![\w'’-])(?:{listed})(?![\w'’-])" if spaced else listed, re.I)

@@ -1,0 +1,90 @@
+"""What the texts of a table hold: by this a wrong fact is chosen that does not stand out among them."""
+
+import functools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from dhp.core.errors import NotApplicable
+from dhp.core.records import Example
+from dhp.perturb.apply import once_for_all
+from dhp.perturb.facts.lists import ALLOWED
+from dhp.perturb.facts.names import Names, distinct
+from dhp.perturb.facts.negation import negations
+from dhp.perturb.facts.text import FactText, Lists, known_language, lists_of
+from dhp.perturb.facts.values import Shape, shape
+from dhp.perturb.numbers import numbers
+
+MOST = 2_000
+"""Examples from which is known what the texts of a table hold."""
+_SOURCE = 2_000
+"""Characters of a source whose names are read."""
+
+
+class FactTable:
+    """What is known of the texts in one language; each part is read when it is first needed."""
+
+    def __init__(self, examples: Sequence[Example], language: str | None, lists: Lists) -> None:
+        """Of a longer table the first `MOST` examples in the language are read."""
+        alike = (e for e in examples[: 2 * MOST] if known_language(e.output, e.language, lists) == language)
+        self._texts = [FactText.of(e.output, e, language, lists) for e in [*alike][:MOST]]
+        self._lists = lists_of(language, lists)
+
+    @cached_property
+    def names(self) -> Names:
+        return Names([(each.text, each.evidence[:_SOURCE]) for each in self._texts], self._lists)
+
+    def source_names(self, text: FactText) -> Sequence[str]:
+        """The names in the source of a text."""
+        return () if text.is_translation else self._names_in(text.evidence[:_SOURCE])
+
+    @cached_property
+    def _names_in(self) -> "functools._lru_cache_wrapper[list[str]]":
+        return functools.lru_cache(maxsize=256)(lambda source: distinct(self.names.of(source)))
+
+    @cached_property
+    def words(self) -> Mapping[str, Counter[str]]:
+        """List -> word -> places of the outputs where another one would contradict the source."""
+        counts: dict[str, Counter[str]] = {name: Counter() for name in self._lists.groups}
+        for text in self._texts:
+            for word in text.words:
+                if text.is_contradicted(word):
+                    counts[word.of][word.word] += 1
+        return counts
+
+    @cached_property
+    def apostrophe(self) -> str:
+        """The one that more of the texts have."""
+        straight, curly = (sum(mark in each.text for each in self._texts) for mark in "'’")
+        return "’" if curly > straight else "'"
+
+    @cached_property
+    def numbers(self) -> Mapping[Shape, list[str]]:
+        """Shape of a number -> the numbers of that shape, as often as the outputs hold them."""
+        groups: dict[Shape, list[str]] = {}
+        for text in self._texts:
+            for number in numbers(text.prose):
+                groups.setdefault(shape(number[0]), []).append(number[0])
+        return groups
+
+    @cached_property
+    def denials(self) -> Counter[tuple[str, str]]:
+        """(`in` or `out`, form of a negation) -> places of the outputs where it can be put or taken."""
+        places = (place for text in self._texts for place in negations(text.prose, self._lists))
+        return Counter((place.way, place.form) for place in places)
+
+
+def in_table(
+    text: str, example: Example, others: Sequence[Example], lists: Lists, *, any_language: bool = False
+) -> tuple[FactText, FactTable]:
+    """A text and the table that it is from.
+
+    Raises `NotApplicable` for a text in a language without lists; in `any_language` they are empty then.
+    """
+    language = known_language(text, example.language, lists)
+    if language is None and not any_language:
+        raise NotApplicable(f"no lists of facts for the language of the text; allowed: {ALLOWED}")
+    table = once_for_all(
+        others, example, f"facts_{language}", lambda examples: FactTable(examples, language, lists)
+    )
+    return FactText.of(text, example, language, lists), table

@@ -1,0 +1,107 @@
+"""One text: its words that state facts, and what stands beside it, with which it must agree."""
+
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from dhp.core.language import text_language
+from dhp.core.markdown import masked
+from dhp.core.records import Example
+from dhp.perturb.facts.lists import FactLists, fact_language
+from dhp.perturb.facts.words import ListedWord, listed_words
+
+Lists = Callable[[str, type[FactLists]], FactLists]
+_BESIDE = (
+    "context contexts retrieved_contexts retrieval_context passage passages document documents article "
+    "reference references ground_truth expected expected_output expected_answer ideal"
+).split()
+"""Fields that a text must agree with, beside its source."""
+_ENOUGH = 40
+"""Characters of a source from which on its language can be told."""
+_BEGINNING = 1_000
+"""Characters of a source by which it is told."""
+
+
+def evidence_of(example: Example) -> str:
+    """What a text must agree with: its source, and the contexts and references beside it."""
+    beside = [example.fields[name] for name in _BESIDE if name in example.fields]
+    return "\n".join([example.source, *beside]) if beside else example.source
+
+
+@functools.lru_cache(maxsize=1024)
+def known_language(text: str, declared: str | None, lists: Lists) -> str | None:
+    """The language of a text, if there are lists for it; remembered for the kinds of one text."""
+    return fact_language(text, declared, lists)
+
+
+def lists_of(language: str | None, lists: Lists) -> FactLists:
+    """The lists of a language; empty ones for None."""
+    return FactLists(names="capitals") if language is None else lists(f"facts_{language}", FactLists)
+
+
+def _is_translation(evidence: str, language: str | None, lists: Lists) -> bool:
+    """Whether a source is in another language than its text."""
+    if len(evidence) < _ENOUGH:
+        return text_language(evidence) not in (None, language)
+    beginning = evidence[:_BEGINNING]
+    spoken = text_language(beginning) or known_language(beginning, None, lists)
+    return spoken is not None and spoken != language
+
+
+@dataclass(frozen=True)
+class FactText:
+    """A text and what it must agree with."""
+
+    text: str
+    prose: str
+    """The text with all that is no prose hidden, as long as it is."""
+    evidence: str
+    """What it must agree with; empty for a text without a source."""
+    is_translation: bool
+    """Whether the source is in another language, so that its words cannot be looked up."""
+    lists: FactLists
+
+    @classmethod
+    def of(cls, text: str, example: Example, language: str | None, lists: Lists) -> "FactText":
+        """What is known of a text of an example."""
+        evidence = evidence_of(example)
+        is_translation = _is_translation(evidence, language, lists)
+        return cls(text, masked(text).text, evidence, is_translation, lists_of(language, lists))
+
+    @cached_property
+    def _evidence_in_lower_case(self) -> str:
+        return self.evidence.lower()
+
+    def states(self, word: str) -> bool:
+        """Whether the source has a word, in any case."""
+        if not self.evidence or self.is_translation:
+            return bool(self.evidence)
+        evidence, plain, at = self._evidence_in_lower_case, word.lower(), -1
+        while (at := evidence.find(plain, at + 1)) >= 0:
+            end = at + len(plain)
+            beside = evidence[max(at - 1, 0) : at] + evidence[end : end + 1]
+            if self.lists.names == "characters" or not any(char.isalnum() for char in beside):
+                return True
+        return False
+
+    def states_name(self, name: str) -> bool:
+        """Whether the source has a name, as it is written."""
+        return bool(self.evidence) and (self.is_translation or name in self.evidence)
+
+    def states_number(self, number: str) -> bool:
+        """Whether the source has a number in the same digits."""
+        if number not in self.evidence:
+            return False
+        whole = rf"(?<!\d)(?<!\d[.,]){re.escape(number)}(?!\d|[.,]\d)"
+        return re.search(whole, self.evidence) is not None
+
+    @cached_property
+    def words(self) -> list[ListedWord]:
+        """The words of lists in the text."""
+        return list(listed_words(self.prose, self.lists))
+
+    def is_contradicted(self, word: ListedWord) -> bool:
+        """Whether another word of its list would contradict the source, or the text by itself."""
+        return word.of == "opposites" or self.states(word.word)

@@ -1,0 +1,131 @@
+"""Another value for a number in digits: as long and as round, so that only its value is wrong."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple
+
+_LIMITS = (12, 28, 59)
+"""The last month, day that every month has, and minute: a number below one of these stays below it."""
+_YEARS = range(1700, 2101)
+_NOW = 2030
+"""Years before this one stay before it."""
+_NEAR_YEARS, _FAR_YEARS = 9, 60
+_NEAR = 5
+"""A near value lies within a fifth of the number."""
+_TRIES = 12
+_DRAWN = 40
+_MOST_STEPS = 5_000
+"""Values of which all are looked at; of more, some are drawn."""
+
+
+class Shape(NamedTuple):
+    """What a number and the one in its place have in common."""
+
+    form: str
+    """Its digits as 0, with its separators."""
+    zeros: int
+    """Zeros at the end."""
+    is_half: bool
+    """Whether a 5 is its last digit but zeros, of several."""
+    is_year: bool
+
+
+def shape(number: str) -> Shape:
+    """The shape of a number in digits."""
+    digits = _digits(number)
+    short = digits.rstrip("0")
+    form = "".join("0" if char.isdecimal() else char for char in number)
+    is_year = form == "0000" and int(digits) in _YEARS
+    return Shape(form, len(digits) - len(short), len(short) > 1 and short[-1] == "5", is_year)
+
+
+def _digits(number: str) -> str:
+    return "".join(filter(str.isdecimal, number))
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """The values that may take the place of a number."""
+
+    value: int
+    low: int
+    high: int
+    step: int
+    near: int
+    is_far: bool
+    is_year: bool
+
+    def holds(self, other: int) -> bool:
+        """Whether another value is within the bounds, and near or far enough."""
+        if other == self.value or not self.low <= other <= self.high:
+            return False
+        distance = abs(other - self.value)
+        if self.is_year:
+            return distance > _NEAR_YEARS if self.is_far else distance <= _NEAR_YEARS
+        if self.is_far:
+            return other >= 1.5 * self.value or 1.5 * other <= self.value
+        return distance <= self.near
+
+
+def _range(number: str, is_far: bool, is_percentage: bool) -> _Range:
+    digits, like = _digits(number), shape(number)
+    value, width = int(digits), len(digits)
+    step = 10**like.zeros * (5 if like.is_half else 1)
+    low, high = (1 if width == 1 else 10 ** (width - 1)), 10**width - 1
+    if like.is_year:
+        reach = _FAR_YEARS if is_far else _NEAR_YEARS
+        latest = _NOW - 1 if value < _NOW else _YEARS[-1]
+        low, high, step = max(_YEARS[0], value - reach), min(latest, value + reach), 1
+    elif width == len(number):
+        limits = (*_LIMITS, 100) if is_percentage else _LIMITS
+        high = min([high, *(limit for limit in limits if value <= limit)][:2])
+    return _Range(value, low, high, step, max(step, value // _NEAR), is_far, like.is_year)
+
+
+def other_number(
+    number: str,
+    numbers: Mapping[Shape, Sequence[str]],
+    rng: Random,
+    *,
+    is_far: bool,
+    is_percentage: bool = False,
+) -> str | None:
+    """A number of the same shape; None if there is none.
+
+    It is one of `numbers`, those of the table, drawn as often as they stand, within a fifth of the value or,
+    if `is_far`, more than half away. Where the table has no such number one is computed.
+    """
+    digits = _digits(number)
+    if not digits.isascii() or int(digits) == 0 or (digits[0] == "0" and len(digits) > 1):
+        return None
+    allowed = _range(number, is_far, is_percentage)
+    same = numbers.get(shape(number), ())
+    for _ in range(_TRIES if same else 0):
+        other = same[int(rng.random() * len(same))]
+        if allowed.holds(int(_digits(other))):
+            return other
+    values = [value for value in _values(allowed, rng) if allowed.holds(value)]
+    rounder = 10 * 10 ** shape(number).zeros
+    values = [value for value in values if value % rounder or allowed.is_year]
+    if not values:
+        return None
+    new = iter(str(values[int(rng.random() * len(values))]))
+    return "".join(next(new) if char.isdecimal() else char for char in number)
+
+
+def _values(allowed: _Range, rng: Random) -> Iterable[int]:
+    """The values that are as round; some of them, if they are many."""
+    step, low = allowed.step, allowed.low
+    if allowed.value // step <= _MOST_STEPS:
+        return range(low + (-low) % step, allowed.high + 1, step)
+    if allowed.is_far:
+        drawn = (low + int(rng.random() * (allowed.high - low)) for _ in range(_DRAWN))
+        return [value - value % step for value in drawn]
+    steps = allowed.near // step
+    return [allowed.value + step * (int(rng.random() * (2 * steps + 1)) - steps) for _ in range(_DRAWN)]
+
+
+PERCENTAGE = re.compile(r"\s?(?:%|per ?cent\b|Prozent\b|por ciento\b|pour cent\b)")
+"""What follows a percentage."""

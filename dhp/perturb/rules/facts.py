@@ -1,0 +1,155 @@
+"""Perturbers of facts: what a text states is made wrong, by rules, and without giving itself away.
+
+English, German, Spanish, French and Chinese texts; the language of undeclared ones is told by their function
+words. What is put in comes from the text, its source or the other texts of the table (`dhp.perturb.facts`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from random import Random
+
+from dhp.core.errors import NotApplicable
+from dhp.core.records import Example
+from dhp.core.seeding import shuffled
+from dhp.perturb.api import Edited, Perturber, asked_edits, perturber
+from dhp.perturb.facts import kinds
+from dhp.perturb.facts.kinds import Change, Kind
+from dhp.perturb.facts.table import in_table
+from dhp.perturb.facts.text import Lists
+
+_ONE_OR_ALL: Mapping[str, Mapping[str, object]] = {"minor": {"k": 1}, "major": {"share": 1.0}}
+_ONE_OR_THREE: Mapping[str, Mapping[str, object]] = {"minor": {"k": 1}, "major": {"k": 3}}
+
+
+def _stated_wrong(name: str, kind: Kind, degrees: Mapping[str, Mapping[str, object]]) -> Perturber:
+    """The perturber that makes `k` changes of a kind, or a `share` of those that are possible."""
+
+    def state_wrong(
+        text: str,
+        rng: Random,
+        *,
+        example: Example,
+        others: Sequence[Example],
+        lists: Lists,
+        k: int | None = None,
+        share: float | None = None,
+    ) -> Edited:
+        asked_edits(k, share, 1)  # a faulty dose is refused before anything else
+        changes = kind(*in_table(text, example, others, lists), rng)
+        return _changed(text, changes, asked_edits(k, share, len(changes)))
+
+    state_wrong.__name__, state_wrong.__doc__ = name, kind.__doc__
+    return perturber(name=name, level="word", degrees=degrees)(state_wrong)
+
+
+wrong_names = _stated_wrong("wrong_names", kinds.wrong_names, _ONE_OR_ALL)
+exchanged_names = _stated_wrong("exchanged_names", kinds.exchanged_names, _ONE_OR_ALL)
+wrong_dates = _stated_wrong("wrong_dates", kinds.wrong_dates, _ONE_OR_ALL)
+negation = _stated_wrong("negation", kinds.denials, _ONE_OR_THREE)
+opposites = _stated_wrong("opposites", kinds.opposites, _ONE_OR_THREE)
+
+
+@perturber(name="wrong_numbers", level="word", degrees={"minor": {"k": 1}, "major": {"k": 3, "far": True}})
+def wrong_numbers(
+    text: str,
+    rng: Random,
+    *,
+    example: Example,
+    others: Sequence[Example],
+    lists: Lists,
+    k: int | None = None,
+    share: float | None = None,
+    far: bool = False,
+) -> Edited:
+    """Numbers in digits or words get another value that is as long and as round.
+
+    It lies within a fifth of the old one, or more than half away with `far`. Numbers that the source has are
+    changed; all may be, if it has none. Words are those of the languages with lists. Those of a smaller dose
+    are among those of a larger one.
+    """
+    asked_edits(k, share, 1)
+    kind = kinds.far_numbers if far else kinds.near_numbers
+    changes = kind(*in_table(text, example, others, lists, any_language=True), rng)
+    return _changed(text, changes, asked_edits(k, share, len(changes)))
+
+
+@perturber(name="wrong_entities", level="word", degrees=_ONE_OR_ALL)
+def wrong_entities(
+    text: str,
+    rng: Random,
+    *,
+    example: Example,
+    others: Sequence[Example],
+    lists: Lists,
+    k: int | None = None,
+    share: float | None = None,
+) -> Edited:
+    """`k` names, numbers, dates or units, or a `share` of them, are others than in the source, names first.
+
+    Names are borrowed from another text. Those of a smaller dose are among those of a larger one.
+    """
+    asked_edits(k, share, 1)
+    entities = (kinds.wrong_names, kinds.near_numbers, kinds.wrong_dates)
+    changes = [each for some in _by_kind(text, rng, example, others, lists, entities) for each in some]
+    if not changes:
+        raise NotApplicable("no name, number, date or unit that could be changed")
+    return _changed(text, changes, asked_edits(k, share, len(changes)))
+
+
+@perturber(name="wrong_facts", level="word", degrees=_ONE_OR_THREE)
+def wrong_facts(
+    text: str,
+    rng: Random,
+    *,
+    example: Example,
+    others: Sequence[Example],
+    lists: Lists,
+    k: int | None = None,
+    share: float | None = None,
+) -> Edited:
+    """`k` facts of a text are wrong, or a `share` of them, of as many kinds as it has.
+
+    Names, numbers, dates, negation and opposites. Those of a smaller dose are among those of a larger one.
+    """
+    asked_edits(k, share, 1)
+    of_kinds = _by_kind(text, rng, example, others, lists, shuffled(kinds.KINDS.values(), rng))
+    changes = [change for turn in zip_longest(*of_kinds) for change in turn if change is not None]
+    if not changes:
+        raise NotApplicable("no fact of any kind that could be changed")
+    return _changed(text, changes, asked_edits(k, share, len(changes)))
+
+
+def _by_kind(
+    text: str,
+    rng: Random,
+    example: Example,
+    others: Sequence[Example],
+    lists: Lists,
+    wanted: Iterable[Kind],
+) -> list[Sequence[Change]]:
+    """The changes of each kind that the text allows."""
+    stated, table = in_table(text, example, others, lists)
+    of_kinds = list[Sequence[Change]]()
+    for kind in wanted:
+        try:
+            of_kinds.append(kind(stated, table, rng))
+        except NotApplicable:
+            continue
+    return of_kinds
+
+
+def _changed(text: str, changes: Sequence[Change], asked: int) -> Edited:
+    """The text with the first changes that do not overlap."""
+    made, edits = 0, list[tuple[int, int, str]]()
+    for change in changes:
+        if made == asked:
+            break
+        if not any(a < stop and start < b for start, stop, _ in change for a, b, _ in edits):
+            edits += change
+            made += 1
+    result = text
+    for start, stop, new in sorted(edits, reverse=True):
+        result = result[:start] + new + result[stop:]
+    if result == text:
+        raise NotApplicable("no change would show")
+    return Edited(result, asked, made)

@@ -1,0 +1,274 @@
+"""Wrong facts by rule: borrowed from the table, found only by reading, and no more frequent than before."""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dhp.content.catalog import read_list
+from dhp.core.errors import NotApplicable
+from dhp.core.records import Example
+from dhp.perturb.api import Edited
+from dhp.perturb.apply import Others
+from dhp.perturb.facts.balance import balanced
+from dhp.perturb.facts.values import other_number, shape
+from dhp.perturb.registry import builtin_perturbers
+
+RULES = builtin_perturbers()
+WHO = ["Anna Keller", "Maria Lopez", "Peter Brandt", "Thomas Weber", "Susan Clarke", "David Moore"]
+TOWNS = ["Leeds", "Oslo", "Boston", "Vienna", "Dublin", "Lyon"]
+
+
+def reports() -> list[Example]:
+    """Two dozen reports, each about one person in one town, with the notes they were written from."""
+    made = []
+    for i in range(24):
+        who, town, day = WHO[i % 6], TOWNS[(i * 5 + i // 6) % 6], ("Monday", "Tuesday", "Friday")[i % 3]
+        said = "did not hear" if i % 2 else "heard"
+        rose = "increased" if i % 4 < 2 else "decreased"
+        source = f"Notes: {who} was in {town} on {day}. Guests: {12 + i}. Prices {rose}. Music: {said}."
+        text = (
+            f"Yesterday {who} was in {town} for a fair. On {day} all {12 + i} guests came, and prices {rose}. "
+            f"In the evening she {said} the music from the street."
+        )
+        made.append(Example(str(i), source, text))
+    return made
+
+
+REPORTS = reports()
+OTHERS = Others(REPORTS, 0, "reports")
+
+
+def apply(name: str, example: Example, seed: int = 0, **params: object) -> Edited:
+    dose = params or {"k": 1}
+    made = RULES[name](
+        example.output,
+        random.Random(f"{seed} {example.id}"),
+        example=example,
+        others=OTHERS.of(example),
+        lists=read_list,
+        **dose,
+    )
+    assert isinstance(made, Edited)
+    assert made.text != example.output
+    return made
+
+
+def changes(old: str, new: str) -> list[tuple[str, str]]:
+    before, after = re.findall(r"[\w'’]+", old), re.findall(r"[\w'’]+", new)
+    codes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return [(" ".join(before[a:b]), " ".join(after[c:d])) for tag, a, b, c, d in codes if tag != "equal"]
+
+
+def all_changes(name: str, examples: Sequence[Example] = REPORTS, **params: object) -> list[tuple[str, str]]:
+    found = list[tuple[str, str]]()
+    for seed in range(4):
+        for example in examples:
+            try:
+                found += changes(example.output, apply(name, example, seed, **params).text)
+            except NotApplicable:
+                continue
+    return found
+
+
+def test_a_wrong_name_is_that_of_another_text_and_of_the_same_kind_and_sex() -> None:
+    women = {"Anna Keller", "Maria Lopez", "Susan Clarke"}
+    found = set(all_changes("wrong_names", share=1.0))
+    assert len(found) > 20
+    for old, new in found:
+        assert old != new
+        assert (old in TOWNS and new in TOWNS) or {old, new} <= women or {old, new} <= set(WHO) - women
+
+
+def test_a_name_is_wrong_wherever_it_stands_and_its_parts_follow_it() -> None:
+    text = "In Leeds Anna Keller spoke. Later Keller's sister saw Anna in Leeds with Dr. Keller."
+    example = Example("x", f"{text} More.", text)
+    table = Others([*REPORTS, example], 0, "reports")
+    for seed in range(8):
+        made = RULES["wrong_names"](
+            text, random.Random(seed), example=example, others=table.of(example), lists=read_list, share=1.0
+        )
+        assert "Keller" not in made.text
+        assert "Anna" not in made.text
+        assert "Leeds" not in made.text
+
+
+def test_words_with_a_capital_that_are_no_names_stay() -> None:
+    text = (
+        "EXPRESS OR implied, this License and the API were read by the Prime Minister on Monday. Note that "
+        "He and Anna Keller came to Leeds."
+    )
+    example = Example("x", text, text)
+    table = Others([*REPORTS, example], 0, "reports")
+    for seed in range(8):
+        made = RULES["wrong_names"](
+            text, random.Random(seed), example=example, others=table.of(example), lists=read_list, share=1.0
+        )
+        assert {old for old, _ in changes(text, made.text)} <= {"Anna Keller", "Leeds"}
+
+
+def test_a_name_that_the_source_has_not_stays() -> None:
+    text = "Anna Keller came to Leeds."
+    example = Example("x", "Somebody came.", text)
+    with pytest.raises(NotApplicable, match="no name that the source has"):
+        apply("wrong_names", example)
+    with pytest.raises(NotApplicable, match="no name that the source has"):
+        apply("wrong_names", Example("x", "", text))
+
+
+def test_exchanged_names_are_two_of_the_text_in_different_sentences() -> None:
+    text = "Anna Keller wrote to Leeds. In Oslo nobody answered. Maria Lopez paid for all of it."
+    example = Example("x", text, text)
+    made = apply("exchanged_names", example, share=1.0)
+    assert made.text == "Maria Lopez wrote to Oslo. In Leeds nobody answered. Anna Keller paid for all of it."
+    together = "Anna Keller and Maria Lopez came."
+    with pytest.raises(NotApplicable, match="no two names of a kind"):
+        apply("exchanged_names", Example("y", together, together))
+
+
+@given(st.integers(1, 999_999), st.booleans(), st.booleans(), st.integers(0, 5))
+def test_another_number_is_as_long_and_as_round(value: int, grouped: bool, is_far: bool, seed: int) -> None:
+    number = f"{value:,}" if grouped else str(value)
+    new = other_number(number, {}, random.Random(seed), is_far=is_far)
+    if new is None:
+        return
+    assert new != number
+    assert shape(new) == shape(number)
+    other = int(new.replace(",", ""))
+    if not is_far and not shape(number).is_year:
+        assert abs(other - value) <= max(value // 5, 5 * 10 ** shape(number).zeros)
+
+
+def test_round_numbers_stay_round_hours_and_days_in_bounds_and_codes_untouched() -> None:
+    for number, limit in (("12", 12), ("11", 12), ("28", 28), ("59", 59)):
+        for seed in range(20):
+            new = other_number(number, {}, random.Random(seed), is_far=False)
+            assert new is not None
+            assert int(new) <= limit
+    for seed in range(20):
+        assert str(other_number("300", {}, random.Random(seed), is_far=True)).endswith("00")
+    text = "COVID-19, F-16, v2.10 and ISO_9001 cost the house 300 euros."
+    made = apply("wrong_numbers", Example("x", text, text), share=1.0)
+    assert [old for old, _ in changes(text, made.text)] == ["300"]
+
+
+def test_a_number_that_the_source_has_not_is_left_alone_unless_it_has_none() -> None:
+    text = "It cost 40 euros."
+    with pytest.raises(NotApplicable, match="no number that the source has"):
+        apply("wrong_numbers", Example("x", "It was dear: 41 euros, 7 cents.", text))
+    assert apply("wrong_numbers", Example("x", "It was dear.", text)).made == 1
+    assert apply("wrong_numbers", Example("x", "", text)).made == 1
+
+
+def test_far_numbers_are_more_than_half_away() -> None:
+    for old, new in all_changes("wrong_numbers", k=1, far=True):
+        if old.isdecimal():
+            assert int(new) >= 1.5 * int(old) or 1.5 * int(new) <= int(old)
+
+
+def test_dates_become_dates_that_the_table_has() -> None:
+    days = {"Monday", "Tuesday", "Friday"}
+    found = [pair for pair in all_changes("wrong_dates") if pair[0] in days]
+    assert found
+    assert {new for _, new in found} <= days
+
+
+def test_negations_go_in_and_out_alike() -> None:
+    found = Counter(all_changes("negation", k=1))
+    assert found["did not hear", "heard"] == 48
+    assert found["heard", "did not hear"] + found["heard", "didn't hear"] == 48
+
+
+def test_where_all_texts_deny_alike_a_negation_would_stand_out() -> None:
+    texts = [f"The pill did not help {who}." for who in WHO]
+    examples = [Example(str(i), text, text) for i, text in enumerate(texts)]
+    table = Others(examples, 0, "pills")
+    with pytest.raises(NotApplicable, match="would stand out"):
+        RULES["negation"](
+            texts[0],
+            random.Random(0),
+            example=examples[0],
+            others=table.of(examples[0]),
+            lists=read_list,
+            k=1,
+        )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She wondered if he could come.",
+        "None of them could come.",
+        "She wished she could come.",
+        "He did not see any of them.",
+        "She is not only tall.",
+        "Can he come, or is he late?",
+    ],
+)
+def test_a_clause_that_says_the_same_with_a_negation_keeps_its_own(text: str) -> None:
+    both = [
+        Example("a", "", "He could come."),
+        Example("b", "", "He could not come. He can't come. Is not it?"),
+    ]
+    example = Example("x", "", text)
+    table = Others([*both, *REPORTS, example], 0, "clauses")
+    for seed in range(10):
+        with pytest.raises(NotApplicable):
+            RULES["negation"](
+                text, random.Random(seed), example=example, others=table.of(example), lists=read_list, k=1
+            )
+
+
+def test_opposites_go_both_ways() -> None:
+    found = Counter(all_changes("opposites", k=1))
+    assert found["increased", "decreased"] == found["decreased", "increased"] == 48
+
+
+def test_doses_of_wrong_facts_nest_and_take_several_kinds() -> None:
+    for example in REPORTS:
+        kept = [set(changes(example.output, apply("wrong_facts", example, k=k).text)) for k in (1, 2, 4)]
+        assert len(kept[0]) >= 1
+        assert kept[0] <= kept[1] <= kept[2]
+        assert apply("wrong_facts", example, k=4).made == 4
+
+
+def test_balance_of_two_words_bounds_the_share_of_one_direction() -> None:
+    counts = {"more": 900, "less": 100}
+    flows = Counter[str]()
+    for seed, (word, count) in enumerate(counts.items()):
+        rng = random.Random(seed)
+        flows[word] = sum(
+            balanced(word, ["less" if word == "more" else "more"], counts, rng) is not None
+            for _ in range(count)
+        )
+    assert 0.5 < flows["more"] / flows.total() < 0.66
+
+
+def test_fillers_are_drawn_as_often_as_they_stand() -> None:
+    """Over the table each name is taken about as often as it is put, so counting words tells nothing."""
+    taken, put = Counter[str](), Counter[str]()
+    for old, new in all_changes("wrong_names", k=1):
+        taken[old] += 1
+        put[new] += 1
+    for name, count in taken.items():
+        assert abs(count - put[name]) < 0.9 * max(count, put[name])
+
+
+@given(
+    st.text(max_size=80) | st.sampled_from(["😀", "one", "שלום עולם", "الكتاب", "あ。", "x" * 5000]),
+    st.integers(0, 3),
+)
+def test_any_text_gets_a_changed_text_or_a_reason(text: str, seed: int) -> None:
+    example = Example("x", text, text)
+    for name in ("wrong_facts", "wrong_entities", "wrong_numbers", "exchanged_names"):
+        try:
+            made = RULES[name](text, random.Random(seed), example=example, others=[], lists=read_list, k=2)
+        except NotApplicable:
+            continue
+        assert made.text != text
+        assert 1 <= made.made <= made.asked == 2
