@@ -33,7 +33,7 @@ def reports() -> list[Example]:
         rose = "increased" if i % 4 < 2 else "decreased"
         source = f"Notes: {who} was in {town} on {day}. Guests: {12 + i}. Prices {rose}. Music: {said}."
         text = (
-            f"Yesterday {who} was in {town} for a fair. On {day} all {12 + i} guests came, and prices {rose}. "
+            f"Yesterday {who} was in {town} for a fair. On {day} all {12 + i} guests paid, prices {rose}. "
             f"In the evening she {said} the music from the street."
         )
         made.append(Example(str(i), source, text))
