@@ -16,6 +16,8 @@ AnswerForm = Literal[
     "letters",
     "mix",
     "json",
+    "questions",
+    "choice",
     "two-scores",
     "bare",
     "reason-first",
@@ -43,6 +45,10 @@ class Form:
     """Form of the second answer, if it is another one."""
     turns: tuple[AnswerForm, ...] = ()
     """The forms that samples take in turn, if they do."""
+    together: bool = False
+    """Whether one answer speaks of all metrics of the task."""
+    data: bool = False
+    """Whether it is asked of a decision model: typed questions, answered by probabilities and by no word."""
     own_prompt: bool = False
     """Whether it needs a prompt file that asks for it."""
 
@@ -58,7 +64,9 @@ FORMS: Mapping[AnswerForm, Form] = {
         scale=Scale(min=1, max=5), written_steps=False, alone=True, one_token=True, again="letter"
     ),
     "mix": Form(turns=("rate-explain", "analyze-rate")),
-    "json": Form(again="json", own_prompt=True),
+    "json": Form(again="json", own_prompt=True, together=True),
+    "questions": Form(alone=True, together=True, data=True),
+    "choice": Form(pairwise=True, alone=True, data=True, again="letter"),
     "two-scores": Form(pairwise=True, again="scores"),
     "bare": Form(pairwise=True, alone=True, one_token=True, again="letter"),
     "reason-first": Form(pairwise=True, again="letter", second="bare"),

@@ -23,6 +23,7 @@ _OWN_SLOTS: dict[str, tuple[list[str], list[str]]] = {
     "reference": (["reference"], []),
     "final": (["verdict_1", "verdict_2"], []),
     "again": ([], ["labels"]),
+    "levels": ([], ["point", "worst", "best"]),
 }
 """Part -> the slots that it needs, and others that it may have, beside `_SLOTS`; `pair`: a sample of two."""
 
@@ -63,10 +64,11 @@ class Protocol(Spec):
     """Parts of the protocol that were chosen for this project."""
     answer: AnswerForm = "score-only"
     """What is asked for. Of one text: a bare score, an open answer to a question, the rating before or after
-    a reason, 0-100 (`da`), stars, a letter, half `rate-explain` and half `analyze-rate` samples (`mix`), or,
-    with a prompt file, all metrics at once as a JSON object (`json`). Of two, which makes the protocol
-    pairwise: `two-scores` in the first line, then the reason; or the better text: `bare`, `reason-first`
-    (the verdict last) or `reason-last`."""
+    a reason, 0-100 (`da`), stars, a letter, half `rate-explain` and half `analyze-rate` samples (`mix`),
+    with a prompt file all metrics at once as a JSON object (`json`), or of a decision model a probability
+    for each level (`questions`). Of two, which makes the protocol pairwise: `two-scores` in the first line,
+    then the reason; or the better text: `bare`, `reason-first` (the verdict last) or `reason-last`; of a
+    decision model `choice`."""
     steps: str = "written"
     """Evaluation steps: `none`, `written` (the task's), `auto` (the model writes them once for each metric)
     or a YAML file of `metric: [step, ...]`. Pointwise."""
@@ -89,6 +91,8 @@ class Protocol(Spec):
     ask_again: bool = True
     """Whether an answer that cannot be read is followed by one request for the rating alone. Without effect
     if probabilities are read."""
+    levels: str = "points"
+    """Name of the wording's words for the levels of a question. Answer form `questions`."""
     parts: dict[Part, str] = Field(default_factory=dict)
     """Parts of the prompt that replace those of the wording. Pointwise."""
 
@@ -107,7 +111,8 @@ class Protocol(Spec):
     def settings(self, *but: str) -> dict[str, object]:
         """The settings of its kind, pointwise or pairwise, as JSON; without those called `but`."""
         others = _POINTWISE_SETTINGS if self.pairwise else _PAIRWISE_SETTINGS
-        return self.model_dump(mode="json", exclude={*but, *others})
+        asks_data = FORMS[self.answer].data
+        return self.model_dump(mode="json", exclude={*but, *others, *(() if asks_data else ("levels",))})
 
     @model_validator(mode="after")
     def _kind_fits(self) -> "Protocol":
@@ -116,6 +121,26 @@ class Protocol(Spec):
             kind = "pointwise" if self.pairwise else "pairwise"
             raise ValueError(
                 f"{unfit[0]}: is for {kind} protocols, unlike answer '{self.answer}'; leave it out"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _questions_fit(self) -> "Protocol":
+        if not FORMS[self.answer].data:
+            if "levels" in self.model_fields_set:
+                raise ValueError(f"levels: is for answer 'questions', unlike '{self.answer}'; leave it out")
+            return self
+        silent = {"temperature": None, "top_p": None, "extraction": "parse", "ask_again": False}
+        for name, only in {**silent, "persona": "none", "system": False, "final": False}.items():
+            if getattr(self, name) != only:
+                raise ValueError(
+                    f"{name}: a decision model writes nothing, so answer '{self.answer}' has none; allowed: "
+                    f"{'null' if only is None else str(only).lower()}"
+                )
+        if unused := sorted(self.parts.keys() - {"criterion", "steps", "answer"}):
+            raise ValueError(
+                f"parts.{unused[0]}: no question has it; allowed with answer '{self.answer}': criterion, "
+                "steps, answer"
             )
         return self
 
@@ -161,7 +186,7 @@ class Protocol(Spec):
         return self
 
 
-_POINTWISE_SETTINGS = ("steps", "reference", "persona", "parts")
+_POINTWISE_SETTINGS = ("steps", "reference", "persona", "levels", "parts")
 _PAIRWISE_SETTINGS = ("ties", "scale", "system", "final")
 
 Protocols = str | Protocol | Sequence[str | Protocol]
@@ -198,6 +223,12 @@ class Wording(Spec):
     """Sentence about ties: with a letter for them, with a word for them, or that there are none. Pairwise."""
     personas: dict[str, str] = Field(default_factory=dict)
     """Name -> paragraph before the task. Pointwise."""
+    levels: dict[str, Annotated[list[str], Field(min_length=3)]] = Field(default_factory=dict)
+    """Name -> words for the levels of a question, the worst first: the first for the worst level, the last
+    for the best, those between spread over the levels between. Slots: `{{point}}` of the scale, and what
+    the `{{worst}}` and the `{{best}}` mean. Pointwise."""
+    choices: dict[Literal["first", "second", "tie"], str] = Field(default_factory=dict)
+    """What may be answered to the question which of two texts is better. Pairwise."""
     again: dict[str, str]
     """The request for the rating alone after an answer that cannot be read, by its kind: of one text
     `number`, `stars`, `letter`, `label` or `json`, of two `scores` or `letter`."""
@@ -224,6 +255,7 @@ class Wording(Spec):
             _check_keys("criterion.", self.criterion, forms)
         else:
             _check_keys("ties.", self.ties, ("letter", "word", "none"))
+            _check_keys("choices.", self.choices, ("first", "second", "tie"))
         for part, place, text in self._texts():
             if fault := slot_fault(part, text):
                 raise ValueError(f"{place}: {fault}")
@@ -244,8 +276,10 @@ class Wording(Spec):
         if own_prompt:
             return used
         forms = turns_of(protocol.answer)
+        if FORMS[protocol.answer].data and not protocol.pairwise:
+            used["levels"] = self.levels[protocol.levels]
         for name, value in self:
-            if name in ("again", "personas", *self._unused(protocol)):
+            if name in ("again", "personas", "levels", *self._unused(protocol)):
                 continue
             by_form = name in ("criterion", "answers") and isinstance(value, dict)
             used[name] = {form: value[form] for form in forms if form in value} if by_form else value
@@ -254,6 +288,10 @@ class Wording(Spec):
     def _unused(self, protocol: Protocol) -> set[str]:
         """Names of the texts that no prompt of a protocol contains."""
         unused = {name for name in ("reference", "system", "final") if not getattr(protocol, name)}
+        if FORMS[protocol.answer].data:
+            unused |= {"task", "task_without_source", "sample", "reference", "ties"}
+        else:
+            unused.add("choices")
         if protocol.steps == "none":
             unused.add("steps")
         if protocol.steps != "auto":
@@ -266,15 +304,16 @@ class Wording(Spec):
     def _texts(self) -> Iterator[tuple[str, str, str]]:
         """Part, place and text of everything with slots."""
         for name, value in self:
-            if name in ("language", "ties") or not value:
+            if name in ("language", "ties", "choices") or not value:
                 continue
             part = "pair" if name == "sample" and self.pairwise else name
-            for key, text in value.items() if isinstance(value, dict) else [("", value)]:
-                yield part, f"{name}.{key}".rstrip("."), text
+            for key, texts in value.items() if isinstance(value, dict) else [("", value)]:
+                for text in [texts] if isinstance(texts, str) else texts:
+                    yield part, f"{name}.{key}".rstrip("."), text
 
 
-_POINTWISE_TEXTS = ("steps", "reference", "personas", "auto_steps")
-_PAIRWISE_TEXTS = ("system", "overall", "ties", "final")
+_POINTWISE_TEXTS = ("steps", "reference", "personas", "levels", "auto_steps")
+_PAIRWISE_TEXTS = ("system", "overall", "ties", "choices", "final")
 
 
 def _kinds_again(forms: Iterable[AnswerForm]) -> list[str]:

@@ -230,3 +230,6 @@ class Rating:
     a score the reason, if the answer alone does not tell it."""
     missing_mass: float | None = None
     """Probability, in [0, 1], that fell on no score; only if scores are weighed by probability."""
+    probabilities: tuple[float, ...] | None = None
+    """Probability of each of two or more evenly spaced points of the metric's scale, the worst first; they
+    sum to 1. Only if the judge gives them."""

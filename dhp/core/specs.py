@@ -60,6 +60,10 @@ class Scale(Spec):
         return self
 
 
+Levels = Annotated[list[str], Field(max_length=10, exclude_if=lambda value: not value)]
+"""Two to ten ordered levels of a rubric; none where there is no rubric."""
+
+
 class Metric(Spec):
     """A quality criterion."""
 
@@ -81,9 +85,15 @@ class Metric(Spec):
     """Whether answers are better the lower they are; ratings are turned round when they are read."""
     labels: Annotated[list[str], Field(exclude_if=lambda value: not value)] = Field(default_factory=list)
     """Words for an answer instead of numbers, the worst first; they stand for 1, 2, ..."""
+    levels: Levels = Field(default_factory=list)
+    """What levels of the scale mean, the worst first, in the words of a rubric; for decision models."""
 
     @model_validator(mode="after")
     def _labels_fit(self) -> "Metric":
+        if self.labels and self.levels:
+            raise ValueError("levels: are for a scale of numbers; with labels leave them out")
+        if len(self.levels) == 1:
+            raise ValueError("levels: must be two or more")
         if self.labels and (self.scale.min, self.scale.max) != (1, len(self.labels)):
             raise ValueError(f"scale must be {{min: 1, max: {len(self.labels)}}}, by the number of labels")
         return self
@@ -97,6 +107,7 @@ class MetricTexts(Spec):
     steps: list[str] = Field(min_length=1)
     question: str
     antonym: str
+    levels: Levels = Field(default_factory=list)
 
 
 class TaskTexts(Spec):

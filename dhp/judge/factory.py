@@ -31,17 +31,20 @@ from dhp.judge.judges.mock import AlwaysFirst, ConstantJudge, RandomJudge, mock_
 from dhp.judge.judges.recorded import RecordedJudge
 from dhp.judge.judges.surface import SurfaceJudge
 from dhp.judge.prompt_files import PromptFiles, prompt_versions, read_files
+from dhp.judge.question_files import is_json
 from dhp.judge.requests import RequestBuilder
-from dhp.llm.api import Client, providers
+from dhp.llm.api import Client, LocalModel, providers
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.servers import OTHER_PROVIDERS
 from dhp.llm.settings import ModelSettings
 from dhp.llm.store import open_store
-from dhp.llm.stored_model import stored_model
+from dhp.llm.stored_model import StoredModel, stored_model
 
 _REPLAY = "replay/"
 _RECORDED = ("column/", _REPLAY, RECORDED)
 """Judges that read their scores or answers from a file."""
+_DEFAULT, _DECISION = "dhp", "decision"
+"""Protocols of models that write, and of decision models, unless one is named."""
 _FILE_TOKENS = 512
 """Most tokens of an answer to a prompt file, which may ask for reasons, unless another number is given."""
 
@@ -105,7 +108,8 @@ def find_judges(
         if isinstance(entry, str) and _asks_a_model(entry):
             asked = _cached_model(entry, settings, context)
             sent = seed if settings.send_seed else None
-            builders = [b for each in chosen for b in _builders(each, prompt_files, sent, one_metric)]
+            ways = [_fitting(each, asked.model) for each in chosen]
+            builders = [b for each in ways for b in _builders(each, prompt_files, sent, one_metric)]
             judges += [LlmJudge(asked, replace(builder, body=settings.body)) for builder in builders]
         else:  # asks no model: once for all protocols of a kind
             others = _other_judges(entry, seed, judge_settings, context)
@@ -121,13 +125,42 @@ def find_judges(
     return judges
 
 
+def _fitting(chosen: Protocol, model: Client | LocalModel) -> Protocol:
+    """The protocol, or for a decision model that of its own in place of the default one.
+
+    Raises `InputError` for a protocol that asks for words of a model that writes none, or for the answers of
+    a decision model from another one.
+    """
+    asks_data, is_decider = FORMS[chosen.answer].data, getattr(model, "decides", False)
+    if is_decider and chosen.protocol == _DEFAULT and not asks_data:
+        changes = {name: getattr(chosen, name) for name in chosen.changed}
+        return override(read_protocol(_DECISION), **changes)
+    if is_decider and not asks_data:
+        raise InputError(
+            f"{model.model}: is a decision model, which answers no prompt, and protocol '{chosen.protocol}' "
+            f"writes prompts; allowed: `protocol` {', '.join(_decision_protocols())}"
+        )
+    if asks_data and not is_decider and not isinstance(model, StoredModel):
+        raise InputError(
+            f"`protocol` {chosen.protocol}: asks typed questions, which {model.model} does not take; "
+            "allowed: a decision model, decisions/NAME"
+        )
+    return chosen
+
+
+def _decision_protocols() -> list[str]:
+    names = [*names_of("protocol"), *names_of("pairwise protocol")]
+    return [name for name in names if FORMS[read_protocol(name).answer].data]
+
+
 def _builders(
     protocol: Protocol, prompt_files: PromptFiles, seed: int | None, one_metric: bool
 ) -> list[RequestBuilder]:
     """The protocol with each version of a prompt."""
     if protocol.pairwise:
         return [request_builder(protocol, seed=seed)]
-    versions = prompt_versions(prompt_files, one_prompt=one_metric or protocol.answer == "json")
+    whole = FORMS[protocol.answer].own_prompt or all(map(is_json, as_list(prompt_files)))
+    versions = prompt_versions(prompt_files, one_prompt=one_metric or whole)
     if len(versions) > 1 and "protocol" in protocol.changed:
         raise InputError("`name`: is for one prompt; several are named by their files")
     return [request_builder(protocol, prompt_files=files, seed=seed) for files in versions]
@@ -232,14 +265,17 @@ def request_builder(
 ) -> RequestBuilder:
     """A protocol with the texts that it names; raises `InputError` for one that cannot be had."""
     wording = read_wording(protocol.language, pairwise=protocol.pairwise)
+    if FORMS[protocol.answer].data and not protocol.pairwise:
+        one_of("levels", protocol.levels, wording.levels, f"protocol '{protocol.protocol}'")
     bundled = Path(protocol.origin).is_relative_to(content_folder("protocols"))
     limit_given = "max_tokens" in protocol.changed or not bundled
     if protocol.pairwise:
         return RequestBuilder(protocol, wording, seed=seed, limit_given=limit_given)
     if FORMS[protocol.answer].own_prompt and not prompt_files:
         raise InputError("`answer` json: needs a prompt of your own that asks for it, by `prompt_files`")
-    if prompt_files and "max_tokens" not in protocol.changed and protocol.max_tokens < _FILE_TOKENS:
-        protocol = override(protocol, max_tokens=_FILE_TOKENS)
+    writes = not FORMS[protocol.answer].data
+    if prompt_files and writes and "max_tokens" not in protocol.changed:
+        protocol = override(protocol, max_tokens=max(protocol.max_tokens, _FILE_TOKENS))
     if prompt_files and (protocol.answer not in FILE_FORMS or protocol.steps == "auto"):
         raise InputError(
             f"prompt files say themselves how to answer and by which steps; with them allowed: `answer` "
@@ -253,7 +289,7 @@ def request_builder(
         wording,
         persona=read_persona(protocol.persona, wording),
         steps=steps,
-        prompt_files=read_files(prompt_files),
+        prompt_files=read_files(prompt_files, json=FORMS[protocol.answer].data),
         seed=seed,
         limit_given=limit_given,
         known_metrics=sorted({m for t in tasks for m in t.metric_names}),

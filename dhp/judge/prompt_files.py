@@ -56,9 +56,16 @@ PromptFiles = str | Path | Sequence[str | Path]
 """One or several: files, `METRIC=FILE`, or folders of `.txt` files."""
 
 
-def read_files(prompt_files: PromptFiles) -> tuple[PromptFile, ...]:
-    """The prompts in these; raises `InputError` for one that cannot be read."""
-    return tuple(file for each in as_list(prompt_files) for file in _prompt_files(each))
+def read_files(prompt_files: PromptFiles, *, json: bool = False) -> tuple[PromptFile, ...]:
+    """The prompts in these; raises `InputError` for one that cannot be read, and without `json` for JSON."""
+    files = tuple(file for each in as_list(prompt_files) for file in _prompt_files(each))
+    for file in files:
+        if file.path.suffix.lower() == ".json" and not json:
+            raise InputError(
+                f"{file.path}: is a JSON file; allowed: plain text (.txt), one prompt a file, cut out of it "
+                "first"
+            )
+    return files
 
 
 def prompt_versions(prompt_files: PromptFiles, *, one_prompt: bool) -> list[PromptFiles]:
@@ -87,7 +94,11 @@ def version_name(files: Sequence[PromptFile]) -> str | None:
 
 
 def prompts_by_metric(
-    files: Sequence[PromptFile], metrics: Sequence[str], columns: Mapping[str, str] = {}
+    files: Sequence[PromptFile],
+    metrics: Sequence[str],
+    columns: Mapping[str, str] = {},
+    *,
+    shows_text: bool = True,
 ) -> dict[str, str]:
     """Metric -> prompt, of the metrics of a task.
 
@@ -95,8 +106,8 @@ def prompts_by_metric(
     name of the metric, or its first part (up to `_`, `-`, `.` or a space) begins the name of only one metric,
     as `coh_detailed.txt` for coherence. `columns` are those of the data, by what they stand for.
 
-    Raises `InputError` if a name fits no metric or several, if two files are for one metric, and for a
-    file without a slot for the text under judgement.
+    Raises `InputError` if a name fits no metric or several, if two files are for one metric, and, if a
+    prompt `shows_text`, for a file without a slot for the text under judgement.
     """
     by_metric: dict[str, PromptFile] = {}
     only = len(files) == len(metrics) == 1
@@ -110,7 +121,7 @@ def prompts_by_metric(
                 "allowed: one per metric"
             )
         by_metric[metric] = file
-    for file in by_metric.values():
+    for file in by_metric.values() if shows_text else ():
         check_output_slot(file, columns)
     return {metric: file.text for metric, file in by_metric.items()}
 
@@ -153,10 +164,6 @@ def _prompt_files(argument: str) -> Iterator[PromptFile]:
 
 
 def _text(path: Path) -> str:
-    if path.suffix.lower() == ".json":
-        raise InputError(
-            f"{path}: is a JSON file; allowed: plain text (.txt), one prompt a file, cut out of it first"
-        )
     return read_text(path).replace("\r\n", "\n")
 
 
@@ -217,31 +224,34 @@ def scale_fault(text: str, scale: Scale) -> str | None:
     )
 
 
+def meaning_of(slot: str, task: Task, metric: str) -> str:
+    """What a slot stands for: `source`, `output`, `reference` or a field of the task.
+
+    Slots are the usual names, the task's shown fields and, before both, the columns of the data. Raises
+    `InputError` for any other slot in the file for this metric.
+    """
+    fields = {_plain(name): name for name in task.shown_fields}
+    known = {**_SLOTS, **fields, **{_plain(name): meaning for name, meaning in task.columns.items()}}
+    if _plain(slot) not in known:
+        raise InputError(
+            f"prompt file for '{metric}': unknown slot '{{{{{slot}}}}}'; {suggest(_plain(slot), known)}"
+        )
+    return known[_plain(slot)]
+
+
 class FilePrompts:
     """Writes prompts by files; neither fences nor alters anything."""
 
     def __init__(self, files: Mapping[str, str], task: Task) -> None:
-        """`files`: metric -> text with slots.
-
-        Slots are the usual names, the task's shown fields and, before both, the columns of the data. Raises
-        `InputError` for any other slot.
-        """
-        fields = {_plain(name): name for name in task.shown_fields}
-        known = {**_SLOTS, **fields, **{_plain(name): meaning for name, meaning in task.columns.items()}}
+        """`files`: metric -> text with slots, as of `meaning_of`."""
         self._pieces: dict[str, list[str]] = {}
         for each in task.metrics:
             if fault := scale_fault(files.get(each.name, ""), each.scale):
                 raise InputError(f"prompt file for '{each.name}': {fault}")
         for metric in task.metric_names:
             pieces = pieces_of(files[metric]) if metric in files else ()
-            for slot in pieces[1::2]:
-                if _plain(slot) not in known:
-                    place = f"prompt file for '{metric}'"
-                    raise InputError(
-                        f"{place}: unknown slot '{{{{{slot}}}}}'; {suggest(_plain(slot), known)}"
-                    )
             self._pieces[metric] = [
-                known[_plain(piece)] if place % 2 else piece for place, piece in enumerate(pieces)
+                meaning_of(piece, task, metric) if place % 2 else piece for place, piece in enumerate(pieces)
             ]
 
     def prompt(self, candidate: Candidate, metric: str, form: AnswerForm) -> str:

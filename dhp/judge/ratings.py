@@ -75,7 +75,8 @@ class _Check:
                 status, raw = "out_of_scale", raw or f"{number:g}"
         elif status not in RATING_STATUSES:
             one_of("status", status, RATING_STATUSES, self._place(rating))
-        return Rating(*key, int(sample), score, status, raw, rating.rule, rating.missing_mass)
+        how = (rating.rule, rating.missing_mass, rating.probabilities)
+        return Rating(*key, int(sample), score, status, raw, *how)
 
     def _place(self, rating: Rating) -> str:
         return f"judge '{self._model}', example '{rating.example}', variant '{rating.variant}'"

@@ -24,6 +24,8 @@ from dhp.judge.prompt_files import (
     prompts_by_metric,
     version_name,
 )
+from dhp.judge.question_files import file_questions
+from dhp.judge.questions import QuestionPrompts
 from dhp.llm.records import Params, Request
 
 
@@ -305,7 +307,7 @@ class RequestBuilder:
             return
         task = task.in_language(self.protocol.language)
         writer, params = self._writer(task, auto_steps), self._params(task.metric_names)
-        together = [task.metrics] if self.protocol.answer == "json" else [[m] for m in task.metrics]
+        together = [task.metrics] if FORMS[self.protocol.answer].together else [[m] for m in task.metrics]
         for _, group in groupby(candidates, key=lambda c: c.example):
             variants = list(group)
             for metrics in together:
@@ -357,7 +359,8 @@ class RequestBuilder:
     ) -> Iterator[Request]:
         """One request for each verdict; the texts beside it are verdicts that are shown."""
         task = task.in_language(self.protocol.language)
-        writer = self.pair_prompts or Prompts(self.protocol, self.wording, task)
+        in_words = QuestionPrompts if FORMS[self.protocol.answer].data else Prompts
+        writer = self.pair_prompts or in_words(self.protocol, self.wording, task)
         params, samples = self._params(), tuple(range(self.protocol.samples))
         for verdict, contradiction in asked:
             pair = verdict.pair
@@ -438,7 +441,7 @@ class RequestBuilder:
             protocol.temperature,
             protocol.top_p,
             protocol.max_tokens,
-            None if protocol.temperature == 0 else self.seed,
+            None if protocol.temperature == 0 or FORMS[protocol.answer].data else self.seed,
             0 if protocol.extraction == "parse" else TOP_LOGPROBS,
             self._body(metrics),
         )
@@ -459,10 +462,15 @@ class RequestBuilder:
             )
         score_tokens(answer_scale(form, metric.scale), form)
 
-    def _writer(self, task: Task, auto_steps: TaskSteps | None) -> Prompts | FilePrompts:
+    def _writer(self, task: Task, auto_steps: TaskSteps | None) -> Prompts | FilePrompts | QuestionPrompts:
+        asks_data = FORMS[self.protocol.answer].data
+        if self.prompt_files and asks_data:
+            questions = file_questions(self.prompt_files, task, self.wording.levels[self.protocol.levels])
+            return QuestionPrompts(self.protocol, self.wording, task, questions=questions)
         if self.prompt_files:
             return FilePrompts(self._prompts(task), task)
-        if unexplained := [m.name for m in task.metrics if not m.definition.strip() or m.labels]:
+        in_words = [m for m in task.metrics if m.labels and not asks_data]
+        if unexplained := [m.name for m in task.metrics if not m.definition.strip() or m in in_words]:
             raise InputError(
                 f"metric '{unexplained[0]}': nothing says how to judge it; allowed: a prompt of your own by "
                 "`prompt_files`, or `task` FILE.yaml with its definition and steps"
@@ -475,4 +483,6 @@ class RequestBuilder:
                     f"{place}: no steps for task '{task.task}'; {suggest(task.task, self.steps)}"
                 )
             steps = self.steps[task.task]
+        if asks_data:
+            return QuestionPrompts(self.protocol, self.wording, task, steps=steps)
         return Prompts(self.protocol, self.wording, task, persona=self.persona, steps=steps)

@@ -50,7 +50,10 @@ class TooLong(Rejected):
 
 @runtime_checkable
 class Client(Protocol):
-    """A model behind a server."""
+    """A model behind a server.
+
+    One with a true attribute `decides` is a decision model: it answers typed questions and writes nothing.
+    """
 
     model: str
     """Name of the model, `provider/name`."""

@@ -1,5 +1,6 @@
 """Rating of one dataset by one judge."""
 
+import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
@@ -104,6 +105,7 @@ class _Session:
         levels = {c.variant: c.level for c in texts}
         # One column after the other: lists of a million texts are larger than the table made of them.
         columns = {f.name: pd.Series([getattr(r, f.name) for r in rows]) for f in fields(Rating)}
+        columns["probabilities"] = pd.Series([_as_json(r.probabilities) for r in rows], dtype=object)
         columns["level"] = pd.Series([levels[r.variant] for r in rows])
         if self._clusters:
             columns["cluster"] = pd.Series([self._clusters[r.example] for r in rows])
@@ -117,3 +119,8 @@ class _Session:
                 cost = self._model.spent(self._before)
                 self._model.shown_usage = replace(self._model.session_usage)
             self._progress(self._what, self._count, self._total, cost)
+
+
+def _as_json(probabilities: Sequence[float] | None) -> str | None:
+    """Probabilities as a column of text holds them."""
+    return None if probabilities is None else json.dumps([round(each, 6) for each in probabilities])

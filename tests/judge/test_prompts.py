@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.content.catalog import names_of, override, read_persona, read_protocol, read_task, read_wording
-from dhp.core.answer_forms import AnswerForm, answer_scale
+from dhp.core.answer_forms import FORMS, AnswerForm, answer_scale
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate
 from dhp.core.specs import LANGUAGES, Language, Scale, Task
@@ -18,7 +18,9 @@ from dhp.judge.api import rescale
 from dhp.judge.requests import Prompts
 
 CANDIDATE = Candidate("e1", "original", "输出", "来源", {"question": "为何"}, references=("参照",))
-EVERY = [(p, t, language) for p in names_of("protocol") for t in names_of("task") for language in LANGUAGES]
+IN_WORDS = [p for p in names_of("protocol") if not FORMS[read_protocol(p).answer].data]
+"""Protocols that write prompts; the questions of the others are data."""
+EVERY = [(p, t, language) for p in IN_WORDS for t in names_of("task") for language in LANGUAGES]
 
 
 def prompts(

@@ -19,6 +19,10 @@ class Extracted:
     """The rule that found the rating, or why a rating that was found is not a score; else None."""
     missing_mass: float | None = None
     """Probability, in [0, 1], that fell on no score; only where scores are weighed by probability."""
+    probabilities: tuple[float, ...] | None = None
+    """Probability of each of evenly spaced points of the answer's scale, the lowest first; they sum to 1."""
+    words: str | None = None
+    """The part of the answer that speaks of this metric, if it has such parts."""
     scores: tuple[float, float] | None = None
     """Scores of the text shown first and the second with the answer form `two-scores`, probabilities of their
     letters where those are read."""

@@ -43,9 +43,14 @@ def metric_rating(
         score = rescale(score, answer_scale(form, scale), scale)
         if metric.lower_is_better:
             score = min(max(scale.min + scale.max - score, scale.min), scale.max)
+    probabilities = read.probabilities
+    if probabilities is not None and metric.lower_is_better:
+        probabilities = probabilities[::-1]
     example, variant, sample = place
     return Rating(
-        example, variant, metric.name, sample, score, read.status, raw, read.rule, read.missing_mass
+        *(example, variant, metric.name, sample, score, read.status, read.words or raw, read.rule),
+        read.missing_mass,
+        probabilities,
     )
 
 

@@ -9,7 +9,7 @@ from itertools import groupby, islice
 from typing import Any
 
 from dhp.content.catalog import override
-from dhp.core.answer_forms import AnswerForm, answer_scale, form_again
+from dhp.core.answer_forms import FORMS, AnswerForm, answer_scale, form_again
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
 from dhp.core.signature import protocol_name
@@ -20,9 +20,11 @@ from dhp.judge.extraction.echo import without_echo
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
 from dhp.judge.extraction.plain import UNKNOWN_MARK, readable
 from dhp.judge.extraction.probabilities import IMPOSSIBLE, expected_score
+from dhp.judge.extraction.question_answers import read_answers, read_choice
 from dhp.judge.extraction.rating import metric_rating, read_answer, read_object
 from dhp.judge.extraction.verdict import read_letter, read_verdict
 from dhp.judge.pairs import ORDERS, OVERALL, Pair, PairVerdict, beside_originals
+from dhp.judge.questions import BETTER
 from dhp.judge.requests import RequestBuilder, TaskSteps
 from dhp.judge.second_answers import R, answers_read, is_second
 from dhp.judge.unreadable import NO_ANSWER, TOOL_CALL, enough_tokens, reasons, remedy, sample_answer
@@ -273,7 +275,7 @@ class LlmJudge(Judge):
         asked, raw = asked_for(request), _words(request, reply)
         place = (asked[0].example, asked[0].variant, sample)
         about = [metrics[rating.metric] for rating in asked]
-        text = without_echo(reply.text, texts[place[:2]])
+        text = reply.text if FORMS[form].data else without_echo(reply.text, texts[place[:2]])
         shown = reply if text == reply.text else replace(reply, text=text)
         return [
             metric_rating(read, metric, form, place, raw)
@@ -284,11 +286,14 @@ class LlmJudge(Judge):
         self, reply: Reply, metrics: Sequence[Metric], form: AnswerForm
     ) -> Iterator[tuple[Metric, Extracted]]:
         """What an answer says of each metric."""
-        if form != "json":
+        if not FORMS[form].together:
             yield metrics[0], self._read(reply, metrics[0], form)
             return
         if reply.finish == "content_filter":
             yield from ((metric, Extracted("refused")) for metric in metrics)
+            return
+        if FORMS[form].data:
+            yield from read_answers(reply.text, metrics)
             return
         values = read_object(reply.text, {m.name: m.label for m in metrics}) or {}
         left = reply.text if holds_refusal(reply.text) or isinstance(readable(reply.text), Extracted) else ""
@@ -331,6 +336,8 @@ class LlmJudge(Judge):
     def _read_pair(self, reply: Reply, form: AnswerForm, texts: Sequence[str]) -> Extracted:
         """What an answer says of the texts in the order in which they were shown."""
         protocol = self.builder.protocol
+        if FORMS[form].data and reply.finish != "content_filter":
+            return read_choice(reply.text, BETTER)
         if reply.finish == "length" and protocol.answer == "reason-first":
             return UNPARSED  # cut off before the verdict
         read = self._extracted(

@@ -131,7 +131,7 @@ def find_connection(base_url: str | None) -> Connection:
     if not address and (azure := os.environ.get(_AZURE_VARIABLE)):
         return _azure(azure)
     url = (address or OPENAI_URL).rstrip("/").removesuffix("/chat/completions")
-    _check_address(url, "base URL")
+    check_address(url, "base URL")
     urls = (url,) if urlsplit(url).path else (f"{url}/v1", url)
     key = os.environ.get(KEY_VARIABLE, "").strip()
     headers = _headers(key)
@@ -158,7 +158,7 @@ def server_connection(provider: str, base_url: str | None) -> Connection:
     url = _completed(base_url or of_variable or server.url, server)
     if not url:
         raise InputError(f"{provider}/NAME: {server.address_variable} is not set; set it, or `base_url`")
-    _check_address(url, what)
+    check_address(url, what)
     keys = {name: os.environ.get(name, "").strip() for name in server.keys}
     variable = next((name for name, key in keys.items() if key), (*keys, KEY_VARIABLE)[0])
     key = keys.get(variable, "")
@@ -228,7 +228,7 @@ def _keys(url: str) -> tuple[str, ...]:
 
 def _azure(address: str) -> Connection:
     url = address.rstrip("/")
-    _check_address(url, _AZURE_VARIABLE)
+    check_address(url, _AZURE_VARIABLE)
     keys = {name: os.environ.get(name, "").strip() for name in _AZURE_KEYS}
     variable = next((name for name, key in keys.items() if key), _AZURE_KEYS[0])
     secrets = secret_words(*keys.values(), *_headers("").values())
@@ -257,7 +257,7 @@ def secret_words(*values: str) -> tuple[str, ...]:
     return tuple(sorted((v for v in words if len(v) >= _SHORTEST_SECRET), key=len, reverse=True))
 
 
-def _check_address(url: str, what: str) -> None:
+def check_address(url: str, what: str) -> None:
     try:
         parts = urlsplit(url)
         fits = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0

@@ -31,7 +31,7 @@ from dhp.llm.clients.responses import (
     read_replies,
     shortened,
 )
-from dhp.llm.clients.servers import SERVERS, TransportName
+from dhp.llm.clients.servers import DECISION_MODELS, SERVERS, TransportName
 from dhp.llm.limits import TIMEOUT
 from dhp.llm.records import Reply, Request
 
@@ -95,11 +95,14 @@ class FastTransport:
         self, url: str, body: Mapping[str, object], most: int
     ) -> tuple[int, Mapping[str, str], bytes]:
         """See `Transport`."""
+        data = json.dumps(body, ensure_ascii=False).encode()
+        return await self.send(f"{url}/chat/completions", data, most)
+
+    async def send(self, address: str, data: bytes, most: int) -> tuple[int, Mapping[str, str], bytes]:
+        """As `post`, to the whole address of a call."""
         import aiohttp
 
         assert self._session is not None
-        data = json.dumps(body, ensure_ascii=False).encode()
-        address = f"{url}/chat/completions"
         # The session holds no header: aiohttp would send it to the proxy, too, a key as the proxy's own.
         call = self._session.post(address, data=data, headers=self._headers, allow_redirects=False)
         try:
@@ -536,10 +539,10 @@ class OpenAIClient:
             return Refused(self._connection.unknown_to_proxy(self._url))
         if problem.wrong_key:
             return Refused(self._refused_key(problem.status))
-        if problem.no_model:
+        if problem.no_model or problem.wants_questions:
             return Refused(
                 f"{public(self._connection.urls[0])} does not know the model '{self._name}', or is no "
-                f"OpenAI-compatible server ({message})"
+                f"OpenAI-compatible server; {DECISION_MODELS} ({message})"
             )
         if parameter := problem.parameter(body, self._taken):
             advice = _ADVICE.get(parameter, "leave it out of `body`, or take another server")

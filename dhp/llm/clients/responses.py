@@ -39,7 +39,12 @@ _TOO_LONG = re.compile(
 )
 _MODERATED = re.compile(r"moderation|content.?(?:filter|policy|management)|flagged|safety", re.I)
 _BAD_KEY = re.compile(r"api.?key|authenticat|unauthori[sz]ed", re.I)
-_NO_MODEL = re.compile(r"model.{0,80}(?:not exist|not found|unknown)|no such model", re.I | re.S)
+_NO_MODEL = re.compile(r"model.{0,80}(?:not exist|not found|unknown)|(?:no such|unknown) model", re.I | re.S)
+_QUESTIONS = re.compile(
+    r"\bsystem.?one\b|\bdecisions?\b.{0,40}(?:model|endpoint|api)|/decisions\b"
+    r"|\b(?:state|questions)\b.{0,40}(?:required|missing)|(?:required|missing).{0,40}\b(?:state|questions)\b",
+    re.I | re.S,
+)
 _NAMES: Mapping[str, str] = {
     "max_tokens": "max(?:imum)?[ _-]?(?:output|new|completion|generated)?[ _-]?tokens|below minimum value",
     "max_completion_tokens": "max(?:imum)?[ _-]?(?:output|new|completion)?[ _-]?tokens|below minimum value",
@@ -105,6 +110,11 @@ class Problem:
     def no_model(self) -> bool:
         """Whether the server does not know the model, or the address."""
         return self.status == 404 or (self.status == 400 and bool(_NO_MODEL.search(self.message)))
+
+    @property
+    def wants_questions(self) -> bool:
+        """Whether the server takes typed questions and no messages: it has a decision model."""
+        return self.status in _OF_PARAMETERS and bool(_QUESTIONS.search(self.message))
 
     @property
     def transient(self) -> bool:

@@ -39,5 +39,7 @@ SERVERS: Mapping[str, Server] = {
     "xai": Server("https://api.x.ai/v1", ("XAI_API_KEY",)),
 }
 """Provider -> its server; `openai` itself is not among them, as any address may be given for it."""
+DECISION_MODELS = "a decision model, which answers typed questions, is named decisions/NAME"
+"""What helps if a server takes no prompts."""
 OTHER_PROVIDERS = "for another provider take litellm/PROVIDER/NAME, or openai/NAME with its `base_url`"
 """What helps if a provider is not known."""

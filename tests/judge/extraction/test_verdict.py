@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.core.answer_forms import PAIRWISE_FORMS, AnswerForm
+from dhp.core.answer_forms import FORMS, PAIRWISE_FORMS, AnswerForm
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.verdict import (
@@ -16,6 +16,9 @@ from dhp.judge.extraction.verdict import (
 from dhp.llm.records import Position
 
 TEN = Scale(min=1.0, max=10.0)
+
+WRITTEN = [form for form in PAIRWISE_FORMS if not FORMS[form].data]
+"""Forms in which a judge answers in words."""
 
 
 @pytest.mark.parametrize(
@@ -46,7 +49,7 @@ TEN = Scale(min=1.0, max=10.0)
     ],
 )
 def test_a_bare_verdict_is_read_in_every_form(answer: str, choice: int) -> None:
-    for form in PAIRWISE_FORMS[1:]:
+    for form in WRITTEN[1:]:
         assert read_verdict(answer, form).score == choice
 
 
@@ -172,7 +175,7 @@ def test_a_decimal_is_read_whole(answer: str) -> None:
     )
 )
 def test_any_text_gives_a_choice_or_a_reason(text: str) -> None:
-    for form in PAIRWISE_FORMS:
+    for form in WRITTEN:
         read = read_verdict(text, form)
         assert (read.score is None) != (read.status == "scored")
 

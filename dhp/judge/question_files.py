@@ -1,0 +1,120 @@
+"""Prompt files for decision models: questions as JSON, or the instructions of a question as plain text."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dhp.core.errors import InputError, one_of, suggest
+from dhp.core.specs import Metric, Task
+from dhp.judge.prompt_files import PromptFile, meaning_of, pieces_of, prompts_by_metric
+from dhp.judge.questions import MOST_LEVELS, Question, level_words
+
+_TYPES = {"noul": "noul", "predicate": "noul", "choice": "choice", "score": "score"}
+"""Type of a question in either wire form -> ours."""
+
+
+def is_json(path: str | Path) -> bool:
+    """Whether a prompt file holds whole questions."""
+    return Path(path).suffix.lower() == ".json"
+
+
+def file_questions(files: Sequence[PromptFile], task: Task, words: Sequence[str]) -> dict[str, Question]:
+    """Metric -> question, of all metrics of the task.
+
+    A JSON file holds questions by metric, in the form of `POST /v1/systemone`, alone or in the key
+    `questions` of a whole request. A text file is the instructions of one question, and its slots become the
+    names that the texts have in the state; the levels are the metric's, else `words` (see `level_words`).
+
+    Raises `InputError` for a file of another form, a metric without a question, or a question that does not
+    fit its metric.
+    """
+    texts = [file for file in files if not is_json(file.path)]
+    questions: dict[str, Question] = {}
+    if texts:
+        prompts = prompts_by_metric(texts, task.metric_names, task.columns, shows_text=False)
+        by_name = {metric.name: metric for metric in task.metrics}
+        for name, text in prompts.items():
+            questions[name] = _of_text(text, by_name[name], task, words)
+    for file in files:
+        if is_json(file.path):
+            questions |= _of_json(file, task)
+    if lacking := [name for name in task.metric_names if name not in questions]:
+        options = " ".join(f"`metrics` {m}" for m in questions)
+        raise InputError(f"no question for the metric '{lacking[0]}'; add one, or take only {options}")
+    return questions
+
+
+def _of_text(text: str, metric: Metric, task: Task, words: Sequence[str]) -> Question:
+    pieces = [
+        f"`{meaning_of(piece, task, metric.name)}`" if place % 2 else piece
+        for place, piece in enumerate(pieces_of(text))
+    ]
+    asked = "".join(pieces).strip()
+    match metric.labels:
+        case [worst, best]:
+            return {"type": "noul", "instructions": asked, "criteria": {"true": best, "false": worst}}
+        case [_, *_] as labels:
+            return {"type": "choice", "instructions": asked, "criteria": {name: name for name in labels}}
+    return {"type": "score", "instructions": asked, "criteria": metric.levels or level_words(metric, words)}
+
+
+def _of_json(file: PromptFile, task: Task) -> dict[str, Question]:
+    try:
+        data = json.loads(file.text)
+    except (ValueError, RecursionError) as e:
+        raise InputError(f"{file.path}: is no JSON ({e}); must be an object of questions by metric") from None
+    if isinstance(data, dict) and isinstance(data.get("questions"), dict | list):
+        data = data["questions"]
+    if isinstance(data, list):  # OpenAI's form
+        data = {str(each.get("name")): each for each in data if isinstance(each, dict)}
+    if not isinstance(data, dict) or not data:
+        raise InputError(f"{file.path}: must be an object of questions by metric, as in POST /v1/systemone")
+    if file.metric is not None and "type" in data:
+        data = {file.metric: data}
+    metrics = {metric.name: metric for metric in task.metrics}
+    for name in data:
+        one_of("metric", name, metrics, str(file.path))
+    return {name: _checked(each, metrics[name], f"{file.path}: {name}") for name, each in data.items()}
+
+
+def _checked(asked: Any, metric: Metric, place: str) -> Question:
+    """A question of a file in our form; raises `InputError` if it has another or does not fit its metric."""
+    if not isinstance(asked, dict) or not isinstance(asked.get("instructions"), str):
+        raise InputError(f"{place}: must have `type`, `instructions` and `criteria`")
+    if (kind := _TYPES.get(str(asked.get("type")))) is None:
+        raise InputError(f"{place}: type {asked.get('type')!r}: {suggest(str(asked.get('type')), _TYPES)}")
+    known = {"type", "name", "instructions", "criteria", "levels", "choices"}
+    if unknown := sorted(asked.keys() - known):
+        raise InputError(f"{place}: '{unknown[0]}': unknown; {suggest(unknown[0], known)}")
+    question: dict[str, object] = {"type": kind, "instructions": asked["instructions"]}
+    criteria = asked.get("criteria", asked.get("levels", asked.get("choices")))
+    if kind == "score":
+        question["criteria"] = _levels(criteria, place)
+    elif kind == "choice":
+        question["criteria"] = _choices(criteria, metric, place)
+    elif criteria is not None:
+        if not isinstance(criteria, Mapping) or {*criteria} - {"true", "false"}:
+            raise InputError(f"{place}: criteria of a noul question: allowed: true and false")
+        question["criteria"] = dict(criteria)
+    return question
+
+
+def _levels(criteria: object, place: str) -> list[str]:
+    levels = criteria if isinstance(criteria, list) else []
+    words = [
+        each.get("description") or each.get("label") if isinstance(each, dict) else each for each in levels
+    ]
+    if not 2 <= len(words) <= MOST_LEVELS or not all(isinstance(each, str) for each in words):
+        raise InputError(f"{place}: criteria: must be a list of 2 to {MOST_LEVELS} levels, the worst first")
+    return [str(each) for each in words]
+
+
+def _choices(criteria: object, metric: Metric, place: str) -> dict[str, object]:
+    pairs = criteria if isinstance(criteria, list) else []
+    by_name = {str(each.get("value")): each.get("description") for each in pairs if isinstance(each, dict)}
+    choices: dict[str, object] = dict(criteria) if isinstance(criteria, dict) else by_name
+    if not metric.labels or {*choices} != {*metric.labels}:
+        labels = ",".join(metric.labels) or "WORST,..,BEST"
+        raise InputError(f"{place}: a choice needs the labels of its metric; allowed: `labels` {labels}")
+    return choices

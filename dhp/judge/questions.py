@@ -1,0 +1,177 @@
+"""Requests to decision models: a text with typed questions about it, one for each metric, as JSON.
+
+A prompt has the keys `state`, the texts by name, and `questions`, metric -> question. Questions have the form
+of `POST /v1/systemone` (System One): `type` is `score` with ordered levels, `noul` for true or false, or
+`choice`. Who sends it, and in which form on the wire, is the client's business.
+"""
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from dhp.core.answer_forms import AnswerForm
+from dhp.core.errors import InputError
+from dhp.core.protocol_spec import Protocol, Wording
+from dhp.core.records import Candidate
+from dhp.core.specs import Metric, Scale, Task
+from dhp.core.text import fill
+from dhp.judge.pairs import OVERALL
+
+OPENING = '{"state": '
+"""How every such prompt begins; a client tells by it that it is no prose."""
+BETTER = "better"
+"""Name of the question which of two texts is better."""
+MOST_LEVELS = 10
+"""Levels of a question that is answered on a scale: the most that servers take."""
+_TEXTS = ("task", "source", "reference", "output", "first", "second")
+"""Names in the state that are no fields of the example."""
+
+Question = Mapping[str, object]
+
+
+class QuestionPrompts:
+    """Writes the requests of a protocol for decision models.
+
+    The source comes first in the state, so that caches of prefixes hold.
+    """
+
+    system = ""
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        wording: Wording,
+        task: Task,
+        *,
+        steps: Mapping[str, Sequence[str]] | None = None,
+        questions: Mapping[str, Question] | None = None,
+    ) -> None:
+        """`task` is in the protocol's language; `steps` (metric -> steps) replace the written ones,
+        `questions` (metric -> question) all that the wording makes.
+
+        Raises `InputError` for a field of the task with the name of another text.
+        """
+        if taken := [name for name in task.shown_fields if name in _TEXTS]:
+            raise InputError(f"field '{taken[0]}': is another text's name in questions; name it otherwise")
+        self._protocol, self._wording, self._task = protocol, wording, task
+        self._steps = {m.name: m.steps for m in task.metrics} if steps is None else steps
+        self._metrics = {metric.name: metric for metric in task.metrics}
+        self._pairwise = cache(self._preference)
+        if not protocol.pairwise:
+            asked = questions or {metric.name: self._question(metric) for metric in task.metrics}
+            in_order = {name: asked[name] for name in task.metric_names}
+            self._questions = json.dumps(in_order, ensure_ascii=False)  # the same for all texts
+
+    def prompt(
+        self,
+        candidate: Candidate,
+        metric: str,
+        form: AnswerForm,
+        other: Candidate | None = None,
+        verdicts: Sequence[str] = (),
+    ) -> str:
+        """The request about one text, on all metrics, or about two in this order, by one.
+
+        Raises `InputError` if the protocol shows a reference and the candidate has none.
+        """
+        state = {"task": self._task.instruction}
+        if self._task.source_label:
+            state["source"] = candidate.source
+        state |= {n: candidate.fields[n] for n in self._task.shown_fields if n in candidate.fields}
+        if self._protocol.reference:
+            if candidate.reference is None:
+                raise InputError(
+                    f"example '{candidate.example}': has no reference text, which the protocol shows; "
+                    "allowed: reference false, or a reference for each example"
+                )
+            state["reference"] = candidate.reference
+        if other is None:
+            state["output"] = candidate.text
+        else:
+            state |= {"first": candidate.text, "second": other.text}
+        questions = self._questions if other is None else self._pairwise(metric)
+        return f'{OPENING}{json.dumps(state, ensure_ascii=False)}, "questions": {questions}}}'
+
+    def _question(self, metric: Metric) -> Question:
+        asked = self._instructions(metric, "questions")
+        match metric.labels:
+            case [worst, best]:
+                return {"type": "noul", "instructions": asked, "criteria": {"true": best, "false": worst}}
+            case [_, *_] as labels:
+                return {"type": "choice", "instructions": asked, "criteria": {name: name for name in labels}}
+        levels = metric.levels or level_words(metric, self._wording.levels[self._protocol.levels])
+        return {"type": "score", "instructions": asked, "criteria": levels}
+
+    def _preference(self, metric: str) -> str:
+        """The question which of two texts is better, as JSON."""
+        choices = {k: v for k, v in self._wording.choices.items() if self._protocol.ties or k != "tie"}
+        asked = self._instructions(self._metrics.get(metric), "choice")
+        question = {"type": "choice", "instructions": asked, "criteria": choices}
+        return json.dumps({BETTER: question}, ensure_ascii=False)
+
+    def _instructions(self, metric: Metric | None, form: AnswerForm) -> str:
+        """What a question asks; `metric` is None for texts compared as a whole."""
+        wording = self._wording
+        if isinstance(wording.criterion, str):
+            criterion = wording.criterion if metric else wording.overall
+        else:
+            criterion = wording.criterion[form]
+        steps = "" if self._protocol.pairwise or self._protocol.steps == "none" else wording.steps
+        shown = {"criterion": criterion, "steps": steps, "answer": wording.answers[form]}
+        shown |= {name: text for name, text in self._protocol.parts.items() if shown.get(name)}
+        slots = self._slots(metric)
+        return "\n".join(filter(None, (fill(text, slots) for text in shown.values())))
+
+    def _slots(self, metric: Metric | None) -> dict[str, str]:
+        scale = metric.scale if metric else self._protocol.scale
+        numbered = enumerate(self._steps.get(metric.name, ()) if metric else (), start=1)
+        return {
+            "instruction": self._task.instruction,
+            "source_label": self._task.source_label or "",
+            "output_label": self._task.output_label,
+            "metric": metric.label if metric else OVERALL,
+            "definition": metric.definition if metric else "",
+            "question": metric.question if metric else "",
+            "antonym": metric.antonym if metric else "",
+            "low": f"{scale.min:g}",
+            "high": f"{scale.max:g}",
+            "steps": "\n".join(f"{number}. {step}" for number, step in numbered),
+        }
+
+
+def level_count(scale: Scale) -> int:
+    """How many levels a scale has as a question: its whole numbers, ten if these are more."""
+    width = scale.max - scale.min
+    fits = width == int(width) and 1 <= width < MOST_LEVELS
+    return int(width) + 1 if fits else MOST_LEVELS
+
+
+def level_words(metric: Metric, words: Sequence[str]) -> list[str]:
+    """The words of each level of a metric's scale, the worst level first.
+
+    `words` are one text for the worst level, some for those between, and one for the best.
+    """
+    count, scale = level_count(metric.scale), metric.scale
+    points = [scale.min + i * (scale.max - scale.min) / (count - 1) for i in range(count)]
+    worst, best = metric.antonym, metric.label
+    if metric.lower_is_better:
+        points, worst, best = points[::-1], best, worst
+    if count == MOST_LEVELS and scale.max - scale.min != MOST_LEVELS - 1:
+        _say_cut(metric.name, f"{scale.min:g} to {scale.max:g}")
+    first, *between, last = words
+    spread = [between[int((i + 0.5) * len(between) / (count - 2))] for i in range(count - 2)]
+    fixed = {"low": f"{scale.min:g}", "high": f"{scale.max:g}", "worst": worst, "best": best}
+    fixed |= {"metric": metric.label, "antonym": metric.antonym}
+    return [
+        fill(text, {**fixed, "point": f"{point:g}"})
+        for text, point in zip([first, *spread, last], points, strict=True)
+    ]
+
+
+@cache
+def _say_cut(metric: str, scale: str) -> None:
+    """Warn, once, that a scale is asked about in fewer levels than it has points."""
+    logging.getLogger("dhp").warning(
+        "%s: a question has at most %d levels: the scale %s is cut into so many", metric, MOST_LEVELS, scale
+    )
