@@ -29,7 +29,7 @@ from dhp.analysis.analyze import analyze
 from dhp.analysis.control_state import control_state
 from dhp.analysis.kinds import needed
 from dhp.analysis.results import Results
-from dhp.analysis.verdict_rule import DECIDED, verdicts
+from dhp.analysis.verdict_rule import verdicts
 from dhp.core.verdicts import (
     FALSE_ALARM,
     MISSED,
@@ -513,10 +513,10 @@ def outlooks(runs: int, chosen: argparse.Namespace) -> None:
                 x = judged(shape, np.full(kinds, truth), ties, sized, n, metrics, rng)
                 found = detection(x, ["all"] * kinds)
                 said = _words(found, x)
-                if all(word in DECIDED for word in said):
+                if all(word.is_good or word.is_bad for word in said):
                     continue
                 ends = needed(found, said, FLOOR)
-                v = next(k for k, word in enumerate(said) if word not in DECIDED)
+                v = next(k for k, word in enumerate(said) if not (word.is_good or word.is_bad))
                 if ends[v] is None:
                     continue
                 ranges.append(ends[v])
@@ -524,7 +524,8 @@ def outlooks(runs: int, chosen: argparse.Namespace) -> None:
                 for size in ends[v]:
                     further = judged(shape, np.full(kinds, truth), ties, sized, size - n, metrics, rng)
                     whole = np.concatenate([x, further])
-                    longer.append(_words(detection(whole, ["all"] * kinds), whole)[v] in DECIDED)
+                    word = _words(detection(whole, ["all"] * kinds), whole)[v]
+                    longer.append(word.is_good or word.is_bad)
                 decided.append(longer)
             low, high = np.median(ranges, axis=0) if ranges else (math.nan, math.nan)
             shares = 100 * np.mean(decided, axis=0) if decided else (math.nan, math.nan)

@@ -20,6 +20,7 @@ import pytest
 import dhp
 from dhp.analysis.results import Result
 from dhp.cli import main
+from dhp.core import verdicts
 from dhp.core.plugins import offered
 from dhp.judge.extraction.rating import _read_short
 from tests.quick import undrawn
@@ -225,6 +226,48 @@ archive.open(name)
 path.open("rb")
 """
     assert written_past_the_door(ast.parse(allowed)) == []
+
+
+def compared_verdicts(tree: ast.AST) -> list[str]:
+    """Words of verdicts that code compares or counts by, alone or in a collection."""
+    words = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "dhp.core.verdicts"
+        for alias in node.names
+        if isinstance(getattr(verdicts, alias.name), verdicts.Verdict)
+    }
+    asked: list[ast.AST] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            asked += [node.left, *node.comparators]
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "count":
+            asked += node.args
+        elif (
+            isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple | ast.Set | ast.List)
+        ) or isinstance(node, ast.MatchValue):
+            asked.append(node.value)
+    every = [each for node in asked for each in getattr(node, "elts", [node])]
+    return [each.id for each in every if isinstance(each, ast.Name) and each.id in words]
+
+
+def test_rules_ask_what_a_verdict_means() -> None:
+    """No file but that of the words compares with one: a new word would be passed over in silence."""
+    found = {module: compared_verdicts(tree) for module, tree in trees().items()}
+    assert {module: words for module, words in found.items() if words} == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "row.state is NOTICED",
+        "state not in (MISSED, other)",
+        "words.count(FAINT)",
+        "DECIDED = (NOTICED, MISSED)",
+    ],
+)
+def test_a_planted_comparison_with_a_verdict_is_found(code: str) -> None:
+    assert compared_verdicts(ast.parse(f"from dhp.core.verdicts import FAINT, MISSED, NOTICED\n{code}"))
 
 
 CEILINGS = {

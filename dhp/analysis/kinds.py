@@ -17,14 +17,14 @@ from dhp.content.catalog import read_probes, variant_name
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.specs import Suite
-from dhp.core.verdicts import FAINT, NOTICED, UNDECIDED, Verdict
+from dhp.core.verdicts import Verdict
 from dhp.stats.arrays import Floats
 from dhp.stats.below_edits import below_edits
 from dhp.stats.controls import movements
 from dhp.stats.detection import Detection, detection
 from dhp.stats.discernment import LOG_ALPHA, discern, holm
-from dhp.stats.flips import flip_log_p
 from dhp.stats.effective_size import effective_size
+from dhp.stats.flips import flip_log_p
 from dhp.stats.influences import auroc_influences, cluster_size, standardised_drop_influences
 from dhp.stats.metric_relations import confusion
 from dhp.stats.missing import failure_p
@@ -116,7 +116,7 @@ def needed(detected: Detection, decided: Sequence[Verdict], floor: float) -> lis
     of_mean, groups = (each[:, 0] for each in seen.variance(detected.clusters))
     in_cluster = cluster_size(seen.defined, detected.clusters)[:, 0]
     size = effective_size(pairs, variance, of_mean, groups, cluster_size=in_cluster)
-    open_ = [word in (UNDECIDED, FAINT) and size[v] >= 1 for v, word in enumerate(decided)]
+    open_ = [word.may_change and size[v] >= 1 for v, word in enumerate(decided)]
     return [
         examples_to_decide(
             int(pairs[v]), size[v], detected.value[v], variance[v], floor=floor, kinds=sum(open_)
@@ -147,7 +147,7 @@ def judged_probes(
     differences = ratings.difference_table(names, ratings.metrics)
     beside = ratings.difference_table(judged, ratings.metrics) if judged else None
     moved = any(np.nan_to_num(x).any() for x in (differences, beside) if x is not None)
-    noticed = [row.verdict is NOTICED for row in damage]
+    noticed = [row.state.is_noticed for row in damage]
     detected = detection(differences, [variant.level for variant in variants], ratings.clusters)
     rows = _rows(ratings, variants, config, differences, detected, two_sided=attacks)
     moves = movements(differences, beside, noticed, ratings.clusters)

@@ -19,7 +19,7 @@ from dhp.core.plugins import load_target
 from dhp.core.records import IDENTITY, PROBES
 from dhp.core.signature import Signature, protocol_name
 from dhp.core.text import printable
-from dhp.core.verdicts import FALSE_ALARM, NOT_DECIDED, NOTICED, UNDECIDED, Verdict
+from dhp.core.verdicts import NOT_DECIDED, UNDECIDED, Verdict
 from dhp.stats.defaults import FLOOR, Combination
 from dhp.stats.detection import FEWEST_PAIRS as FEWEST_PAIRS
 from dhp.stats.spread import Spread
@@ -150,7 +150,7 @@ class VariantResult:
         By the AUROC of the best metric, which is what a threshold or a ranking by its score can use.
         """
         auroc = None if self.best is None else self.best.auroc
-        return self.verdict is NOTICED and auroc is not None and auroc < HAIR
+        return self.state.is_noticed and auroc is not None and auroc < HAIR
 
     @property
     def needed(self) -> str:
@@ -432,7 +432,7 @@ class Result:
     @property
     def alarms(self) -> tuple[VariantResult, ...]:
         """Controls that are a false alarm."""
-        return tuple(row for row in self.controls if row.state is FALSE_ALARM)
+        return tuple(row for row in self.controls if row.state.is_false_alarm)
 
     @property
     def harmless_edits(self) -> str:

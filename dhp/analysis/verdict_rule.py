@@ -26,8 +26,6 @@ from dhp.stats.discernment import holm
 ALPHA = 0.05
 """Error of each test: of all kinds together for what is shown, of one kind for how large it is."""
 BLIND = 0.5
-DECIDED = (NOTICED, MISSED, PREFERRED)
-"""Verdicts for which no further examples are needed."""
 
 
 def verdicts(

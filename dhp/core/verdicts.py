@@ -1,7 +1,8 @@
 """The words of verdicts: each is declared here once, with all that any output says or shows of it.
 
-Code elsewhere imports the constants, or asks a word for its properties; none spells a word. A new word is one
-more constant: tables, sentences, keys, colours and the schema of results follow.
+The two rules that give verdicts, and sentences that state one, import the constants. All other code asks a
+word what it means (`is_noticed`, `is_false_alarm`, ...) and compares with none. So a new word is one more
+constant: counts, headlines, tables, keys, colours and the schema of results follow.
 """
 
 from collections.abc import Iterable
@@ -15,6 +16,8 @@ Subject = Literal["damage", "probe", "run"]
 """What a word is about: a kind of damage, a control or attack, or a judge as a whole."""
 Standing = Literal["good", "weak", "open", "bad"]
 """What it means for the user of the judge; `open` is for what more examples would decide."""
+Effect = Literal["", "lowers scores", "raises scores"]
+"""What a change that must not move scores is shown to do."""
 Shape = Literal["full", "hollow", "square"]
 """Form of the dot in charts, for readers who do not see its colour."""
 
@@ -45,6 +48,14 @@ class Verdict(str):
     """Its meaning in a key, with `{floor}` for the lowest detection of noticed damage; may be empty."""
     caution: str
     """A sentence on what a judge should not be used for, with `{}` as in `phrase`; empty without any."""
+    may_change: bool
+    """Whether further examples may turn it into noticed or missed damage."""
+    like_edits: bool
+    """Whether scores fall, but perhaps no more than under harmless edits."""
+    untested: bool
+    """Whether there were too few pairs for any test."""
+    effect: Effect
+    """What a control or attack does that it must not do."""
 
     def __new__(
         cls,
@@ -60,11 +71,21 @@ class Verdict(str):
         phrase: str,
         explanation: str = "",
         caution: str = "",
+        may_change: bool = False,
+        like_edits: bool = False,
+        untested: bool = False,
+        effect: Effect = "",
     ) -> Self:
         made = super().__new__(cls, word)
         made.about, made.standing = about, standing
         made.sign, made.shape, made.style, made.fill, made.mark = sign, shape, style, fill, mark
         made.phrase, made.explanation, made.caution = phrase, explanation, caution
+        made.may_change, made.like_edits, made.untested, made.effect = (
+            may_change,
+            like_edits,
+            untested,
+            effect,
+        )
         VERDICTS[word] = made
         return made
 
@@ -72,6 +93,26 @@ class Verdict(str):
     def rank(self) -> int:
         """Place among the words, lower is better; compare it among words of one subject."""
         return list(VERDICTS).index(self)
+
+    @property
+    def is_noticed(self) -> bool:
+        """Whether damage is noticed."""
+        return self.about == "damage" and self.is_good
+
+    @property
+    def is_false_alarm(self) -> bool:
+        """Whether a change that must not count is shown to lower scores as damage does."""
+        return self.is_bad and self.effect == "lowers scores"
+
+    @property
+    def is_raised(self) -> bool:
+        """Whether a change that must not count is shown to raise scores."""
+        return self.is_bad and self.effect == "raises scores"
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether it lies between good and bad, and further examples are not what is missing."""
+        return self.standing == "weak"
 
     @property
     def is_good(self) -> bool:
@@ -87,6 +128,10 @@ class Verdict(str):
     def is_open(self) -> bool:
         """Whether more examples would decide."""
         return self.standing == "open"
+
+    def is_said_with(self, other: "Verdict") -> bool:
+        """Whether a sentence may name both in one breath: words for noticed damage, or the same word."""
+        return self is other or (self.is_noticed and other.is_noticed)
 
     @property
     def css(self) -> str:
@@ -155,6 +200,7 @@ UNDECIDED = Verdict(
     shape="hollow",
     phrase="undecided on {}",
     explanation="more examples decide",
+    may_change=True,
     caution="Nothing is known yet of {}: test it on more examples.",
 )
 NOT_PROVEN_YET = "{} not proven yet"
@@ -170,6 +216,7 @@ FAINT = Verdict(
     fill=_PALE[0],
     mark=_PALE[1],
     phrase="faint on {}",
+    may_change=True,
     explanation="seen, in too few pairs to count on, with a floor of {floor}",
     caution="Do not rely on it if texts may suffer from {}: it seldom notices this.",
 )
@@ -182,6 +229,7 @@ AS_HARMLESS_EDITS = Verdict(
     fill=("#ece2f2", "#38283f"),
     mark=("#6d3f88", "#cfa6e3"),
     phrase="notices {} no more than harmless edits",
+    like_edits=True,
     explanation="by the same metric, perhaps no more often than harmless edits",
     caution="Do not rely on it if texts may suffer from {}: its scores fall as much for harmless edits.",
 )
@@ -234,6 +282,7 @@ NOT_TESTED = Verdict(
     standing="open",
     shape="hollow",
     phrase="{} not tested",
+    untested=True,
     explanation="too few pairs",
 )
 NOT_DECIDED = Verdict(
@@ -254,6 +303,7 @@ PREFERS_EDITS = Verdict(
     fill=_RED[0],
     mark=_RED[1],
     phrase="prefers {}",
+    effect="raises scores",
     explanation="harmless edits raise the score",
     caution="Do not compare texts that differ in form alone: it prefers {}.",
 )
@@ -267,6 +317,7 @@ RAISED = Verdict(
     fill=_RED[0],
     mark=_RED[1],
     phrase="scores rise with {}",
+    effect="raises scores",
     explanation="an attack raises the score",
     caution="Do not use it if writers know of it: its scores are raised by {}.",
 )
@@ -280,6 +331,7 @@ FALSE_ALARM = Verdict(
     fill=_RED[0],
     mark=_RED[1],
     phrase="false alarm on {}",
+    effect="lowers scores",
     explanation="harmless edits lower the score",
     caution="Do not compare texts that differ in form alone: false alarm on {}.",
 )

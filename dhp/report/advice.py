@@ -11,7 +11,6 @@ from dhp.analysis.results import FEWEST_PAIRS, Result, VariantResult, about
 from dhp.content.catalog import bundled_names, kind_name, variant_name
 from dhp.core.plugins import load_target, offered
 from dhp.core.records import ASKED_AGAIN, parse_variant
-from dhp.core.verdicts import AS_HARMLESS_EDITS, NOT_TESTED, NOTICED, RAISED, UNDECIDED
 from dhp.report.findings import by_judge
 from dhp.report.labels import listed, percent, shortened, style_words
 
@@ -128,7 +127,7 @@ def _about_controls(results: Sequence[Result]) -> Iterable[Advice]:
             "Say in the prompt what must not count" if _has_model(results) else "Do not let it decide alone"
         )
         yield Advice(f"{remedy}: {what} lower its score{on(alarmed, results)}.")
-    if raised := [variant_name(row.variant) for e in results for row in e.attacks if row.state is RAISED]:
+    if raised := [variant_name(row.variant) for e in results for row in e.attacks if row.state.is_raised]:
         names = listed(list(dict.fromkeys(raised)))
         yield Advice(f"Do not use it where writers know of it: its scores rise with {names}.")
     if unknown := [each for each in results if each.control is None and each.statistics != "paper"]:
@@ -155,7 +154,7 @@ def _alike(row: VariantResult) -> bool:
 
 
 def _untested(result: Result) -> bool:
-    return result.control is not None and result.control.state is NOT_TESTED
+    return result.control is not None and result.control.state.untested
 
 
 def _about_weak_kinds(results: Sequence[Result]) -> Iterable[Advice]:
@@ -190,7 +189,8 @@ def _is(row: VariantResult, degree: str) -> bool:
 
 def _is_weak(row: VariantResult) -> bool:
     """Whether a prompt or a second judge can do something against the verdict."""
-    return row.state not in (NOTICED, AS_HARMLESS_EDITS, UNDECIDED)
+    word = row.state
+    return not (word.is_noticed or word.like_edits or word.is_open)
 
 
 def _about_number(results: Sequence[Result]) -> Iterable[Advice]:

@@ -10,7 +10,7 @@ from dhp.analysis.results import VariantResult
 from dhp.content.catalog import kind_name
 from dhp.core.diff import Operation, diff, snippet
 from dhp.core.text import printable
-from dhp.core.verdicts import AS_HARMLESS_EDITS, Verdict, verdicts_about
+from dhp.core.verdicts import Verdict, verdicts_about
 from dhp.report.columns import DETECTION, DIFFERENCE, LOWEST, NEWLY, NO_LONGER, run_columns
 from dhp.report.labels import listed, percent, percents
 from dhp.report.matrix import Matrix, matrix_of
@@ -107,7 +107,7 @@ def _reason(row: VariantResult) -> str:
     if row.detection is None or row.detection_ci is None:
         return "too few pairs"
     figures = f"{percent(row.detection)} ({percents(row.detection_ci)})"
-    if row.state is AS_HARMLESS_EDITS:
+    if row.state.like_edits:
         return f"{figures}: not shown to score lower than the harmlessly edited text"
     if row.state.is_open and row.detection_ci[0] > _BLIND:
         return f"{figures}: not proven in the test over all kinds, more examples decide"

@@ -9,14 +9,10 @@ from dhp.content.catalog import kind_name, variant_name
 from dhp.core.records import parse_variant
 from dhp.core.verdicts import (
     BLIND,
-    FAINT,
     MISSED,
-    MOVES_A_LITTLE,
     NOT_NOTICED_SO_FAR,
     NOT_PROVEN_YET,
-    NOT_TESTED,
     NOTICED,
-    STILL,
     UNDECIDED,
     Verdict,
     foremost,
@@ -95,10 +91,11 @@ def control_words(row: VariantResult | None) -> str:
     if row is None:
         return "not judged"
     word = row.state
-    if word is MOVES_A_LITTLE and (share := cost(row)):
+    share = cost(row)
+    if word.is_weak and share:
         return f"{word}, {share}"
     low, high = row.detection_ci or (0.5, 0.5)
-    plain = word is NOT_TESTED or (word is STILL and low <= 0.5 <= high)
+    plain = word.untested or (word.is_good and low <= 0.5 <= high)
     return word if plain else f"{word} {percent(row.detection)}"
 
 
@@ -119,7 +116,7 @@ def _statements(results: Sequence[Result], without: Collection[str] = ()) -> lis
         return blind
     parts = _about_kinds(judged, lambda kind: kind not in without)
     every = [verdict for verdict, _, names in _named_kinds(judged) if names]
-    if every and all(verdict in (FAINT, UNDECIDED) for verdict in every):
+    if every and all(verdict.may_change for verdict in every):
         parts.insert(0, Statement(UNDECIDED, "notices no kind of damage reliably"))
     if any(each.blind for each in judged):
         parts = [*blind, *parts]
@@ -136,7 +133,8 @@ def _about_kinds(results: Sequence[Result], wanted: Callable[[str], bool]) -> li
     for verdict, phrase, names in named:
         shown = [name for kind, name in names.items() if wanted(kind)]
         if len(shown) == total > _NAMED and not any(name.endswith(")") for name in shown):
-            most = "" if {*every} == {verdict} else f" ({every.count(verdict)} of {len(every)})"
+            alike = sum(verdict.is_said_with(word) for word in every)
+            most = "" if alike == len(every) else f" ({alike} of {len(every)})"
             parts.append(Statement(verdict, phrase.format(f"all {total} kinds of damage{most}")))
         elif shown:
             parts.append(Statement(verdict, phrase.format(shortened(shown, _NAMED))))
@@ -188,7 +186,7 @@ def _by_phrase(kinds: _Kinds, floor: float) -> Iterator[tuple[Verdict, str, _Kin
             for kind, rows in kinds.items()
             if verdict is foremost(r.state for of in rows.values() for r in of)
         }
-        if verdict is not UNDECIDED:
+        if not verdict.is_open:
             yield verdict, verdict.phrase, of_word
             continue
         below = [kind for kind, rows in of_word.items() if _open_below(rows, floor)]
@@ -198,7 +196,7 @@ def _by_phrase(kinds: _Kinds, floor: float) -> Iterator[tuple[Verdict, str, _Kin
 
 def _open_below(rows: Mapping[str, Sequence[VariantResult]], floor: float) -> bool:
     """Whether what is undecided of a kind lies below the floor, on average."""
-    figures = [row.detection for of in rows.values() for row in of if row.state is UNDECIDED]
+    figures = [row.detection for of in rows.values() for row in of if row.state.is_open]
     known = [each for each in figures if each is not None]
     return not known or sum(known) / len(known) < floor
 
@@ -211,19 +209,19 @@ def _on_blind(results: Sequence[Result]) -> str:
 
 def _extent(verdict: Verdict, rows: Mapping[str, Sequence[VariantResult]]) -> str:
     """Where not everywhere: in how many sets, or of a single set in which degree."""
-    hit = [name for name, of in rows.items() if any(row.state == verdict for row in of)]
+    hit = [name for name, of in rows.items() if any(row.state.is_said_with(verdict) for row in of)]
     if len(hit) < len(rows):
         return f" ({len(hit)} of {len(rows)} sets)"
     of = [row for each in rows.values() for row in each]
-    degrees = {parse_variant(row.variant).degree for row in of if row.state == verdict}
-    if len(degrees) == 1 and any(row.state != verdict for row in of):
+    degrees = {parse_variant(row.variant).degree for row in of if row.state.is_said_with(verdict)}
+    if len(degrees) == 1 and not all(row.state.is_said_with(verdict) for row in of):
         return f" ({degrees.pop()})"
     return ""
 
 
 def _about_probes(results: Sequence[Result]) -> list[Statement]:
     parts = []
-    for verdict in (word for word in in_sentence("probe") if word.is_bad or word is MOVES_A_LITTLE):
+    for verdict in (word for word in in_sentence("probe") if word.is_bad or word.is_weak):
         hit: dict[str, list[str]] = {}
         for each in results:
             for row in each.probes:
@@ -240,7 +238,7 @@ def _about_probes(results: Sequence[Result]) -> list[Statement]:
 
 
 def _figure(row: VariantResult) -> str:
-    if row.state is MOVES_A_LITTLE and row.share is not None and row.beside is not None:
+    if row.state.is_weak and row.share is not None and row.beside is not None:
         return f"{percent(row.share)} of the drop by {variant_name(row.beside)}"
     return percent(row.detection)
 

@@ -10,10 +10,6 @@ import numpy as np
 from dhp.analysis.ratings import RatingsArray
 from dhp.content.catalog import kind_name
 from dhp.core.diff import Operation, diff, snippet
-from dhp.core.verdicts import (
-    AS_HARMLESS_EDITS,
-    NOTICED,
-)
 from dhp.runs.reader import RunResult
 
 Texts = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -64,7 +60,7 @@ def misses(rated: Sequence[RunResult], texts: Mapping[str, Texts]) -> list[Miss]
     rows = [
         (row, place)
         for row, place in rows
-        if row.state not in (NOTICED, AS_HARMLESS_EDITS) and row.detection is not None
+        if not (row.state.is_noticed or row.state.like_edits) and row.detection is not None
     ]
     rows.sort(key=lambda pair: pair[0].detection or 0.0)
     kinds: dict[str, list[tuple[str, int]]] = {}

@@ -7,7 +7,6 @@ from rich.text import Text
 
 from dhp.analysis.results import Result, VariantResult
 from dhp.content.catalog import variant_name
-from dhp.core.verdicts import NOTICED
 from dhp.report.findings import by_judge
 from dhp.report.labels import sets
 from dhp.report.printout import FirstThatFits, Part, TextTable
@@ -70,7 +69,9 @@ def detection_cell(rows: Sequence[VariantResult], *, sets: bool, plain: bool) ->
     if (mean := mean_detection(rows)) is None:
         return Text("–")
     verdicts = [row.state for row in rows]
-    cell = "" if plain else f"{verdicts.count(NOTICED)}/{len(rows)}" if sets else verdicts[0]
+    cell = (
+        "" if plain else f"{sum(word.is_noticed for word in verdicts)}/{len(rows)}" if sets else verdicts[0]
+    )
     style = verdicts[0].style if len({*verdicts}) == 1 else ""
     return Text(f"{100 * mean:.0f} {cell}".rstrip(), style=style)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.text import visible
-from dhp.core.verdicts import NOT_TESTED, VERDICTS
+from dhp.core.verdicts import VERDICTS
 from dhp.report.columns import row_name
 from dhp.report.findings import control_words
 from dhp.report.labels import between, figure, in_key, p_value, percent, percents, t75
@@ -84,7 +84,6 @@ def _environment(folder: Path) -> "Environment":
         lstrip_blocks=True,
     )
     made.filters |= _FILTERS
-    made.globals["NOT_TESTED"] = NOT_TESTED
     return made
 
 

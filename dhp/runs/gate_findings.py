@@ -7,7 +7,6 @@ from dhp.analysis.results import Interval, Result, Results, VariantResult
 from dhp.content.catalog import named_kinds, variant_name
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL
-from dhp.core.verdicts import FAINT, UNDECIDED
 from dhp.stats.examples_needed import examples_to_separate
 
 State = Literal["met", "undecided", "not met"]
@@ -135,7 +134,7 @@ def _kind_to_decide(row: VariantResult) -> str:
     """A kind that is not noticed, with the number of texts that would decide it if it is undecided."""
     if not row.n:
         return f"{variant_name(row.variant)} has no pair of scores"
-    more = f", {row.outlook}" if row.state in (UNDECIDED, FAINT) else ""
+    more = f", {row.outlook}" if row.state.may_change else ""
     return f"{_kind(row)}{more}"
 
 

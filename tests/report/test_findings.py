@@ -1,10 +1,13 @@
 """What is said of results: verdicts, controls, sentences, the matrix."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from dhp.analysis.results import DoseResponse, Result
+from dhp.core.verdicts import VERDICTS, Verdict
+from dhp.report.advice import advice
 from dhp.report.findings import control_words, sentences
 from dhp.report.labels import percent, percents
 from dhp.report.matrix import matrices
@@ -223,3 +226,29 @@ def test_no_figure_is_rounded_up_to_a_limit_of_the_verdicts(share: float, shown:
     """50 % and the floor of 60 %: "not noticed so far, 60%" would contradict itself."""
     assert percent(share) == shown
     assert percents((share, 1.0)) == f"{shown.removesuffix('%')}–100"
+
+
+@pytest.fixture
+def always_noticed() -> Iterator[Verdict]:
+    """One more word for noticed damage, better than all others."""
+    before = dict(VERDICTS)
+    VERDICTS.clear()
+    word = Verdict("always noticed", about="damage", standing="good", sign="◉", phrase="always notices {}")
+    VERDICTS.update(before)
+    yield word
+    VERDICTS.clear()
+    VERDICTS.update(before)
+
+
+def test_a_better_word_is_counted_and_said_as_noticed(always_noticed: Verdict) -> None:
+    rows = [
+        row("random_deletions.major", always_noticed, 1.0),
+        row("random_deletions.minor", "noticed", 0.9),
+        row("fictional_named_entities.major", always_noticed, 1.0),
+        row("fictional_named_entities.minor", always_noticed, 1.0),
+        row("random_typos.minor", "missed", 0.5),
+    ]
+    found = result(*rows)
+    assert found.noticed_of == "4 of 5"
+    assert "always notices wrong names; notices missing letters; misses typos" in said(found)
+    assert [text for text in map(str, advice([found])) if "names" in text or "letters" in text] == []

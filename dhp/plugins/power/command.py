@@ -14,7 +14,6 @@ from dhp.core.checks import exclusive, requires
 from dhp.core.errors import InputError
 from dhp.core.progress import Progress, progress_of, stage
 from dhp.core.text import printable
-from dhp.core.verdicts import NOTICED
 from dhp.plugins.power.question import Question
 from dhp.report.printout import Part, Printout, TextTable
 
@@ -111,7 +110,8 @@ def _parts(analyses: "list[PowerAnalysis]") -> list[Part]:
         kinds = "1 kind judged alone" if each.kinds == 1 else f"{each.kinds} kinds judged together"
         parts += ["", Text(printable(each.source), style="bold")]
         parts += [f"{kinds}, noticed from {each.floor:.0%} on", _table(each)]
-        if any(row.verdict not in (None, NOTICED) and row.reachable for row in each.variants):
+        open_kinds = [row for row in each.variants if row.verdict and not row.verdict.is_noticed]
+        if any(row.reachable for row in open_kinds):
             parts.append(_UNNOTICED)
     return [*parts, f"after each figure: its 95 % interval, from {analyses[0].runs:,} simulated runs"]
 

@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.analysis.verdict_rule import verdicts
-from dhp.core.verdicts import NOTICED
 from dhp.stats.arrays import Floats
 from dhp.stats.defaults import FLOOR
 from dhp.stats.detection import detection
@@ -64,7 +63,7 @@ def simulated_power(
         drawn = x[rng.integers(len(x), size=(n, count))]
         detected = detection(drawn, ["run"] * count)
         words = verdicts(detected, _fell_log_p(drawn), floor=floor, together=together)
-        noticed += words.count(NOTICED)
+        noticed += sum(word.is_noticed for word in words)
     return noticed / runs
 
 

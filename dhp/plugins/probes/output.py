@@ -7,7 +7,7 @@ from pathlib import Path
 from dhp.analysis.ratings import without_score
 from dhp.content.catalog import kind_name
 from dhp.core.files import indented_json, json_line
-from dhp.core.verdicts import FALSE_ALARM, PREFERS_EDITS
+from dhp.core.verdicts import Verdict
 from dhp.core.writing import OutputFolder, writing
 from dhp.plugins.probes.options import STABILITY_DOSE
 from dhp.plugins.probes.probing import Probed, ProbeResult
@@ -19,8 +19,12 @@ from dhp.report.web import page
 from dhp.runs.writer import perturbed_lines
 
 _PAGE = Path(__file__).parent / "assets" / "probes.html"
-_RAISING = (FALSE_ALARM, PREFERS_EDITS, "rises", "not monotone", "flat", "unstable")
-"""States that speak against a judge."""
+_AGAINST = ("rises", "not monotone", "flat", "unstable")
+"""States of doses and repeats that speak against a judge."""
+
+
+def _speaks_against(state: str) -> bool:
+    return state.is_bad if isinstance(state, Verdict) else state in _AGAINST
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +173,7 @@ def probe_parts(results: Sequence[ProbeResult]) -> list[Part]:
             ("probe", "what", "figure", "same text again", "n", "state"),
             [(one.probe, one.what, one.figure, one.noise, one.n, one.state) for one in lines],
             ("n",),
-            ["bold red" if one.state in _RAISING else "" for one in lines],
+            ["bold red" if _speaks_against(one.state) else "" for one in lines],
         )
         parts += [table, *(f"  {one.probe}, {one.what}: {one.meaning}" for one in lines)]
         if note := unscored(result):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dhp.analysis.control_state import control_state
 from dhp.analysis.verdict_rule import verdicts
-from dhp.core.verdicts import NOTICED, Verdict
+from dhp.core.verdicts import Verdict
 from dhp.stats.arrays import Floats
 from dhp.stats.controls import movements
 from dhp.stats.defaults import FLOOR
@@ -152,7 +152,7 @@ def _state(
     if damage:
         beside = np.stack([-_steps(original, copy, spans) for copy in damage], axis=1)
         words = verdicts(detection(beside, ["all"] * len(damage), clusters), flip_log_p(beside, clusters))
-        noticed = [word is NOTICED for word in words]
+        noticed = [word.is_noticed for word in words]
     else:
         beside, noticed = np.full(control.shape, DAMAGE), [True]
     (movement,) = movements(control, beside, noticed, clusters)
