@@ -238,14 +238,15 @@ def compared_verdicts(tree: ast.AST) -> list[str]:
         if isinstance(getattr(verdicts, alias.name), verdicts.Verdict)
     }
     asked: list[ast.AST] = []
+    collections = (ast.Tuple, ast.Set, ast.List)
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             asked += [node.left, *node.comparators]
         elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "count":
             asked += node.args
-        elif (
-            isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple | ast.Set | ast.List)
-        ) or isinstance(node, ast.MatchValue):
+        elif isinstance(node, ast.MatchValue) or (
+            isinstance(node, ast.Assign) and isinstance(node.value, collections)
+        ):
             asked.append(node.value)
     every = [each for node in asked for each in getattr(node, "elts", [node])]
     return [each.id for each in every if isinstance(each, ast.Name) and each.id in words]
