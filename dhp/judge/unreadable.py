@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import closing
 
+from dhp.core.answer_forms import AnswerForm
 from dhp.core.errors import Unreadable
 from dhp.core.records import ORIGINAL, UNREAD, Rating
 from dhp.core.signature import protocol_name
@@ -101,11 +102,13 @@ def remedy(
     cut_off: int,
     prompt_files: bool,
     compare: bool = False,
+    answer: AnswerForm = "free-text",
 ) -> str:
     """What most likely makes such answers readable; parameters are named as the library has them.
 
     `cut_off` is how many answers without a score ended at `tokens`, the most that an answer may have;
-    `prompt_files` whether the prompt is the user's own; `compare` whether the judge compares two texts.
+    `prompt_files` whether the prompt is the user's own; `compare` whether the judge compares two texts;
+    `answer` the form that was asked for.
     """
     unread = [r for r in ratings if is_unreadable(r)]
     answers = [r.raw or "" for r in unread]
@@ -132,7 +135,11 @@ def remedy(
         return f"the answers are words: {how}"
     if sum(r.status == "refused" for r in unread) * 2 >= len(unread):
         return "the model refuses: another prompt or `persona`, or another model"
-    if prompt_files and sum("{" in a and '":' in a for a in answers) * 2 >= len(unread):
+    with_json = sum("{" in a and '":' in a for a in answers)
+    if answer == "json" and 2 * with_json < len(unread):
+        each = "" if len(task.metrics) == 1 else ", with a prompt for each metric"
+        return f"the answers are no JSON: `answer` free-text reads a rating in words{each}"
+    if prompt_files and answer != "json" and 2 * with_json >= len(unread):
         keys = ", ".join(task.metric_names)
         return f"the answers are JSON: `answer` json, with the metrics as keys ({keys})"
     if prompt_files:

@@ -41,6 +41,66 @@ def test_a_server_that_asks_for_a_longer_wait_than_allowed_stops_the_run(wait: s
         assert len(server.calls) == 1
 
 
+@pytest.mark.parametrize("words", ["fünf sind zu viele", "E1042", ""])
+def test_a_refusal_of_several_samples_in_unknown_words_costs_one_call(words: str, transport: str) -> None:
+    def says(call: Call) -> object:
+        return refusal(400, words) if "n" in call.body else reply("4")
+
+    with scripted_server(says) as server:
+        asked = cached_model(f"{server.url}/v1", transport=transport, concurrency=1)
+        assert answered(asked, list(requests(3, samples=5))) == {i: ["4"] * 5 for i in range(3)}
+        assert len(server.calls) == 1 + 3 * 5
+
+
+def test_a_refused_request_is_refused_with_one_sample_too(transport: str) -> None:
+    with scripted_server(lambda call: refusal(400, "no such field")) as server:
+        with pytest.raises(InputError, match=r"every call is rejected \(HTTP 400: no such field\)"):
+            answered(cached_model(f"{server.url}/v1", transport=transport), list(requests(60, samples=5)))
+        assert any("n" not in call.body for call in server.calls)
+
+
+JSON = '{"fluency": 4}'
+SCHEMA = Params(
+    temperature=0.0, top_p=None, max_tokens=5, body=(("response_format", '{"type": "json_schema"}'),)
+)
+
+
+@pytest.mark.parametrize("nothing", ["", " \n" * 5])
+def test_a_schema_that_is_answered_by_nothing_is_left_out(nothing: str, transport: str) -> None:
+    def says(call: Call) -> object:
+        return reply(nothing) if "response_format" in call.body else reply(JSON)
+
+    with scripted_server(says) as server:
+        asked = cached_model(f"{server.url}/v1", transport=transport, concurrency=1)
+        found = answered(asked, list(requests(4, params=SCHEMA)))
+        assert set(map(tuple, found.values())) == {(JSON,)}
+        assert len(server.calls) == 5
+        assert asked.usage.calls == 5
+
+
+def test_an_empty_answer_among_others_keeps_the_schema(transport: str) -> None:
+    def says(call: Call) -> object:
+        return reply("" if "text 2." in call.body["messages"][0]["content"] else JSON)
+
+    with scripted_server(says) as server:
+        asked = cached_model(f"{server.url}/v1", transport=transport, concurrency=1)
+        found = answered(asked, list(requests(4, params=SCHEMA)))
+        assert [found[i] for i in range(4)] == [
+            ['{"fluency": 4}'],
+            ['{"fluency": 4}'],
+            [""],
+            ['{"fluency": 4}'],
+        ]
+        assert len(server.calls) == 4
+
+
+def test_a_model_that_says_nothing_without_a_schema_either_is_asked_twice_once(transport: str) -> None:
+    with scripted_server(lambda call: reply("")) as server:
+        asked = cached_model(f"{server.url}/v1", transport=transport, concurrency=1)
+        answered(asked, list(requests(4, params=SCHEMA)))
+        assert [("response_format" in call.body) for call in server.calls] == [True, False, True, True, True]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("wait", ["nan", "-inf", "soon", "0.01"])
 def test_an_odd_wait_is_no_wait(wait: str, transport: str) -> None:

@@ -198,6 +198,15 @@ NAMES = (
     ("Only one completion choice is allowed", "n"),
     ("candidateCount must be 1", "n"),
     ("Number of choices: 1 expected", "n"),
+    ("'n' : number must be at most 1", "n"),
+    ("property 'n' is unsupported", "n"),
+    ("Invalid value for ‘n’: 5", "n"),
+    ("Feld «n» unbekannt", "n"),
+    ("参数「n」不支持", "n"),
+    ("unexpected field [n]", "n"),
+    ("{'n': 5} is no valid option", "n"),
+    ("**n** must be 1", "n"),
+    ("'seed' is no field of ours", "seed"),
     ("`temperature` is deprecated for this model.", "temperature"),
     ("Temperature may only be 1 with thinking", "temperature"),
     ("Log probabilities are a feature of other models", "logprobs"),
@@ -209,6 +218,7 @@ NAMES = (
     ("JSON mode is not supported", "response_format"),
     ("num_ctx: unknown field", "num_ctx"),
     ("Cannot answer this one; isn't it sad, n/a", None),
+    ("Don't send rock'n'roll lyrics", None),
 )
 
 
@@ -308,3 +318,21 @@ def test_an_empty_list_of_log_probabilities_is_not_none() -> None:
     assert positions({"content": []}) == ()
     assert positions({"content": None}) is None
     assert positions(None) is None
+
+
+def test_a_byte_order_mark_before_an_answer_is_none_of_it() -> None:
+    body = json.dumps({"choices": [{"message": {"content": "4"}}]}).encode()
+    assert [reply.text for reply in read_replies(b"\xef\xbb\xbf" + body)] == ["4"]
+    error = b"\xef\xbb\xbf" + json.dumps({"error": {"message": "no", "code": "x"}}).encode()
+    assert read_problem(400, error).code == "x"
+
+
+@pytest.mark.parametrize("status", [408, 429, 502, 503, 504, 520, 522, 524, 529])
+def test_a_gateway_whose_server_starts_is_waited_for(status: int) -> None:
+    problem = read_problem(status, b"<html><title>Bad gateway</title></html>")
+    assert problem.transient
+    assert problem.overload
+
+
+def test_a_fault_of_the_server_is_no_overload() -> None:
+    assert not read_problem(500, b"{}").overload

@@ -182,6 +182,7 @@ class LlmJudge(Judge):
             cut_off=self.cut_off,
             prompt_files=has_prompt_files,
             compare=self.compare,
+            answer=self.builder.protocol.answer,
         )
         counted = reasons(ratings, self.cut_off)
         return f"{counted}; one of them is {sample_answer(ratings)}; likely remedy: {helps}"

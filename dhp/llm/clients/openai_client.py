@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,6 +26,7 @@ from dhp.llm.clients.responses import (
     Problem,
     longest_body,
     overlong,
+    parameter_advice,
     problem_inside,
     read_problem,
     read_replies,
@@ -227,12 +228,6 @@ class SdkTransport:
 
 _LOGPROBS = (20, 5, 0)
 """Alternatives a token that servers are asked for, until one of these is not refused."""
-_ADVICE = {
-    "temperature": "`temperature=None` leaves it to the model",
-    "top_p": "`top_p=None` leaves it to the model",
-    "max_tokens": "`max_tokens` sets another number",
-    "max_completion_tokens": "`max_tokens` sets another number",
-}
 _LEFT_OUT = {
     "n": "samples are asked one by one",
     "seed": "sampling cannot be repeated there",
@@ -240,10 +235,23 @@ _LEFT_OUT = {
     "stream_options": "the tokens of answers cannot be counted",
 }
 """Parameter without which calls are made if it is refused -> what follows."""
+_OF_THE_REQUEST = (400, 422)
+"""Statuses by which a server refuses a request for what it asks."""
 _SECOND_TRY = 0.5
 """Seconds before a call that was answered without choices is made again."""
 _BLOCKED_IN_A_ROW = 10
 """Answers without choices in a row, after which it is no fault of the prompts'."""
+
+
+def _with_costs(reply: Reply, others: Sequence[Reply]) -> Reply:
+    """A reply that counts, besides its own, the calls and tokens of others that it took."""
+    return replace(
+        reply,
+        prompt_tokens=reply.prompt_tokens + sum(each.prompt_tokens for each in others),
+        completion_tokens=reply.completion_tokens + sum(each.completion_tokens for each in others),
+        calls=reply.calls + sum(each.calls for each in others),
+        cached_tokens=reply.cached_tokens + sum(each.cached_tokens for each in others),
+    )
 
 
 class OpenAIClient:
@@ -285,6 +293,8 @@ class OpenAIClient:
         """Parameters of calls that were answered."""
         self._streams = False
         """Whether the server answers in streams only."""
+        self._writes_by_schema = False
+        """Whether an answer under a schema held a text, or a schema is not what keeps it empty."""
         self._failures_with_seed = 0
         self._logprobs = _LOGPROBS[0]
         self._has_given_logprobs = self._has_sent_empty_lists = False
@@ -348,9 +358,12 @@ class OpenAIClient:
                 return await self._without_seed(request, samples, e)
             if isinstance(response, bytes):
                 try:
-                    return self._read(response, body, len(samples))
+                    replies = self._read(response, body, len(samples))
                 except NoChoices:
                     return await self._second_try(body, len(samples))
+                if self._may_fail_of_schema(body, replies):
+                    return await self._without_schema(request, samples, replies)
+                return replies
             if response.cut_off:
                 return [Reply("", "length", 0, 0, int(sample == samples[0])) for sample in samples]
             if response.status in (404, 405) and self._other_urls and not self._answered:
@@ -362,6 +375,8 @@ class OpenAIClient:
             if self.body(request, samples) != body:
                 continue
             error = self._error(first_problem or response, body)
+            if response.status in _OF_THE_REQUEST and type(error) is Rejected and self._may_fail_of_n(body):
+                return await self._one_sample(request, samples, error)
             if response.status >= 500 and not response.overload and self._may_fail_of_seed(body):
                 return await self._without_seed(request, samples, error)
             raise error
@@ -412,6 +427,23 @@ class OpenAIClient:
         problem = problem_inside(content) if status == 200 else read_problem(status, content)
         return replace(problem, message=hidden(problem.message), headers=headers) if problem else content
 
+    def _may_fail_of_n(self, body: dict[str, Any]) -> bool:
+        """Whether several samples were asked for, and no server's answer says yet that it takes that."""
+        return "n" in body and "n" not in self._taken
+
+    async def _one_sample(
+        self, request: Request, samples: tuple[int, ...], failure: Exception
+    ) -> list[Reply]:
+        """The first sample alone, as a refusal may mean `n`; raises `failure` if that fails too."""
+        try:
+            replies = await self.complete(request, samples[:1])
+        except (DhpError, Retry, Rejected):
+            raise failure from None
+        if self.multi_sample:
+            self.multi_sample = False
+            self.notes.append(f"a call for several samples was refused ({failure}): {_LEFT_OUT['n']}")
+        return replies
+
     def _may_fail_of_seed(self, body: dict[str, Any]) -> bool:
         """Whether this failure is the second of a call with a seed, and nothing was answered yet."""
         if "seed" not in body or self._answered:
@@ -436,6 +468,37 @@ class OpenAIClient:
             raise failure from None
         self.notes.append(f"the server fails with a seed ({failure}): it is left out, sampling varies")
         return replies
+
+    def _may_fail_of_schema(self, body: dict[str, Any], replies: list[Reply]) -> bool:
+        """Whether nothing was written under a schema, under which nothing was ever written.
+
+        Some servers end an answer at once, or give blanks up to the limit, if they cannot keep to a schema.
+        """
+        if "response_format" not in body:
+            return False
+        nothing = [
+            not reply.text.strip() and (reply.finish == "stop" or bool(reply.text)) for reply in replies
+        ]
+        self._writes_by_schema |= not all(nothing)
+        return not self._writes_by_schema
+
+    async def _without_schema(
+        self, request: Request, samples: tuple[int, ...], replies: list[Reply]
+    ) -> list[Reply]:
+        """The same call without a schema; the empty `replies` if it is answered by nothing, too."""
+        self._left_out.add("response_format")
+        try:
+            found = await self.complete(request, samples)
+        except (DhpError, Retry, Rejected):
+            found = []
+        if not any(reply.text.strip() for reply in found):
+            self._left_out.discard("response_format")
+            self._writes_by_schema = True  # the schema is not what keeps it from writing
+            return [_with_costs(replies[0], found), *replies[1:]]
+        note = f"the server answers nothing under a schema: {_LEFT_OUT['response_format']}"
+        if note not in self.notes:
+            self.notes.append(note)
+        return [_with_costs(found[0], replies), *found[1:]]
 
     def _read(self, content: bytes, body: dict[str, Any], samples: int) -> list[Reply]:
         hidden = self._connection.hidden
@@ -545,7 +608,7 @@ class OpenAIClient:
                 f"OpenAI-compatible server; {DECISION_MODELS} ({message})"
             )
         if parameter := problem.parameter(body, self._taken):
-            advice = _ADVICE.get(parameter, "leave it out of `body`, or take another server")
+            advice = parameter_advice(parameter)
             return InputError(f"{self.model} refuses the parameter '{parameter}': {advice} ({message})")
         return Refused(f"{public(self._url)} forbids it ({message})") if problem.status == 403 else None
 

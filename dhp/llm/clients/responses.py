@@ -45,13 +45,16 @@ _QUESTIONS = re.compile(
     r"|\b(?:state|questions)\b.{0,40}(?:required|missing)|(?:required|missing).{0,40}\b(?:state|questions)\b",
     re.I | re.S,
 )
+_OPEN = r"[\"'`´‘’‚‛“”„«»‹›「」『』\[(<{*|]"
+_CLOSE = r"[\"'`´‘’‛“”«»‹›「」『』\])>}*|:=]"
+"""Marks that servers put before and behind the name of a parameter."""
 _NAMES: Mapping[str, str] = {
     "max_tokens": "max(?:imum)?[ _-]?(?:output|new|completion|generated)?[ _-]?tokens|below minimum value",
     "max_completion_tokens": "max(?:imum)?[ _-]?(?:output|new|completion)?[ _-]?tokens|below minimum value",
     "top_logprobs": "top[ _-]?log[ _-]?prob",
     "logprobs": "log[ _-]?prob|log[ _-]?likelihood",
     "seed": r"\bseed\b",
-    "n": r"(?<![\w/'’-])n(?![\w/'’-])|candidate[ _-]?count|num[ _-]?(?:choices|completions|return)"
+    "n": rf"(?<={_OPEN})(?<!\w{_OPEN})n(?={_CLOSE})|(?<![\w/'’-])n(?![\w/'’-])|candidate[ _-]?count|num[ _-]?(?:choices|completions|return)"
     r"|(?:multiple|one|1|single|several|number of)(?: \w+)? (?:candidate|completion|choice|generation)s?\b",
     "response_format": "response[ _-]?(?:format|schema|mime)|json[ _-]?(?:schema|mode|object)"
     "|structured[ _-]?output|guided[ _-]?json",
@@ -124,7 +127,7 @@ class Problem:
     @property
     def overload(self) -> bool:
         """Whether fewer calls at once, or patience, would help."""
-        return self.status in (408, 429, 503, 529)
+        return self.status in _OVERLOADED
 
     @property
     def too_many(self) -> bool:
@@ -163,8 +166,8 @@ class Problem:
         """Whether the server answers in streams only."""
         return self.status in _OF_PARAMETERS and bool(_STREAM_ONLY.search(self.message))
 
-    def parameter(self, body: Mapping[str, object], taken: Collection[str] = ()) -> str | None:
-        """The parameter of the request `body` that the server most likely refuses.
+    def parameter(self, body: Collection[str], taken: Collection[str] = ()) -> str | None:
+        """The parameter, of those in the `body` of a request, that the server most likely refuses.
 
         It is one that the message names, in any wording, and that is not among those that were `taken`; of
         several one in quotation marks, else the first.
@@ -177,7 +180,7 @@ class Problem:
         places = {
             name: (name in _LAST, not match[1], match.start())
             for name, pattern in left.items()
-            if (match := re.search(rf"([\"'`]?)(?:{pattern})", self.message, re.I))
+            if (match := re.search(rf"({_OPEN}?)(?:{pattern})", self.message, re.I))
         }
         return min(places, key=places.__getitem__, default=None)
 
@@ -186,6 +189,22 @@ _ALWAYS = ("model", "messages", "stream")
 _LAST = ("temperature", "top_p", "max_completion_tokens")
 """Parameters without which no call is made: another that is named is tried first."""
 _OF_PARAMETERS = (400, 403, 422)
+_ADVICE = {
+    "temperature": "`temperature=None` leaves it to the model",
+    "top_p": "`top_p=None` leaves it to the model",
+    "max_tokens": "`max_tokens` sets another number",
+    "max_completion_tokens": "`max_tokens` sets another number",
+    "n": "`samples` 1 asks for one answer",
+    "seed": "`send_seed=False` leaves it out",
+    "response_format": "take another `answer` than json",
+}
+_OVERLOADED = (408, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529)
+"""Statuses of a server that starts or is busy, and of gateways (nginx, Cloudflare) before one."""
+
+
+def parameter_advice(parameter: str) -> str:
+    """What helps if a server refuses a parameter."""
+    return _ADVICE.get(parameter, "leave it out of `body`, or take another server")
 
 
 def longest_body(request: Mapping[str, Any]) -> int:
@@ -211,9 +230,10 @@ def _tokens(request: Mapping[str, Any]) -> int:
 def _parsed(body: bytes) -> Any:
     """The JSON of a body, joined if it came in chunks.
 
-    A byte that is no UTF-8 becomes U+FFFD, as the answer around it was paid for.
+    A byte that is no UTF-8 becomes U+FFFD, as the answer around it was paid for. A byte-order mark is left
+    out.
     """
-    text = body.decode(errors="replace")
+    text = body.decode("utf-8-sig", errors="replace")
     return joined_chunks(text) if is_stream(text) else json.loads(text)
 
 

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.files import read_json, reason
 from dhp.core.writing import check_place, inner_folder, write_lines
+from dhp.llm.clients.responses import parameter_advice
 from dhp.llm.records import Failure, Reply
 from dhp.llm.store import FILE, Store, rows
 from dhp.plugins.batch.providers import PROVIDERS, Provider, State, open_provider
@@ -341,24 +342,40 @@ class RemoteBatches:
         return whole
 
     def _check(self, job: Job) -> None:
-        """Tell the errors by kind; raises `StoppedEarly` if there are no answers at all."""
+        """Tell the errors by kind.
+
+        Raises `InputError` if there is no answer at all and a parameter is refused, which would be refused
+        again, and `StoppedEarly` for any other reason.
+        """
         kinds: Counter[str] = Counter()
-        lacking = {custom_id for custom_id, _ in self._lines(job)}
+        refused: set[str] = set()
+        fields = {custom_id: tuple(body) for custom_id, body in self._requests(job)}
+        lacking = set(fields)
         with self._results(job).open("rb") as lines:
             for raw in lines:
                 result = read_result_line(job.place, raw)
                 if result.custom_id in lacking:
                     lacking.discard(result.custom_id)
-                    kinds.update([result.kind] if result.problem else [])
+                    if result.problem is None:
+                        continue
+                    kinds.update([result.kind])
+                    parameter = result.problem.parameter(fields[result.custom_id])
+                    refused.update([parameter] if parameter else [])
         if lacking:
             kinds["without a result"] = len(lacking)
         counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
         if kinds:
             _say(f"{job.place}: of {job.requests:,} requests failed {counts}")
-        if kinds.total() >= job.requests:
-            raise StoppedEarly(
-                f"{job.place}: no request was answered ({counts}); repeat the command to send them again"
+        if kinds.total() < job.requests:
+            return
+        if refused:
+            advice = "; ".join(f"'{name}': {parameter_advice(name)}" for name in sorted(refused))
+            raise InputError(
+                f"{job.place}: no request was answered, as it refuses a parameter, {advice} ({counts})"
             )
+        raise StoppedEarly(
+            f"{job.place}: no request was answered ({counts}); repeat the command to send them again"
+        )
 
 
 def _call(job: Job, call: Callable[[], T]) -> T:

@@ -19,6 +19,7 @@ from dhp.llm.clients.responses import (
     completion_replies,
     holds_answer,
     overlong,
+    parameter_advice,
     problem_inside,
     read_problem,
     shortened,
@@ -222,8 +223,8 @@ class BatchResults:
     def _failure(self, line: _ResultPlace, problem: Problem, body: Mapping[str, object]) -> Failure | None:
         if parameter := problem.parameter(body):
             raise InputError(
-                f"{line.path}: line {line.line}: the server refuses the parameter '{parameter}' "
-                f"({problem.reason})"
+                f"{line.path}: line {line.line}: the server refuses the parameter '{parameter}': "
+                f"{parameter_advice(parameter)} ({problem.reason})"
             )
         if _may_pass(problem):
             return None
