@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dhp.core.checks import checked
 from dhp.core.errors import InputError, suggest
+from dhp.core.numbers import number_hint, numbers_of
 from dhp.core.options import option, pairs_like
 from dhp.core.recorded import OVERALL
 from dhp.core.records import ORIGINAL
@@ -109,7 +110,11 @@ def _long(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     scores = {name: _numbers(made[name], str(name), place) for name in made.columns if name not in about}
     scored = [name for name, numbers in scores.items() if numbers is not None]
     if ORIGINAL not in scored:
-        raise InputError(f"{place}: column '{ORIGINAL}' holds no scores; in a wide table it must")
+        first = next((value for value in made[ORIGINAL] if not is_blank(value)), "")
+        raise InputError(
+            f"{place}: column '{ORIGINAL}' holds no scores, but e.g. {first!r}{number_hint(first)}; in a "
+            "wide table it must"
+        )
     if texts := [str(name) for name in scores if name not in scored]:
         logging.getLogger("dhp").warning("%s: left out, as they hold no scores: %s", place, ", ".join(texts))
     made = made[about].assign(**{name: scores[name] for name in scored})
@@ -119,13 +124,13 @@ def _long(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
 
 def _numbers(column: "pd.Series[Any]", name: str, place: str) -> "pd.Series[float] | None":
     """The scores in a column, NaN for an empty cell; None if it holds no number."""
-    import pandas as pd
-
     empty = column.map(is_blank).astype(bool)
-    numbers = pd.to_numeric(column.mask(empty), errors="coerce").astype(float)
+    numbers = numbers_of(column.mask(empty))
     if numbers.isna().all() or column.dtype == bool:
         return None
     if (wrong := numbers.isna() & ~empty).any():
         row = int(wrong.to_numpy().argmax())
-        raise InputError(f"{place}: row {row + 1}: {name} is {column.iloc[row]!r}; must be a number or empty")
+        value = column.iloc[row]
+        hint = number_hint(value)
+        raise InputError(f"{place}: row {row + 1}: {name} is {value!r}; must be a number or empty{hint}")
     return numbers

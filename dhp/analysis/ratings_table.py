@@ -12,10 +12,19 @@ import numpy as np
 from dhp.analysis.own_table import RatingsForm
 from dhp.core.errors import InputError, one_of, suggest, unique
 from dhp.core.files import inner_files, opened, read_bytes, reason
+from dhp.core.numbers import number_hint, numbers_of
 from dhp.core.recorded import as_ratings, ratings_of_log
 from dhp.core.records import RATING_STATUSES
 from dhp.core.specs import Scale
-from dhp.core.tables import LONGEST_TEXT, group_count, mark_of, parquet_table, read_table, row_groups
+from dhp.core.tables import (
+    LONGEST_TEXT,
+    group_count,
+    is_blank,
+    mark_of,
+    parquet_table,
+    read_table,
+    row_groups,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -258,19 +267,17 @@ def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
 
 def _checked_scores(scores: "pd.Series[Any]", place: str) -> "tuple[pd.Series[float], pd.Series[bool]]":
     """The scores as numbers, and whether each is missing."""
-    import pandas as pd
-
     if scores.dtype.kind not in "iufO":
         raise InputError(f"{place}: column 'score' is of type {scores.dtype}; must hold numbers")
     empty = blank(scores)
-    numbers = pd.to_numeric(scores.mask(empty), errors="coerce").astype(float)
+    numbers = numbers_of(scores.mask(empty))
     wrong = ~empty & ~np.isfinite(numbers)
     if scores.dtype == object:
         wrong |= scores.map(lambda score: isinstance(score, bool | np.bool_ | complex)).astype(bool)
     if wrong.any():
         value = scores.iloc[_row(wrong) - 1]
         plain = value.item() if isinstance(value, np.generic) else value
-        raise InputError(f"{place}: row {_row(wrong)}: score {plain!r} is not a number")
+        raise InputError(f"{place}: row {_row(wrong)}: score {plain!r} is not a number{number_hint(plain)}")
     return numbers, empty
 
 
@@ -293,13 +300,13 @@ def _check_scales(table: "pd.DataFrame", scales: Mapping[str, Scale], place: str
 
 
 def blank(column: "pd.Series[Any]") -> "pd.Series[bool]":
-    """Whether each cell of a column is empty, or a text of spaces."""
+    """Whether each cell of a column is empty, or a text that says no more than that (`is_blank`)."""
     import pandas as pd
 
     if column.dtype.kind in "biuf":
         return column.isna()
     code, names = pd.factorize(column.astype(str))
-    spaces = [i for i, name in enumerate(names) if not str(name).strip()]
+    spaces = [i for i, name in enumerate(names) if is_blank(str(name))]
     return column.isna() | np.isin(code, spaces)
 
 

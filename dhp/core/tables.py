@@ -162,8 +162,17 @@ def as_text(value: object) -> str | None:
     return str(value) if is_number else None
 
 
-_MISSING = ("", "nan", "NaN", "NaT", "<NA>")
-"""How tables and the programs that write them print that there is no value."""
+_MISSING = frozenset(
+    (
+        *("", "nan", "NaN", "NaT", "<NA>"),
+        *("#N/A", "#N/A N/A", "#NA", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!"),
+        *("#CALC!", "#FIELD!", "#BLOCKED!", "#CONNECT!", "#UNKNOWN!", "#BUSY!", "#GETTING_DATA", "#ERROR!"),
+        *("#NV", "#BEZUG!", "#WERT!", "#ZAHL!", "#ÜBERLAUF!", "#N/D", "#VALEUR!", "#NOM?", "#NOMBRE!"),
+        *("#NUL!", "#¡REF!", "#¡VALOR!", "#¿NOMBRE?", "#¡NUM!", "#¡NULO!", "#¡DIV/0!"),
+    )
+)
+"""How tables and the programs that write them print that there is no value: pandas, and the errors of
+spreadsheets in English, German, French and Spanish."""
 
 
 def is_blank(value: object) -> bool:
@@ -181,11 +190,47 @@ def _object_in(value: object) -> object:
     return value
 
 
+def _path_to_text(value: object) -> str:
+    """The path from an object or list to its first text, or its first messages; `.KEY` if there is none."""
+    if isinstance(value, list):
+        if _is_chat(value):
+            return ""
+        paths = [f"[{index}]{_path_to_text(inner)}" for index, inner in enumerate(value)]
+    elif isinstance(value, Mapping):
+        keys = sorted(value, key=lambda key: key not in _TEXT_KEYS)
+        paths = [f".{key}{_path_to_text(value[key])}" for key in keys]
+    else:
+        return "" if isinstance(value, str) and value.strip() else _NO_TEXT
+    return next((path for path in paths if not path.endswith(_NO_TEXT)), _NO_TEXT)
+
+
+_NO_TEXT = ".KEY"
+_TEXT_KEYS = (
+    "output",
+    "text",
+    "content",
+    "answer",
+    "response",
+    "summary",
+    "message",
+    "messages",
+    "completion",
+)
+"""Keys that usually hold the text under judgement; they are looked at first."""
+
+
+def _is_chat(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(each, Mapping) and "role" in each for each in value)
+    )
+
+
 def _cell(value: object) -> object:
     """A cell of a format without nested values: the JSON text of messages as their list."""
     inner = _object_in(value)
-    is_chat = isinstance(inner, list) and all(isinstance(e, Mapping) and "role" in e for e in inner)
-    return inner if is_chat and inner else value
+    return inner if _is_chat(inner) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +284,11 @@ class Row:
         inner = _object_in(value)
         if isinstance(inner, Mapping):
             what = f"object ({listed([str(key) for key in inner])})"
-            path = f"{column}.{next(iter(inner), 'KEY')}"
         elif inner is not value and isinstance(inner, list) and any(isinstance(e, str | dict) for e in inner):
-            what, path = "list", f"{column}[0]"
+            what = "list"
         else:
             return
+        path = f"{column}{_path_to_text(inner)}"
         raise self.fault(
             f"column '{column}' holds a JSON {what}; say which part is the text, e.g. `fields` output={path}"
         )

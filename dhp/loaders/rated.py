@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, one_of
 from dhp.core.files import read_lines, read_text, reason
+from dhp.core.numbers import as_number, number_hint
 from dhp.core.options import near_keywords
 from dhp.core.records import Candidate
 from dhp.core.seeding import key_digest, text_hash
@@ -178,10 +179,11 @@ def _of_row(columns: Sequence[str], row: Row) -> RatedText:
     scores = {}
     for column in columns:
         if column.startswith(_PREFIX) and row.has(column):
-            try:
-                scores[column.removeprefix(_PREFIX)] = float(row.text(column))
-            except ValueError:
-                raise row.fault(f"column '{column}': '{row.text(column)}'; allowed: a number") from None
+            cell = row.text(column)
+            number = as_number(cell)
+            if number is None:
+                raise row.fault(f"column '{column}': '{cell}'; allowed: a number{number_hint(cell)}")
+            scores[column.removeprefix(_PREFIX)] = number
     source = row.text("source")
     row.check_no_object("output")
     text = Candidate(

@@ -45,6 +45,28 @@ def test_a_wide_table_is_the_long_one(tmp_path: Path) -> None:
     assert figures(dhp.analyze(LONG.rename(columns=str.title))) == wanted
 
 
+@pytest.mark.parametrize("table", [WIDE, LONG])
+def test_decimal_commas_of_a_spreadsheet_are_points(tmp_path: Path, table: pd.DataFrame) -> None:
+    tenths = table.copy()
+    scores = [name for name in ("original", "typos", "wrong_facts", "score") if name in table]
+    tenths[scores] = tenths[scores] / 10
+    tenths.to_csv(tmp_path / "german.csv", index=False, sep=";", decimal=",")
+    assert "," in (tmp_path / "german.csv").read_text()
+    assert figures(dhp.analyze(tmp_path / "german.csv")) == figures(dhp.analyze(LONG))
+
+
+def test_a_comma_that_may_be_of_thousands_is_named() -> None:
+    with pytest.raises(InputError, match=r"score '1,234' is not a number \(its comma may be decimal or of"):
+        dhp.analyze(LONG.assign(score="1,234"))
+
+
+def test_errors_of_a_spreadsheet_are_missing_scores() -> None:
+    holed = WIDE.astype({"typos": object})
+    holed.loc[4, "typos"] = "#N/A"
+    (found,) = dhp.analyze(holed)
+    assert {row.variant: row.n for row in found.variants} == {"typos": 29, "wrong_facts": 30}
+
+
 def test_a_table_without_metrics_has_one(tmp_path: Path) -> None:
     plain = LONG.drop(columns="metric")
     plain.to_csv(tmp_path / "long.csv", index=False)

@@ -9,7 +9,7 @@ import pytest
 
 from dhp.core import files
 from dhp.core.errors import InputError
-from dhp.core.tables import read_table, read_tables
+from dhp.core.tables import is_blank, read_table, read_tables
 
 ROWS = [{"a": "1", "b": "x"}, {"a": "2", "b": "y"}]
 FORMS = {
@@ -163,3 +163,15 @@ def test_a_wide_table_is_read_in_time_linear_in_its_columns(tmp_path: Path) -> N
     assert fault(twice) == f"{twice}: duplicate column 'c7'"
     with pytest.raises(InputError, match=r" and 29,800 more$"):
         read.need(["zzz"])
+
+
+@pytest.mark.parametrize(
+    "text", ["#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NV", "#BEZUG!", " #N/A ", "nan", ""]
+)
+def test_what_a_spreadsheet_writes_for_no_value_is_none(text: str) -> None:
+    assert is_blank(text)
+
+
+@pytest.mark.parametrize("text", ["#", "#1", "N/A", "None", "# Heading", "#N/A is an error of Excel"])
+def test_other_texts_are_texts(text: str) -> None:
+    assert not is_blank(text)

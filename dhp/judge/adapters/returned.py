@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 from dhp.core.records import RatingStatus
 from dhp.judge.api import metric_name
@@ -21,7 +22,7 @@ _REASONS = ("reason", "comment", "explanation", "rationale", "error")
 _LONGEST_REASON = 500
 RETURNS = (
     "a number, a bool, None, a text such as yes or no, a mapping or an object with 'score' or 'value', "
-    "or a list of these with 'key' or 'name'"
+    "a list of these with 'key' or 'name', or a mapping {metric: score}"
 )
 """What a judge may return."""
 
@@ -56,7 +57,36 @@ def read_outcomes(returned: object, name: str) -> dict[str, Outcome]:
                 return {metric_name(name): failed(f"returned two scores called '{key}'")}
             outcomes[key] = outcome
         return outcomes
+    if isinstance(returned, Mapping) and (scores := _scores_by_metric(returned)):
+        reason = _reason(returned)
+        return {metric_name(str(metric)): _metric_outcome(score, reason) for metric, score in scores.items()}
     return dict([_named_outcome(returned, name)])
+
+
+def _scores_by_metric(returned: Mapping[object, object]) -> Mapping[object, object]:
+    """The scores of a mapping `{metric: score}`; empty if it is none."""
+    if any(name in returned for name in (*_KEYS, *_VALUES)):
+        return {}
+    scores = {metric: score for metric, score in returned.items() if metric not in _REASONS}
+    return scores if all(_is_score(score) for score in scores.values()) else {}
+
+
+def _is_score(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(name in value for name in _VALUES)
+    return value is None or isinstance(value, Real) or str(value).strip().lower() in VERDICTS
+
+
+def _metric_outcome(score: object, reason: str | None) -> Outcome:
+    """The outcome of one metric, whose own reason counts before that of all."""
+    if isinstance(score, Mapping):
+        return _outcome(next(score[name] for name in _VALUES if name in score), _reason(score) or reason)
+    return _outcome(score, reason)
+
+
+def _reason(parts: Mapping[Any, object]) -> str | None:
+    reasons = (parts.get(part) for part in _REASONS)
+    return next((str(reason) for reason in reasons if reason not in (None, "")), None)
 
 
 def _named_outcome(returned: object, name: str) -> tuple[str, Outcome]:
@@ -66,9 +96,7 @@ def _named_outcome(returned: object, name: str) -> tuple[str, Outcome]:
     values = [part for part in _VALUES if part in parts]
     if not values:
         return key, failed(f"returned an object of type {type(returned).__name__}; allowed: {RETURNS}")
-    reasons = (parts.get(part) for part in _REASONS)
-    reason = next((str(r) for r in reasons if r not in (None, "")), None)
-    return key, _outcome(parts[values[0]], reason)
+    return key, _outcome(parts[values[0]], _reason(parts))
 
 
 def _parts(returned: object) -> Mapping[str, object]:

@@ -54,8 +54,9 @@ _NAMES: Mapping[str, str] = {
     "top_logprobs": "top[ _-]?log[ _-]?prob",
     "logprobs": "log[ _-]?prob|log[ _-]?likelihood",
     "seed": r"\bseed\b",
-    "n": rf"(?<={_OPEN})(?<!\w{_OPEN})n(?={_CLOSE})|(?<![\w/'’-])n(?![\w/'’-])|candidate[ _-]?count|num[ _-]?(?:choices|completions|return)"
-    r"|(?:multiple|one|1|single|several|number of)(?: \w+)? (?:candidate|completion|choice|generation)s?\b",
+    "n": rf"(?<={_OPEN})(?<!\w{_OPEN})n(?={_CLOSE})|(?<![\w/'’-])n(?![\w/'’-])|"
+    r"candidate[ _-]?count|num[ _-]?(?:choices|completions|return)|"
+    r"(?:multiple|one|1|single|several|number of)(?: \w+)? (?:candidate|completion|choice|generation)s?\b",
     "response_format": "response[ _-]?(?:format|schema|mime)|json[ _-]?(?:schema|mode|object)"
     "|structured[ _-]?output|guided[ _-]?json",
     "stream_options": "stream[ _-]?options",

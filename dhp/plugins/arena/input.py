@@ -57,6 +57,8 @@ def read_answers(path: Path, *, answered: bool = True) -> list[Answer]:
             asked = f"{asked}\n{more}"
         if output and not row.has(output):
             raise row.fault(f"id '{name}': the answer in column '{output}' is missing; must be text")
+        if output:
+            row.check_no_object(output)
         target = next((text for column in _TARGET if (text := _text(row, column))), "")
         by_id[name] = Answer(name, _text(row, "category"), asked, row.text(output) if output else "", target)
     return list(by_id.values())

@@ -279,7 +279,10 @@ def _epoch(row: Row) -> int:
 
 def _first(row: Row, name: str, paths: Sequence[str]) -> str | None:
     for path in paths:
-        text = _text(row.value(path), last=name == "output")
+        value = row.value(path)
+        if name == "output" and isinstance(value, str):
+            row.check_no_object(path)
+        text = _text(value, last=name == "output")
         if text:
             return row.encodable(path, text)
     return None

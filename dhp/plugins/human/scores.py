@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.tables import read_table
+from dhp.core.numbers import number_hint, numbers_of
+from dhp.core.tables import is_blank, read_table
 from dhp.stats.arrays import Floats
 from dhp.stats.krippendorff import krippendorff_alpha
 
@@ -74,14 +75,15 @@ def read_scores(source: "str | Path | pd.DataFrame", role: str = "ratings") -> "
         if column not in frame:
             raise InputError(f"{place}: column '{column}' is missing; {suggest(column, frame.columns)}")
     frame = frame[[c for c in (*COLUMNS, *OPTIONAL) if c in frame]]
-    score = pd.to_numeric(frame["score"].replace("", None), errors="coerce")
-    wrong = score.isna() & frame["score"].notna() & (frame["score"].astype(str).str.strip() != "")
+    empty = frame["score"].map(is_blank).astype(bool)
+    score = numbers_of(frame["score"].mask(empty))
+    wrong = score.isna() & ~empty
     wrong |= score.abs() == float("inf")
     if wrong.any():
         row = int(wrong.to_numpy().argmax())
-        raise InputError(
-            f"{place}: row {row + 1}: score '{frame['score'].iloc[row]}'; must be a number or nothing"
-        )
+        value = frame["score"].iloc[row]
+        hint = number_hint(value)
+        raise InputError(f"{place}: row {row + 1}: score '{value}'; must be a number or nothing{hint}")
     texts = [c for c in frame if c not in ("score", "sample")]
     frame = frame.astype(dict.fromkeys(texts, str)).assign(score=score.astype(float))
     keys = [c for c in frame if c not in ("score", "status")]

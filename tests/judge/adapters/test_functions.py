@@ -80,7 +80,8 @@ class Value:
         ("very good", "unparsed", None, "returned the text 'very good'"),
         ([], "failed", None, "returned an empty list"),
         ([{"score": 1}, {"score": 0}], "failed", None, "returned two scores called 'own'"),
-        ({"points": 1}, "failed", None, "returned an object of type dict; allowed: a number"),
+        ({"points": [1]}, "failed", None, "returned an object of type dict; allowed: a number"),
+        ({"points": "many"}, "failed", None, "returned an object of type dict; allowed: a number"),
         ({"score": {"a": 1}}, "failed", None, "returned a score of type dict; allowed"),
         (object(), "failed", None, "returned an object of type object; allowed"),
     ],
@@ -90,6 +91,21 @@ def test_what_a_judge_may_return(returned: object, status: str, value: float | N
     assert (outcome.status, outcome.value) == (status, value)
     assert (outcome.reason or "").startswith(reason or "")
     assert (outcome.reason is None) == (reason is None)
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        {"Tone of voice": 0.25, "2nd": True, "reason": "both"},
+        {"Tone of voice": {"score": 0.25, "reason": "both"}, "2nd": {"value": "yes", "comment": "both"}},
+    ],
+)
+def test_a_mapping_of_metrics_to_scores_has_them_all(returned: object) -> None:
+    found = read_outcomes(returned, "own")
+    assert {name: (each.value, each.reason) for name, each in found.items()} == {
+        "tone_of_voice": (0.25, "both"),
+        "score_2nd": (1.0, "both"),
+    }
 
 
 def test_scores_with_keys_are_metrics() -> None:

@@ -1,5 +1,6 @@
 """Logs of other tools become datasets of production texts; each fault is one clear line."""
 
+import csv
 import json
 import zipfile
 from pathlib import Path
@@ -191,3 +192,29 @@ def test_logs_that_cannot_be_used(tmp_path: Path, name: str, content: object, me
         log_dataset(written(tmp_path, name, content))
     with pytest.raises(InputError, match="no"):
         log_dataset(tmp_path / f"absent-{name}")
+
+
+@pytest.mark.parametrize(
+    ("cell", "what", "path"),
+    [
+        ('{"output": "%s"}', "object (output)", "outputs.output"),
+        ("{'score': 3, 'answer': '%s'}", "object (score, answer)", "outputs.answer"),
+        ('{"meta": {"n": 1}, "result": {"text": "%s"}}', "object (meta, result)", "outputs.result.text"),
+        ('["%s", "b"]', "list", "outputs[0]"),
+        ('[{"text": "%s"}]', "list", "outputs[0].text"),
+        ('{"messages": [{"role": "assistant", "content": "%s"}]}', "object (messages)", "outputs.messages"),
+    ],
+)
+@pytest.mark.parametrize("named", [True, False])
+def test_json_in_a_cell_of_outputs_is_refused_with_the_path_to_its_text(
+    tmp_path: Path, cell: str, what: str, path: str, named: bool
+) -> None:
+    file = tmp_path / "log.csv"
+    with file.open("w", newline="") as rows:
+        csv.writer(rows).writerows([["input", "outputs"], ["What?", cell % TEXT], ["Who?", cell % TEXT]])
+    with pytest.raises(InputError) as error:
+        log_dataset(file, fields={"output": "outputs"} if named else {})
+    assert f"row 1: column 'outputs' holds a JSON {what}; say which part" in str(error.value)
+    assert str(error.value).endswith(f"`fields` output={path}")
+    found = log_dataset(file, fields={"output": path})
+    assert [example.output for example in found.examples] == [TEXT, TEXT]
