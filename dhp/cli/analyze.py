@@ -6,7 +6,7 @@ from dhp.analysis.config import AnalysisConfig
 from dhp.analysis.own_table import RatingsForm
 from dhp.cli.command import Command
 from dhp.cli.options import setting, settings
-from dhp.cli.output import HTML, OutputOptions
+from dhp.cli.output import OutputOptions
 from dhp.core.progress import stage
 from dhp.perturb.settings import Choice
 
@@ -16,14 +16,12 @@ from dhp.perturb.settings import Choice
 @setting(Choice, "suite")
 @settings("analysis", AnalysisConfig, only=("statistics", "combination", "weights", "floor", "pass_mark"))
 @settings("form", RatingsForm)
-@HTML
-@settings("output", OutputOptions)
+@settings("output", OutputOptions, only=("html", "json", "csv", "markdown", "details", "quiet"))
 def analyze(
     file: str,
     suite: str | None,
     analysis: AnalysisConfig,
     form: RatingsForm,
-    html: str | None,
     output: OutputOptions,
 ) -> None:
     """Compute discernment scores from your own ratings.
@@ -40,10 +38,10 @@ def analyze(
 
     with output.working() as show, stage(show, f"analysing {file}"):
         results = analyse(file, suite=suite, analysis=analysis, form=form)
-        if html is not None:
+        if output.html is not None:
             from dhp.report.page import write_report
 
-            write_report(results, html, show)
+            write_report(results, output.html, show)
     output.show(results)
-    if html is not None:
-        output.say(f"page  {html}")
+    if output.html is not None:
+        output.say(f"page  {output.html}")

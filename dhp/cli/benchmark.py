@@ -172,7 +172,7 @@ def run_options(command: AnyCommand) -> AnyCommand:
         settings("settings", ModelSettings),
         settings("judge_settings", JudgeSettings),
         settings("analysis", AnalysisConfig),
-        settings("output", OutputOptions),
+        settings("output", OutputOptions, only=("json", "csv", "markdown", "details", "quiet")),
     ]
     for take in reversed(takes):
         command = take(command)

@@ -2,29 +2,31 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dhp.cli.command import Command
-from dhp.cli.output import HTML, JSON, print_out
+from dhp.cli.options import settings
+from dhp.cli.output import OutputOptions, print_out
 from dhp.cli.protocol_options import ALLOW
 from dhp.core.progress import counted, progress_of
 from dhp.core.writing import write_lines
-from dhp.report.printout import FirstThatFits, Part, Printout, TextTable
+from dhp.report.document import Column, FirstThatFits, Interval, Part, Table, item
+from dhp.report.labels import group_letters, percent
+from dhp.report.printout import Printout
 from dhp.stats.defaults import RESAMPLES
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
+    from dhp.analysis.results import Result
     from dhp.runs.compare import DatasetComparison
     from dhp.runs.reader import RunResult
 
     Rated = Mapping[str, Sequence[RunResult]]
     """Dataset -> the results that are compared."""
-    Rows = list[tuple[str | Text, ...]]
 
 
 _LONGEST = 24  # characters of a judge's name in a column
@@ -43,20 +45,18 @@ _ALARM = "! false alarm: harmless edits lower the score as damage does"
 @click.argument("run", nargs=-1, required=True)
 @ALLOW
 @click.option("--resamples", default=RESAMPLES, metavar="K", help="Number of random label swaps.")
-@JSON
+@settings("output", OutputOptions, only=("json", "html"))
 @click.option(
     "--styles",
     is_flag=True,
     help="Also print how far the judges agree with each other, before and after damage.",
 )
-@HTML
 def compare(
     run: tuple[str, ...],
     allow: tuple[str, ...],
     resamples: int,
-    json: bool,
     styles: bool,
-    html: str | None,
+    output: OutputOptions,
 ) -> None:
     """Compare judges that rated the same texts.
 
@@ -73,7 +73,7 @@ def compare(
     from dhp.runs.recorded import results_of_tables
     from dhp.stats.compare import QUANTITIES
 
-    quantities, runs = QUANTITIES if json else ("detection",), list[Run]()
+    quantities, runs = QUANTITIES if output.json else ("detection",), list[Run]()
     with progress_of(True) as show:
         if all(Path(each).is_file() for each in run):
             rated = results_of_tables(*map(Path, run))
@@ -86,21 +86,17 @@ def compare(
     parts = _compared(comparisons, rated)
     if styles:
         parts += [part for each in comparisons for part in _styles(each)]
-    if html is not None:
-        write_lines(Path(html), [compared_page(rated, comparisons, runs)])
-        parts += ["", f"page  {html}"]
-    print_out(Printout(parts, [each.to_json() for each in comparisons]), json=json)
+    if output.html is not None:
+        write_lines(Path(output.html), [compared_page(rated, comparisons, runs)])
+        parts += ["", f"page  {output.html}"]
+    print_out(Printout(parts, [each.to_json() for each in comparisons]), replace(output, html=None))
 
 
 def _styles(comparison: "DatasetComparison") -> list[Part]:
     """How far the judges of a dataset agree with each other."""
-    from dhp.report.shared_styles import HEADINGS, TITLE, by_chance, style_rows
+    from dhp.report.shared_styles import agreement_table, by_chance
 
-    *_, scores = HEADINGS
-    table = TextTable(
-        f"{comparison.dataset}: {TITLE}", HEADINGS, style_rows(comparison), (*HEADINGS[1:3], scores)
-    )
-    return ["", table, by_chance(comparison.n)]
+    return ["", agreement_table(comparison), by_chance(comparison.n)]
 
 
 def _compared(comparisons: "Sequence[DatasetComparison]", rated: "Rated") -> list[Part]:
@@ -134,13 +130,8 @@ def _tables(
     two = len(comparisons) == 1 and len(judges) == 2
     order = _OF_TWO if two else _OF_ONE if len(comparisons) == 1 else _OF_SEVERAL
     by_data = [[_by_data(comparisons, rated, known, limits=limits)] for limits in (True, False)]
-    title, headings = (
-        f"detection in per cent by kind, {order}",
-        ("", *names, *([f"{names[1]} - {names[0]}"] if two else [])),
-    )
-    by_kind = [
-        [TextTable(title, headings, _by_kind(comparisons, judges, narrow=narrow))] for narrow in (False, True)
-    ]
+    title = f"detection in per cent by kind, {order}"
+    by_kind = [[_by_kind(title, comparisons, judges, names, narrow=narrow)] for narrow in (False, True)]
     alarm = any(alarms for each in comparisons for alarms in each.false_alarms)
     others = _others_in_words(comparisons)
     return [
@@ -165,49 +156,96 @@ def _reasons(comparison: "DatasetComparison", names: Sequence[str]) -> list[str]
     return ["", *lines[:_REASONS], *more] if lines else []
 
 
+@dataclass(frozen=True, slots=True)
+class _JudgeOfSet:
+    """A judge on a dataset, as one of those compared there."""
+
+    judge: str
+    """Its name in the table."""
+    place: int
+    """Which of the judges of the dataset it is."""
+    result: "Result"
+    comparison: "DatasetComparison"
+
+
 def _by_data(
     comparisons: "Sequence[DatasetComparison]", rated: "Rated", names: Mapping[str, str], *, limits: bool
-) -> TextTable:
+) -> Table[_JudgeOfSet]:
     """A row for each judge on each dataset: D of its run, detection with 95 % limits and letters."""
     from dhp.report.columns import AVERAGES, run_columns
-    from dhp.report.labels import group_letters, percent, percents
 
+    rows = [
+        _JudgeOfSet(names[judge], place, entry.result, each)
+        for each in comparisons
+        for place, (judge, entry) in enumerate(zip(each.judges, rated[each.dataset], strict=True))
+    ]
     several = len(comparisons) > 1
-    compared = [entry.result for each in comparisons for entry in rated[each.dataset]]
-    columns = [column for column in run_columns(compared) if column in AVERAGES]
-    rows: Rows = []
-    for each in comparisons:
-        by = each.scores["detection"]
-        for k, (judge, entry) in enumerate(zip(each.judges, rated[each.dataset], strict=True)):
-            known, bounded = not math.isnan(by.point[k]), limits and not math.isnan(by.low[k])
-            ends = f" {percents((by.low[k], by.high[k]))}" if bounded else ""
-            shown = f"{percent(by.point[k])}{ends} {group_letters(by.groups, k)}" if known else "–"
-            data = [each.dataset if k == 0 else ""] if several else []
-            cells = [column.shown(entry.result) for column in columns]
-            rows.append((*data, names[judge], *cells, shown + " !" * bool(each.false_alarms[k])))
-    title = f"by dataset; {_LETTERS}" if several else f"{each.dataset}, n = {each.n}; {_LETTERS}"
-    heads = (*(["data"] if several else []), "judge", *(column.heading for column in columns), "detection")
-    return TextTable(title, heads, rows, [column.heading for column in columns])
+    title = "by dataset" if several else f"{comparisons[0].dataset}, n = {comparisons[0].n}"
+    averages = [column for column in run_columns([row.result for row in rows]) if column in AVERAGES]
+    columns = [
+        *([_DATA] if several else []),
+        _JUDGE,
+        *(column.on(attrgetter("result")) for column in averages),
+        _COMPARED if limits else replace(_COMPARED, ends=None),
+    ]
+    return Table(f"{title}; {_LETTERS}", columns, rows)
 
 
-def _by_kind(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], *, narrow: bool) -> "Rows":
+def _compared_detection(row: _JudgeOfSet) -> float | None:
+    point = float(row.comparison.scores["detection"].point[row.place])
+    return None if math.isnan(point) else point
+
+
+def _compared_limits(row: _JudgeOfSet) -> Interval:
+    of = row.comparison.scores["detection"]
+    low, high = float(of.low[row.place]), float(of.high[row.place])
+    return None if math.isnan(low) or _compared_detection(row) is None else (low, high)
+
+
+def _letters_and_alarm(row: _JudgeOfSet) -> str:
+    """The groups of a judge, and the mark of a false alarm."""
+    known = _compared_detection(row) is not None
+    letters = group_letters(row.comparison.scores["detection"].groups, row.place) if known else ""
+    return f"{letters}{' !' if row.comparison.false_alarms[row.place] else ''}".strip()
+
+
+_DATA = Column[_JudgeOfSet]("data", lambda row: row.comparison.dataset if row.place == 0 else "", right=False)
+_JUDGE = Column[_JudgeOfSet]("judge", lambda row: row.judge, right=False, names=True)
+_COMPARED = Column[_JudgeOfSet](
+    "detection",
+    _compared_detection,
+    percent,
+    ends=_compared_limits,
+    extra=lambda row: {"small": _letters_and_alarm(row)},
+    right=False,
+)
+
+
+def _by_kind(
+    title: str,
+    comparisons: "Sequence[DatasetComparison]",
+    judges: Sequence[str],
+    names: Sequence[str],
+    *,
+    narrow: bool,
+) -> Table[Any]:
     """A row for each kind of damage by which the judges differ most; of two judges their difference too."""
     from dhp.content.catalog import variant_name
     from dhp.report.compared import most_different, other_verdicts
-    from dhp.report.side_by_side import detection_cell
+    from dhp.report.side_by_side import judge_columns
 
-    rows: Rows = []
     several = len(comparisons) > 1
-    for kind, seen in most_different(comparisons)[:_MOST_KINDS]:
-        cells = [
-            detection_cell(seen.get(judge, ()), sets=several, plain=several and narrow) for judge in judges
-        ]
-        mark = ""
-        if len(judges) == 2 and not several:
-            cells.append(_apart(comparisons[0], kind, limits=not narrow))
-            mark = " ≠" if kind in other_verdicts(comparisons[0], judges) else ""
-        rows.append((f"{variant_name(kind)}{mark}", *cells))
-    return rows
+    two = len(judges) == 2 and not several
+    others = other_verdicts(comparisons[0], judges) if two else {}
+    kind = Column[str]("", variant_name, words=lambda kind: variant_name(kind) + " ≠" * (kind in others))
+    detections = judge_columns(judges, names, sets=several, plain=several and narrow)
+    columns = [
+        replace(kind, right=False, names=True).on(item(0)),
+        *(column.on(item(1)) for column in detections),
+    ]
+    if two:
+        columns.append(_apart(comparisons[0], names, limits=not narrow).on(item(0)))
+    return Table(title, columns, most_different(comparisons)[:_MOST_KINDS])
 
 
 def _others_in_words(comparisons: "Sequence[DatasetComparison]") -> str:
@@ -218,11 +256,15 @@ def _others_in_words(comparisons: "Sequence[DatasetComparison]") -> str:
     return f"{len(rest)} more kinds: {100 * max(0.0, rest[0]):.0f} points apart at most" if rest else ""
 
 
-def _apart(comparison: "DatasetComparison", kind: str, *, limits: bool) -> "Text":
-    """The difference of two judges in one kind of damage."""
-    from rich.text import Text
+def _apart(comparison: "DatasetComparison", names: Sequence[str], *, limits: bool) -> Column[str]:
+    """The difference of two judges in a kind of damage."""
+    from dhp.report.columns import DIFFERENCE, points_apart
 
-    from dhp.report.columns import points_apart
-
-    pair = comparison.apart[kind]
-    return Text(points_apart(pair, limits=limits), style="bold" if pair.differs else "")
+    column = replace(
+        DIFFERENCE,
+        heading=f"{names[1]} - {names[0]}",
+        words=lambda pair: points_apart(pair, limits=limits),
+        extra=lambda pair: {"strong": pair.differs},
+        right=False,
+    )
+    return column.on(lambda kind: comparison.apart[kind])

@@ -13,8 +13,8 @@ from dhp.cli.output import say
 from dhp.cli.protocol_options import ALLOW, dry_run_option
 from dhp.core.checks import exclusive
 from dhp.core.progress import progress_of
-from dhp.core.text import printable
 from dhp.core.writing import write_lines
+from dhp.report.document import Code
 from dhp.runs.conditions import Gate
 
 
@@ -42,8 +42,6 @@ def gate(
 
     Example: dhp gate runs/new --min-detection 80 --against runs/old --max-drop 5
     """
-    from rich.text import Text
-
     from dhp.report.junit import junit_xml
     from dhp.runs.gate import check_run
     from dhp.runs.gate_chance import chance_of_failing
@@ -61,6 +59,6 @@ def gate(
         logging.getLogger("dhp").warning("warning: %s", doubt)
     if junit:
         write_lines(Path(junit), [junit_xml(outcome, seconds, require_proof=conditions.require_proof)])
-    say(Text(printable(outcome.sentence), no_wrap=True))
+    say(Code(outcome.sentence))
     if not outcome.passed:
         raise click.exceptions.Exit(1)

@@ -6,13 +6,14 @@ import click
 
 from dhp.cli.command import Command
 from dhp.cli.options import setting, settings
-from dhp.cli.output import JSON, print_out, say
+from dhp.cli.output import JSON, OutputOptions, print_out, say
 from dhp.core.errors import InputError
 from dhp.core.progress import progress_shown
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice
-from dhp.report.printout import Printout, TextTable
+from dhp.report.document import Listing
+from dhp.report.printout import Printout
 
 
 @click.group()
@@ -98,7 +99,9 @@ def prepare(name: str, choice: Choice) -> None:
 )
 @settings("judge_settings", JudgeSettings, only=("fields",))
 @JSON
-def doctor(base_url: str | None, judge: str | None, judge_settings: JudgeSettings, json: bool) -> None:
+def doctor(
+    base_url: str | None, judge: str | None, judge_settings: JudgeSettings, output: OutputOptions
+) -> None:
     """Check which features work here and what the others need.
 
     Exits with 1 if the core does not work. With --base-url it lists the models of that server; no other
@@ -112,6 +115,6 @@ def doctor(base_url: str | None, judge: str | None, judge_settings: JudgeSetting
 
     checks = examine(base_url, judge=judge, fields=judge_settings.fields)
     rows = [(check.state, check.name, check.says) for check in checks]
-    print_out(Printout([TextTable("", (), rows)], [asdict(check) for check in checks]), json=json)
+    print_out(Printout([Listing(rows)], [asdict(check) for check in checks]), output)
     if any(check.state == "failed" for check in checks):
         raise click.exceptions.Exit(1)

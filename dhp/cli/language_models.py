@@ -11,7 +11,7 @@ from dhp.core.plugins import offered
 if TYPE_CHECKING:
     from dhp.llm.estimate import CostEstimate, Estimate
     from dhp.llm.settings import ModelSettings
-    from dhp.report.printout import Part, TextTable
+    from dhp.report.document import Part, Table
 
 _ASK_NO_MODEL = ("mock", "baseline", "column", "recorded")
 
@@ -55,7 +55,6 @@ _WAYS = (
     ("one call each", "single"),
     ("by probability", "by_probability"),
 )
-_FIGURES = ("calls", "tokens in", "out, at most", "cost, at most", "time")
 
 
 def estimates_shown(estimates: Sequence["Estimate"]) -> "list[Part]":
@@ -74,13 +73,11 @@ def estimates_shown(estimates: Sequence["Estimate"]) -> "list[Part]":
 def _of_judge(
     judge: tuple[str, str], parts: Sequence["Estimate"], ways: Sequence[tuple[str, str]]
 ) -> "list[Part]":
-    from rich.text import Text
-
-    from dhp.core.text import printable
+    from dhp.report.document import Strong
 
     samples, stored = sum(e.samples for e in parts), sum(e.stored for e in parts)
     title = f"{judge[0]}  ·  {judge[1]}  ·  {', '.join(e.dataset for e in parts)}"
-    lines: list[Part] = [Text(printable(title), style="bold")]
+    lines: list[Part] = [Strong(title)]
     what = parts[0].what
     if controls := sum(e.controls * e.samples for e in parts) / max(samples, 1):
         lines.append(
@@ -97,22 +94,35 @@ def _of_judge(
     ]
     lines.append(bills_table("samples" if several else "", rows))
     if calls := sum(e.again.calls for e in parts):
-        _, tokens, out, money, _ = _cells([e.again for e in parts])
-        cost = "" if money == "–" else f", cost {money}"
+        bills = [e.again for e in parts]
+        tokens, out, money = _prompt_tokens(bills), _answer_tokens(bills), _cost(bills)
+        cost = "" if money is None else f", cost {_money(money)}"
         lines.append(
             f"answers that cannot be read are asked again, at most {calls:,} calls more "
-            f"({tokens} tokens in, {out} out{cost}); --no-ask-again never does"
+            f"({_short(tokens)} tokens in, {_short(out)} out{cost}); --no-ask-again never does"
         )
     if what == "texts":
         lines.append("answers that fail the check are asked again, up to three times each")
     return [*lines, *assumptions(parts[0])]
 
 
-def bills_table(heading: str, rows: "Sequence[tuple[str, Sequence[CostEstimate]]]") -> "TextTable":
-    """A row of calls, tokens, cost and time for each label, summed over its estimates."""
-    from dhp.report.printout import TextTable
+_Bills = Sequence["CostEstimate"]
+"""Estimates that are added up."""
 
-    return TextTable("", (heading, *_FIGURES), [(label, *_cells(bills)) for label, bills in rows], _FIGURES)
+
+def bills_table(heading: str, rows: "Sequence[tuple[str, _Bills]]") -> "Table[tuple[str, _Bills]]":
+    """A row of calls, tokens, cost and time for each label, summed over its estimates."""
+    from dhp.report.document import Column, Table, item
+
+    label = Column["tuple[str, _Bills]"](heading, item(0), right=False)
+    figures = (
+        Column["_Bills"]("calls", _calls, lambda calls: f"{calls:,}"),
+        Column["_Bills"]("tokens in", _prompt_tokens, _short),
+        Column["_Bills"]("out, at most", _answer_tokens, _short),
+        Column["_Bills"]("cost, at most", _cost, _money),
+        Column["_Bills"]("time", _seconds, _duration),
+    )
+    return Table("", [label, *(column.on(item(1)) for column in figures)], rows)
 
 
 def assumptions(estimate: "Estimate") -> list[str]:
@@ -127,15 +137,28 @@ def assumptions(estimate: "Estimate") -> list[str]:
     return lines
 
 
-def _cells(bills: Sequence["CostEstimate"]) -> list[str]:
-    cost = sum(b.cost or 0.0 for b in bills) if bills[0].cost is not None else None
-    return [
-        f"{sum(b.calls for b in bills):,}",
-        _short(sum(b.prompt_tokens for b in bills)),
-        _short(sum(b.completion_tokens for b in bills)),
-        "–" if cost is None else f"{cost:,.2f}",
-        _duration(sum(b.seconds for b in bills)),
-    ]
+def _calls(bills: _Bills) -> int:
+    return sum(bill.calls for bill in bills)
+
+
+def _prompt_tokens(bills: _Bills) -> float:
+    return sum(bill.prompt_tokens for bill in bills)
+
+
+def _answer_tokens(bills: _Bills) -> float:
+    return sum(bill.completion_tokens for bill in bills)
+
+
+def _cost(bills: _Bills) -> float | None:
+    return sum(bill.cost or 0.0 for bill in bills) if bills[0].cost is not None else None
+
+
+def _seconds(bills: _Bills) -> float:
+    return sum(bill.seconds for bill in bills)
+
+
+def _money(cost: float | None) -> str:
+    return "–" if cost is None else f"{cost:,.2f}"
 
 
 def _short(count: float) -> str:

@@ -3,7 +3,8 @@
 import click
 
 from dhp.cli.command import Command
-from dhp.cli.output import LATEX, say
+from dhp.cli.options import setting
+from dhp.cli.output import OutputOptions, say
 from dhp.cli.protocol_options import ALLOW
 from dhp.core.progress import progress_of
 from dhp.leaderboard import FOLDER
@@ -28,7 +29,7 @@ def leaderboard() -> None:
 @leaderboard.command(cls=Command)
 @click.argument("run", nargs=-1)
 @click.option("--out", default=FOLDER, metavar="DIR", help="Folder of the site.")
-@LATEX
+@setting(OutputOptions, "latex")
 @ALLOW
 def site(run: tuple[str, ...], out: str, latex: bool, allow: tuple[str, ...]) -> None:
     """Write a leaderboard as a static site.

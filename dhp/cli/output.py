@@ -8,51 +8,36 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.options import setting
+from dhp.cli.options import setting, settings
 from dhp.core.checks import checked, exclusive
 from dhp.core.options import option
+from dhp.core.writing import write_lines
 
 if TYPE_CHECKING:
     from dhp.analysis.results import Results
     from dhp.core.progress import Show
-    from dhp.report.printout import Part, Printout
+    from dhp.report.document import Part
+    from dhp.report.printout import Printout
 
+_FORMS = ("json", "csv", "markdown", "latex")
+"""Forms for programs, each an option."""
 _ENDLESS = 1_000_000
 """Width of a file or pipe, in which no line is wrapped and no table broken."""
-
-
-def print_out(
-    made: "Printout", *, json: bool = False, csv: bool = False, markdown: bool = False, latex: bool = False
-) -> None:
-    """Print it for people, or for programs: in UTF-8 then, whatever the terminal speaks."""
-    from dhp.report.printout import print_parts, text_for_programs
-
-    forms = {"json": json, "csv": csv, "markdown": markdown, "latex": latex}
-    form = next((name for name, wanted in forms.items() if wanted), None)
-    if form is None:
-        from rich.console import Console
-
-        console = Console()
-        wide = not console.is_terminal and "COLUMNS" not in os.environ
-        print_parts(made.parts, Console(width=_ENDLESS) if wide else console)
-        return
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")
-    print(text_for_programs(made, form), end="")
 
 
 def say(*parts: "Part") -> None:
     """Print lines and tables for people."""
     from dhp.report.printout import Printout
 
-    print_out(Printout(parts))
+    print_out(Printout(parts), OutputOptions())
 
 
-@checked(exclusive("json", "csv", "markdown", "quiet"), name="output")
+@checked(exclusive("json", "csv", "markdown", "latex", "quiet"), name="output")
 @dataclass(frozen=True)
 class OutputOptions:
     """What is printed: tables for people, or one of these."""
@@ -60,8 +45,15 @@ class OutputOptions:
     json: bool = option("Print the figures as JSON.", default=False)
     csv: bool = option("Print a table as CSV.", default=False)
     markdown: bool = option("Print tables in Markdown.", default=False)
+    latex: bool = option("Print tables in LaTeX.", default=False)
+    html: str | None = option("Also write a page.", default=None, metavar="FILE")
     details: bool = option("Show each kind of damage with D, and all notes.", default=False)
     quiet: bool = option("Print nothing but errors.", default=False)
+
+    @property
+    def form(self) -> str | None:
+        """The form for programs in which it is printed; None for people."""
+        return next((form for form in _FORMS if getattr(self, form)), None)
 
     @contextmanager
     def working(self) -> Iterator["Show | None"]:
@@ -93,15 +85,35 @@ class OutputOptions:
         else:
             parts = results_in_terminal(results, details=self.details)
             parts += [part for table in both_ways_tables(results) for part in ("", table)]
-        made = Printout(parts, results.to_dict(), results.to_frame)
-        print_out(made, json=self.json, csv=self.csv, markdown=self.markdown)
+        print_out(Printout(parts, results.to_dict(), results.to_frame), self)
 
     def say(self, line: str) -> None:
         """Print a line for people: below a blank one, or on standard error beside what is for programs."""
-        if self.json or self.csv or self.markdown:
+        if self.form is not None:
             print(line, file=sys.stderr)
         elif not self.quiet:
             say("", line)
+
+
+def print_out(made: "Printout", output: OutputOptions) -> None:
+    """Print it for people, or for programs, in UTF-8 whatever the terminal speaks; write its page, too."""
+    from dhp.report.printout import print_parts, text_for_programs
+
+    if output.html is not None:
+        from dhp.report.web import document_page
+
+        title = click.get_current_context().command.name or "dhp"
+        write_lines(Path(output.html), [document_page(title.capitalize(), "", made.parts)])
+    if output.form is None:
+        from rich.console import Console
+
+        console = Console()
+        wide = not console.is_terminal and "COLUMNS" not in os.environ
+        print_parts(made.parts, Console(width=_ENDLESS) if wide else console)
+        return
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")
+    print(text_for_programs(made, output.form), end="")
 
 
 @dataclass(frozen=True)
@@ -112,9 +124,4 @@ class TableForm:
 
 
 TABLE = setting(TableForm, "table")
-JSON = setting(OutputOptions, "json")
-CSV = setting(OutputOptions, "csv")
-DETAILS = setting(OutputOptions, "details")
-HTML = click.option("--html", metavar="FILE", help="Also write a page.")
-LATEX = click.option("--latex", is_flag=True, help="Print tables in LaTeX.")
-MARKDOWN = setting(OutputOptions, "markdown")
+JSON = settings("output", OutputOptions, only=("json",))

@@ -16,12 +16,11 @@ from dhp.core.checks import checked
 from dhp.core.errors import InputError
 from dhp.core.options import option
 from dhp.core.progress import progress_shown
-from dhp.core.text import printable
 from dhp.core.writing import check_output, write_lines
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.set_audit import Spread, VariantAudit, audited
 from dhp.perturb.settings import Choice, PerturbModel
-from dhp.report.printout import FirstThatFits, Part, TextTable
+from dhp.report.document import Column, Edited, FirstThatFits, Part, Strong, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,8 +152,6 @@ def _write(made: "Sequence[PerturbedDataset]", output: PerturbOutput) -> None:
 
 def _before_and_after(part: "PerturbedDataset", count: int) -> Iterator[Part]:
     """The first examples, each with its degraded texts."""
-    from rich.text import Text
-
     from dhp.report.terminal import before_after
 
     levels = {v.name: v.level for v in part.variants}
@@ -163,8 +160,8 @@ def _before_and_after(part: "PerturbedDataset", count: int) -> Iterator[Part]:
         edits = f"{t.audit.made} edits" if t.audit and t.audit.made is not None else ""
         texts.setdefault(t.example, []).append((t.variant, t.text or f"({t.reason})", edits))
     for example in part.dataset.examples[:count]:
-        yield from ("", Text(printable(f"{part.dataset.name} {example.id}"), style="bold"))
-        yield Text(f"original: {printable(example.output)}")
+        yield from ("", Strong(f"{part.dataset.name} {example.id}"))
+        yield Edited("original", [("=", example.output)])
         for variant, text, edits in texts.get(example.id, []):
             yield before_after(variant, example.output, text, levels[variant], edits)
 
@@ -173,25 +170,35 @@ def _edits(audit: VariantAudit) -> str:
     return "–" if audit.asked is None else f"{audit.made}/{audit.asked}"
 
 
-def _middle(spread: Spread | None, form: str) -> str:
-    return "–" if spread is None else f"{spread.median:{form}}"
+def _median(spread: Spread | None) -> float | None:
+    return None if spread is None else spread.median
 
 
 def _range(spread: Spread | None, form: str) -> str:
     return "–" if spread is None else f"{spread.min:{form}} to {spread.max:{form}}"
 
 
-_COLUMNS: Mapping[str, Callable[[VariantAudit], str]] = {
-    "variant": lambda a: a.variant.name,
-    "texts": lambda a: f"{a.applicable}/{a.n}",
-    "edits": _edits,
-    "similar": lambda a: _middle(a.similarity, ".2f"),
-    "from – to": lambda a: _range(a.similarity, ".2f"),
-    "length %": lambda a: _middle(a.length_change, "+.0f"),
-    "from – to %": lambda a: _range(a.length_change, "+.0f"),
-    "same": lambda a: str(a.duplicates),
-    "unchanged": lambda a: str(a.unchanged),
-}
+def _form(form: str) -> Callable[[float | None], str]:
+    return lambda value: "–" if value is None else f"{value:{form}}"
+
+
+_COLUMNS: tuple[Column[VariantAudit], ...] = (
+    Column("variant", lambda a: a.variant.name, names=True, right=False),
+    Column("texts", lambda a: a.applicable, words=lambda a: f"{a.applicable}/{a.n}"),
+    Column("edits", lambda a: a.made, words=_edits),
+    Column("similar", lambda a: _median(a.similarity), _form(".2f")),
+    Column(
+        "from – to", lambda a: a.similarity and a.similarity.min, words=lambda a: _range(a.similarity, ".2f")
+    ),
+    Column("length %", lambda a: _median(a.length_change), _form("+.0f")),
+    Column(
+        "from – to %",
+        lambda a: a.length_change and a.length_change.min,
+        words=lambda a: _range(a.length_change, "+.0f"),
+    ),
+    Column("same", lambda a: a.duplicates),
+    Column("unchanged", lambda a: a.unchanged),
+)
 _DROPPED_FIRST = ("from – to %", "from – to", "same", "unchanged", "edits")
 """Columns that a narrow terminal goes without, in this order; what is wrong in them is also said below."""
 
@@ -217,13 +224,13 @@ def _stand_ins(part: "PerturbedDataset") -> list[str]:
     return stand_ins((v.name, v.stand_in) for v in part.variants)
 
 
-def _table(part: "PerturbedDataset", audits: Sequence[VariantAudit], dropped: Collection[str]) -> TextTable:
-
+def _table(
+    part: "PerturbedDataset", audits: Sequence[VariantAudit], dropped: Collection[str]
+) -> Table[VariantAudit]:
     name, n = part.dataset.name, len(part.dataset.examples)
     title = f"{name}  ·  suite {part.suite}  ·  seed {part.seed}  ·  n = {n}"
-    columns = {header: cell for header, cell in _COLUMNS.items() if header not in dropped}
-    rows = [[cell(audit) for cell in columns.values()] for audit in audits]
-    return TextTable(title, [*columns], rows, [*columns][1:])
+    columns = [column for column in _COLUMNS if column.heading not in dropped]
+    return Table(title, columns, audits)
 
 
 def _remarks(audit: VariantAudit) -> list[str]:

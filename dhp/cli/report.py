@@ -5,37 +5,34 @@ from functools import partial
 import click
 
 from dhp.cli.command import Command
-from dhp.cli.output import CSV, DETAILS, LATEX, MARKDOWN, TABLE, print_out, say
+from dhp.cli.options import settings
+from dhp.cli.output import TABLE, OutputOptions, print_out, say
 from dhp.core.checks import exclusive, requires
 from dhp.core.progress import progress_shown
 from dhp.report.printout import Printout
+
+_OF_TABLE = ("details", "csv", "markdown", "latex")
+"""Output options of the table."""
 
 
 @click.command(
     cls=Command,
     rules=(
         exclusive("table", "figures", "out"),
-        exclusive("csv", "markdown", "latex"),
-        *(requires(form, "table") for form in ("details", "csv", "markdown", "latex")),
+        *(requires(f"output.{form}", "table") for form in _OF_TABLE),
     ),
 )
 @click.argument("run")
 @click.option("--out", metavar="FILE.html", help="File of the report; default: report.html in the run.")
 @click.option("--figures", metavar="DIR", help="Write each chart here as SVG, PDF and CSV instead.")
 @TABLE
-@DETAILS
-@CSV
-@MARKDOWN
-@LATEX
+@settings("output", OutputOptions, only=_OF_TABLE)
 def report(
     run: str,
     out: str | None,
     figures: str | None,
     table: bool,
-    details: bool,
-    csv: bool,
-    markdown: bool,
-    latex: bool,
+    output: OutputOptions,
 ) -> None:
     """Rebuild the report of a finished run, or print its table.
 
@@ -45,7 +42,7 @@ def report(
     Example: dhp report runs/one --table
     """
     if table:
-        _print_table(run, details=details, csv=csv, markdown=markdown, latex=latex)
+        _print_table(run, output)
         return
     if figures is not None:
         _write_figures(figures, run)
@@ -57,20 +54,21 @@ def report(
     say(f"written to {path}")
 
 
-def _print_table(run: str, *, details: bool, **forms: bool) -> None:
-    """Print the table of a run, or with `details` the tables of its kinds of damage, too."""
+def _print_table(run: str, output: OutputOptions) -> None:
+    """Print the table of a run, or with details the tables of its kinds of damage, too."""
     from dhp.report.notebook import frame, runs_frame
-    from dhp.report.terminal import doses_table, kinds_table, runs_tables
+    from dhp.report.result_parts import kinds_table
+    from dhp.report.terminal import doses_table, runs_tables
     from dhp.runs.reader import read_run
 
     results = read_run(run).results
     plain = [each for each in results if not each.curves]
     parts = runs_tables(plain) if plain else []
     parts += [doses_table(curve) for each in results for curve in each.curves]
-    for each in plain if details else ():
-        parts += ["", kinds_table(each, details=True)]
-    made = Printout(parts, frame=partial(frame if details else runs_frame, results))
-    print_out(made, **forms)
+    for each in plain if output.details else ():
+        parts += ["", kinds_table(each, details=1)]
+    made = Printout(parts, frame=partial(frame if output.details else runs_frame, results))
+    print_out(made, output)
 
 
 def _write_figures(folder: str, run: str) -> None:

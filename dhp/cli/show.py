@@ -17,15 +17,12 @@ from dhp.cli.output import say
 from dhp.cli.protocol_options import CHART, DATASET, SEED, ProtocolChanges
 from dhp.core.errors import InputError, one_of
 from dhp.core.plugins import offered
-from dhp.core.text import printable
 from dhp.core.writing import write_lines
 from dhp.llm.clients.servers import SERVERS
 from dhp.perturb.settings import Choice
-from dhp.report.printout import Part, TextTable
+from dhp.report.document import Code, Listing, Part
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from dhp.core.records import Candidate
     from dhp.core.specs import Card, Metric, Task, Weights
 
@@ -140,12 +137,9 @@ def _protocol(asked: ShowRequest) -> Iterator[Part]:
         yield from _unwrapped(request.text)
 
 
-def _unwrapped(prompt: str) -> "Iterator[Text]":
+def _unwrapped(prompt: str) -> Iterator[Code]:
     """The lines of a prompt as they are sent, whatever the width of the terminal."""
-    from rich.text import Text
-
-    for line in prompt.splitlines():
-        yield Text(printable(line), no_wrap=True)
+    return map(Code, prompt.splitlines())
 
 
 def _candidates(asked: ShowRequest, metrics: "Sequence[str | Metric]") -> "tuple[Task, Sequence[Candidate]]":
@@ -289,10 +283,10 @@ def list_names(kind: str | None) -> None:
 
     if kind is None:
         names = [(name, ", ".join(row[0] for row in rows())) for name, rows in KINDS.items()]
-        say(TextTable("", (), names), "more: dhp list KIND, dhp show NAME")
+        say(Listing(names), "more: dhp list KIND, dhp show NAME")
         return
     one_of("kind", kind, KINDS)
-    say(TextTable("", (), KINDS[kind]()))
+    say(Listing(KINDS[kind]()))
 
 
 @click.command(

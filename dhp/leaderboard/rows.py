@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from dhp.leaderboard.entries import Entry
-from dhp.report.columns import Column
+from dhp.report.document import Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,15 @@ class Row:
     tied: bool
     groups: str = ""
     """Letters of the groups it belongs to; empty without a paired comparison."""
+
+
+SIZES = ((3, "up to 3B"), (10, "3B to 10B"), (40, "10B to 40B"), (float("inf"), "40B and more"))
+
+
+def size_class(entry: Entry) -> str:
+    """The class of a model's size, for filters."""
+    size = entry.size
+    return "unknown" if size is None else next(name for end, name in SIZES if size < end)
 
 
 def shown_rank(row: Row) -> str:

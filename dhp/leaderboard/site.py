@@ -14,14 +14,21 @@ from dhp.core.files import indented_json
 from dhp.core.options import as_list, near_keywords
 from dhp.core.progress import Progress, counted, progress_of
 from dhp.core.text import printable
-from dhp.core.verdicts import verdicts_about
 from dhp.core.writing import check_place, output_path, write_folder
 from dhp.leaderboard import FOLDER
-from dhp.leaderboard.entries import Entry, judge_names, read_entries, safe_name, score
+from dhp.leaderboard.entries import Entry, judge_names, read_entries, score
 from dhp.leaderboard.paper import as_latex
-from dhp.leaderboard.rows import COST, MODEL, PROTOCOL, RANK, SCORED, SECONDS, Row, shown_cost, shown_size
+from dhp.leaderboard.parts import (
+    ChartedTable,
+    board_parts,
+    dataset_file,
+    dataset_parts,
+    model_file,
+    model_parts,
+    shared_parts,
+)
+from dhp.leaderboard.rows import SIZES, Row, shown_cost, size_class
 from dhp.leaderboard.tables import (
-    RULES,
     SCHEMA,
     Table,
     as_csv,
@@ -30,13 +37,11 @@ from dhp.leaderboard.tables import (
     judges_of,
     make_tables,
 )
-from dhp.report.advice import notes
-from dhp.report.charts import Point, discernment_charts, drawn, line_with_intervals, mark_blind
+from dhp.report.charts import Point, drawn, line_with_intervals, mark_blind
 from dhp.report.choice import Choice, Judge, JudgesOfSet
-from dhp.report.columns import DETECTION, DIFFERENCE, KIND, LOWEST, kind_columns, legend, run_columns
-from dhp.report.labels import figure, shared_folder
+from dhp.report.columns import DETECTION, DIFFERENCE, LOWEST, run_columns
+from dhp.report.labels import figure
 from dhp.report.matrix import matrix_of
-from dhp.report.shared_styles import HEADINGS, by_chance, style_rows
 from dhp.report.web import page
 
 if TYPE_CHECKING:
@@ -119,7 +124,6 @@ def costs(table: Table) -> "Markup | None":
 
 
 DATA = "leaderboard.json"
-_SIZES = ((3, "up to 3B"), (10, "3B to 10B"), (40, "10B to 40B"), (float("inf"), "40B and more"))
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _FACETS = ("task", "dataset", "protocol", "provider", "size")
 
@@ -183,15 +187,15 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
         for row in table.rows:
             by_model.setdefault(row.entry.result.model, []).append((table, row))
     names = judge_names(entry for table in tables for entry in table.entries)
+    sets = len({table.dataset for table in tables})
     made = {
         "index.html": _page(
             "board_index.html",
             "",
-            tables=tables,
-            judges=judges_of(tables),
-            names=names,
+            judges=len(judges_of(tables)),
+            sets=sets,
             facets=_options(tables),
-            shared=shared_folder([table.dataset for table in tables]),
+            parts=board_parts(tables, names),
         ),
         "compare.html": _page(
             "board_compare.html",
@@ -199,54 +203,21 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
             styles=("board.css", "matrix.css"),
             scripts=("side_by_side.js",),
             choice=_choice(tables),
-            tables=tables,
+            shared=[shared_parts(table) for table in tables],
             run_columns=run_columns,
+            DETECTION=DETECTION,
             DIFFERENCE=DIFFERENCE,
             LOWEST=LOWEST,
         ),
     }
     for dataset, mine in counted(progress, "drawing datasets", list(by_dataset.items()), itemgetter(0)):
-        charts = [
-            (table, sizes(table), costs(table), discernment_charts([e.result for e in table.entries]))
-            for table in mine
-        ]
-        made[dataset_file(dataset)] = _page(
-            "board_dataset.html",
-            "../",
-            dataset=dataset,
-            tables=charts,
-            style_headings=HEADINGS,
-            style_rows=style_rows,
-            by_chance=by_chance,
-        )
+        charted = [ChartedTable(table, sizes(table), costs(table)) for table in mine]
+        parts = dataset_parts(charted, "../")
+        made[dataset_file(dataset)] = _page("board_base.html", "../", title=dataset, parts=parts)
     for model, rows in counted(progress, "drawing judges", list(by_model.items()), itemgetter(0)):
-        name = names[rows[0][1].entry.judge]
-        made[model_file(model)] = _page(
-            "board_model.html",
-            "../",
-            model=model,
-            compared=printable(name),
-            results=rows,
-            notes=notes,
-            columns=run_columns([row.entry.result for _, row in rows]),
-        )
+        parts = model_parts(model, rows, printable(names[rows[0][1].entry.judge]), "../")
+        made[model_file(model)] = _page("board_base.html", "../", title=model or "(no name)", parts=parts)
     return made
-
-
-def model_file(model: str) -> str:
-    """Where the page of a model lies in the site."""
-    return f"models/{safe_name(model)}.html"
-
-
-def dataset_file(dataset: str) -> str:
-    """Where the page of a dataset lies in the site."""
-    return f"datasets/{safe_name(dataset)}.html"
-
-
-def size_class(entry: Entry) -> str:
-    """The class of a model's size, for filters."""
-    size = entry.size
-    return "unknown" if size is None else next(name for end, name in _SIZES if size < end)
 
 
 def _page(
@@ -258,28 +229,7 @@ def _page(
     **values: object,
 ) -> str:
     """A page of the site; `root` leads from its folder to that of the site."""
-    helpers = (
-        *(dataset_file, model_file, score),
-        *(shown_size, size_class, kind_columns, legend),
-    )
-    made = page(
-        template,
-        styles=styles,
-        scripts=scripts,
-        root=root,
-        rules=RULES,
-        verdicts=[word for about in ("damage", "probe") for word in verdicts_about(about) if word.sign],
-        **{helper.__name__: helper for helper in helpers},
-        DETECTION=DETECTION,
-        KIND=KIND,
-        RANK=RANK,
-        MODEL=MODEL,
-        PROTOCOL=PROTOCOL,
-        COST=COST,
-        SECONDS=SECONDS,
-        SCORED=SCORED,
-        **values,
-    )
+    made = page(template, styles=("drawn.css", *styles), scripts=scripts, root=root, **values)
     return _CONTROLS.sub(lambda match: printable(match[0]), made)
 
 
@@ -303,7 +253,7 @@ def _options(tables: Sequence[Table]) -> dict[str, list[str]]:
         "protocol": {entry.result.protocol for _, entry in rows},
         "provider": {entry.provider for _, entry in rows},
     }
-    sizes = [name for name in (*(name for _, name in _SIZES), "unknown") if name in classes]
+    sizes = [name for name in (*(name for _, name in SIZES), "unknown") if name in classes]
     return {facet: sorted(values[facet]) if facet in values else sizes for facet in _FACETS}
 
 

@@ -15,7 +15,8 @@ from dhp.core.progress import Progress, counted
 from dhp.core.text import spreadsheet_safe
 from dhp.leaderboard.entries import Entry, judge_names, score
 from dhp.leaderboard.rows import BESIDE, COST, MODEL, PROTOCOL, RANK, Row
-from dhp.report.columns import Column, filled, legend, run_columns
+from dhp.report.columns import legend, run_columns
+from dhp.report.document import Column, filled
 from dhp.report.labels import group_letters
 from dhp.report.printout import markdown_cell, markdown_table
 from dhp.runs.alike import check_allowed

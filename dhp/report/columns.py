@@ -6,95 +6,27 @@ more entry.
 """
 
 import math
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from dhp.analysis.passing import PassShare
-from dhp.analysis.results import FEWEST_PAIRS, Cell, Interval, Result, VariantResult
+from dhp.analysis.results import FEWEST_PAIRS, Cell, Result, VariantResult
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.records import parse_variant
 from dhp.core.verdicts import NOTICED, foremost
+from dhp.report.document import Column, filled
 from dhp.report.findings import control_words
-from dhp.report.labels import figure, p_value, percent, percents
+from dhp.report.labels import figure, p_value, percent
 from dhp.report.matrix import MatrixRow
 from dhp.runs.changed_pairs import ChangedKind
 from dhp.runs.compare import Pair
 
-Row = TypeVar("Row")
 _UNDEFINED = "–"
 _OURS = ("uniform", "design")
 """Weights that no experts gave: with these D_EW says little that D does not."""
 LEGEND = (
     "D = log_0.05 p; 1 is p = 0.05. It grows with N: compare judges on the same N only. EW: {} weights{}."
 )
-
-
-@dataclass(frozen=True)
-class Column(Generic[Row]):
-    """One column of a table."""
-
-    heading: str
-    value: Callable[[Row], Any]
-    """The plain value, for files and for sorting: a number, a text, or None if undefined."""
-    form: Callable[[Any], str]
-    """The value, which may be None, as people read it."""
-    help: str
-    """Its meaning, in a sentence without a full stop."""
-    words: Callable[[Row], str] | None = None
-    """The cell as people read it, if the value does not say all; takes the place of `form`."""
-    ends: Callable[[Row], Interval] | None = None
-    """Confidence limits of a share, shown next to it."""
-    right: bool = True
-    """Whether it is aligned right."""
-    optional: bool = False
-    """Whether it is left out if no row has a value."""
-    total: Callable[[Sequence[Row]], str] | None = None
-    """The cell of several rows together; default: from the lowest value to the highest, or the texts."""
-    details: int = 0
-    """0: in every table; 1: in detailed ones; 2: in the fullest of a page. Files have every column."""
-
-    @property
-    def name(self) -> str:
-        """Its name in files."""
-        return re.sub("[^a-z0-9]+", "_", self.heading.lower()).strip("_")
-
-    def limits(self, row: Row) -> str:
-        """The confidence limits as people read them; empty if there are none."""
-        ends = None if self.ends is None else self.ends(row)
-        return "" if ends is None else percents(ends)
-
-    def text(self, row: Row) -> str:
-        """The cell as people read it, without limits."""
-        return self.form(self.value(row)) if self.words is None else self.words(row)
-
-    def shown(self, row: Row) -> str:
-        """The cell as people read it."""
-        return f"{self.text(row)} {self.limits(row)}".rstrip()
-
-    def over(self, rows: Sequence[Row]) -> str:
-        """The cell of several rows together as people read it."""
-        if len(rows) == 1:
-            return self.shown(rows[0])
-        if self.total is not None:
-            return self.total(rows)
-        values = [value for row in rows if (value := self.value(row)) is not None]
-        if values and all(isinstance(value, int | float) for value in values):
-            return " to ".join(dict.fromkeys(self.form(end(values)).strip() for end in (min, max)))
-        return ", ".join(dict.fromkeys(map(self.shown, rows)))
-
-    def plain(self, row: Row) -> Iterator[tuple[str, Any]]:
-        """The cell as files hold it: name and value, with limits in two further columns."""
-        yield self.name, self.value(row)
-        if self.ends is not None:
-            low, high = self.ends(row) or (None, None)
-            yield from ((f"{self.name}_low", low), (f"{self.name}_high", high))
-
-
-def plain_row(columns: Iterable[Column[Row]], row: Row) -> dict[str, Any]:
-    """A row of a file."""
-    return {name: value for column in columns for name, value in column.plain(row)}
 
 
 def _text(value: str | None) -> str:
@@ -205,11 +137,6 @@ def points_apart(pair: Pair, *, limits: bool = True) -> str:
     return f"{_points(pair.difference)}{ends}{' *' if pair.differs else ''}"
 
 
-def filled(columns: Iterable[Column[Row]], rows: Sequence[Row]) -> list[Column[Row]]:
-    """The columns without optional ones that would be empty."""
-    return [c for c in columns if not c.optional or any(c.value(row) is not None for row in rows)]
-
-
 D_AVG = Column[Result](
     "D_avg",
     _plain("d_avg"),
@@ -253,6 +180,8 @@ DETECTION = Column[Result](
     ends=lambda r: None if r.too_few else r.detection.ci["avg"],
     right=False,
 )
+_DRAWN = "dot: detection; bar: its 95 % interval; upright line: 50 %, blind"
+DRAWN_AVERAGE = replace(DETECTION, heading="detection, drawn", help=_DRAWN, drawn=True)
 LOWEST = Column[Result](
     "lowest kind", _lowest, _text, "the kind of damage with the lowest detection", right=False
 )
@@ -358,6 +287,10 @@ KIND = Column[VariantResult](
     "kind of damage, control or attack",
     words=row_name,
     right=False,
+    names=True,
+)
+LEVEL = Column[VariantResult](
+    "level", lambda r: r.level, str, "what is damaged, or control or attack", right=False
 )
 _METRIC = Column[VariantResult](
     "best metric", lambda r: r.best_metric, _text, "the metric that sees the damage best", right=False
@@ -435,7 +368,7 @@ KINDS: list[Column[VariantResult]] = [
     Column("name in files", lambda r: r.variant, str, "name of the variant", right=False, details=2),
 ]
 """Columns of a table of kinds of damage, controls and attacks, after their names."""
-
+DRAWN = replace(KINDS[0], heading=DRAWN_AVERAGE.heading, help=_DRAWN, drawn=True)
 
 METRICS: list[Column[Cell]] = [
     Column(

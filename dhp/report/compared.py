@@ -14,7 +14,7 @@ from dhp.core.verdicts import Verdict, verdicts_about
 from dhp.report.columns import DETECTION, DIFFERENCE, LOWEST, NEWLY, NO_LONGER, run_columns
 from dhp.report.labels import listed, percent, percents
 from dhp.report.matrix import Matrix, matrix_of
-from dhp.report.shared_styles import HEADINGS, by_chance, style_rows
+from dhp.report.shared_styles import agreement_parts
 from dhp.report.side_by_side import mean_detection
 from dhp.report.web import page
 from dhp.runs.changed_pairs import ChangedKind, ChangedPair, changed_kinds
@@ -257,9 +257,7 @@ def compared_page(
         two=all(len(each.heads) == 2 for each in sets),
         sentence=printable(comparison_sentence(comparisons)),
         changes=_changes(runs, wanted),
-        style_headings=HEADINGS,
-        style_rows=style_rows,
-        by_chance=by_chance,
+        agreement_parts=agreement_parts,
         verdicts=_verdicts(rows),
         run_columns=run_columns,
         DETECTION=DETECTION,

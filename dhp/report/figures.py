@@ -18,7 +18,8 @@ from dhp.report.charts import (
     discernment_drawings,
     marks_drawing,
 )
-from dhp.report.columns import KIND, KINDS, plain_row
+from dhp.report.columns import KIND, KINDS
+from dhp.report.document import plain_row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

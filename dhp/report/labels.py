@@ -1,11 +1,14 @@
 """Labels of figures, shared by terminal, page and commands."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from dhp.analysis.mark_sweep import MarkSweep
 from dhp.analysis.percent import whole_percent
-from dhp.analysis.results import DoseResponse, DoseThreshold, Result
 from dhp.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from dhp.analysis.mark_sweep import MarkSweep
+    from dhp.analysis.results import DoseResponse, DoseThreshold, Result
 
 
 def in_key(verdict: Verdict, floor: float) -> str:
@@ -31,6 +34,16 @@ def between(ends: tuple[float, float] | None) -> str:
     if ends is None:
         return "–"
     return f"{ends[0]:z.2f}{' to ' if ends[0] < 0 else '–'}{ends[1]:z.2f}"
+
+
+def in_brackets(ends: tuple[float, float]) -> str:
+    """The ends of an interval in brackets, with two decimals."""
+    return f"[{ends[0]:.2f}, {ends[1]:.2f}]"
+
+
+def percents_in_brackets(ends: tuple[float, float]) -> str:
+    """The ends of an interval in whole per cent, in brackets."""
+    return f"[{percents(ends)}]"
 
 
 def percent(value: float | None) -> str:
@@ -71,7 +84,7 @@ def sets(datasets: Sequence[str], named: int = 1) -> str:
     return f"{len(datasets)} sets{f' of {shared[:-1]}' if shared else ''}"
 
 
-def best_mark(sweep: MarkSweep) -> str:
+def best_mark(sweep: "MarkSweep") -> str:
     """The mark with the fewest errors, and what it does on other texts."""
     at = sweep.marks.index(sweep.best)
     passing = [share for shares in sweep.passes.values() if (share := shares[at]) is not None]
@@ -85,12 +98,12 @@ def best_mark(sweep: MarkSweep) -> str:
     return f"{sentence}. It was chosen on these texts: on others expect about {elsewhere}."
 
 
-def t75(curve: DoseResponse) -> str:
+def t75(curve: "DoseResponse") -> str:
     """T75 with its interval, and in words if it lies beyond the doses."""
     return _dose(curve.t75, curve.doses)
 
 
-def _dose(threshold: DoseThreshold | None, doses: Sequence[int]) -> str:
+def _dose(threshold: "DoseThreshold | None", doses: Sequence[int]) -> str:
     if threshold is None:
         return "–"
 
@@ -101,7 +114,7 @@ def _dose(threshold: DoseThreshold | None, doses: Sequence[int]) -> str:
     return f"{value}{dose_interval(threshold, doses, shown)}"
 
 
-def dose_interval(threshold: DoseThreshold, doses: Sequence[int], shown: Callable[[float], str]) -> str:
+def dose_interval(threshold: "DoseThreshold", doses: Sequence[int], shown: Callable[[float], str]) -> str:
     """The interval of T75, after a space: ` [5 to 10]`, ` [under 1 to over 64]`; empty without one."""
     low, high = threshold.low, threshold.high
     if low is None:
@@ -111,7 +124,7 @@ def dose_interval(threshold: DoseThreshold, doses: Sequence[int], shown: Callabl
     return f" [{start} to {end}]"
 
 
-def style_words(result: Result) -> tuple[str, ...]:
+def style_words(result: "Result") -> tuple[str, ...]:
     """How the judge uses its scales, on at least half of the metrics: lenient, harsh, compressed."""
     words = [word for style in result.styles.values() for word in style.words or ()]
     return tuple(word for word in dict.fromkeys(words) if 2 * words.count(word) >= len(result.styles))

@@ -5,15 +5,14 @@ Each loads this file by its name as it is shown, since it stands below the repor
 """
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from html import escape
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.results import Result, Results, VariantResult
 from dhp.content.catalog import variant_name
 from dhp.core.records import ORIGINAL
-from dhp.core.text import printable
-from dhp.core.verdicts import Verdict
 from dhp.report.advice import advice
 from dhp.report.columns import (
     AVERAGES,
@@ -23,27 +22,25 @@ from dhp.report.columns import (
     METRICS,
     PAPER,
     RUNS,
-    Column,
-    filled,
-    kind_columns,
     legend,
-    plain_row,
     run_columns,
 )
 from dhp.report.compared import comparison_sentence, most_different
+from dhp.report.document import Column, Part, Strong, Table, filled, item, plain_row
 from dhp.report.findings import by_judge, sentences
 from dhp.report.labels import percent
 from dhp.report.printout import print_parts
+from dhp.report.result_parts import kinds_table
 from dhp.report.terminal import results_in_terminal
+from dhp.report.web import fragment
 from dhp.runs.compare import Comparisons, DatasetComparison
 from dhp.runs.gate import Outcome
-from dhp.runs.reader import open_run
+from dhp.runs.reader import RunResult, open_run
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-Row = TypeVar("Row")
 _WIDTH = 120
 """Columns of the text."""
 _SHOWN = 12
@@ -82,38 +79,15 @@ def sentence(results: Sequence[Result]) -> str:
 
 
 def html(results: Sequence[Result]) -> str:
-    """The sentences, a table of several results, and one of each; all text is escaped."""
-    parts = [f"<p><b>{escape(str(sentence))}</b></p>" for sentence in sentences(results)]
+    """The sentences, a table of several results, and one of each."""
+    parts: list[Part] = [Strong(str(sentence)) for sentence in sentences(results)]
     if len(results) > 1:
-        parts.append(_table("data", lambda r: f"{r.dataset}: {r.judge}", filled(RUNS, results), results))
-    parts += (f"<p>{escape(note)}</p>" for note in legend(results))
+        name = Column[Result]("data", lambda r: f"{r.dataset}: {r.judge}", right=False)
+        parts.append(Table("", [name, *filled(RUNS, results)], results))
+    parts += legend(results)
     for each in results:
-        rows = [*(each.damage or each.variants), *each.probes]
-        parts.append(f"<p>{escape(line(each))}</p>")
-        parts.append(_table(KIND.heading, KIND.shown, kind_columns(rows, details=0), rows))
-    return "".join(parts)
-
-
-def _table(
-    heading: str, name: Callable[[Row], str], columns: Sequence[Column[Row]], rows: Iterable[Row]
-) -> str:
-    heads = (f'<th title="{escape(column.help)}">{escape(column.heading)}</th>' for column in columns)
-    head = f"<tr><th>{escape(heading)}</th>{''.join(heads)}</tr>"
-    lines = (
-        f"<tr><td>{escape(name(row))}</td>{''.join(_cell(column, row) for column in columns)}</tr>"
-        for row in rows
-    )
-    return f"<table>{head}{''.join(lines)}</table>"
-
-
-def _cell(column: Column[Row], row: Row) -> str:
-    value = column.value(row)
-    style = (
-        f"color:{value.mark[0]}" if isinstance(value, Verdict) else "text-align:right" if column.right else ""
-    )
-    signed = isinstance(value, Verdict) and column.words is None
-    shown = value.signed if signed else column.shown(row).strip()
-    return f'<td style="{style}">{escape(shown)}</td>'
+        parts += [line(each), kinds_table(each, doses=True)]
+    return fragment(parts)
 
 
 def runs_frame(results: Sequence[Result]) -> "pd.DataFrame":
@@ -183,29 +157,42 @@ def ratings_frame(results: Results) -> "pd.DataFrame":
 
 def comparisons_html(comparisons: Comparisons) -> str:
     """The sentence, then for each dataset D, and the kinds of damage by judge, those furthest apart first."""
-    parts = [f"<p><b>{escape(comparison_sentence(comparisons))}</b></p>"]
+    parts: list[Part] = [Strong(comparison_sentence(comparisons))]
     for each in comparisons:
-        heads = [*each.names, *([f"{each.names[1]} - {each.names[0]}"] if each.apart else [])]
-        cells = "".join(f'<th style="text-align:right">{escape(printable(head))}</th>' for head in heads)
-        rows = [f"<tr><th>{escape(printable(each.dataset))}, n = {each.n}</th>{cells}</tr>"]
-        results = [entry.result for entry in comparisons.rated[each.dataset]]
-        for column in (column for column in run_columns(results) if column in AVERAGES):
-            shown = "".join(f'<td style="text-align:right">{column.shown(result)}</td>' for result in results)
-            rows.append(f"<tr><th>{column.heading}</th>{shown}</tr>")
-        for variant, seen in most_different([each]):
-            kinds = [_kind_cell(seen[judge][0]) for judge in each.judges]
-            if each.apart:
-                kinds.append(f'<td style="text-align:right">{DIFFERENCE.shown(each.apart[variant])}</td>')
-            rows.append(f"<tr><td>{escape(variant_name(variant))}</td>{''.join(kinds)}</tr>")
-        parts.append(f"<table>{''.join(rows)}</table>")
+        parts += [_averages(each, comparisons.rated[each.dataset]), _kinds(each)]
     if any(each.apart for each in comparisons):
-        parts.append("<p>* significant at 0.05, corrected over all kinds of damage</p>")
-    return "".join(parts)
+        parts.append("* significant at 0.05, corrected over all kinds of damage")
+    return fragment(parts)
 
 
-def _kind_cell(row: VariantResult) -> str:
-    shown = f"{percent(row.detection)} {row.state}"
-    return f'<td style="text-align:right;color:{row.state.mark[0]}">{escape(shown)}</td>'
+def _averages(comparison: DatasetComparison, rated: Sequence[RunResult]) -> Table[Column[Result]]:
+    """A row for each average, a column for each judge."""
+    results = [entry.result for entry in rated]
+    averages = [column for column in run_columns(results) if column in AVERAGES]
+    heading = f"{comparison.dataset}, n = {comparison.n}"
+    columns = [Column[Column[Result]](heading, lambda average: average.heading, names=True, right=False)]
+    for name, result in zip(comparison.names, results, strict=True):
+        columns.append(Column(name, partial(_average_of, result)))
+    return Table("", columns, averages)
+
+
+def _average_of(result: Result, average: Column[Result]) -> str:
+    return average.shown(result)
+
+
+_WITH_VERDICT = Column[VariantResult](
+    "detection", lambda row: row.detection, percent, extra=lambda row: {"small": row.state}
+)
+
+
+def _kinds(comparison: DatasetComparison) -> Table[Any]:
+    columns = [Column[Any]("kind", item(0), words=lambda row: variant_name(row[0]), right=False)]
+    for name, judge in zip(comparison.names, comparison.judges, strict=True):
+        column = replace(_WITH_VERDICT, heading=name)
+        columns.append(column.on(item(1, judge, 0)))
+    if comparison.apart:
+        columns.append(DIFFERENCE.on(lambda row: comparison.apart[row[0]]))
+    return Table("", columns, list(most_different([comparison])))
 
 
 def comparisons_frame(comparisons: Comparisons) -> "pd.DataFrame":
@@ -235,12 +222,8 @@ def _compared_rows(comparison: DatasetComparison) -> "Iterator[dict[str, Any]]":
 
 def outcome_html(outcome: Outcome) -> str:
     """The sentence, and a table of what was found of each condition."""
-    rows = "".join(
-        f"<tr>{''.join(f'<td>{escape(printable(cell))}</td>' for cell in row)}</tr>"
-        for row in _findings(outcome)
-    )
-    heads = "".join(f"<th>{name}</th>" for name in _FINDING)
-    return f"<p><b>{escape(printable(outcome.sentence))}</b></p><table><tr>{heads}</tr>{rows}</table>"
+    columns = [Column[Any](name, item(place), right=False) for place, name in enumerate(_FINDING)]
+    return fragment([Strong(outcome.sentence), Table("", columns, _findings(outcome))])
 
 
 _FINDING = ("condition", "state", "result", "finding")

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.analysis.results import Result, Results, VariantResult
+from dhp.analysis.results import Results, VariantResult
 from dhp.content.catalog import descriptions
 from dhp.core.errors import InputError
 from dhp.core.options import near_keywords
@@ -13,25 +14,17 @@ from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import parse_variant
 from dhp.core.verdicts import verdicts_about
 from dhp.core.writing import write_lines
-from dhp.report.advice import advice, notes
+from dhp.report.advice import advice
 from dhp.report.charts import detection_chart, discernment_charts, judges_chart, marks_chart
-from dhp.report.columns import (
-    KIND,
-    METRICS,
-    PAPER,
-    RUNS,
-    filled,
-    kind_columns,
-    legend,
-    weighed,
-)
 from dhp.report.compared import compared_page
 from dhp.report.explorer import MOST_EXAMPLES, explorer_data
 from dhp.report.findings import by_judge, sentences
-from dhp.report.labels import best_mark, shared_folder
+from dhp.report.labels import best_mark
 from dhp.report.matrix import matrices
 from dhp.report.misses import Texts, misses
+from dhp.report.result_parts import drawn_kinds, figures_of
 from dhp.report.runs_index import holds_runs, write_index
+from dhp.report.terminal import runs_tables
 from dhp.report.web import page
 from dhp.runs.compare import Comparisons
 from dhp.runs.reader import Run, RunSource, open_run
@@ -65,12 +58,10 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     judged = [row for each in results for row in each.damage]
     return page(
         "report.html",
-        styles=("report.css", "matrix.css", "maps.css", "explorer.css"),
+        styles=("report.css", "drawn.css", "matrix.css", "maps.css", "explorer.css"),
         scripts=("tables.js", "explorer.js"),
         results=results,
         curves=curves,
-        notes=notes,
-        repeats_of=_repeats,
         several=several,
         opened=len(results) <= _OPEN,
         sentences=sentences(results),
@@ -78,24 +69,17 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         advice={judge: text for judge, of in by_judge(results).items() if (text := advice(of))},
         misses=misses(run.rated, _texts(run)) if run.has_texts else [],
         verdicts=[v for v in verdicts_about("damage") if any(row.state is v for row in judged)],
-        start=_start(judged),
+        runs=runs_tables(results),
+        figures_of=figures_of,
+        drawn_kinds=partial(drawn_kinds, start=_start(judged), short=several),
         damage=_damage(rows),
         controls=list(
             dict.fromkeys(parse_variant(r.variant).perturber for r in rows if r.level == "control")
         ),
         judges_chart=together,
         discernment=discernment_charts(results),
-        KIND=KIND,
-        METRICS=METRICS,
-        PAPER=PAPER,
-        RUNS=RUNS,
-        filled=filled,
-        shared_folder=shared_folder,
         best_mark=best_mark,
         marks_chart=marks_chart,
-        kind_columns=kind_columns,
-        legend=legend,
-        weighed=weighed,
         explorer=pairs,
         prompts=run.prompts,
         manifest=json.dumps(manifest, ensure_ascii=False, indent=1),
@@ -138,12 +122,6 @@ def _path(out: str | Path | None, folder: Path | None) -> Path:
     if out is None and folder is None:
         raise InputError('there is no folder for the page; name its file: dhp.report(..., "report.html")')
     return Path(out) if out is not None else folder / "report.html"  # type: ignore[operator]
-
-
-def _repeats(result: Result) -> list[str]:
-    """The figures on single scores that are defined for a metric at least."""
-    columns = dict.fromkeys(name for figures in result.repeats.values() for name in figures)
-    return [n for n in columns if any(f.get(n) is not None for f in result.repeats.values())]
 
 
 def _start(rows: Sequence[VariantResult]) -> float:

@@ -1,12 +1,35 @@
-"""What a command prints: lines and tables for people, plain values for programs; and the one printer."""
+"""What a command prints: a document for people, plain values for programs; and the printers of text.
+
+Terminal, Markdown and LaTeX first bring every part into lines and grids of plain cells (`_flat`), so that
+each of them knows only these two. In a terminal a grid is never wider than the screen: its first cells are
+wrapped, or each row takes several lines.
+"""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dhp.core.files import indented_json
 from dhp.core.text import printable, spreadsheet_safe
+from dhp.report.document import (
+    Alarm,
+    Block,
+    Cell,
+    Chart,
+    Code,
+    Edited,
+    Facts,
+    FirstThatFits,
+    Fold,
+    Heading,
+    Listing,
+    Note,
+    Part,
+    Points,
+    Strong,
+    Table,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,61 +51,146 @@ _BETWEEN = "  ·  "
 
 
 @dataclass(frozen=True, slots=True)
-class TextTable:
-    """A table; a cell with its own style is a `rich.text.Text`, all others are plain text."""
-
-    title: str
-    headings: Sequence[str]
-    """Empty for a table without headings, whose last column is wrapped."""
-    rows: "Sequence[Sequence[str | Text]]"
-    right: Collection[str] = ()
-    """Headings of the columns that are aligned right."""
-    styles: Sequence[str] = ()
-    """Style of each row in a terminal; empty for none."""
-
-
-@dataclass(frozen=True, slots=True)
-class FirstThatFits:
-    """Several forms of the same, the widest first: a terminal shows the first that fits, or the last."""
-
-    forms: "Sequence[Sequence[Part]]"
-
-
-Part: TypeAlias = "str | Text | TextTable | FirstThatFits"
-"""A line, which is wrapped between words; a line with styles, of printable text; a table."""
-
-
-@dataclass(frozen=True, slots=True)
 class Printout:
     """What a command prints, in all its forms."""
 
     parts: Sequence[Part]
-    """For people, and for Markdown."""
+    """For people."""
     data: object = None
     """Plain values, for JSON."""
     frame: "Callable[[], pd.DataFrame] | None" = None
     """Makes the table for CSV, to the last digit."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """A table as lines of plain cells."""
+
+    title: str
+    headings: Sequence[str]
+    """Empty for a listing, whose last column is wrapped."""
+    rows: Sequence[Sequence[str]]
+    right: Collection[int] = ()
+    """Places of the columns that are aligned right."""
+    row_styles: Sequence[str] = ()
+    """The style of each row in a terminal; empty for none."""
+    cell_styles: Sequence[Sequence[str]] = ()
+    """The style of each cell; empty for none."""
+
+
+_Flat: TypeAlias = str | Strong | Code | Edited | _Grid | FirstThatFits
+"""What a part becomes for the printers of text."""
+
+
+def _flat(parts: Iterable[Part]) -> Iterator[_Flat]:
+    """The parts as lines and grids; what is folded away on a page follows its title."""
+    for part in parts:
+        match part:
+            case Table():
+                yield _grid(part)
+            case Listing(rows):
+                yield _Grid("", (), rows)
+            case Facts(facts):
+                yield _Grid("", (), [*facts.items()])
+            case Heading(text):
+                yield Strong(text)
+            case Note(text):
+                yield text.replace("`", "")
+            case Alarm(text):
+                yield f"warning: {text}"
+            case Points(lines):
+                yield from lines
+            case Chart(_, note):
+                yield from [note] if note else []
+            case Fold(title, inner):
+                yield Strong(title)
+                yield from _flat(inner)
+            case Block(inner):
+                yield from _flat(inner)
+            case str() | Strong() | Code() | Edited() | FirstThatFits():
+                yield part
+            case _:
+                raise TypeError(f"{type(part).__name__} is no part of a document")
+
+
+def _grid(table: Table[Any]) -> _Grid:
+    """A table as lines of plain cells; if it folds rows, those the same but for their names are one."""
+    columns = [column for column in table.columns if not column.drawn]
+    same: dict[object, list[Any]] = {}
+    for place, row in enumerate(table.rows):
+        key: object = place
+        if table.folded:
+            group = table.group(row) if table.group else None
+            key = (group, *(column.cell(row).line for column in columns[1:]))
+        same.setdefault(key, []).append(row)
+    lines, row_styles, cell_styles = [], [], []
+    for rows in same.values():
+        cells = [column.cell(rows[0]) for column in columns]
+        line = [cell.line for cell in cells]
+        if table.folded:
+            line[0] = table.folded(rows)
+        lines.append(line)
+        row_styles.append(_row_style(table, rows[0]))
+        cell_styles.append([_cell_style(cell) for cell in cells])
+    right = [place for place, column in enumerate(columns) if column.right]
+    return _Grid(table.title, [c.heading for c in columns], lines, right, row_styles, cell_styles)
+
+
+def _row_style(table: Table[Any], row: Any) -> str:
+    if table.word is not None:
+        return table.word(row).style
+    return "" if table.style is None else table.style(row)
+
+
+def _cell_style(cell: Cell) -> str:
+    colour = "" if cell.word is None else cell.word.style
+    return f"bold {colour}".rstrip() if cell.strong else colour
+
+
 def print_parts(parts: Sequence[Part], console: "Console") -> None:
     """Print lines and tables, no wider than the console."""
-    for part in parts:
-        if isinstance(part, str):
-            _print_line(part, console)
-        elif isinstance(part, TextTable):
-            _print_table(part, console)
-        elif isinstance(part, FirstThatFits):
-            print_parts(next((form for form in part.forms if _fits(form, console)), part.forms[-1]), console)
+    from rich.text import Text
+
+    for part in _flat(parts):
+        match part:
+            case str():
+                _print_line(part, console)
+            case Strong(text):
+                console.print(Text(printable(text), style="bold"))
+            case Code(text, faint):
+                style = "dim" if faint else ""
+                console.print(Text(printable(text), style, no_wrap=True, overflow="ignore"), soft_wrap=True)
+            case Edited():
+                console.print(_marked(part))
+            case _Grid():
+                _print_grid(part, console)
+            case FirstThatFits(forms):
+                print_parts(next((form for form in forms if _fits(form, console)), forms[-1]), console)
+
+
+def _marked(text: Edited) -> "Text":
+    """What went in red strike-through as [-gone-], and what came in yellow as {+come+}."""
+    from rich.text import Text
+
+    line = Text(f"{printable(text.label)}: ", style="bold")
+    whole = len(text.changes) == 1
+    for operation, piece in text.changes:
+        shown = printable(piece)
+        if operation == "-":
+            line.append(f"[-{shown}-]", style="not bold red strike")
+        elif operation == "+":
+            line.append(shown if whole else f"{{+{shown}+}}", style="not bold yellow")
         else:
-            console.print(part, soft_wrap=bool(part.no_wrap))
+            line.append(shown, style="not bold")
+    return line
 
 
 def _fits(parts: Sequence[Part], console: "Console") -> bool:
     """Whether no table has to be broken."""
-    for part in parts:
+    for part in _flat(parts):
         if isinstance(part, FirstThatFits) and not any(_fits(form, console) for form in part.forms):
             return False
-        if isinstance(part, TextTable) and _start_of_last(part) + _widths(part)[-1] > console.width:
+        if isinstance(part, _Grid) and _start_of_last(part) + _widths(part)[-1] > console.width:
             return False
     return True
 
@@ -101,7 +209,7 @@ def _print_line(line: str, console: "Console") -> None:
     console.print(Text(shown), soft_wrap=True)
 
 
-def _print_table(table: TextTable, console: "Console") -> None:
+def _print_grid(table: _Grid, console: "Console") -> None:
     from rich.text import Text
 
     if table.title:
@@ -118,12 +226,12 @@ def _print_table(table: TextTable, console: "Console") -> None:
         _print_rows_on_several_lines(table, console)
 
 
-def _print_rows(table: TextTable, room: int, first: int, console: "Console") -> None:
+def _print_rows(table: _Grid, room: int, first: int, console: "Console") -> None:
     """A row a line, with `first` columns for its first cell, which is wrapped, and `room` for its last."""
     from rich.text import Text
 
     widths, start = [first, *_widths(table)[1:]], _start_of_last(table)
-    right = [heading in table.right for heading in table.headings] or [False] * len(widths)
+    right = [place in table.right for place in range(len(widths))]
     rows = [([Text(heading) for heading in table.headings], "bold")] if table.headings else []
     for cells, style in [*rows, *zip(_cells(table), _styles(table), strict=True)]:
         line = Text(style=style)
@@ -145,7 +253,7 @@ def _print_rows(table: TextTable, room: int, first: int, console: "Console") -> 
             console.print(Text(" " * _GAP, style=style).append_text(more), soft_wrap=True)
 
 
-def _print_rows_on_several_lines(table: TextTable, console: "Console") -> None:
+def _print_rows_on_several_lines(table: _Grid, console: "Console") -> None:
     """The first cell of each row, below it the others with their headings."""
     from rich.text import Text
 
@@ -167,58 +275,75 @@ def _print_rows_on_several_lines(table: TextTable, console: "Console") -> None:
             console.print(Text(" " * _INDENT, style=style).append_text(line))
 
 
-def _cells(table: TextTable) -> "list[list[Text]]":
+def _cells(table: _Grid) -> "list[list[Text]]":
     from rich.text import Text
 
-    return [
-        [Text(printable(cell)) if isinstance(cell, str) else cell.copy() for cell in row]
-        for row in table.rows
-    ]
+    rows = [[Text(printable(cell)) for cell in row] for row in table.rows]
+    for row, styles in zip(rows, table.cell_styles, strict=False):
+        for cell, style in zip(row, styles, strict=True):
+            cell.stylize(style)
+    return rows
 
 
-def _styles(table: TextTable) -> Sequence[str]:
-    return table.styles or [""] * len(table.rows)
+def _styles(table: _Grid) -> Sequence[str]:
+    return table.row_styles or [""] * len(table.rows)
 
 
-def _widths(table: TextTable) -> list[int]:
+def _widths(table: _Grid) -> list[int]:
     from rich.text import Text
 
     rows = [[Text(heading) for heading in table.headings]] if table.headings else []
     return [max(cell.cell_len for cell in column) for column in zip(*rows, *_cells(table), strict=True)]
 
 
-def _start_of_last(table: TextTable) -> int:
+def _start_of_last(table: _Grid) -> int:
     return sum(width + _GAP for width in _widths(table)[:-1])
 
 
 def text_for_programs(printout: Printout, form: str) -> str:
     """The printout as `json`, `csv`, `markdown` or `latex`."""
     if form == "markdown":
-        return "\n".join([*map(_markdown, printout.parts), ""])
+        return "\n".join([*map(_markdown, _flat(printout.parts)), ""])
     if form == "latex":
-        return "\n".join([LATEX_HEAD, *map(_latex, printout.parts), ""])
+        return "\n".join([LATEX_HEAD, *map(_latex, _flat(printout.parts)), ""])
     if form == "csv":
         assert printout.frame is not None
         return str(printout.frame().map(spreadsheet_safe).to_csv(index=False, lineterminator="\n"))
     return indented_json(printout.data)
 
 
-def _markdown(part: Part) -> str:
-    if isinstance(part, TextTable):
-        return markdown_of(part)
-    if isinstance(part, FirstThatFits):
-        return "\n".join(map(_markdown, part.forms[0]))
-    if isinstance(part, str):
-        return f"- {markdown_cell(part)}" if part else ""
-    return f"- {_code(part.plain)}" if part.no_wrap else f"**{markdown_cell(part.plain)}**\n"
+def _markdown(part: _Flat) -> str:
+    match part:
+        case _Grid():
+            return _markdown_of(part)
+        case FirstThatFits(forms):
+            return "\n".join(map(_markdown, _flat(forms[0])))
+        case Strong(text):
+            return f"**{markdown_cell(text)}**\n"
+        case Code(text):
+            return f"- {_code(text)}"
+        case Edited():
+            return f"- {markdown_cell(_marked(part).plain)}"
+        case str():
+            return f"- {markdown_cell(part)}" if part else ""
 
 
-def _latex(part: Part) -> str:
-    if isinstance(part, TextTable):
-        return latex_table(part.title, part.headings, [list(map(str, row)) for row in part.rows], part.right)
-    if isinstance(part, FirstThatFits):
-        return "\n".join(map(_latex, part.forms[0]))
-    return f"% {' '.join(printable(str(part)).split())}" if part else ""
+def _latex(part: _Flat) -> str:
+    match part:
+        case _Grid():
+            return latex_table(part.title, part.headings, part.rows, part.right)
+        case FirstThatFits(forms):
+            return "\n".join(map(_latex, _flat(forms[0])))
+        case Strong(text) | Code(text):
+            return _comment(text)
+        case Edited():
+            return _comment(_marked(part).plain)
+        case str():
+            return _comment(part) if part else ""
+
+
+def _comment(text: str) -> str:
+    return f"% {' '.join(printable(text).split())}"
 
 
 LATEX_HEAD = r"% \usepackage{booktabs}"
@@ -238,19 +363,20 @@ def latex_text(text: str) -> str:
 
 
 def latex_table(
-    caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str]
+    caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]
 ) -> str:
-    """A `table` for the package `booktabs`; the columns with the headings `right` are aligned right."""
-    lines = [" & ".join(map(latex_text, row)) + r" \\" for row in (headings, *rows)]
+    """A `table` for the package `booktabs`; the columns at the places `right` are aligned right."""
+    lines = [" & ".join(map(latex_text, row)) + r" \\" for row in rows]
+    head = [" & ".join(map(latex_text, headings)) + r" \\", r"\midrule"] if headings else []
+    places = range(max(map(len, [headings, *rows])))
     return "\n".join(
         [
             r"\begin{table}",
             *([rf"\caption{{{latex_text(caption)}}}"] if caption else []),
-            rf"\begin{{tabular}}{{{''.join('r' if heading in right else 'l' for heading in headings)}}}",
+            rf"\begin{{tabular}}{{{''.join('r' if place in right else 'l' for place in places)}}}",
             r"\toprule",
-            lines[0],
-            r"\midrule",
-            *lines[1:],
+            *head,
+            *lines,
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",
@@ -263,12 +389,13 @@ _MARKS = re.compile(r"[\\`*\[\]<>|~$&#]|(?<![^\W_])_|_(?![^\W_])")
 """Characters that Markdown would take for markup; an underscore only at the edge of a word."""
 
 
-def markdown_of(table: TextTable) -> str:
-    """The table under its title."""
-    right = [column for column, heading in enumerate(table.headings) if heading in table.right]
-    rows = [[markdown_cell(str(cell)) for cell in row] for row in table.rows]
-    title = f"### {markdown_cell(table.title)}\n\n" if table.title else ""
-    return f"{title}{markdown_table(table.headings, rows, right)}\n"
+def _markdown_of(grid: _Grid) -> str:
+    """The table under its title; of a listing a line for each row."""
+    rows = [[markdown_cell(cell) for cell in row] for row in grid.rows]
+    if not grid.headings:
+        return "\n".join(f"- {': '.join(filter(None, row))}" for row in rows)
+    title = f"### {markdown_cell(grid.title)}\n\n" if grid.title else ""
+    return f"{title}{markdown_table(grid.headings, rows, grid.right)}\n"
 
 
 def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> str:

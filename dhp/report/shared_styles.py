@@ -1,50 +1,108 @@
 """How far judges agree with each other before and after damage, for terminal and pages."""
 
 import math
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from dhp.content.catalog import variant_name
 from dhp.core.text import printable
+from dhp.report.document import Column, Note, Part, Table
 from dhp.report.labels import figure
 from dhp.runs.compare import DatasetComparison
 
-HEADINGS = ("judges", "originals", "damaged", "lowest", "highest", "mean score")
-"""Two judges; rho over the originals; its mean over the kinds of damage; the kinds on which they agree least
-and most; their mean scores of originals and of damaged texts."""
-TITLE = "agreement of judges with each other, Pearson's rho over texts, before and after damage"
+
+@dataclass(frozen=True, slots=True)
+class _TwoJudges:
+    """How far two judges agree; rho is undefined, None, where a judge gives all texts the same score."""
+
+    names: str
+    originals: float | None
+    """Rho over the originals."""
+    damaged: float | None
+    """Its mean over the kinds of damage."""
+    lowest: tuple[float, str] | None
+    """Rho and the kind of damage on which they agree least."""
+    highest: tuple[float, str] | None
+    scores: str
+    """Their mean scores of originals and of damaged texts."""
 
 
-def style_rows(comparison: DatasetComparison) -> list[tuple[str, ...]]:
-    """A row for each two judges, under `HEADINGS`."""
+def _rho_of_kind(end: tuple[float, str] | None) -> str:
+    return "–" if end is None else f"{figure(end[0])} {end[1]}"
+
+
+_COLUMNS = (
+    Column[_TwoJudges]("judges", lambda two: two.names, right=False, names=True),
+    Column[_TwoJudges]("originals", lambda two: two.originals, figure, "rho over the originals"),
+    Column[_TwoJudges]("damaged", lambda two: two.damaged, figure, "mean of rho over the kinds of damage"),
+    Column[_TwoJudges](
+        "lowest",
+        lambda two: two.lowest and two.lowest[0],
+        help="the kind of damage on which they agree least",
+        words=lambda two: _rho_of_kind(two.lowest),
+        right=False,
+    ),
+    Column[_TwoJudges](
+        "highest",
+        lambda two: two.highest and two.highest[0],
+        help="the kind of damage on which they agree most",
+        words=lambda two: _rho_of_kind(two.highest),
+        right=False,
+    ),
+    Column[_TwoJudges](
+        "mean score", lambda two: two.scores, help="of originals, and of damaged texts, by each judge"
+    ),
+)
+_MEANING = (
+    "Pearson's rho of two judges over texts, each score the mean over the metrics: over the originals, mean "
+    "over the kinds of damage, and the kinds on which they agree least and most. How far two judges agree "
+    "depends on the texts and on how they use the scale; it says nothing of what they see."
+)
+
+
+def agreement_table(comparison: DatasetComparison) -> Table[_TwoJudges]:
+    """A row for each two judges."""
+    title = (
+        f"{comparison.dataset}: agreement of judges with each other, Pearson's rho over texts, before and "
+        "after damage"
+    )
+    pairs = combinations(range(len(comparison.names)), 2)
+    return Table(title, _COLUMNS, [_two_judges(comparison, *pair) for pair in pairs], titled=False)
+
+
+def agreement_parts(comparison: DatasetComparison) -> list[Part]:
+    """How far every two judges agree, and what that means."""
+    return [agreement_table(comparison), Note(f"{_MEANING} {by_chance(comparison.n)}")]
+
+
+def _two_judges(comparison: DatasetComparison, i: int, j: int) -> _TwoJudges:
     styles, names = comparison.styles, list(map(printable, comparison.names))
     scores = [
-        f"{_shown(before)} → {_shown(after)}"
-        for before, after in zip(styles.mean[0], styles.mean_damaged, strict=True)
+        f"{figure(_defined(styles.mean[0][k]))} → {figure(_defined(styles.mean_damaged[k]))}" for k in (i, j)
     ]
-    return [
-        (
-            f"{names[i]}, {names[j]}",
-            _shown(styles.rho[0, i, j]),
-            _shown(styles.damaged[i, j]),
-            *_ends(comparison, i, j),
-            f"{scores[i]}, {scores[j]}",
-        )
-        for i, j in combinations(range(len(names)), 2)
-    ]
+    low, high = _ends(comparison, i, j)
+    return _TwoJudges(
+        f"{names[i]}, {names[j]}",
+        _defined(styles.rho[0, i, j]),
+        _defined(styles.damaged[i, j]),
+        low,
+        high,
+        ", ".join(scores),
+    )
 
 
-def _ends(comparison: DatasetComparison, i: int, j: int) -> tuple[str, str]:
+def _ends(
+    comparison: DatasetComparison, i: int, j: int
+) -> tuple[tuple[float, str] | None, tuple[float, str] | None]:
     """The kinds of damage on which two judges agree least and most."""
     rho = comparison.styles.rho[1:, i, j]
     if np.isnan(rho).all():
-        return "–", "–"
-    low, high = (
-        f"{_shown(rho[k])} {variant_name(comparison.styles.variants[1 + k])}"
-        for k in (int(np.nanargmin(rho)), int(np.nanargmax(rho)))
-    )
-    return low, high
+        return None, None
+    low, high = int(np.nanargmin(rho)), int(np.nanargmax(rho))
+    kinds = comparison.styles.variants[1:]
+    return (float(rho[low]), variant_name(kinds[low])), (float(rho[high]), variant_name(kinds[high]))
 
 
 def by_chance(n: int) -> str:
@@ -55,5 +113,5 @@ def by_chance(n: int) -> str:
     return f"Of two judges that have nothing in common, 95 % of rho on {n} texts lie within ±{reach:.2f}."
 
 
-def _shown(value: float) -> str:
-    return figure(None if math.isnan(value) else float(value))
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,15 +1,16 @@
 """Several judges beside each other in a terminal: how often each detects each kind of damage."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
-
-from rich.text import Text
+from typing import Any
 
 from dhp.analysis.results import Result, VariantResult
 from dhp.content.catalog import variant_name
+from dhp.core.verdicts import Verdict
+from dhp.report.document import Column, FirstThatFits, Part, Table, item
 from dhp.report.findings import by_judge
 from dhp.report.labels import sets
-from dhp.report.printout import FirstThatFits, Part, TextTable
 
 SEVERAL = 3
 """Judges from which they are shown beside each other."""
@@ -45,15 +46,11 @@ def side_by_side(results: Sequence[Result]) -> FirstThatFits:
     short = [f"J{number}" for number in range(1, len(judges) + 1)]
     key = [f"{name}  {judge}" for name, judge in zip(short, judges, strict=True)]
 
-    def table(names: Sequence[str], *, plain: bool = False) -> TextTable:
-        cells = [
-            [detection_cell(seen[kind].get(judge, ()), sets=several, plain=plain) for judge in judges]
-            for kind in order
-        ]
-        rows: list[Sequence[str | Text]] = [
-            (variant_name(kind), *row) for kind, row in zip(order, cells, strict=True)
-        ]
-        return TextTable(title, ("kind", *names), rows)
+    def table(names: Sequence[str], *, plain: bool = False) -> Table[Any]:
+        rows = [(kind, seen[kind]) for kind in order]
+        columns = [Column[Any]("kind", item(0), variant_name, names=True, right=False)]
+        detections = judge_columns(judges, names, sets=several, plain=plain)
+        return Table(title, [*columns, *(column.on(item(1)) for column in detections)], rows)
 
     forms: list[list[Part]] = [[*key, table(short)], [*key, table(short, plain=True)]]
     if max(map(len, judges)) <= _LONGEST:
@@ -61,19 +58,49 @@ def side_by_side(results: Sequence[Result]) -> FirstThatFits:
     return FirstThatFits(forms)
 
 
-def detection_cell(rows: Sequence[VariantResult], *, sets: bool, plain: bool) -> Text:
-    """Detection and verdict of a kind by one judge; of several sets the mean, and how often noticed.
+_Seen = Mapping[str, Sequence[VariantResult]]
+"""Judge -> the rows of a kind of damage, one for each set."""
 
-    A plain one has the figure alone, in the colour of the verdict.
+
+def judge_columns(
+    judges: Sequence[str], names: Sequence[str], *, sets: bool, plain: bool
+) -> list[Column[_Seen]]:
+    """Detection of a kind and verdict by each judge; of several sets the mean, and how often it is noticed.
+
+    Plain columns have the figure alone. All are in the colour of the verdict.
     """
-    if (mean := mean_detection(rows)) is None:
-        return Text("–")
-    verdicts = [row.state for row in rows]
-    cell = (
-        "" if plain else f"{sum(word.is_noticed for word in verdicts)}/{len(rows)}" if sets else verdicts[0]
+    column = Column[Sequence[VariantResult]](
+        "detection",
+        mean_detection,
+        words=lambda rows: _detection_words(rows, sets=sets, plain=plain),
+        extra=lambda rows: {"word": _agreed_verdict(rows)},
+        right=False,
     )
-    style = verdicts[0].style if len({*verdicts}) == 1 else ""
-    return Text(f"{100 * mean:.0f} {cell}".rstrip(), style=style)
+    return [
+        replace(column, heading=name).on(_rows_of(judge)) for judge, name in zip(judges, names, strict=True)
+    ]
+
+
+def _rows_of(judge: str) -> Callable[[_Seen], Sequence[VariantResult]]:
+    return lambda seen: seen.get(judge, ())
+
+
+def _detection_words(rows: Sequence[VariantResult], *, sets: bool, plain: bool) -> str:
+    mean = mean_detection(rows)
+    if mean is None:
+        return "–"
+    verdicts = [row.state for row in rows]
+    share = f"{100 * mean:.0f}"
+    if plain:
+        return share
+    noticed = sum(word.is_noticed for word in verdicts)
+    return f"{share} {noticed}/{len(rows)}" if sets else f"{share} {verdicts[0]}"
+
+
+def _agreed_verdict(rows: Sequence[VariantResult]) -> Verdict | None:
+    """The verdict of all rows that have a figure; None if they differ or there is none."""
+    verdicts = {row.state for row in rows}
+    return verdicts.pop() if len(verdicts) == 1 and mean_detection(rows) is not None else None
 
 
 def mean_detection(rows: Sequence[VariantResult]) -> float | None:

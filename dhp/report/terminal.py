@@ -1,41 +1,20 @@
 """What is printed of results and of degraded texts."""
 
 from collections.abc import Sequence
-from itertools import chain
+from dataclasses import replace
+from typing import Any
 
-from rich.text import Text
-
-from dhp.analysis.results import DoseResponse, Interval, Result, Results, VariantResult
+from dhp.analysis.results import DoseResponse, Interval, Result, Results
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import diff
 from dhp.core.signature import PAIRWISE, protocol_name
 from dhp.core.text import printable
 from dhp.report.advice import notes, notes_of_plugins, warnings
-from dhp.report.columns import (
-    BY_RULE,
-    KIND,
-    LOWEST,
-    PAPER,
-    RUNS,
-    Column,
-    filled,
-    kind_columns,
-    legend,
-    row_name,
-    weighed,
-)
+from dhp.report.columns import LOWEST, PAPER, RUNS, legend, weighed
+from dhp.report.document import Code, Column, Edited, FirstThatFits, Part, Strong, Table, filled, item
 from dhp.report.findings import by_judge, sentences
-from dhp.report.labels import (
-    best_mark,
-    figure,
-    listed,
-    percent,
-    percents,
-    sets,
-    shared_folder,
-    t75,
-)
-from dhp.report.printout import FirstThatFits, Part, TextTable
+from dhp.report.labels import best_mark, figure, percent, percents, sets, shared_folder, t75
+from dhp.report.result_parts import kinds_table
 from dhp.report.side_by_side import SEVERAL, ranked, side_by_side
 
 _KEPT = 0.6  # share of the shorter text that is kept, below which marks would only confuse
@@ -56,7 +35,7 @@ def results_in_terminal(results: Results, *, details: bool = False) -> list[Part
     parts: list[Part] = []
     for each in judged if details or len(results) == 1 else ():
         if each.damage or each.probes:
-            parts.append(kinds_table(each, details=details))
+            parts.append(kinds_table(each, details=int(details)))
         if details:
             parts += _details(each)
         parts.append("")
@@ -82,7 +61,7 @@ def _of_plugins(results: Sequence[Result]) -> list[str]:
 
 def results_in_markdown(results: Results) -> list[Part]:
     """The sentence on each judge, the table of verdicts, then each result with its kinds of damage."""
-    parts: list[Part] = [Text(str(sentence), style="bold") for sentence in sentences(results)]
+    parts: list[Part] = [Strong(str(sentence)) for sentence in sentences(results)]
     if plain := [each for each in results if each.damage]:
         parts += runs_tables(plain)
     parts += warnings(results)
@@ -108,8 +87,8 @@ def _details(result: Result) -> list[Part]:
     return [*lines, *(f"  {note}" for note in notes(result)), _signature(result, "  ")]
 
 
-def _signature(result: Result, start: str = "") -> Text:
-    return Text(f"{start}{printable(result.signature)}", style="dim", no_wrap=True, overflow="ignore")
+def _signature(result: Result, start: str = "") -> Code:
+    return Code(start + result.signature, faint=True)
 
 
 def runs_table(
@@ -129,7 +108,9 @@ def runs_table(
     return FirstThatFits(forms)
 
 
-def _runs_table(results: Sequence[Result], columns: Sequence[Column[Result]], *, titled: bool) -> TextTable:
+def _runs_table(
+    results: Sequence[Result], columns: Sequence[Column[Result]], *, titled: bool
+) -> Table[Result]:
     judges = list(by_judge(results))
     datasets = list(dict.fromkeys(each.dataset for each in results))
     shared = shared_folder(datasets)
@@ -137,21 +118,16 @@ def _runs_table(results: Sequence[Result], columns: Sequence[Column[Result]], *,
     ratings = sum(each.ratings["asked"] for each in results)
     examples = sum({each.dataset: each.n for each in results}.values())
     title = f"{who} on {sets(datasets)}: {ratings:,} ratings of {examples:,} examples"
-    first = {"judge": len(judges) > 1, "data": len(judges) == 1 or len(datasets) > 1}
-    rows = [
-        [
-            *([each.judge] if first["judge"] else []),
-            *([each.dataset.removeprefix(shared)] if first["data"] else []),
-            *(column.shown(each) for column in columns),
-        ]
-        for each in results
-    ]
-    return TextTable(
+    judge = Column[Result]("judge", lambda each: each.judge, right=False, names=True)
+    data = Column[Result]("data", lambda each: each.dataset.removeprefix(shared), right=False, names=True)
+    first = [judge] if len(judges) > 1 else []
+    first += [data] if len(judges) == 1 or len(datasets) > 1 else []
+    return Table(
         title if titled else "",
-        (*(name for name, wanted in first.items() if wanted), *(column.heading for column in columns)),
-        rows,
-        [column.heading for column in columns if column.right],
-        ["bold red" if each.alarms else "" for each in results],
+        [*first, *columns],
+        results,
+        style=lambda each: "bold red" if each.alarms else "",
+        titled=False,
     )
 
 
@@ -162,50 +138,24 @@ def runs_tables(results: Sequence[Result]) -> list[Part]:
     return [runs_table(results, PAPER), *legend(results), "", runs_table(results, titled=False)]
 
 
-def kinds_table(result: Result, *, details: bool = False) -> TextTable:
-    """One row per kind of damage, the worst first, equal ones in one row; then controls and attacks.
-
-    `details` adds D, D with weights, the share of the drop on other metrics than expected, and the examples
-    that would decide what is undecided.
-    """
-    every = (*result.damage, *result.probes)
-    columns = kind_columns(every, details=int(details))
-    rows: dict[tuple[str, ...], list[VariantResult]] = {}
-    for row in every:
-        cells = (row.level if row in result.probes else "", *(column.shown(row) for column in columns))
-        rows.setdefault(cells, []).append(row)
-    return TextTable(
-        f"{result.dataset}: {result.judge}, {result.n:,} examples",
-        (KIND.heading, *(column.heading for column in columns)),
-        [(_folded(same), *cells[1:]) for cells, same in rows.items()],
-        [column.heading for column in columns if column.right],
-        [same[0].state.style for same in rows.values()],
-    )
-
-
-def _folded(rows: Sequence[VariantResult]) -> str:
-    """The names of all rows, the degrees of a kind together."""
-    kinds: dict[str, list[str]] = {}
-    for row in rows:
-        name = f"{kind_name(row.variant)}{f' {BY_RULE}' if row.stand_in else ''}"
-        kinds.setdefault(name, []).extend([row.degree] if row.degree else [])
-    names = [f"{kind} ({', '.join(degrees)})" if degrees else kind for kind, degrees in kinds.items()]
-    label = row_name(rows[0]) if len(rows) == 1 else listed(names)
-    still = all(cell.tied == 1 for row in rows for cell in row.metrics.values())
-    return f"{label}: no score moved" if still and rows[0].level not in ("control", "attack") else label
-
-
-def doses_table(curve: DoseResponse) -> TextTable:
+def doses_table(curve: DoseResponse) -> Table[DoseResponse]:
     """Detection at each dose, and T75."""
-    return TextTable(
+    return Table(
         f"{kind_name(curve.perturber)}: detection by dose",
-        ("dose", *map(str, curve.doses), "T75"),
-        [("detection", *map(percent, curve.detection), t75(curve))],
-        [str(dose) for dose in curve.doses],
+        [
+            Column[DoseResponse]("dose", lambda _: "detection", right=False),
+            *(_at_dose(place, dose) for place, dose in enumerate(curve.doses)),
+            Column[DoseResponse]("T75", lambda of: of.t75 and of.t75.value, words=t75, right=False),
+        ],
+        [curve],
     )
 
 
-def both_ways_tables(results: Results) -> list[TextTable]:
+def _at_dose(place: int, dose: int) -> Column[DoseResponse]:
+    return Column(str(dose), lambda curve: curve.detection[place], percent)
+
+
+def both_ways_tables(results: Results) -> list[Table[Any]]:
     """A table for each model and dataset that were asked both pointwise and pairwise."""
     return [
         _both_ways_table(one, other)
@@ -217,47 +167,42 @@ def both_ways_tables(results: Results) -> list[TextTable]:
     ]
 
 
-def _both_ways_table(pointwise: Result, pairwise: Result) -> TextTable:
+_Seen = tuple[float | None, Interval]
+"""Detection with its limits."""
+_ALL = "all"
+"""The name of the row of the whole run."""
+
+
+def _both_ways_table(pointwise: Result, pairwise: Result) -> Table[tuple[str, _Seen, _Seen]]:
     """Detection of each kind of damage in both ways, and of the whole run."""
     names = [protocol_name(p.protocol) for p in (pointwise, pairwise)]
     title = f"{pairwise.dataset}  ·  {pairwise.model}  ·  {names[0]} beside {names[1]}"
-    figures = ("pointwise", "95 %", "pairwise", "95 %")
     others = {row.variant: row for row in pairwise.variants}
-    rows = [
-        (
-            variant_name(row.variant),
-            *_cells(row.detection, row.detection_ci),
-            *_cells(other.detection, other.detection_ci),
-        )
-        for row in pointwise.variants
-        if (other := others.get(row.variant))
-    ]
-    whole = (_cells(each.detection.avg, each.detection.ci["avg"]) for each in (pointwise, pairwise))
-    styles = [""] * len(rows) + ["bold"]
-    return TextTable(title, ("kind", *figures), [*rows, ("all", *chain(*whole))], figures, styles)
+    rows: list[tuple[str, _Seen, _Seen]] = []
+    for row in pointwise.variants:
+        other = others.get(row.variant)
+        if other is not None:
+            seen = (row.detection, row.detection_ci), (other.detection, other.detection_ci)
+            rows.append((variant_name(row.variant), *seen))
+    one, other_way = ((each.detection.avg, each.detection.ci["avg"]) for each in (pointwise, pairwise))
+    rows.append((_ALL, one, other_way))
+    detection = Column[_Seen]("detection", item(0), percent)
+    limits = Column[_Seen]("95 %", lambda seen: seen[1] and seen[1][0], words=lambda seen: percents(seen[1]))
+    columns: list[Column[Any]] = [Column("kind", item(0), names=True, right=False)]
+    for place, way in enumerate(("pointwise", "pairwise"), 1):
+        columns += [replace(detection, heading=way).on(item(place)), limits.on(item(place))]
+    return Table(title, columns, rows, style=lambda row: "bold" if row[0] == _ALL else "")
 
 
-def _cells(detection: float | None, ends: Interval) -> tuple[str, str]:
-    return percent(detection), percents(ends)
+def before_after(label: str, before: str, after: str, level: str, remark: str = "") -> Edited:
+    """The degraded text with what went and what came marked; `level` is as for `dhp.core.diff.diff`.
 
-
-def before_after(label: str, before: str, after: str, level: str, remark: str = "") -> Text:
-    """The degraded text with what went in red strike-through and what came in yellow.
-
-    A text that was replaced as a whole shows as it is. Without colour, deletions show as [-gone-] and
-    insertions as {+come+}. `level` is as for `dhp.core.diff.diff`.
+    A text that was replaced as a whole shows as it is.
     """
     before, after = printable(before), printable(after)
-    line = Text(f"{printable(label)}{f' ({remark})' if remark else ''}: ", style="bold")
+    label = f"{label} ({remark})" if remark else label
     changes = diff(before, after, level)
     kept = sum(len(piece) for operation, piece in changes if operation == "=")
     if kept < _KEPT * min(len(before), len(after)):
-        return line.append(after, style="not bold yellow")
-    for operation, piece in changes:
-        if operation == "-":
-            line.append(f"[-{piece}-]", style="not bold red strike")
-        elif operation == "+":
-            line.append(f"{{+{piece}+}}", style="not bold yellow")
-        else:
-            line.append(piece, style="not bold")
-    return line
+        return Edited(label, [("+", after)])
+    return Edited(label, changes)

@@ -17,8 +17,10 @@ from dhp.report.findings import control_words
 from dhp.report.labels import between, figure, in_key, p_value, percent, percents, t75
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
     from markupsafe import Markup
+
+    from dhp.report.document import Part
 
 _HERE = Path(__file__).parent / "assets"
 _ESCAPED_CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\u00[01][0-9a-f]")
@@ -41,14 +43,33 @@ def page(
     from markupsafe import Markup
 
     texts = [asset(name) for name in scripts]
-    made = _environment(_HERE if isinstance(template, str) else template.parent)
-    rendered = made.get_template(Path(template).name).render(
+    rendered = _template(template).render(
         style=Markup("".join([asset("base.css"), verdict_styles(), *map(asset, styles)])),
         scripts=[Markup(text) for text in texts],
         script_hashes=Markup(" ".join(f"'sha256-{_sha256(text)}'" for text in texts)),
         **values,
     )
     return visible(rendered)
+
+
+def document_page(title: str, lead: str, parts: "Sequence[Part]") -> str:
+    """A page of parts, with tables that can be sorted; `lead` is the sentence below its title."""
+    return page(
+        "document.html",
+        styles=("report.css", "drawn.css", "maps.css"),
+        scripts=("tables.js",),
+        title=title,
+        lead=lead,
+        parts=parts,
+    )
+
+
+def fragment(parts: "Sequence[Part]") -> str:
+    """Parts for a notebook, within a page that has styles of its own."""
+    from markupsafe import Markup
+
+    style = Markup("".join([verdict_styles(), asset("fragment.css")]))
+    return visible(_template("fragment.html").render(style=style, parts=parts))
 
 
 def verdict_styles() -> str:
@@ -66,6 +87,39 @@ def verdict_styles() -> str:
 def asset(name: str | Path) -> str:
     """A file of the folder `assets`, or any by its whole path."""
     return (_HERE / name).read_text("utf-8")
+
+
+def _template(template: str | Path) -> "Template":
+    """A template of the folder `assets`, or a path of one's own, which may use those beside it.
+
+    Raises `ValueError` for a block that the template it extends has not: nothing would show it.
+    """
+    path = Path(template)
+    environment = _environment(_HERE if isinstance(template, str) else path.parent)
+    _check_blocks(environment, path.name)
+    return environment.get_template(path.name)
+
+
+@cache
+def _check_blocks(environment: "Environment", name: str) -> frozenset[str]:
+    """The names of the blocks of a template and of those it extends."""
+    from jinja2 import nodes
+
+    assert environment.loader is not None
+    source, _, _ = environment.loader.get_source(environment, name)
+    tree = environment.parse(source)
+    blocks = frozenset(block.name for block in tree.find_all(nodes.Block))
+    for extends in tree.find_all(nodes.Extends):
+        assert isinstance(extends.template, nodes.Const)
+        known = _check_blocks(environment, extends.template.value)
+        shown = {part.name for part in tree.body if isinstance(part, nodes.Block)}
+        if unknown := sorted(shown - known):
+            allowed = ", ".join(sorted(known))
+            raise ValueError(
+                f"{name}: block '{unknown[0]}' is not in {extends.template.value}; allowed: {allowed}"
+            )
+        blocks |= known
+    return blocks
 
 
 def _sha256(script: str) -> str:
@@ -110,7 +164,13 @@ def embedded(data: object) -> "Markup":
     return Markup(dumped.replace("<", "\\u003c"))
 
 
+def _refused(message: str) -> None:
+    raise TypeError(message)
+
+
 _FILTERS: dict[str, Callable[..., Any]] = {
+    "refused": _refused,
+    "part_kind": lambda part: type(part).__name__,
     "between": between,
     "code": _code,
     "control_words": control_words,

@@ -1,15 +1,22 @@
 """Weights as heat maps and tables."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from dhp.core.specs import Weights
-from dhp.report.printout import TextTable
-from dhp.report.web import page
+from dhp.report.document import Column, Note, Table, item, shaded
+from dhp.report.labels import figure
+from dhp.report.web import document_page
 
 
 def weights_page(weights: Weights) -> str:
-    """The weights of each task as a heat map, on one self-contained page without script."""
-    return page("weights.html", styles=("maps.css",), weights=weights, about=about(weights))
+    """The weights of each task as a heat map, on one self-contained page."""
+    title = f"Weights {weights.weights}, version {weights.version}"
+    tables = [weights_table(task, rows) for task, rows in weights.tasks.items()]
+    return document_page(title, _LEAD, [*tables, *map(Note, about(weights))])
+
+
+_LEAD = "How much each metric should suffer from each perturbation; a row sums to 1."
 
 
 def about(weights: Weights) -> list[str]:
@@ -30,18 +37,9 @@ def about(weights: Weights) -> list[str]:
     return lines
 
 
-def weights_table(task: str, rows: Mapping[str, Mapping[str, float]]) -> TextTable:
-    """The weights of a task for a terminal; in colour, the darker the heavier."""
-    from rich.text import Text
-
-    metrics = list(next(iter(rows.values()), {}))
-    cells: list[list[str | Text]] = [
-        [perturber, *(Text(f"{row[metric]:.2f}", style=_heat(row[metric])) for metric in metrics)]
-        for perturber, row in rows.items()
-    ]
-    return TextTable(task, ("perturber", *metrics), cells, metrics)
-
-
-def _heat(weight: float) -> str:
-    """Black on white to orange."""
-    return f"black on rgb(255,{round(255 - 115 * weight)},{round(255 - 210 * weight)})"
+def weights_table(task: str, rows: Mapping[str, Mapping[str, float]]) -> Table[Any]:
+    """The weights of a task, the darker the heavier."""
+    columns = [Column[Any]("perturber", item(0), names=True, right=False)]
+    metrics = next(iter(rows.values()), {})
+    columns += [shaded(metric, figure).on(item(1, metric)) for metric in metrics]
+    return Table(task, columns, [*rows.items()], css="map")

@@ -7,7 +7,8 @@ from results_pages.parts import Audit, Grid, SetFigures, share_text
 from results_pages.texts import TEXTS
 
 from dhp.analysis.results import Result
-from dhp.report.columns import RUNS, Column, filled
+from dhp.report.columns import RUNS
+from dhp.report.document import Column, filled
 from dhp.report.labels import percent, percents
 from dhp.report.printout import markdown_table
 

@@ -32,10 +32,10 @@ from dhp.report.columns import (
     NO_LONGER,
     PAPER,
     RUNS,
-    Column,
     legend,
 )
 from dhp.report.compared import compared_page
+from dhp.report.document import Column
 from dhp.report.findings import sentences
 from dhp.report.page import write_report
 from dhp.report.runs_index import write_index
@@ -134,10 +134,9 @@ def test_a_seventh_word_is_on_every_surface(
     results = read_run(run_with_it).results
     (sentence,) = sentences(results)
     assert "half notices" in str(sentence)
-    for name in ("page", "board"):
+    for name in ("page", "board", "notebook"):
         assert ".half-noticed { --fill: light-dark(#fedcba, #123456)" in found[name], name
     assert f"{SIGN} {WORD}: {MEANING}" in found["page"], "the key"
-    assert 'style="color:#abcdef"' in found["notebook"]
     assert results[0].variants[0].state is seventh
     assert results[0].noticed_of == "5 of 6", "it is no good word"
 
@@ -178,7 +177,7 @@ def spelled_headings(text: str) -> set[str]:
 
 def test_no_template_or_script_spells_the_heading_of_a_column() -> None:
     files = [path for path in (PACKAGE / "report" / "assets").iterdir() if path.suffix in (".html", ".js")]
-    assert len(files) > 20
+    assert len(files) > 10
     spelled = {path.name: names for path in files if (names := spelled_headings(path.read_text("utf-8")))}
     assert spelled == {}
     planted = '<th scope="col" class="drawn">detection, drawn</th><th>{{ KIND.heading }}</th><th>judge</th>'

@@ -2,11 +2,13 @@
 
 import io
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from dhp.analysis.results import DoseResponse, DoseThreshold, Result, Results
+from dhp.report.document import Part
 from dhp.report.labels import t75
 from dhp.report.printout import print_parts
 from dhp.report.terminal import before_after, results_in_terminal
@@ -178,14 +180,21 @@ def test_a_threshold_says_where_it_lies(found: DoseThreshold | None, words: str)
     assert t75(DoseResponse("random_typos", (1, 5, 50), t75=found)) == words
 
 
+def shown(part: Part, **options: Any) -> str:
+    stream = io.StringIO()
+    print_parts([part], Console(file=stream, width=110, **options))
+    return stream.getvalue().rstrip()
+
+
 def test_before_and_after() -> None:
-    line = before_after("typos", "Two cats sat on the mat.", "Two ctas sat on the mat.", "word", "1 edits")
-    assert line.plain == "typos (1 edits): Two [-cats-]{+ctas+} sat on the mat."
-    assert "green" not in " ".join(str(span.style) for span in line.spans), "damage is not green"
+    mat = ("Two cats sat on the mat.", "Two ctas sat on the mat.", "word", "1 edits")
+    assert shown(before_after("typos", *mat)) == "typos (1 edits): Two [-cats-]{+ctas+} sat on the mat."
+    coloured = shown(before_after("typos", *mat), color_system="standard", force_terminal=True)
+    assert not {"\x1b[32", "\x1b[92"} & {code[:4] for code in coloured.split("m")}, "damage is not green"
     replaced = before_after("other", "Two cats sat.", "Nobody came by at all!", "sentence")
-    assert replaced.plain == "other: Nobody came by at all!"
+    assert shown(replaced) == "other: Nobody came by at all!"
     inserted = before_after("more", "It sat.", "It sat. A long sentence of other things came in.", "sentence")
-    assert inserted.plain == "more: It sat. {+A long sentence of other things came in.+}"
+    assert shown(inserted) == "more: It sat. {+A long sentence of other things came in.+}"
 
 
 def three_judges(*datasets: str) -> list[Result]:

@@ -44,8 +44,9 @@ from dhp.plugins.arena.statistics import (
     verdicts_by_pair,
 )
 from dhp.report.charts import COLOURS, drawn
-from dhp.report.labels import between, figure, percent, percents
-from dhp.report.printout import Part, Printout, TextTable
+from dhp.report.document import Column, Part, Table
+from dhp.report.labels import between, figure, percent, percents, percents_in_brackets
+from dhp.report.printout import Printout
 from dhp.report.web import page
 
 if TYPE_CHECKING:
@@ -306,6 +307,7 @@ def battle_page(battle: Battle) -> str:
         scripts=("tables.js",),
         battle=battle,
         contests=shown_contests(battle),
+        tables=battle_tables(battle),
         chart=win_chart(battle.contests),
         settings=json.dumps(dict(battle.settings), ensure_ascii=False, indent=1),
     )
@@ -357,9 +359,6 @@ def win_chart(contests: Sequence[Contest]) -> "Markup":
         for label, c in zip(labels, contests, strict=True)
     )
     return drawn(draw, 8.6, 0.7 + 0.4 * len(contests), f"Won, tied and lost pairs by contest: {summary}.")
-
-
-_FIGURES = ("won", "lost", "tied", "invalid", "win rate", "without ties", "p", "flips")
 
 
 def read_systems(entries: Sequence[str]) -> Systems:
@@ -477,22 +476,10 @@ def battle_printout(battle: Battle, folder: OutputFolder | None) -> Printout:
 
 
 def battle_parts(battle: Battle) -> list[Part]:
-    """Tables of the contests, of their categories, and of the strengths."""
-    title = f"{battle.model}  ·  {battle.protocol}  ·  the first system against the second"
-    rows = [(c.first, c.second, c.metric, *figure_cells(c.figures)) for c in battle.contests]
-    parts: list[Part] = [TextTable(title, ("first", "second", "metric", *_FIGURES), rows, _FIGURES)]
-    of_categories = [
-        (c.first, c.second, name, *figure_cells(figures))
-        for c in battle.contests
-        for name, figures in c.by_category.items()
-    ]
-    if of_categories:
-        headings = ("first", "second", "category", *_FIGURES)
-        parts += ["", TextTable("by category", headings, of_categories, _FIGURES)]
-    if battle.strengths:
-        strengths = [(s.system, figure(s.value), between(s.ci)) for s in battle.strengths]
-        right = ("strength", "95 %")
-        parts += ["", TextTable("Bradley-Terry", ("system", *right), strengths, right)]
+    """Tables of the contests, of their categories, and of the strengths; and what is left out."""
+    parts: list[Part] = []
+    for table in battle_tables(battle):
+        parts += ["", table] if parts else [table]
     for c in battle.contests:
         if c.figures.invalid:
             reasons = ", ".join(sorted({o.reason or "" for o in c.outcomes if o.score is None}))
@@ -503,17 +490,72 @@ def battle_parts(battle: Battle) -> list[Part]:
     return parts
 
 
-def figure_cells(figures: PairFigures) -> list[str]:
-    """Counts, win rates with intervals, p, and how many verdicts flip with the order."""
+def battle_tables(battle: Battle) -> list[Table[Any]]:
+    """The contests, those by category, and the strengths."""
+    title = f"{battle.model}  ·  {battle.protocol}  ·  the first system against the second"
+    tables: list[Table[Any]] = [Table(title, _contest_columns(_METRIC), [*map(_whole, battle.contests)])]
+    of_categories = [each for contest in battle.contests for each in _by_category(contest)]
+    if of_categories:
+        tables.append(Table("by category", _contest_columns(_CATEGORY), of_categories))
+    if battle.strengths:
+        tables.append(Table("Bradley-Terry", _STRENGTHS, battle.strengths))
+    return tables
+
+
+@dataclass(frozen=True, slots=True)
+class _Fought:
+    """One row of a table of contests."""
+
+    contest: Contest
+    category: str
+    """Empty for all categories together."""
+    figures: PairFigures
+
+
+def _whole(contest: Contest) -> _Fought:
+    return _Fought(contest, "", contest.figures)
+
+
+def _by_category(contest: Contest) -> list[_Fought]:
+    return [_Fought(contest, name, figures) for name, figures in contest.by_category.items()]
+
+
+def _flips(figures: PairFigures) -> str:
+    """How many verdicts flip with the order, and how many of these go to the text shown first."""
     bias = figures.bias
-    flips = "–"
-    if bias is not None:
-        first = "" if bias.toward_first is None else f", {bias.toward_first:.0%} to the first"
-        flips = f"{bias.share:.0%} [{percents(bias.ci)}]{first}"
-    counts = (figures.wins, figures.losses, figures.ties, figures.invalid)
-    rates = (_share(figures.win_rate), _share(figures.win_rate_without_ties))
-    return [*map(str, counts), *rates, f"{figures.p:.3g}", flips]
+    if bias is None:
+        return "–"
+    first = "" if bias.toward_first is None else f", {bias.toward_first:.0%} to the first"
+    return f"{bias.share:.0%} [{percents(bias.ci)}]{first}"
 
 
-def _share(share: Share) -> str:
-    return percent(share.value) + (f" [{percents(share.ci)}]" if share.ci else "")
+_METRIC = Column[_Fought]("metric", lambda row: row.contest.metric, right=False)
+_CATEGORY = Column[_Fought]("category", lambda row: row.category, right=False)
+_SHARE = Column[Share](
+    "share", lambda share: share.value, percent, ends=lambda share: share.ci, limits_form=percents_in_brackets
+)
+_FIGURES: tuple[Column[PairFigures], ...] = (
+    Column("won", lambda figures: figures.wins),
+    Column("lost", lambda figures: figures.losses),
+    Column("tied", lambda figures: figures.ties),
+    Column("invalid", lambda figures: figures.invalid, help="pairs without a verdict in both orders"),
+    replace(_SHARE, heading="win rate", help="ties count half").on(lambda figures: figures.win_rate),
+    replace(_SHARE, heading="without ties").on(lambda figures: figures.win_rate_without_ties),
+    Column("p", lambda figures: figures.p, lambda p: f"{p:.3g}", "two-sided exact sign-flip test"),
+    Column("flips", lambda figures: figures.bias and figures.bias.share, words=_flips),
+)
+_STRENGTHS: tuple[Column[Strength], ...] = (
+    Column("system", lambda each: each.system, names=True, right=False),
+    Column("strength", lambda each: each.value, figure, "log odds"),
+    Column("95 %", lambda each: each.ci and each.ci[0], words=lambda each: between(each.ci)),
+)
+
+
+def _contest_columns(name: Column[_Fought]) -> list[Column[_Fought]]:
+    """Two systems, a metric or category, and the figures of the first against the second."""
+    return [
+        Column("first", lambda row: row.contest.first, names=True, right=False),
+        Column("second", lambda row: row.contest.second, right=False),
+        name,
+        *(column.on(lambda row: row.figures) for column in _FIGURES),
+    ]

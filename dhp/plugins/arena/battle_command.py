@@ -11,7 +11,7 @@ from dhp.cli.command import Command
 from dhp.cli.criteria import Criteria
 from dhp.cli.language_models import check_filler
 from dhp.cli.options import setting, settings
-from dhp.cli.output import JSON, print_out, say
+from dhp.cli.output import JSON, OutputOptions, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, SEED, AnswerChanges, model_option
 from dhp.core.errors import InputError
 from dhp.core.options import option
@@ -68,7 +68,7 @@ def battle(
     model: str | None,
     out: str | None,
     recorded: str | None,
-    json: bool,
+    output: OutputOptions,
     dry_run: bool,
     seed: int,
     task: str | None,
@@ -90,7 +90,7 @@ def battle(
     if recorded is not None:
         if answers or model or dry_run:
             raise InputError("--recorded: asks no judge; allowed with it: --out and --json")
-        print_out(_recorded(recorded, out), json=json)
+        print_out(_recorded(recorded, out), output)
         return
     if len(answers) < 2 or model is None:
         raise InputError("dhp battle: needs at least two answer files and --model, or --recorded FILE")
@@ -114,17 +114,17 @@ def battle(
     if dry_run:
         say(*battle_estimate(spec, spec.settings.context()))
         return
-    _fight(spec, folder, json=json)
+    _fight(spec, folder, output)
 
 
-def _fight(spec: "BattleSpec", folder: OutputFolder | None, *, json: bool) -> None:
+def _fight(spec: "BattleSpec", folder: OutputFolder | None, output: OutputOptions) -> None:
     """Print the battle, write it if there is a folder, and say if verdicts are missing."""
     from dhp.plugins.arena.battle import battle_printout, fight, warn_of_missing
 
     with folder.claim() if folder else nullcontext():
         battle = fight(spec)
         made = battle_printout(battle, folder)
-    print_out(made, json=json)
+    print_out(made, output)
     warn_of_missing(battle)
 
 

@@ -11,7 +11,7 @@ import click
 from dhp.cli.command import Command
 from dhp.cli.language_models import check_filler
 from dhp.cli.options import settings, stated
-from dhp.cli.output import JSON, print_out, say
+from dhp.cli.output import JSON, OutputOptions, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, SEED, ProtocolChanges, model_option
 from dhp.core.errors import InputError, Waiting, one_of
 from dhp.core.files import indented_json, json_line
@@ -35,12 +35,13 @@ from dhp.plugins.arena.evaluation import (
     EvaluationFiles,
     EvaluationOptions,
     Work,
+    cells_table,
     content_language,
     evaluated_cells,
 )
 from dhp.plugins.arena.input import CategoryPlan
-from dhp.report.labels import between, figure
-from dhp.report.printout import Part, Printout, TextTable, text_for_programs
+from dhp.report.document import Part
+from dhp.report.printout import Printout, text_for_programs
 
 
 @click.command(
@@ -67,7 +68,7 @@ from dhp.report.printout import Part, Printout, TextTable, text_for_programs
 def evaluate(
     model: str | None,
     out: str | None,
-    json: bool,
+    output: OutputOptions,
     dry_run: bool,
     discernment: bool,
     save_questions: str | None,
@@ -108,7 +109,7 @@ def evaluate(
     if discernment:
         if options_given := stated("settings.filler"):
             raise InputError(f"{options_given[0]}: cannot be used with --discernment; dhp benchmark takes it")
-        discern(prepared(settings.context()), json=json, out=out)
+        discern(prepared(settings.context()), output, out=out)
     elif dry_run:
         say(*prepared(settings.context()).estimate())
     else:
@@ -117,7 +118,7 @@ def evaluate(
             folder.check_free()
         with folder.claim() if folder else nullcontext():
             made = settings.filled(lambda context: evaluated(prepared(context)))
-            shown(*made, folder=folder, json=json)
+            shown(*made, folder=folder, output=output)
 
 
 _CLASSICAL: Mapping[str, tuple[str, ...]] = {
@@ -189,21 +190,13 @@ def shown(
     evaluation: Evaluation,
     ratings: Sequence[Rating],
     battle: Battle | None,
-    *,
     folder: OutputFolder | None,
-    json: bool,
+    output: OutputOptions,
 ) -> None:
     """Print the results, and write them to the folder if there is one."""
     if folder:
         _write(work, evaluation, ratings, battle, folder)
-    title = f"{evaluation.judge}  ·  {evaluation.protocol}  ·  answers by category and metric"
-    columns = ("n", "mean", "95 %", "unread", "best", "worst")
-    rows = []
-    for c in evaluation.cells:
-        best, worst = (", ".join(t.example for t in texts) for texts in (c.best, c.worst))
-        figures = (str(c.n), figure(c.mean), between(c.ci), str(sum(c.unread.values())))
-        rows.append((c.category, c.metric, c.model, *figures, best, worst))
-    parts: list[Part] = [TextTable(title, ("category", "metric", "model", *columns), rows, columns)]
+    parts: list[Part] = [cells_table(evaluation)]
     if battle:
         parts += ["", *battle_parts(battle)]
     if folder:
@@ -212,7 +205,7 @@ def shown(
             f"written to {folder.path}: evaluation.json, evaluation.csv, ratings.jsonl, report.html",
         ]
     content = {**evaluation.to_json(), "battle": battle.to_json() if battle else None}
-    print_out(Printout(parts, content), json=json)
+    print_out(Printout(parts, content), output)
 
 
 FILES = (
@@ -243,7 +236,7 @@ def _write(
     folder.write("evaluation.json", [indented_json(evaluation.to_json())])
 
 
-def discern(work: Work, *, json: bool, out: str | None) -> None:
+def discern(work: Work, output: OutputOptions, *, out: str | None) -> None:
     """Degrade the first model's answers and test whether the judge can tell, asked as in the evaluation."""
     from dhp.analysis.results import Result, Results
     from dhp.content.catalog import read_suite
@@ -264,4 +257,4 @@ def discern(work: Work, *, json: bool, out: str | None) -> None:
             settings, seed = work.contest.settings, work.contest.seed
             all_results += run(judge, dataset, settings=settings, seed=seed, out=folder, progress=show)
     results = Results(all_results)
-    print_out(Printout(results_in_terminal(results), results.to_dict()), json=json)
+    print_out(Printout(results_in_terminal(results), results.to_dict()), output)

@@ -28,6 +28,7 @@ from dhp.plugins.arena.battle import (
     BattleSpec,
     Systems,
     battle_estimate,
+    battle_tables,
     fought,
     read_systems,
     shown_contests,
@@ -45,8 +46,8 @@ from dhp.plugins.arena.input import (
     read_plan,
 )
 from dhp.report.charts import COLOURS, drawn
-from dhp.report.labels import figure
-from dhp.report.printout import Part
+from dhp.report.document import Column, Part, Table, filled
+from dhp.report.labels import between, figure
 from dhp.report.web import page
 from dhp.stats.influences import mean_influences, student_interval
 
@@ -405,11 +406,56 @@ _COLOURS = ("d", "ew", "yes", "no", "heat", "weak")
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A category with its cells."""
+    """A category on the page."""
 
     name: str
-    cells: Sequence[EvaluatedCell]
+    judged: Sequence[EvaluatedCell]
+    """The cells whose metrics the judge scores."""
+    table: Table[EvaluatedCell]
     chart: "Markup | None"
+
+
+_CATEGORY = Column[EvaluatedCell]("category", lambda cell: cell.category, names=True, right=False)
+_METRIC = Column[EvaluatedCell]("metric", lambda cell: cell.metric, names=True, right=False)
+_MODEL = Column[EvaluatedCell]("model", lambda cell: cell.model, right=False)
+_FIGURES: tuple[Column[EvaluatedCell], ...] = (
+    Column("n", lambda cell: cell.n, help="answers with a score"),
+    Column("mean", lambda cell: cell.mean, figure),
+    Column("95 %", lambda cell: cell.ci and cell.ci[0], words=lambda cell: between(cell.ci)),
+    Column(
+        "unread",
+        lambda cell: sum(cell.unread.values()),
+        help="answers without a readable score, which are not averaged in",
+        extra=lambda cell: {"strong": bool(cell.unread)},
+    ),
+)
+
+
+def _examples(texts: Sequence[EvaluatedText]) -> str:
+    return ", ".join(text.example for text in texts)
+
+
+def _why_unread(cell: EvaluatedCell) -> str | None:
+    reasons = [f"{count} {why.replace('_', ' ')}" for why, count in cell.unread.items()]
+    return ", ".join(reasons) or None
+
+
+def cells_table(evaluation: Evaluation) -> Table[EvaluatedCell]:
+    """A row for each category, metric and model."""
+    title = f"{evaluation.judge}  ·  {evaluation.protocol}  ·  answers by category and metric"
+    best = Column[EvaluatedCell]("best", lambda cell: _examples(cell.best))
+    worst = Column[EvaluatedCell]("worst", lambda cell: _examples(cell.worst))
+    return Table(title, [_CATEGORY, _METRIC, _MODEL, *_FIGURES, best, worst], evaluation.cells)
+
+
+def category_table(category: str, cells: Sequence[EvaluatedCell]) -> Table[EvaluatedCell]:
+    """A row for each metric and model of a category, with the reasons why answers are unread."""
+    by = Column[EvaluatedCell]("by", lambda cell: cell.kind, right=False)
+    why = Column[EvaluatedCell](
+        "why unread", _why_unread, words=lambda cell: _why_unread(cell) or "", right=False, optional=True
+    )
+    columns = filled([_METRIC, _MODEL, by, *_FIGURES, why], cells)
+    return Table(category, columns, cells, css="overview", titled=False)
 
 
 def evaluation_page(
@@ -424,7 +470,8 @@ def evaluation_page(
     for name in names:
         cells = [cell for cell in evaluation.cells if cell.category == name]
         judged = [cell for cell in cells if cell.kind == "judge"]
-        sections.append(_Section(name, cells, scores_chart(name, judged) if judged else None))
+        chart = scores_chart(name, judged) if judged else None
+        sections.append(_Section(name, judged, category_table(name, cells), chart))
     return page(
         _ASSETS / "evaluation.html",
         styles=("report.css", _ASSETS / "battle.css"),
@@ -434,6 +481,7 @@ def evaluation_page(
         texts=texts,
         battle=battle,
         contests=shown_contests(battle) if battle else [],
+        tables=battle_tables(battle) if battle else [],
         battle_chart=win_chart(battle.contests) if battle else None,
         settings=json.dumps(dict(evaluation.settings), ensure_ascii=False, indent=1),
     )

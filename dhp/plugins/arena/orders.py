@@ -10,8 +10,8 @@ from dhp.core.errors import InputError
 from dhp.core.recorded import ONE_ORDER, ORDERS, is_pairwise, preferred, read_judgements
 from dhp.core.records import ORIGINAL
 from dhp.plugins.arena.statistics import PositionBias, position_bias
+from dhp.report.document import Column, Table
 from dhp.report.labels import percent, percents
-from dhp.report.printout import TextTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,25 +83,33 @@ def _share(right: Sequence[bool]) -> float | None:
     return sum(right) / len(right) if right else None
 
 
-_RIGHT = ("pairs", "unread", "original first", "original second", "both", "together", "flips", "95 %")
 LEGEND = (
     "Share of pairs in which the original is preferred: shown first, shown second, in both orders; together: "
     "the two verdicts favour it, one may be a tie. flips: the verdict follows the order."
 )
 
 
-def order_table(figures: Sequence[OrderFigures]) -> TextTable:
+_COLUMNS: tuple[Column[OrderFigures], ...] = (
+    Column("judge", lambda each: each.judge, names=True, right=False),
+    Column("kind", lambda each: each.kind, right=False),
+    Column("pairs", lambda each: each.n),
+    Column("unread", lambda each: each.unread),
+    Column("original first", lambda each: each.right_first, percent),
+    Column("original second", lambda each: each.right_second, percent),
+    Column("both", lambda each: each.right_both, percent),
+    Column("together", lambda each: each.right_together, percent),
+    Column("flips", lambda each: each.bias and each.bias.share, percent),
+    Column(
+        "95 %",
+        lambda each: each.bias and each.bias.ci and each.bias.ci[0],
+        words=lambda each: percents(each.bias.ci if each.bias else None),
+    ),
+)
+
+
+def order_table(figures: Sequence[OrderFigures]) -> Table[OrderFigures]:
     """A row for each judge and kind."""
-    rows = [
-        (
-            *(each.judge, each.kind, str(each.n), str(each.unread)),
-            *map(percent, (each.right_first, each.right_second, each.right_both, each.right_together)),
-            percent(each.bias.share if each.bias else None),
-            percents(each.bias.ci if each.bias else None),
-        )
-        for each in figures
-    ]
-    return TextTable("verdicts by order", ("judge", "kind", *_RIGHT), rows, _RIGHT)
+    return Table("verdicts by order", _COLUMNS, figures)
 
 
 def order_dict(figures: OrderFigures) -> dict[str, object]:

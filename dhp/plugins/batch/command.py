@@ -9,7 +9,7 @@ from dhp.cli.options import setting
 from dhp.cli.output import say
 from dhp.core.files import cache_folder
 from dhp.llm.settings import ModelSettings
-from dhp.report.printout import TextTable
+from dhp.report.document import Listing
 
 _CACHE = setting(ModelSettings, "cache")
 
@@ -33,7 +33,7 @@ def list_batches(cache: str | None) -> None:
         (job.name, job.provider, job.model, f"{job.requests:,} requests", job.state, job.batch)
         for job in jobs
     ]
-    say(TextTable("", (), rows) if rows else "there are no batches")
+    say(Listing(rows) if rows else "there are no batches")
 
 
 @batch.command("cancel", cls=Command)

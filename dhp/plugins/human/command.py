@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,11 +14,14 @@ from dhp.cli.protocol_options import SEED
 from dhp.core.checks import checked, exclusive, requires
 from dhp.core.errors import InputError
 from dhp.core.options import option
-from dhp.plugins.human.agreement import Agreement, JudgeAgreement
+from dhp.plugins.human.agreement import Agreement, JudgeAgreement, JudgePair
 from dhp.plugins.human.agreement import correlate as correlated
 from dhp.plugins.human.correlation import LEVELS, RESAMPLES, Coefficient, Correlation, Level
+from dhp.plugins.human.pair_accuracy import PairAccuracy
 from dhp.plugins.human.self_preference import SelfPreference, self_preference
-from dhp.report.printout import Part, Printout, TextTable
+from dhp.report.document import Column, Part, Table, item
+from dhp.report.labels import figure, in_brackets
+from dhp.report.printout import Printout
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,37 +37,48 @@ LEVEL_NAMES: Mapping[Level, str] = {
 SYMBOLS: Mapping[str, str] = {"pearson": "r", "spearman": "ρ", "kendall": "τ", "kendall-c": "τ-c"}
 
 
-def agreement_table(agreement: Agreement) -> TextTable:
+def agreement_table(agreement: Agreement) -> Table[Mapping[str, object]]:
     """A row a level and judge, a column a metric and coefficient; to three decimals, a dash for undefined.
 
     A metric is named over the first of its columns alone; a level that is the only one in the title alone.
     """
     frame = agreement.to_frame()
     title = "correlation with human scores: Pearson's r, Spearman's ρ, Kendall's τ"
-    levels = frame.pop("level").map(LEVEL_NAMES)
-    if levels.nunique() == 1:
-        title = f"{title}; {levels[0]}"
-    else:
-        frame.insert(0, "level", levels)
+    levels = frame["level"].unique()
     names = [column for column in frame.columns if column in ("level", "judge")]
-    rows = [
-        tuple(cell if isinstance(cell, str) else _figure(cell) for cell in row)
-        for row in frame.itertuples(index=False, name=None)
-    ]
-    headings, last = list(names), ""
-    for column in frame.columns[len(names) :]:
-        metric, _, coefficient = column.rpartition(".")
-        symbol = SYMBOLS[coefficient]
-        headings.append(symbol if metric == last else f"{metric} {symbol}")
-        last = metric
-    return TextTable(title, headings, rows, headings[len(names) :])
+    if len(levels) == 1:
+        title = f"{title}; {LEVEL_NAMES[levels[0]]}"
+        names.remove("level")
+    columns = [Column[Any](name, item(name), _level_name, names=True, right=False) for name in names]
+    last = ""
+    for column in frame.columns:
+        metric, dot, coefficient = column.rpartition(".")
+        if dot:
+            symbol = SYMBOLS[coefficient]
+            heading = symbol if metric == last else f"{metric} {symbol}"
+            columns.append(Column(heading, item(column), _three_decimals))
+            last = metric
+    return Table(title, columns, frame.to_dict("records"))
 
 
-def _figure(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:z.3f}"
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.3f}"
 
 
-_IN_TABLE = ("--table", "--csv", "--markdown", "--level", "--human", "--tau-c")
+def _three_digits(p: float | None) -> str:
+    return "–" if p is None else f"{p:.3g}"
+
+
+def _level_name(name: str) -> str:
+    """A level as tables call it; any other name as it is."""
+    return next((shown for level, shown in LEVEL_NAMES.items() if level == name), name)
+
+
+def _three_decimals(value: float | None) -> str:
+    return "–" if value is None or math.isnan(value) else f"{value:z.3f}"
+
+
+_IN_TABLE = ("--table", "--csv", "--markdown", "--level", "--human", "--tau-c", "--html")
 """The options that --table takes."""
 
 
@@ -99,9 +113,9 @@ def agreement_in_table(
     return Printout([agreement_table(agreement)], frame=agreement.to_frame)
 
 
-_CORRECTING = ("--correct", "--human", "--runs", "--passes", "--json")
+_CORRECTING = ("--correct", "--human", "--runs", "--passes", "--json", "--html")
 """The options that --correct takes."""
-_OF_LABELS = ("--human", "--passes", "--json")
+_OF_LABELS = ("--human", "--passes", "--json", "--html")
 """The options that a table of labels takes."""
 COMMON = "--human --passes --table --level --csv --markdown --json --resamples --tau-c --runs --correct"
 """The options that most people need."""
@@ -144,7 +158,7 @@ COMMON = "--human --passes --table --level --csv --markdown --json --resamples -
 @click.option(
     "--passes", type=float, metavar="X", help="With --correct or labels: the lowest score of a good text."
 )
-@settings("output", OutputOptions, only=("json", "csv", "markdown"))
+@settings("output", OutputOptions, only=("json", "csv", "markdown", "html"))
 @settings("form", TableOptions)
 def correlate(
     ratings: tuple[str, ...],
@@ -174,14 +188,14 @@ def correlate(
     if correct:
         refuse_surplus("--correct", _CORRECTING)
         people = None if human is None else human_table(human)
-        print_out(corrected_printout(ratings_table(ratings), people, runs, passes), json=output.json)
+        print_out(corrected_printout(ratings_table(ratings), people, runs, passes), output)
         return
     if human is None:
         raise InputError("--human: is missing; give a table of human scores, or NAME=FILE of a published set")
     people = human_table(human)
     if has_labels(people):
         refuse_surplus("labels", _OF_LABELS)
-        print_out(label_printout(ratings, people, passes), json=output.json)
+        print_out(label_printout(ratings, people, passes), output)
         return
     if passes is not None:
         raise InputError("--passes: is for --correct, or for a human table with the column label")
@@ -190,14 +204,14 @@ def correlate(
     coefficients: list[Coefficient] = ["pearson", "spearman", "kendall-c" if tau_c else "kendall"]
     if form.wanted(output):
         made = agreement_in_table(rated, people, coefficients, form.level)
-        print_out(made, csv=output.csv, markdown=output.markdown)
+        print_out(made, output)
         return
     agreement = correlated(rated, people, coefficients=coefficients, resamples=resamples, seed=seed)
     parts = [
         *_agreement_parts(agreement, human),
         *_bias_parts(rated, people, family, resamples, seed),
     ]
-    print_out(Printout(parts, agreement.to_dict()), json=output.json)
+    print_out(Printout(parts, agreement.to_dict()), output)
 
 
 def _check_resamples(resamples: int) -> None:
@@ -245,21 +259,25 @@ def _bias_parts(
         yield _preference_table(self_preference(rated, people, family, resamples=resamples, seed=seed))
 
 
-def _preference_table(preferences: list[SelfPreference]) -> TextTable:
+_PREFERENCES: tuple[Column[SelfPreference], ...] = (
+    Column("judge", lambda each: each.judge, names=True, right=False),
+    Column("metric", lambda each: each.metric, right=False),
+    Column("own systems", lambda each: ", ".join(each.systems), right=False),
+    Column("own", lambda each: each.own_items, help="texts of its own systems"),
+    Column("others", lambda each: each.others, help="texts of other systems"),
+    Column(
+        "preference",
+        lambda each: each.preference,
+        lambda value: f"{value:+.2f}",
+        ends=lambda each: each.ci,
+        limits_form=in_brackets,
+    ),
+)
+
+
+def _preference_table(preferences: list[SelfPreference]) -> Table[SelfPreference]:
     title = "self-preference: judge less human, own texts less others, in standard deviations"
-    figures = ("own", "others", "preference")
-    rows = [
-        (
-            each.judge,
-            each.metric,
-            ", ".join(each.systems),
-            str(each.own_items),
-            str(each.others),
-            f"{each.preference:+.2f}{_ends(each.ci)}",
-        )
-        for each in preferences
-    ]
-    return TextTable(title, ("judge", "metric", "own systems", *figures), rows, figures)
+    return Table(title, _PREFERENCES, preferences)
 
 
 def ratings_table(files: tuple[str, ...]) -> "str | pd.DataFrame":
@@ -280,18 +298,27 @@ def human_table(source: str) -> "str | pd.DataFrame":
     return read_human_scores(source) if source.partition("=")[0] in RATED_SETS else source
 
 
+_Figure = Correlation | PairAccuracy | None
+_Correlated = tuple[str, str, Sequence[_Figure], float | None]
+"""Level, coefficient, the figure of each metric and their mean."""
+
+
 def _judge_parts(judge: JudgeAgreement) -> Iterator[Part]:
-    figures = (*(metric.metric for metric in judge.metrics), "mean")
-    rows = []
-    for row, one in enumerate(judge.metrics[0].correlations):
-        cells = [_cell(metric.correlations[row]) for metric in judge.metrics]
+    rows: list[_Correlated] = []
+    for place, one in enumerate(judge.metrics[0].correlations):
+        of_metrics = [metric.correlations[place] for metric in judge.metrics]
         mean = judge.mean[f"{one.level}.{one.coefficient}"]
-        rows.append((LEVEL_NAMES[one.level], one.coefficient, *cells, "–" if mean is None else f"{mean:.3f}"))
-    accuracies = [m.pair_accuracy for m in judge.metrics]
-    cells = ["–" if a is None else f"{a.accuracy:.3f} (ties ≤ {a.epsilon:.3g})" for a in accuracies]
-    rows.append(("pairs", "accuracy", *cells, ""))
-    title = f"{judge.judge}  ·  correlation with human scores"
-    yield TextTable(title, ("level", "coefficient", *figures), rows, figures)
+        rows.append((LEVEL_NAMES[one.level], one.coefficient, of_metrics, mean))
+    rows.append(("pairs", "accuracy", [metric.pair_accuracy for metric in judge.metrics], None))
+    columns: list[Column[_Correlated]] = [
+        Column("level", item(0), names=True, right=False),
+        Column("coefficient", item(1), right=False),
+    ]
+    for place, metric in enumerate(judge.metrics):
+        column = replace(_AGREEMENT, heading=metric.metric)
+        columns.append(column.on(item(2, place)))
+    columns.append(Column("mean", item(3), words=_mean_words))
+    yield Table(f"{judge.judge}  ·  correlation with human scores", columns, rows)
     left_out = {m.metric: m.correlations[0].left_out - m.single for m in judge.metrics}
     for name, number in left_out.items():
         if number:
@@ -299,25 +326,50 @@ def _judge_parts(judge: JudgeAgreement) -> Iterator[Part]:
             yield f"  note: {name}: {note}: {number}"
 
 
-def _cell(correlation: Correlation) -> str:
-    if correlation.value is None:
-        return "undefined"
-    return f"{correlation.value:.3f}{_ends(correlation.ci)}"
+def _mean_words(row: _Correlated) -> str:
+    """The mean over the metrics; of the accuracy over pairs there is none."""
+    return "" if row[1] == "accuracy" else _three_decimals(row[3])
 
 
-def _ends(ci: tuple[float, float] | None) -> str:
-    return "" if ci is None else f" [{ci[0]:.2f}, {ci[1]:.2f}]"
+def _agreement_value(agreed: _Figure) -> float | None:
+    if agreed is None:
+        return None
+    return agreed.value if isinstance(agreed, Correlation) else agreed.accuracy
 
 
-def _pair_table(agreement: Agreement) -> TextTable:
-    rows = []
-    for pair in agreement.pairs:
-        swap = test = ("–", "–")
-        if pair.swap is not None:
-            swap = (f"{pair.swap.difference:+.3f}", f"{pair.swap.p_two_sided:.3g}")
-        if pair.williams is not None:
-            test = (f"{pair.williams.t:.2f}", f"{pair.williams.p_two_sided:.3g}")
-        rows.append((f"{pair.first} – {pair.second}", pair.metric, str(pair.items), *swap, *test))
+def _agreement_words(agreed: _Figure) -> str:
+    match agreed:
+        case None:
+            return "–"
+        case Correlation():
+            return "undefined" if agreed.value is None else f"{agreed.value:.3f}"
+        case _:
+            return f"{agreed.accuracy:.3f} (ties ≤ {agreed.epsilon:.3g})"
+
+
+def _agreement_ends(agreed: _Figure) -> tuple[float, float] | None:
+    if not isinstance(agreed, Correlation) or agreed.value is None:
+        return None
+    return agreed.ci
+
+
+_AGREEMENT = Column[_Figure](
+    "agreement", _agreement_value, words=_agreement_words, ends=_agreement_ends, limits_form=in_brackets
+)
+"""A correlation with its limits, or the share of pairs in the right order."""
+
+
+_PAIRS: tuple[Column[JudgePair], ...] = (
+    Column("judges", lambda pair: f"{pair.first} – {pair.second}", names=True, right=False),
+    Column("metric", lambda pair: pair.metric, right=False),
+    Column("items", lambda pair: pair.items),
+    Column("difference", lambda pair: pair.swap and pair.swap.difference, _signed),
+    Column("p (swaps)", lambda pair: pair.swap and pair.swap.p_two_sided, _three_digits),
+    Column("Williams' t", lambda pair: pair.williams and pair.williams.t, figure),
+    Column("p (Williams)", lambda pair: pair.williams and pair.williams.p_two_sided, _three_digits),
+)
+
+
+def _pair_table(agreement: Agreement) -> Table[JudgePair]:
     title = "two judges on the items of both (Pearson over all items)"
-    figures = ("items", "difference", "p (swaps)", "Williams' t", "p (Williams)")
-    return TextTable(title, ("judges", "metric", *figures), rows, figures)
+    return Table(title, _PAIRS, agreement.pairs)

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,9 @@ import numpy.typing as npt
 from dhp.core.errors import InputError
 from dhp.plugins.human.labels import Z, flip_words
 from dhp.plugins.human.scores import human_scores, mean_over, scores_by_judge, shared_metrics
-from dhp.report.printout import Part, Printout, TextTable
+from dhp.report.document import Column, Part, Table
+from dhp.report.labels import in_brackets
+from dhp.report.printout import Printout
 from dhp.runs.reader import Run, RunResult
 from dhp.stats.arrays import Bools, Floats
 from dhp.stats.error_rates import ErrorRates, error_rates
@@ -313,46 +315,60 @@ def corrected_printout(
     return Printout(parts, {"schema": SCHEMA, **content})
 
 
+def _decimals(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _per_cent(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"
+
+
+def _per_cent_limits(ends: tuple[float, float]) -> str:
+    return f"[{ends[0]:.0%}, {ends[1]:.0%}]"
+
+
+_CORRECTED = Column["CorrectedMean | None"](
+    "corrected",
+    lambda mean: None if mean is None else mean.value,
+    _decimals,
+    ends=lambda mean: None if mean is None else mean.ci,
+    limits_form=in_brackets,
+)
+_NAMES: tuple[Column[Any], ...] = (
+    Column("judge", lambda each: each.judge, names=True, right=False),
+    Column("metric", lambda each: each.metric, right=False),
+    Column("system", lambda each: each.system, right=False),
+    Column("texts", lambda each: each.texts),
+)
+_MEANS: tuple[Column["SystemMean"], ...] = (
+    *_NAMES,
+    Column("scored by people", lambda each: each.labelled),
+    Column("judge alone", lambda each: each.judged, _decimals),
+    replace(_CORRECTED, heading="people alone").on(lambda each: each.human),
+    _CORRECTED.on(lambda each: each.corrected),
+)
+_SHARES: tuple[Column["SystemShare"], ...] = (
+    *_NAMES,
+    Column("judge alone", lambda each: each.judged, _per_cent),
+    Column("good ones pass", lambda each: each.sensitivity, _per_cent),
+    Column("bad ones fail", lambda each: each.specificity, _per_cent),
+    replace(_CORRECTED, form=_per_cent, limits_form=_per_cent_limits).on(lambda each: each.corrected),
+)
+
+
 def _mean_parts(means: "list[SystemMean]") -> Iterator[Part]:
-    figures = ("texts", "scored by people", "judge alone", "people alone", "corrected")
-    rows = [
-        (
-            *(m.judge, m.metric, m.system, f"{m.texts}", f"{m.labelled}", f"{m.judged:.2f}"),
-            _figure(m.human),
-            _figure(m.corrected),
-        )
-        for m in means
-    ]
-    title = "mean human score of all texts, 95 %"
-    yield TextTable(title, ("judge", "metric", "system", *figures), rows, figures)
+    yield Table("mean human score of all texts, 95 %", _MEANS, means)
     yield from _note("corrected by prediction-powered inference (PPI++)", [m.corrected for m in means])
     if any(m.corrected is None for m in means):
         yield "  note: a dash: fewer than two texts with a human score, or fewer than two without"
 
 
 def _share_parts(shares: "list[SystemShare]", passes: float) -> Iterator[Part]:
-    figures = ("texts", "judge alone", "good ones pass", "bad ones fail", "corrected")
-    rows = [
-        (
-            *(s.judge, s.metric, s.system, f"{s.texts}"),
-            *(f"{v:.0%}" for v in (s.judged, s.sensitivity, s.specificity)),
-            _figure(s.corrected, percent=True),
-        )
-        for s in shares
-    ]
-    title = f"share of good texts (score {passes:g} or more), 95 %"
-    yield TextTable(title, ("judge", "metric", "system", *figures), rows, figures)
+    yield Table(f"share of good texts (score {passes:g} or more), 95 %", _SHARES, shares)
     yield from _note("corrected by Rogan and Gladen", [s.corrected for s in shares])
     yield "  note: originals and harmless edits of the run count as good texts, degraded ones as bad"
     if any(s.corrected is None for s in shares):
-        yield ("  note: a dash: this judge passes bad texts as often as good ones, so its shares say nothing")
-
-
-def _figure(mean: "CorrectedMean | None", *, percent: bool = False) -> str:
-    if mean is None:
-        return "–"
-    form = ".0%" if percent else ".2f"
-    return f"{mean.value:{form}} [{mean.ci[0]:{form}}, {mean.ci[1]:{form}}]"
+        yield "  note: a dash: this judge passes bad texts as often as good ones, so its shares say nothing"
 
 
 def _note(how: str, means: "list[CorrectedMean | None]") -> Iterator[Part]:

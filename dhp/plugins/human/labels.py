@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -20,7 +20,9 @@ from dhp.plugins.human.scores import (
     shared_items,
     shared_metrics,
 )
-from dhp.report.printout import Part, Printout, TextTable
+from dhp.report.document import Column, Part, Table, item
+from dhp.report.labels import figure, in_brackets
+from dhp.report.printout import Printout
 from dhp.stats.arrays import Bools, Floats, Ints, cluster_sums
 from dhp.stats.examples_needed import examples_to_separate
 from dhp.stats.influences import mean_influences, wilson_interval
@@ -262,35 +264,97 @@ def label_printout(files: Sequence[str], human: "str | pd.DataFrame", passes: fl
     return Printout(parts, {"schema": SCHEMA, "agreement": rows})
 
 
-def label_table(agreements: list[LabelAgreement]) -> TextTable:
+_Rate = tuple[float | None, tuple[float, float] | None]
+"""A figure with its limits, if it has any."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A judge, or one that always says the same, as the table shows it."""
+
+    judge: str
+    metric: str
+    n: int
+    agreement: _Rate
+    kappa: _Rate
+    good_pass: _Rate
+    bad_fail: _Rate
+    decided: str
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.0f} %"
+
+
+def _percent_limits(ends: tuple[float, float]) -> str:
+    return f"[{100 * ends[0]:.0f}, {100 * ends[1]:.0f}]"
+
+
+_RATE = Column[_Rate]("rate", item(0), _percent, ends=item(1), limits_form=_percent_limits)
+_KAPPA = Column[_Rate](
+    "kappa",
+    item(0),
+    lambda kappa: "undefined" if kappa is None else figure(kappa),
+    ends=item(1),
+    limits_form=in_brackets,
+)
+_COLUMNS: tuple[Column[_Row], ...] = (
+    Column("judge", lambda row: row.judge, names=True, right=False),
+    Column("metric", lambda row: row.metric, right=False),
+    Column("texts", lambda row: row.n),
+    replace(_RATE, heading="agreement").on(lambda row: row.agreement),
+    _KAPPA.on(lambda row: row.kappa),
+    replace(_RATE, heading="good ones pass").on(lambda row: row.good_pass),
+    replace(_RATE, heading="bad ones fail").on(lambda row: row.bad_fail),
+    Column("kappa above 0", lambda row: row.decided, right=False),
+)
+
+
+def label_table(agreements: list[LabelAgreement]) -> Table[_Row]:
     """A row a judge and metric; after those of each metric a judge that always says the same."""
-    figures = ("texts", "agreement", "kappa", "good ones pass", "bad ones fail")
     rows = []
     for metric in dict.fromkeys(each.metric for each in agreements):
         judges = [each for each in agreements if each.metric == metric]
         rows += [_row(each) for each in judges]
-        most = max(judges, key=lambda each: each.n)
-        good = most.counts[0] + most.counts[1]
-        rates = ("100 %", "0 %") if 2 * good >= most.n else ("0 %", "100 %")
-        same = ("always the same", metric, str(most.n), f"{100 * most.always_same:.0f} %", "0.00", *rates, "")
-        rows.append(same)
-    title = "pass / fail labels of people: Cohen's kappa and both rates, 95 %"
-    headings = ("judge", "metric", *figures, "kappa above 0")
-    return TextTable(title, headings, rows, figures)
+        rows.append(_always_the_same(max(judges, key=lambda each: each.n)))
+    return Table("pass / fail labels of people: Cohen's kappa and both rates, 95 %", _COLUMNS, rows)
 
 
-def _row(each: LabelAgreement) -> tuple[str, ...]:
-    kappa = "undefined"
+def _row(each: LabelAgreement) -> _Row:
+    kappa: _Rate = (None, None)
     if each.kappa is not None and each.kappa_ci is not None:
-        kappa = "{:.2f} [{:.2f}, {:.2f}]".format(each.kappa, *each.kappa_ci)
-    rates = (each.agreement, each.true_positive_rate, each.true_negative_rate)
-    agreement, good, bad = ("–" if share is None else _percent(share) for share in rates)
+        kappa = (each.kappa, each.kappa_ci)
     decided = {"better": "yes", "worse": "no, below", "undefined": "undefined"}.get(each.verdict)
     if decided is None:
         number = "no number of" if each.n_to_decide is None else f"{each.n_to_decide:,}"
         decided = f"{number} labels would decide"
-    return (each.judge, each.metric, str(each.n), agreement, kappa, good, bad, decided)
+    return _Row(
+        each.judge,
+        each.metric,
+        each.n,
+        _rate(each.agreement),
+        kappa,
+        _rate(each.true_positive_rate),
+        _rate(each.true_negative_rate),
+        decided,
+    )
 
 
-def _percent(share: Share) -> str:
-    return "{:.0f} % [{:.0f}, {:.0f}]".format(*(100 * value for value in (share.value, *share.ci)))
+def _rate(share: Share | None) -> _Rate:
+    return (None, None) if share is None else (share.value, share.ci)
+
+
+def _always_the_same(judged: LabelAgreement) -> _Row:
+    """A judge that says of each of these texts what people say of most."""
+    good = judged.counts[0] + judged.counts[1]
+    good_pass = 1.0 if 2 * good >= judged.n else 0.0
+    return _Row(
+        "always the same",
+        judged.metric,
+        judged.n,
+        (judged.always_same, None),
+        (0.0, None),
+        (good_pass, None),
+        (1 - good_pass, None),
+        "",
+    )

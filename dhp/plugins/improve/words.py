@@ -7,7 +7,7 @@ from dhp.content.catalog import variant_name
 from dhp.llm.estimate import CostEstimate, Estimate
 from dhp.plugins.improve.race import Gain
 from dhp.plugins.improve.trials import Outcome, Trials, change_of
-from dhp.report.printout import Part
+from dhp.report.document import Part
 
 
 def heading(trials: Trials) -> str:

@@ -1,6 +1,6 @@
 """`dhp power`: compute how many examples a judge needs to notice damage."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -8,14 +8,15 @@ import click
 
 from dhp.cli.command import Command
 from dhp.cli.options import settings
-from dhp.cli.output import JSON, print_out
+from dhp.cli.output import OutputOptions, print_out
 from dhp.cli.protocol_options import SEED
 from dhp.core.checks import exclusive, requires
 from dhp.core.errors import InputError
 from dhp.core.progress import Progress, progress_of, stage
-from dhp.core.text import printable
 from dhp.plugins.power.question import Question
-from dhp.report.printout import Part, Printout, TextTable
+from dhp.report.document import Column, Part, Strong, Table
+from dhp.report.labels import percent
+from dhp.report.printout import Printout
 
 if TYPE_CHECKING:
     from dhp.plugins.power.curve import NeededExamples
@@ -49,7 +50,7 @@ _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
     "--tied", type=float, metavar="PERCENT", help="Percentage of tied scores, with --detection; default 0."
 )
 @SEED
-@JSON
+@settings("output", OutputOptions, only=("json", "markdown", "html"))
 @settings("question", Question)
 def power(
     run: tuple[str, ...],
@@ -59,7 +60,7 @@ def power(
     correlation: float | None,
     tied: float | None,
     seed: int,
-    json: bool,
+    output: OutputOptions,
     question: Question,
 ) -> None:
     """Compute how many examples a judge needs to notice damage.
@@ -78,7 +79,7 @@ def power(
         analyses = _analyses(
             run, detection, model, question, {k: v for k, v in named.items() if v is not None}, show
         )
-    print_out(Printout(_parts(analyses), [each.to_json() for each in analyses]), json=json)
+    print_out(Printout(_parts(analyses), [each.to_json() for each in analyses]), output)
 
 
 def _analyses(
@@ -103,12 +104,10 @@ def _analyses(
 
 
 def _parts(analyses: "list[PowerAnalysis]") -> list[Part]:
-    from rich.text import Text
-
     parts: list[Part] = []
     for each in analyses:
         kinds = "1 kind judged alone" if each.kinds == 1 else f"{each.kinds} kinds judged together"
-        parts += ["", Text(printable(each.source), style="bold")]
+        parts += ["", Strong(each.source)]
         parts += [f"{kinds}, noticed from {each.floor:.0%} on", _table(each)]
         open_kinds = [row for row in each.variants if row.verdict and not row.verdict.is_noticed]
         if any(row.reachable for row in open_kinds):
@@ -116,33 +115,48 @@ def _parts(analyses: "list[PowerAnalysis]") -> list[Part]:
     return [*parts, f"after each figure: its 95 % interval, from {analyses[0].runs:,} simulated runs"]
 
 
-def _table(analysis: "PowerAnalysis") -> TextTable:
+def _table(analysis: "PowerAnalysis") -> "Table[VariantPower]":
     from dhp.content.catalog import variant_name
-    from dhp.report.labels import percent
 
-    figures = ("detection", f"miss at {analysis.n}", "N for 80 %", "N for 90 %")
     pilot = analysis.pilot is not None
-    rows = []
-    for row in analysis.variants:
-        needed = (_needed(each, row, analysis.limit) for each in (row.n_80, row.n_90))
-        names = (variant_name(row.variant), row.verdict or "") if pilot else (row.variant,)
-        rows.append((*names, percent(row.detection), _miss(row), *needed))
-    return TextTable("", ("damage", *(["verdict"] if pilot else []), *figures), rows, figures)
+    name = variant_name if pilot else str
+    columns: list[Column[VariantPower]] = [
+        Column("damage", lambda row: name(row.variant), names=True, right=False)
+    ]
+    if pilot:
+        columns.append(
+            Column("verdict", lambda row: row.verdict, words=lambda row: row.verdict or "", right=False)
+        )
+    columns += [
+        Column("detection", lambda row: row.detection, percent),
+        Column(
+            f"miss at {analysis.n}",
+            lambda row: row.miss_ci and row.miss,
+            percent,
+            ends=lambda row: row.miss_ci,
+        ),
+        _needed("N for 80 %", lambda row: row.n_80, analysis.limit),
+        _needed("N for 90 %", lambda row: row.n_90, analysis.limit),
+    ]
+    return Table("", columns, analysis.variants)
 
 
-def _miss(row: "VariantPower") -> str:
-    from dhp.report.labels import percent, percents
+def _needed(
+    heading: str, needed: "Callable[[VariantPower], NeededExamples | None]", limit: int
+) -> "Column[VariantPower]":
+    """The number of examples with its interval, or in words why there is none."""
 
-    if row.miss is None or row.miss_ci is None:
-        return "–"
-    return f"{percent(row.miss)} {percents(row.miss_ci)}"
+    def number(row: "VariantPower") -> int | None:
+        examples = needed(row)
+        return None if examples is None or examples.low is None else examples.n
 
+    def words(row: "VariantPower") -> str:
+        examples = needed(row)
+        if examples is None:
+            return "–"
+        if examples.n is None or examples.low is None:
+            return f"> {limit:,}" if row.reachable else "never"
+        high = " or more" if examples.high is None else f"–{examples.high:,}"
+        return f"{examples.n:,} {examples.low:,}{high}"
 
-def _needed(needed: "NeededExamples | None", row: "VariantPower", limit: int) -> str:
-    if needed is None:
-        return "–"
-    beyond = f"> {limit:,}"
-    if needed.n is None or needed.low is None:
-        return beyond if row.reachable else "never"
-    high = " or more" if needed.high is None else f"–{needed.high:,}"
-    return f"{needed.n:,} {needed.low:,}{high}"
+    return Column(heading, number, words=words)

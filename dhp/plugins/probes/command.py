@@ -6,7 +6,7 @@ from dhp.cli.command import Command
 from dhp.cli.criteria import Criteria
 from dhp.cli.language_models import check_filler, estimates_shown, refuse_unused
 from dhp.cli.options import settings
-from dhp.cli.output import JSON, print_out, say
+from dhp.cli.output import JSON, OutputOptions, print_out, say
 from dhp.cli.protocol_options import DATASET, DRY_RUN, PROTOCOL, SEED, ProtocolChanges, model_option
 from dhp.core.writing import OutputFolder
 from dhp.judge.adapters.settings import JudgeSettings
@@ -56,7 +56,7 @@ def probe(
     protocol: tuple[str, ...],
     seed: int,
     out: str | None,
-    json: bool,
+    output: OutputOptions,
     dry_run: bool,
     chosen: ProbeChoice,
     choice: Choice,
@@ -103,4 +103,4 @@ def probe(
     parts = probe_parts(results.results)
     if out is not None:
         parts.append(f"written to {out}: probes.json, report.html, examples, texts, ratings")
-    print_out(Printout(parts, results.to_json()), json=json)
+    print_out(Printout(parts, results.to_json()), output)

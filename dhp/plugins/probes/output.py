@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from typing import Any
 
 from dhp.analysis.ratings import without_score
 from dhp.content.catalog import kind_name
@@ -13,12 +13,11 @@ from dhp.plugins.probes.options import STABILITY_DOSE
 from dhp.plugins.probes.probing import Probed, ProbeResult
 from dhp.plugins.probes.statistics import Calibration, Dose, Figure, Moves, Rise, Stability
 from dhp.plugins.probes.texts import LABELS
+from dhp.report.document import Column, Part, Table, item
 from dhp.report.labels import listed, percent
-from dhp.report.printout import Part, TextTable
-from dhp.report.web import page
+from dhp.report.web import document_page
 from dhp.runs.writer import perturbed_lines
 
-_PAGE = Path(__file__).parent / "assets" / "probes.html"
 _AGAINST = ("rises", "not monotone", "flat", "unstable")
 """States of doses and repeats that speak against a judge."""
 
@@ -162,18 +161,27 @@ def _signed(value: float | None) -> str:
     return "–" if value is None else f"{value:+.2f}"
 
 
+_COLUMNS: tuple[Column[Line], ...] = (
+    Column("probe", lambda one: one.probe, names=True, right=False),
+    Column("what", lambda one: one.what, right=False),
+    Column("figure", lambda one: one.figure, right=False),
+    Column("same text again", lambda one: one.noise, right=False),
+    Column("n", lambda one: int(one.n), words=lambda one: one.n),
+    Column("state", lambda one: one.state, right=False),
+)
+
+
 def probe_parts(results: Sequence[ProbeResult]) -> list[Part]:
     """A table a judge and dataset, each line followed by what it means."""
     parts: list[Part] = []
     for result in results:
         lines = lines_of(result)
         ratings = f"{sum(result.ratings.values()):,} ratings of {result.n} examples"
-        table = TextTable(
+        table = Table(
             f"{result.model} on {result.dataset}: {ratings}",
-            ("probe", "what", "figure", "same text again", "n", "state"),
-            [(one.probe, one.what, one.figure, one.noise, one.n, one.state) for one in lines],
-            ("n",),
-            ["bold red" if _speaks_against(one.state) else "" for one in lines],
+            _COLUMNS,
+            lines,
+            style=lambda one: "bold red" if _speaks_against(one.state) else "",
         )
         parts += [table, *(f"  {one.probe}, {one.what}: {one.meaning}" for one in lines)]
         if note := unscored(result):
@@ -188,45 +196,42 @@ def unscored(result: ProbeResult) -> str:
     return f"ratings without a score are left out of every pair: {reasons}" if reasons else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
-    """A judge on a dataset, for the page."""
-
-    result: ProbeResult
-    lines: Sequence[Line]
-    tables: Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]
-    """Title, headings and rows."""
-    note: str
-
-
 def probes_page(probed: Probed) -> str:
-    """The page of a probe: one file that needs no network, every text in it escaped."""
-    sections = [
-        _Section(result, lines_of(result), [*_tables(result)], unscored(result)) for result in probed.results
+    """The page of a probe: what is printed, and the tables behind it."""
+    parts = [part for each in probed.results for part in (*probe_parts([each]), *_tables(each))]
+    return document_page("Probes", _LEAD, parts)
+
+
+_LEAD = "What moves the scores of a judge beside damage. None of these figures is part of detection or D."
+
+
+def _net(figure: Figure) -> str:
+    return shown(figure, sign=True)
+
+
+def _of_doses(heading: str) -> list[Column[Dose]]:
+    """How scores move at each dose, whose number has this heading."""
+    return [
+        Column(heading, lambda dose: dose.k, names=True),
+        Column("rose", lambda dose: dose.rose.value, words=lambda dose: shown(dose.rose)),
+        Column("fell", lambda dose: dose.fell.value, words=lambda dose: shown(dose.fell)),
+        Column("rose less fell", lambda dose: dose.net.value, words=lambda dose: _net(dose.net)),
+        Column("mean change", lambda dose: dose.change, _signed),
     ]
-    return page(_PAGE, styles=("report.css",), scripts=("tables.js",), sections=sections)
 
 
-def _tables(result: ProbeResult) -> Iterator[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
+def _tables(result: ProbeResult) -> Iterator[Table[Any]]:
     """What lies behind the lines."""
-    headings = ("rose", "fell", "rose less fell", "mean change")
     if figures := result.verbosity:
-        rows = [(str(dose.k), *_cells(dose)) for dose in (figures.again, *figures.doses)]
-        yield "Padding: scores against the original, by sentences added", ("sentences", *headings), rows
+        title = "Padding: scores against the original, by sentences added"
+        yield Table(title, _of_doses("sentences"), [figures.again, *figures.doses])
     if steps := result.calibration:
-        rows = [(str(step.k), *_cells(step)) for step in steps.steps]
-        yield "Damage: scores against one step less", ("damages", *headings), rows
+        yield Table("Damage: scores against one step less", _of_doses("damages"), steps.steps)
     for scale in dict.fromkeys(tuple(points) for points in result.points.values()):
-        rows = [
-            (metric, *map(percent, points.values()))
-            for metric, points in result.points.items()
-            if tuple(points) == scale
-        ]
-        yield "Points of the scale: share of the scores", ("metric", *scale), rows
-
-
-def _cells(dose: Dose) -> tuple[str, ...]:
-    return shown(dose.rose), shown(dose.fell), shown(dose.net, sign=True), _signed(dose.change)
+        rows = [each for each in result.points.items() if tuple(each[1]) == scale]
+        metric = Column[Any]("metric", item(0), names=True, right=False)
+        points = [Column[Any](point, item(point), percent).on(item(1)) for point in scale]
+        yield Table("Points of the scale: share of the scores", [metric, *points], rows)
 
 
 FILES = ("examples.jsonl", "perturbed.jsonl", "ratings.parquet", "report.html", "probes.json")

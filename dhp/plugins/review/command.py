@@ -14,10 +14,11 @@ from dhp.cli.protocol_options import DATASET
 from dhp.core.checks import exclusive, requires
 from dhp.core.errors import InputError
 from dhp.core.writing import check_output, write_lines
-from dhp.report.printout import Part, TextTable
+from dhp.report.document import Column, Part, Table
+from dhp.report.labels import percent, percents
 
 if TYPE_CHECKING:
-    from dhp.perturb.sets import SetReview
+    from dhp.perturb.sets import ReviewedKind, SetReview
     from dhp.plugins.review.reviews import ReviewableSet
 
 
@@ -83,9 +84,6 @@ def _use_reviews(reviewable: "ReviewableSet", files: Sequence[str], freeze: str 
 
 
 def _summary_parts(set_review: "SetReview") -> Iterator[Part]:
-    from dhp.content.catalog import variant_name
-    from dhp.report.labels import percent, percents
-
     for name, count in set_review.reviewers.items():
         open_texts = set_review.texts - count
         open_note = f", {open_texts} not reviewed, which stay as they are" if open_texts else ""
@@ -94,12 +92,28 @@ def _summary_parts(set_review: "SetReview") -> Iterator[Part]:
     if len(set_review.reviewers) > 1:
         alpha = "undefined" if set_review.alpha is None else f"{set_review.alpha:.2f}"
         yield f"agreement on which text is worse: Krippendorff's alpha {alpha}"
-    headings = ["kind", "texts", "really worse", "95 %", "same", "better"]
-    datasets = {k.dataset for k in set_review.kinds}
-    rows = []
-    for k in set_review.kinds:
-        interval = None if k.low is None or k.high is None else (k.low, k.high)
-        kind = variant_name(k.variant) if len(datasets) == 1 else f"{k.dataset}: {variant_name(k.variant)}"
-        shares = (percent(k.worse), percents(interval), percent(k.same), percent(k.better))
-        rows.append((kind, str(k.texts), *shares))
-    yield TextTable("", headings, rows, headings[1:])
+    yield _kinds_table(set_review)
+
+
+def _kinds_table(set_review: "SetReview") -> "Table[ReviewedKind]":
+    """A row for each kind of damage."""
+    from dhp.content.catalog import variant_name
+
+    one_set = len({kind.dataset for kind in set_review.kinds}) == 1
+
+    def name(kind: "ReviewedKind") -> str:
+        return variant_name(kind.variant) if one_set else f"{kind.dataset}: {variant_name(kind.variant)}"
+
+    columns: list[Column[ReviewedKind]] = [
+        Column("kind", name, names=True, right=False),
+        Column("texts", lambda kind: kind.texts),
+        Column("really worse", lambda kind: kind.worse, percent),
+        Column("95 %", lambda kind: kind.low, words=_limits),
+        Column("same", lambda kind: kind.same, percent),
+        Column("better", lambda kind: kind.better, percent),
+    ]
+    return Table("", columns, set_review.kinds)
+
+
+def _limits(kind: "ReviewedKind") -> str:
+    return percents(None if kind.low is None or kind.high is None else (kind.low, kind.high))

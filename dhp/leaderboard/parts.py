@@ -1,0 +1,302 @@
+"""What the pages of a leaderboard say, as parts of a document."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from dhp.analysis.results import Result, VariantResult
+from dhp.core.verdicts import verdicts_about
+from dhp.leaderboard.entries import Entry, safe_name, score
+from dhp.leaderboard.rows import (
+    COST,
+    MODEL,
+    PROTOCOL,
+    RANK,
+    SCORED,
+    SECONDS,
+    Row,
+    shown_rank,
+    shown_size,
+    size_class,
+)
+from dhp.leaderboard.tables import RULES, judges_of
+from dhp.leaderboard.tables import Table as BoardTable
+from dhp.report.advice import notes
+from dhp.report.charts import discernment_charts
+from dhp.report.columns import DRAWN, DRAWN_AVERAGE, KIND, LEVEL, kind_columns, legend, row_name, run_columns
+from dhp.report.document import (
+    Alarm,
+    Block,
+    Chart,
+    Code,
+    Column,
+    Facts,
+    Fold,
+    Heading,
+    Note,
+    Part,
+    Table,
+    item,
+)
+from dhp.report.labels import percent, percents, shared_folder
+from dhp.report.shared_styles import agreement_parts
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+JudgeKey = tuple[str, str]
+"""Model and protocol."""
+
+
+def _result(row: Row) -> Result:
+    return row.entry.result
+
+
+def model_file(model: str) -> str:
+    """Where the page of a model lies in the site."""
+    return f"models/{safe_name(model)}.html"
+
+
+def dataset_file(dataset: str) -> str:
+    """Where the page of a dataset lies in the site."""
+    return f"datasets/{safe_name(dataset)}.html"
+
+
+def shared_parts(table: BoardTable) -> list[Part]:
+    """What the results of a table have in common."""
+    task = "" if table.task == "unknown" else f"{table.task.replace('_', ' ')}, "
+    return [
+        Note(f"{task}{table.parts['n']} examples"),
+        Fold("What these results share", [Facts(table.parts, css="parts")], css="note"),
+    ]
+
+
+def ranking(tables: Sequence[BoardTable]) -> list[Part]:
+    """How the ranks of some tables were found."""
+    used = {table.rule for table in tables if len(table.rows) > 1}
+    return [Note(meaning) for rule, meaning in RULES.items() if rule in used]
+
+
+def results_table(table: BoardTable, root: str = "") -> Table[Row]:
+    """A row for each judge."""
+    model = replace(MODEL, names=True, words=_name_of_model, extra=_link_to_model(root))
+    figures = [column.on(_result) for column in (DRAWN_AVERAGE, *table.columns)]
+    return Table(
+        f"Results on {table.dataset}",
+        [RANK, model, *figures, *table.beside],
+        table.rows,
+        tags=lambda row: _tags(table) | _tags_of_judge(row.entry),
+        titled=False,
+    )
+
+
+def _name_of_model(row: Row) -> str:
+    return row.entry.result.model or "(no name)"
+
+
+def _link_to_model(root: str) -> Callable[[Row], dict[str, str]]:
+    return lambda row: {"link": root + model_file(row.entry.result.model)}
+
+
+def _tags(table: BoardTable) -> dict[str, str]:
+    return {"task": table.task, "dataset": table.dataset}
+
+
+def _tags_of_judge(entry: Entry) -> dict[str, str]:
+    return {"protocol": entry.result.protocol, "provider": entry.provider, "size": size_class(entry)}
+
+
+_OF_OVERVIEW = (
+    "Detection (50 % is blind) and, small, the rank in each table, in order of the mean rank; ! marks a "
+    "false alarm on harmless edits, – a judge without figures there."
+)
+
+
+def board_parts(tables: Sequence[BoardTable], names: Mapping[JudgeKey, str]) -> list[Part]:
+    """The first page, below its filters: all judges on all sets, then a table for each set."""
+    parts: list[Part] = [
+        Heading("Overview", id="overview"),
+        Note(_OF_OVERVIEW),
+        *ranking(tables),
+        _overview(tables, names),
+    ]
+    for number, table in enumerate(tables, 1):
+        link = dataset_file(table.dataset)
+        heading = Heading(table.dataset, id=f"table-{number}", link=link, number=str(number))
+        below = map(Note, legend(table.results))
+        parts.append(Block([heading, *shared_parts(table), results_table(table), *below], tags=_tags(table)))
+    return parts
+
+
+_Judge = tuple[Entry, Sequence[Row | None]]
+"""A judge with its row in each table."""
+
+
+def _overview(tables: Sequence[BoardTable], names: Mapping[JudgeKey, str]) -> Table[_Judge]:
+    """A row for each judge, a column for each table."""
+    shared = shared_folder([table.dataset for table in tables])
+    judge = Column[Entry](
+        "judge",
+        lambda entry: names[entry.judge] or "(no name)",
+        names=True,
+        extra=lambda entry: {"link": model_file(entry.result.model)},
+    )
+    columns: list[Column[_Judge]] = [judge.on(item(0))]
+    for place, table in enumerate(tables):
+        heading = f"{place + 1} {table.dataset.removeprefix(shared)}"
+        column = replace(_DETECTION_AND_RANK, heading=heading, tags=_tags(table))
+        columns.append(column.on(item(1, place)))
+    return Table(
+        "Overview",
+        columns,
+        judges_of(tables),
+        tags=lambda judge: _tags_of_judge(judge[0]),
+        css="overview",
+        titled=False,
+    )
+
+
+def _detection(row: Row | None) -> float | None:
+    return None if row is None else score(row.entry.result, "detection")[0]
+
+
+def _rank_below(row: Row | None) -> dict[str, Any]:
+    """The rank with the mark of a false alarm, and a shade that is deeper the more is detected."""
+    share = _detection(row)
+    if row is None or share is None:
+        return {}
+    alarm = " !" if row.entry.result.alarms else ""
+    return {"small": shown_rank(row) + alarm, "shade": max(2 * share - 1, 0)}
+
+
+_DETECTION_AND_RANK = Column[Row | None]("detection", _detection, percent, extra=_rank_below)
+
+
+@dataclass(frozen=True, slots=True)
+class ChartedTable:
+    """A table with the charts of its page."""
+
+    table: BoardTable
+    by_size: "Markup | None"
+    by_cost: "Markup | None"
+
+
+def dataset_parts(charted: Sequence[ChartedTable], root: str) -> list[Part]:
+    """The page of a dataset: each of its tables with its charts."""
+    return [Block([*_of_table(each, root)]) for each in charted]
+
+
+def _of_table(charted: ChartedTable, root: str) -> Iterator[Part]:
+    table = charted.table
+    yield Heading(f"{len(table.rows)} judge{'' if len(table.rows) == 1 else 's'}")
+    yield from shared_parts(table)
+    yield results_table(table, root)
+    yield from map(Note, legend(table.results))
+    yield from ranking([table])
+    yield Heading("Detection by kind of damage", 3)
+    words = [word.signed for about in ("damage", "probe") for word in verdicts_about(about) if word.sign]
+    yield Note(f"{', '.join(words)}.")
+    yield kinds_of_judges(table, root)
+    if table.comparison:
+        yield Heading("How far judges agree with each other", 3)
+        yield from agreement_parts(table.comparison)
+    if charts := discernment_charts(table.results):
+        yield Heading("D by kind of damage", 3)
+        yield Chart(charts)
+    if charted.by_cost:
+        yield Heading("Detection by cost", 3)
+        note = "In the currency of the runs' prices; judges without prices are left out."
+        yield Chart([charted.by_cost], note)
+    if charted.by_size:
+        yield Heading("Detection by size", 3)
+        note = "A family is what stands before the size in a model's name; the size is that in its name."
+        yield Chart([charted.by_size], note)
+
+
+def kinds_of_judges(table: BoardTable, root: str) -> Table[Row]:
+    """A row for each judge, a column for each kind of damage and control."""
+    first = table.results[0]
+    judge = Column[Row](
+        "judge",
+        lambda row: table.names[row.entry.judge] or "(no name)",
+        names=True,
+        extra=_link_to_model(root),
+    )
+    kinds = [_of_kind(row) for row in (*first.variants, *first.controls)]
+    return Table("Detection by kind of damage", [judge, *kinds], table.rows, css="kinds", titled=False)
+
+
+def _verdict_of(row: VariantResult | None) -> dict[str, Any]:
+    if row is None:
+        return {}
+    return {"word": row.state, "title": f"{row.state} {percents(row.detection_ci)}"}
+
+
+def _of_kind(kind: VariantResult) -> Column[Row]:
+    """The detection of a kind of damage or control, in the colour of its verdict."""
+
+    def seen(row: Row) -> VariantResult | None:
+        rows = (*row.entry.result.variants, *row.entry.result.controls)
+        return next((each for each in rows if each.variant == kind.variant), None)
+
+    detection = Column[VariantResult | None](
+        row_name(kind), lambda row: row and row.detection, percent, extra=_verdict_of
+    )
+    return detection.on(seen)
+
+
+_Placed = tuple[BoardTable, Row]
+"""A result of a model, in its table."""
+
+
+def model_parts(model: str, results: Sequence[_Placed], compared: str, root: str) -> list[Part]:
+    """The page of a model: all its results, then each; `compared` is its name on the page of comparisons."""
+    entry = results[0][1].entry
+    size = shown_size(entry.size) if entry.size else "unknown"
+    link = f"{root}compare.html#{urlencode({'one': compared})}"
+    return [
+        Note(f"Provider {entry.provider}, size {size}."),
+        Heading("Compare it with another judge", 4, link=link),
+        _results_of_model(results),
+        *(Block([*_of_result(*each, _id(results, each), root)]) for each in results),
+    ]
+
+
+def _results_of_model(results: Sequence[_Placed]) -> Table[_Placed]:
+    """A row for each dataset."""
+    dataset = Column[_Placed](
+        "dataset",
+        lambda each: each[0].dataset,
+        names=True,
+        extra=lambda each: {"link": f"#{_id(results, each)}"},
+    )
+    rank = replace(RANK.on(item(1)), extra=lambda each: {"small": f"of {len(each[0].rows)}"})
+    figures = run_columns([row.entry.result for _, row in results])
+    columns: list[Column[_Placed]] = [
+        dataset,
+        PROTOCOL.on(item(1)),
+        rank,
+        *(column.on(_result).on(item(1)) for column in figures),
+        *(column.on(item(1)) for column in (COST, SECONDS, SCORED)),
+    ]
+    return Table("All results", columns, results, titled=False)
+
+
+def _id(results: Sequence[_Placed], each: _Placed) -> str:
+    """The mark of a result on the page."""
+    rows = [row for _, row in results]
+    return f"result-{1 + next(place for place, row in enumerate(rows) if row is each[1])}"
+
+
+def _of_result(table: BoardTable, row: Row, place: str, root: str) -> Iterator[Part]:
+    result = row.entry.result
+    yield Heading(table.dataset, id=place, link=root + dataset_file(table.dataset))
+    yield from shared_parts(table)
+    yield from map(Alarm, result.warnings)
+    rows = (*result.variants, *result.controls, *result.attacks)
+    columns = [KIND, DRAWN, *kind_columns(rows, details=1), LEVEL]
+    title = f"Detection by kind of damage on {table.dataset}"
+    yield Table(title, columns, rows, word=lambda kind: kind.state, titled=False)
+    yield from map(Note, notes(result))
+    yield Fold(f"Computed {result.created[:10]}", [Code(result.signature, faint=True)], css="note")
