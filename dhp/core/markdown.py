@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from dhp.core.code import code_lines
+
 Span = tuple[int, int]
 """(start, end)."""
 
@@ -28,8 +30,17 @@ _INLINE = re.compile(
     r"(`+)(?!`)[^\n]*?[^`\n]\1(?!`)"
     r"|!?\[[^\[\]\n]*\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ \t]+\"[^\"\n]*\")?\)|\[[^\[\]\n]*\])"
     rf"|<(?:https?|mailto):[^<>\s]+>|{_URL}|\*{{2,3}}|__|~~"
+    r"|</?[a-zA-Z][\w-]*(?:\s[^<>\n]*)?/?>|<!--.*?-->|&(?:[a-zA-Z]{2,8}|#\d{1,6});"
+    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<!\S)(?:~|\.{1,2})?/(?:[\w.-]+/)*[\w.-]*\w|\b[A-Za-z]:\\[^\s\"'<>]*\w"
+    r"|(?<![\w/])\w[\w.-]*(?:/[\w.-]+)*/[\w-]+\.\w{1,5}\b"
 )
-"""Code, links and images, addresses, marks of emphasis."""
+"""Code, links and images, addresses, marks of emphasis, HTML, paths."""
+_CODE = re.compile(
+    r"(?<![^\W_])(?=[\w+./:#-]*[^\W\d_])(?=(?:[\w+./:#-]*?\d){2})(?!\d+[^\W\d_]{1,3}(?![\w-]))"
+    r"\w+(?:[+./:#-]\w+)*|\b\d{8,}\b|\b[^\W_]+(?:_[^\W_]+)+\b|\b\w+\(\)"
+)
+"""A token of letters and two digits or more, many digits, a name of a program: nobody would take a slip in it
+for a typing error."""
 _DIGITS, _HAN = r"[\d０-９]{1,3}", r"[一二三四五六七八九十]{1,3}"
 _BULLET = r"(?:[-*+•‣▪●○◦·–—\uf0b7][ \t]+(?:\[[ xX]\][ \t]+)?)"
 _ITEM = re.compile(
@@ -63,10 +74,15 @@ class Masked:
 
 
 @functools.lru_cache(maxsize=256)
-def masked(text: str) -> Masked:
-    """Hide all that is no prose; a text that holds private-use characters of plane 15 stays as it is."""
+def masked(text: str, *, codes: bool = False) -> Masked:
+    """Hide all that is no prose, and with `codes` numbers of orders, names of variables and the like.
+
+    A text that holds private-use characters of plane 15 stays as it is.
+    """
     structure = _structure(text)
     hidden = sorted([*structure.fixed, *structure.marks])
+    if codes:
+        hidden = sorted([*hidden, *_apart(text, hidden)])
     if not hidden or _RUN.search(text):
         return Masked(text, {})
     pieces: dict[str, str] = {}
@@ -77,6 +93,25 @@ def masked(text: str) -> Masked:
             parts += [text[end:start], chr(code) * (stop - start)]
             end = stop
     return Masked("".join([*parts, text[end:]]), pieces)
+
+
+def _meets(span: Span, others: Iterable[Span]) -> bool:
+    return any(start < span[1] and span[0] < end for start, end in others)
+
+
+def _apart(text: str, hidden: Sequence[Span]) -> Iterator[Span]:
+    """The codes that meet nothing of what is hidden; both are in order of position."""
+    following = 0
+    for match in _CODE.finditer(text):
+        while following < len(hidden) and hidden[following][1] <= match.start():
+            following += 1
+        if following == len(hidden) or match.end() <= hidden[following][0]:
+            yield match.span()
+
+
+def code_spans(text: str) -> tuple[Span, ...]:
+    """The lines of code and data without a fence."""
+    return _structure(text).code
 
 
 def is_hidden(part: str) -> bool:
@@ -108,6 +143,8 @@ class _Structure:
     pieces: tuple[Span, ...]
     fixed: tuple[Span, ...]
     marks: tuple[Span, ...]
+    code: tuple[Span, ...]
+    """Lines of code without a fence, which are also fixed."""
 
 
 @functools.lru_cache(maxsize=256)
@@ -115,6 +152,8 @@ def _structure(text: str) -> _Structure:
     lines = list(_lines(text))
     shown = [text[a:b] for a, b in lines]
     fixed = _fixed_lines(shown)
+    code = code_lines(shown, [not each for each in fixed])
+    fixed = [marked or of_code for marked, of_code in zip(fixed, code, strict=True)]
     inline = [
         match.span()
         for (a, b), is_fixed in zip(lines, fixed, strict=True)
@@ -127,7 +166,7 @@ def _structure(text: str) -> _Structure:
         for i, (a, b) in enumerate(lines)
         if not fixed[i]
         for span in _inside(text, (items[i][1] if i in items else a, b), i in items)
-        if not any(start < span[1] and span[0] < end for start, end in inline)
+        if not _meets(span, inline)
     ]
     cuts = [start for start, _ in inside]
     pieces = [
@@ -137,7 +176,10 @@ def _structure(text: str) -> _Structure:
     ]
     whole = [line for line, is_fixed in zip(lines, fixed, strict=True) if is_fixed and line[0] < line[1]]
     return _Structure(
-        tuple(pieces), tuple(sorted([*whole, *inline])), tuple(sorted([*items.values(), *inside]))
+        tuple(pieces),
+        tuple(sorted([*whole, *inline])),
+        tuple(sorted([*items.values(), *inside])),
+        tuple(line for line, of_code in zip(lines, code, strict=True) if of_code and line[0] < line[1]),
     )
 
 

@@ -6,6 +6,7 @@ from random import Random
 
 from dhp.core.errors import NotApplicable
 from dhp.core.language import looks_english, sentence_spans
+from dhp.core.markdown import code_spans
 from dhp.core.specs import ListReader
 from dhp.perturb.api import Edited, perturber
 from dhp.perturb.edits import Edit, Span, applied, matched, outside, rules
@@ -28,7 +29,7 @@ def harmless(text: str, rng: Random, *, lists: ListReader, language: str | None 
     spaces at which no line breaks, as typographers set them; an answer of up to three English words a full
     stop; Chinese and Japanese an indented first line.
     """
-    kept = [match.span() for match in _CODE.finditer(text)]
+    kept = [*code_spans(text), *(match.span() for match in _CODE.finditer(text))]
     spans = sentence_spans(text, language)
     edits = list(matched(_ANY_LANGUAGE, text))
     if not TOKENISED.search(text):  # there " - " may be the hyphen of a word

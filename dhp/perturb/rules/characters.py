@@ -26,7 +26,7 @@ def _marks() -> re.Pattern[str]:
 
 def letters_dose(text: str, k: int | None, share: float | None) -> tuple[int, int]:
     """Edits asked for and to be made, which are at most half of the text's letters and digits."""
-    letters = sum(map(str.isalnum, masked(text).text))
+    letters = sum(map(str.isalnum, masked(text, codes=True).text))
     asked = asked_edits(k, share, letters)
     dose = min(asked, letters // 2)
     if dose == 0:
@@ -42,7 +42,7 @@ def random_deletions(text: str, rng: Random, *, k: int | None = None, share: flo
     go with their letter.
     """
     asked, dose = letters_dose(text, k, share)
-    positions = list(compress(range(len(text)), map(str.isalnum, masked(text).text)))
+    positions = list(compress(range(len(text)), map(str.isalnum, masked(text, codes=True).text)))
     gone = sorted(islice(drawn(positions, rng), dose))
     first, *others = (text[a + 1 : b] for a, b in pairwise([-1, *gone, len(text)]))
     if marks := "".join(combining_marks(text)):

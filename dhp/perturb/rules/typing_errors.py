@@ -221,7 +221,7 @@ def random_typos(
     error falls within one of equal pieces of at most 60, and counts by its distance there.
     """
     asked, dose = letters_dose(text, k, share)
-    prose = masked(text)
+    prose = masked(text, codes=True)
     text = prose.text
     kinds = [kind for name, kind in TYPOS.items() if language in (None, "en") or name not in ON_A_KEYBOARD]
     made = 0

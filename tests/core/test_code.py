@@ -1,0 +1,124 @@
+"""Code and data without a fence are told from prose, and no rule touches them."""
+
+import ast
+import json
+from random import Random
+
+import pytest
+
+from dhp.content.catalog import read_list
+from dhp.core.code import code_lines
+from dhp.core.errors import NotApplicable
+from dhp.core.records import Example
+from dhp.perturb.api import Edited
+from dhp.perturb.registry import builtin_perturbers
+
+PYTHON = """import math
+
+def area(radius, digits=2):
+    if radius < 0 or math.isnan(radius):
+        return float('-inf')
+    # the usual formula, rounded
+
+    return round(math.pi * radius ** 2, digits)
+
+class Circle:
+    def __init__(self, radius):
+        self.radius = radius"""
+JAVASCRIPT = """const total = items.reduce((sum, item) => sum + item.price, 0);
+if (total > limit) {
+  console.log("over the limit");
+} else {
+  submit(total);
+}"""
+SQL = """SELECT name, COUNT(*) AS n FROM orders
+WHERE total >= 100
+GROUP BY name;"""
+HTML = """<ul class="menu">
+  <li>Home</li>
+  <li>About us</li>
+</ul>"""
+C = """#include <stdio.h>
+int main(void) {
+    printf("hello, world");
+    return 0;
+}"""
+DATA = json.dumps({"name": "Ada", "years": [1815, 1852], "known for": "notes on the engine"}, indent=2)
+CODE = [PYTHON, JAVASCRIPT, SQL, HTML, C, DATA, "print('-' * 10)", "x = 5", "[1, 2, 3]"]
+PROSE = [
+    "The council voted 9 to 4. It will move to Mill Street (2 km away), where 300 square metres stand empty.",
+    "Dear Ms Calder,\n\nthanks for your order: a lamp.\nWe ship it on 3 May.\n\nBest regards,\nThe team",
+    "Paris (France)",
+    "Rome, Italy",
+    "not sure",
+    "Rating: 4",
+    "import duties",
+    "If x = 5, then y = 7. For example: a, b and c.",
+    "With this in mind:\n- first, the seller;\n- second, the buyer;\n- third, the bank.",
+    "    Full fathom five thy father lies;\n    Of his bones are coral made;\n    Those are pearls:",
+    "else we would have left",
+    "In 2019 [1] and 2020 [2], prices rose: see the table.",
+]
+
+
+@pytest.mark.parametrize("text", CODE)
+def test_code_is_no_prose(text: str) -> None:
+    lines = text.splitlines()
+    found = code_lines(lines, [True] * len(lines))
+    assert all(found[i] for i, line in enumerate(lines) if line.strip())
+
+
+@pytest.mark.parametrize("text", PROSE)
+def test_prose_is_no_code(text: str) -> None:
+    lines = text.splitlines()
+    assert not any(code_lines(lines, [True] * len(lines)))
+
+
+@pytest.mark.parametrize("text", CODE)
+@pytest.mark.parametrize("name", ["harmless", "random_typos", "random_deletions", "word_swaps", "reordering"])
+def test_no_rule_damages_code_alone(name: str, text: str) -> None:
+    with pytest.raises(NotApplicable):
+        _edited(name, text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["harmless", "random_typos", "word_deletions", "sentence_insertion", "sentence_repetition", "reordering"],
+)
+def test_code_between_prose_stays_as_it_is(name: str) -> None:
+    before = "Here is one way to do it. It's short, and it works in any version."
+    after = "This takes 3 lines. Call it with a radius of 10 metres."
+    for seed in range(5):
+        changed = _edited(name, f"{before}\n\n{PYTHON}\n\n{after}", seed)
+        assert PYTHON in changed
+        ast.parse(PYTHON)
+
+
+@pytest.mark.parametrize(
+    "atom",
+    [
+        '<img src="a.png">',
+        "/usr/lib/python",
+        "docs/own-data.md",
+        "1Z999AA10123456784",
+        "me@mail.org",
+        "max_tokens",
+    ],
+)
+@pytest.mark.parametrize("name", ["random_typos", "random_deletions"])
+def test_tags_paths_and_codes_have_no_typing_errors(name: str, atom: str) -> None:
+    text = f"Please look at {atom} before you write to us about the parcel that was lost."
+    for seed in range(20):
+        assert atom in _edited(name, text, seed)
+
+
+def _edited(name: str, text: str, seed: int = 0) -> str:
+    perturber = builtin_perturbers()[name]
+    extra: dict[str, object] = {"lists": read_list} if perturber.wants("lists") else {}
+    if perturber.wants("others"):
+        extra["others"] = [Example("o", "", "Rain fell over the hills. The boats stayed in port.")]
+    if perturber.wants("language"):
+        extra["language"] = "en"
+    degree = next(iter(perturber.degrees.values()), {})
+    result = perturber.function(text, Random(seed), **extra, **degree)
+    return result.text if isinstance(result, Edited) else result
