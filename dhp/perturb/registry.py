@@ -11,7 +11,17 @@ from dhp.perturb.api import Perturber
 from dhp.perturb.facts.lists import LANGUAGES, FactLists
 from dhp.perturb.fluency import FunctionWords
 from dhp.perturb.harmless_spelling import HarmlessLists
-from dhp.perturb.rules import characters, english, facts, sentences, typing_errors, whole_texts, words
+from dhp.perturb.rules import (
+    characters,
+    claims,
+    english,
+    facts,
+    form,
+    sentences,
+    typing_errors,
+    whole_texts,
+    words,
+)
 from dhp.perturb.rules.english import EnglishErrors
 
 ENTRY_POINT_GROUP = "dhp.perturbers"
@@ -26,6 +36,8 @@ _RULES = tuple(
         whole_texts,
         english,
         facts,
+        claims,
+        form,
         attacks,
         controls,
     )

@@ -1,9 +1,10 @@
 """Wrong facts by rule: borrowed from the table, found only by reading, and no more frequent than before."""
 
+import json
 import random
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
 import pytest
@@ -272,3 +273,71 @@ def test_any_text_gets_a_changed_text_or_a_reason(text: str, seed: int) -> None:
             continue
         assert made.text != text
         assert 1 <= made.made <= made.asked == 2
+
+
+def test_a_foreign_fact_is_of_another_text_and_of_the_names_in_this_one() -> None:
+    made = 0
+    for example in REPORTS:
+        try:
+            after = apply("foreign_facts", example).text
+        except NotApplicable:
+            continue
+        made += 1
+        (new,) = {*re.split(r"(?<=[.]) ", after)} - {*re.split(r"(?<=[.]) ", example.output)}
+        assert new not in example.source
+        for name in (*WHO, *TOWNS):
+            assert name not in new or name in example.output
+    assert made > 6
+
+
+BROKEN = [
+    ('{"name": "Ann", "towns": ["Oslo", "Leeds"]}', json.loads),
+    ('Here it is:\n```json\n[1, 2, {"a": 3}]\n```', lambda text: json.loads(text.split("```")[1][4:])),
+]
+
+
+@pytest.mark.parametrize(("text", "parse"), BROKEN)
+def test_broken_data_no_longer_parse(text: str, parse: Callable[[str], object]) -> None:
+    parse(text)
+    for seed in range(10):
+        broken = RULES["broken_form"](text, random.Random(seed), missing=0.1)
+        assert isinstance(broken, str)
+        with pytest.raises(json.JSONDecodeError):
+            parse(broken)
+
+
+def test_a_text_that_breaks_off_is_the_beginning_of_it_and_ends_within_a_sentence() -> None:
+    text = "Ann came to Oslo on a cold day. She saw the harbour and the old town. Then she went home."
+    minor, major = (RULES["broken_form"](text, random.Random(0), missing=part) for part in (0.1, 0.5))
+    assert text.startswith(str(minor))
+    assert str(minor).startswith(str(major))
+    assert str(minor)[-1].isalpha()
+
+
+@pytest.mark.parametrize(
+    ("language", "rows"),
+    [
+        ("de", ["Das Haus ist groß und es ist neu.", "Das Haus ist nicht groß, aber der Preis ist höher."]),
+        ("es", ["La casa es grande y no es nueva.", "El precio no es alto. El barco es grande."]),
+        ("fr", ["La maison est grande.", "Le prix n'est pas haut et la ville est grande."]),
+        ("zh", ["这座房子是新的，我们可以进去。", "他不是医生，价格不会上升。", "他会来，她不会来。"]),
+    ],
+)
+@pytest.mark.parametrize("is_declared", [True, False])
+def test_other_languages_have_facts_of_their_own(language: str, rows: list[str], is_declared: bool) -> None:
+    declared = language if is_declared or language == "zh" else None
+    examples = [Example(str(i), row, row, language=declared) for i, row in enumerate(rows)]
+    table = Others(examples, 0, "rows")
+    made = 0
+    for example in examples:
+        for seed in range(6):
+            rng, others = random.Random(seed), table.of(example)
+            try:
+                result = RULES["negation"](
+                    example.output, rng, example=example, others=others, lists=read_list, k=1
+                )
+            except NotApplicable:
+                continue
+            assert isinstance(result, Edited)
+            made += result.text != example.output
+    assert made

@@ -124,7 +124,7 @@ def test_what_is_lost_to_the_language_is_said_once(caplog: pytest.LogCaptureFixt
         (made,) = dhp.perturb_datasets(mixed, perturbers=[english])
     assert caplog.messages == [
         "mixed: language of the texts: German 2, English 1: not applicable: only_english (2 of 3 "
-        "texts); left: 32 of 32 variants"
+        "texts); left: 36 of 36 variants"
     ]
     reasons = [t.reason for t in made.texts if t.variant == "only_english"]
     assert reasons == ["the text is in German; allowed: English"] * 2 + [None]
@@ -135,7 +135,7 @@ def test_a_language_that_is_not_declared_is_not_guessed(caplog: pytest.LogCaptur
         (made,) = dhp.perturb_datasets(data("es", declared=False), attacks=True)
     assert caplog.messages == [
         "texts.es: language of the texts: not declared 2: not applicable: judge_instruction, judge_flattery, "
-        "padding; left: 31 of 34 variants; set `text_language`, a column `language`, or output_language "
+        "padding; left: 35 of 38 variants; set `text_language`, a column `language`, or output_language "
         "in the task"
     ]
     (reason,) = {t.reason for t in made.texts if t.variant == "padding"}

@@ -194,6 +194,6 @@ KINDS: Mapping[str, Kind] = {
     "opposites": opposites,
 }
 """Perturber -> the wrong facts that it makes."""
-CONTENT = frozenset([*KINDS, "wrong_entities", "wrong_facts", "fictional_named_entities"])
+CONTENT = frozenset([*KINDS, "wrong_entities", "wrong_facts", "foreign_facts", "fictional_named_entities"])
 """Perturbers that change what a text says, never its spelling: their copies must not be told from originals
 without the source."""

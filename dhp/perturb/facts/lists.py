@@ -11,7 +11,7 @@ from dhp.core.language import language_name, looks_english, text_language
 from dhp.core.specs import Spec
 from dhp.perturb.fluency import FunctionWords
 
-LANGUAGES = ("en",)
+LANGUAGES = ("en", "de", "es", "fr", "zh")
 """Those for which there are lists, `perturbations/lists/facts_<code>.yaml`."""
 _LEAST = 0.1
 """Share of function words from which a text is taken to be in a language."""
@@ -32,15 +32,15 @@ class Contexts(Spec):
 
     @cached_property
     def _behind(self) -> re.Pattern[str]:
-        return re.compile(rf"(?:(?<!\w)|(?=n['’]t))(?:{_either(self.behind)})\s?\Z", re.I)
+        return re.compile(rf"(?:{'|'.join(map(_begun, self.behind))})\s?\Z", re.I)
 
     @cached_property
     def _before(self) -> re.Pattern[str]:
-        return re.compile(rf"\s?(?:{_either(self.before)})(?!\w)", re.I)
+        return re.compile(rf"\s?(?:{'|'.join(map(_ended, self.before))})", re.I)
 
     @cached_property
     def _only_behind(self) -> re.Pattern[str]:
-        return re.compile(rf"(?<!\w)(?:{_either(self.only_behind)})\s?\Z", re.I)
+        return re.compile(rf"(?:{'|'.join(map(_begun, self.only_behind))})\s?\Z", re.I)
 
     def keep(self, prose: str, start: int, end: int) -> bool:
         """Whether the word at a position stays."""
@@ -56,8 +56,20 @@ _SIGHT = 24
 """Characters before a word that are looked at."""
 
 
-def _either(words: Sequence[str]) -> str:
-    return "|".join(map(re.escape, words))
+def _begun(word: str) -> str:
+    """A pattern of a word that no letter stands before, where words have spaces between them."""
+    is_ending = word in ("n't", "n’t")
+    return re.escape(word) if is_ending or _CHARACTER.match(word) else rf"(?<!\w){re.escape(word)}"
+
+
+def _ended(word: str) -> str:
+    """A pattern of a word that no letter stands behind, where words have spaces between them."""
+    return (
+        re.escape(word) if _CHARACTER.match(word) or not word[-1].isalnum() else rf"{re.escape(word)}(?!\w)"
+    )
+
+
+_CHARACTER = re.compile(f"[{_CJK}]")
 
 
 class Negation(Spec):
@@ -124,7 +136,7 @@ class FactLists(Spec):
 
     @cached_property
     def _lead(self) -> re.Pattern[str]:
-        return re.compile(rf"(?:\b(?:{_either(self.leads)})|\d|,) \Z", re.I)
+        return re.compile(rf"(?:{'|'.join(map(_begun, self.leads))}|\d|,) \Z", re.I)
 
     def is_date(self, prose: str, word: re.Match[str]) -> bool:
         """Whether a weekday or month is one where it stands."""
@@ -151,6 +163,13 @@ class FactLists(Spec):
             for word in words:
                 known.setdefault(word, []).append(name)
         return known
+
+    @cached_property
+    def nouns(self) -> frozenset[str]:
+        """Words of lists that are written with a capital, in small letters."""
+        lines = (*self.times, *self.numbers, *self.opposites, *self.described)
+        words = [word for line in lines for word in line.split()]
+        return self.proper.union(word.lower() for word in words if word[0].isupper())
 
     @cached_property
     def groups(self) -> Mapping[str, Mapping[str, list[str]]]:

@@ -25,6 +25,11 @@ _SHAPE = re.compile(
 _OWNERS = re.compile(r"['’]s?$")
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\.? \Z")
 _IN_PLACE = re.compile(r"\b(?:in|at|from|near|across|around|en|desde|à|nach|aus) \Z")
+_NOUN = re.compile(
+    r"\b(?:der|die|das|dem|den|des|dies\w+|(?:k?ein|mein|sein|ihr|unser)\w*|im|zum|zur|beim|ins|am|als|mit|viel"
+    r"|\w+e[mnrs]) ([A-ZÄÖÜ][\w-]+)"
+)
+"""A German word that takes an article or an adjective."""
 _STARTS = frozenset(".!?:;\"“‘«„(\n*>•-–—|[/¿¡'`")
 """Behind these a word has a capital as at the beginning of a sentence."""
 _LEAD = re.compile(r"\b(?:New|North|South|West|East|Great|Saint|San|Los|Las|El|La|Le|De|Real|Sri|The) \Z")
@@ -101,7 +106,7 @@ class Names:
             self._inside.update(each.word for each in words if not each.begins)
             self._lower.update(word for word in WORD.findall(text) if word[0].islower())
         if lists.names == "words":
-            self._learn_surnames(words for _, words in read)
+            self._learn_surnames(read)
         outputs = list[str]()
         for number, (text, words) in enumerate(read):
             for name in self._joined(text, words):
@@ -120,11 +125,12 @@ class Names:
         if len(words) == 2 and words[0] in sexes and words[1] not in self._organisations:
             self._surnames.setdefault(words[1], sexes[words[0]])
 
-    def _learn_surnames(self, texts: Iterable[Sequence[Capital]]) -> None:
-        """A word with a capital right behind a given name is a surname."""
-        for words in texts:
+    def _learn_surnames(self, texts: Sequence[tuple[str, Sequence[Capital]]]) -> None:
+        """A word with a capital right behind a given name is a surname, unless it takes articles."""
+        nouns = {noun for text, _ in texts for noun in _NOUN.findall(text)} | self._no_names
+        for _, words in texts:
             for one, other in pairwise(words):
-                beside = other.start == one.end + 1 and other.word not in self._no_names
+                beside = other.start == one.end + 1 and other.word not in nouns
                 if one.word in self._lists.sexes and beside and not self._is_listed(other.word):
                     self._surnames.setdefault(other.word, self._lists.sexes[one.word])
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from dhp.core.errors import NotApplicable
+from dhp.core.language import sentence_spans
+from dhp.core.markdown import mark_length
 from dhp.core.records import Example
 from dhp.perturb.apply import once_for_all
 from dhp.perturb.facts.lists import ALLOWED
@@ -51,6 +53,15 @@ class FactTable:
                 if text.is_contradicted(word):
                     counts[word.of][word.word] += 1
         return counts
+
+    @cached_property
+    def sentences(self) -> Sequence[str]:
+        """The sentences of the outputs without marks of lists."""
+        return [
+            text.text[start + mark_length(text.text, start) : end]
+            for text in self._texts
+            for start, end in sentence_spans(text.text, text.language)
+        ]
 
     @cached_property
     def apostrophe(self) -> str:

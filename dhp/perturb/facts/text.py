@@ -61,14 +61,16 @@ class FactText:
     """What it must agree with; empty for a text without a source."""
     is_translation: bool
     """Whether the source is in another language, so that its words cannot be looked up."""
+    language: str | None
     lists: FactLists
+    """Those of the language."""
 
     @classmethod
     def of(cls, text: str, example: Example, language: str | None, lists: Lists) -> "FactText":
         """What is known of a text of an example."""
         evidence = evidence_of(example)
         is_translation = _is_translation(evidence, language, lists)
-        return cls(text, masked(text).text, evidence, is_translation, lists_of(language, lists))
+        return cls(text, masked(text).text, evidence, is_translation, language, lists_of(language, lists))
 
     @cached_property
     def _evidence_in_lower_case(self) -> str:

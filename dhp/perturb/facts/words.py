@@ -33,13 +33,13 @@ def listed_words(prose: str, lists: FactLists) -> Iterator[ListedWord]:
         for name in groups[word]:
             if name in ("months", "weekdays") and word in lists.proper:
                 counts = has_capital and lists.is_date(prose, match)
-            else:  # "Middle East" is a name
-                counts = not (has_capital and _is_inside(prose, match.start(), lists))
+            else:  # "Middle East" is a name, "Arm" a German noun
+                counts = not has_capital or word in lists.nouns or not _is_inside(prose, match.start())
             if counts and not lists.keeps(prose, match, word):
                 yield ListedWord(*match.span(), written, word, name)
                 break
 
 
-def _is_inside(prose: str, start: int, lists: FactLists) -> bool:
-    """Whether another word stands right before a position, where capitals are for names."""
-    return lists.names == "capitals" and prose[max(start - 2, 0) : start].strip()[-1:].isalnum()
+def _is_inside(prose: str, start: int) -> bool:
+    """Whether another word stands right before a position."""
+    return prose[max(start - 2, 0) : start].strip()[-1:].isalnum()
