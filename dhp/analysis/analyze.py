@@ -335,7 +335,12 @@ def analyze_ratings(
         missing_mass=ratings.missing_mass,
         usage=dict(usage),
         cost=cost,
-        warnings=(*failure_warnings(ratings, rows), *notes, *_warnings(ratings)),
+        warnings=(
+            *failure_warnings(ratings, rows),
+            *notes,
+            *_warnings(ratings),
+            *_left_out(ratings, counted),
+        ),
         detection=of_run,
         floor=config.floor_share,
         pass_mark=at_mark,
@@ -343,6 +348,7 @@ def analyze_ratings(
         clusters=None if ratings.clusters is None else int(ratings.clusters.max()) + 1,
         read=ratings.read(ratings.answers),
         read_originals=ratings.read([ORIGINAL]),
+        unread=ratings.causes,
         read_damaged=ratings.read([row.variant for row in rows]),
     )
 
@@ -402,6 +408,18 @@ def averages(rows: Sequence[VariantResult]) -> dict[str, Any]:
         figures[f"d_min{end}"] = minimum(d)[0] if enough else None
     least = minimum([row.d for row in enough if row.d is not None])[1] if enough else 0
     return figures | {"d_min_variant": enough[least].variant if enough else None}
+
+
+def _left_out(ratings: RatingsArray, counted: RatingsArray) -> list[str]:
+    """How many pairs the statistics of the paper leave out, although the judge answered."""
+    if counted is ratings:
+        return []
+    pairs = sum(
+        int(ratings.ties_unread(variant, metric).sum())
+        for variant in ratings.variants
+        for metric in ratings.metrics
+    )
+    return [f"{pairs:,} pairs are left out, as a text has no score: the paper does so"] if pairs else []
 
 
 def _warnings(ratings: RatingsArray) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from dhp.analysis.results import NOTHING, Cell, Interval, RunDetection, VariantR
 from dhp.analysis.verdict_rule import verdicts
 from dhp.content.catalog import read_probes, variant_name
 from dhp.core.errors import InputError, suggest
-from dhp.core.records import PROBES, Variant, parse_variant
+from dhp.core.records import ORIGINAL, PROBES, Variant, parse_variant
 from dhp.core.specs import Suite
 from dhp.core.verdicts import Verdict
 from dhp.stats.arrays import Floats
@@ -277,6 +277,8 @@ def _cells(
 def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> list[str]:
     """A line on kinds of which more, or fewer, ratings lack a score than of originals (Holm over kinds)."""
     failures = {}
+    if ORIGINAL not in ratings.answers:  # of comparisons, where nobody is asked about originals
+        return []
     for row in rows:
         failed = ratings.failed(row.variant)
         if failed is not None and failed.any():

@@ -19,6 +19,7 @@ from dhp.analysis.ratings_table import (
     ratings_parts,
     read_ratings,
 )
+from dhp.analysis.unread import causes
 from dhp.core.errors import InputError, suggest
 from dhp.core.recorded import BESIDE, ONE_SILENT
 from dhp.core.records import ASKED_AGAIN, ORIGINAL, RATING_STATUSES, SECOND, UNREAD
@@ -63,6 +64,8 @@ class RatingsArray:
     """variant -> level, if the table has that column."""
     counts: dict[str, int]
     """Rows asked, rows by status, and rows whose answer was asked for again."""
+    causes: dict[str, int]
+    """Why answers have no score -> how many, the commonest first."""
     failures: dict[str, int]
     """The reasons of failed rows, the most frequent first, if the table holds them."""
     rules: dict[str, int]
@@ -286,6 +289,7 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
         answers=_answers(table),
         levels=None if levels is None else _levels(levels.drop_duplicates().to_numpy().tolist(), place),
         counts=_counts(table),
+        causes=causes(table),
         failures=_counted(table, "raw", "failed"),
         rules=dict(sorted(_counted(_asked_of_the_judge(table), "rule", "scored").items())),
         missing_mass=None if mass is None else float(mass.mean()),
@@ -487,6 +491,7 @@ def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
         answers=_merged_answers(parts),
         levels=_levels(levels, parts[0].place) if any(part.levels is not None for part in parts) else None,
         counts=dict(_total(part.counts for part in parts)),
+        causes=dict(_total(part.causes for part in parts).most_common()),
         failures=dict(_total(part.failures for part in parts).most_common()),
         rules=dict(sorted(_total(part.rules for part in parts).items())),
         missing_mass=_merged_missing_mass(parts),

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, overload
@@ -41,6 +41,8 @@ STRICT: Mapping[str, str | bool] = {"extra": "forbid", "allow_inf_nan": False}
 """How pydantic reads these shapes."""
 HAIR = 0.6
 """AUROC below which noticed damage is so by a hair only."""
+WELL_READ = 0.99
+"""Share of answers with a score from which it need not be told."""
 MUTE_BELOW = 0.5
 """Share of answers with a score below which a judge is mute."""
 _UNEQUAL = 2
@@ -142,6 +144,11 @@ class VariantResult:
     def best(self) -> Cell | None:
         """The test of the best metric."""
         return self.metrics.get(self.best_metric or "")
+
+    @property
+    def partly_read(self) -> bool:
+        """Whether the share of answers with a score is to stand beside the figures."""
+        return self.read is not None and self.read < WELL_READ
 
     @property
     def by_a_hair(self) -> bool:
@@ -356,6 +363,8 @@ class Result:
     """The same of the undamaged texts alone; None for comparisons, too."""
     read_damaged: float | None = None
     """The same of the damaged texts alone."""
+    unread: dict[str, int] = field(default_factory=dict)
+    """Why answers have no score -> how many, the commonest first; see `dhp.analysis.unread`."""
 
     @property
     def asked(self) -> bool:
@@ -384,6 +393,17 @@ class Result:
         cells = [cell for row in (*self.variants, *self.probes) for cell in row.metrics.values()]
         compared = any(cell.n > cell.unread for cell in cells)
         return compared and all(cell.tied == 1 for cell in cells if cell.n)
+
+    @property
+    def partly_read(self) -> bool:
+        """Whether the share of answers with a score is to stand beside the figures."""
+        return self.read is not None and self.read < WELL_READ
+
+    @property
+    def silent(self) -> bool:
+        """Whether no pair of any kind of damage was read, so that nothing is known of what the judge sees."""
+        cells = [cell for row in self.variants for cell in row.metrics.values() if cell.n]
+        return bool(cells) and all(cell.unread == cell.n for cell in cells)
 
     @property
     def mute(self) -> bool:

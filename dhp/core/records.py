@@ -28,6 +28,8 @@ UNREAD: tuple[RatingStatus, ...] = ("unparsed", "refused", "out_of_scale")
 them: that call never got an answer."""
 SECOND = "again"
 """Beginning of the rule of a rating that comes from a second answer, as the first could not be read."""
+CUT_OFF, ONLY_THOUGHTS, CALLED_TOOL = "cut off at the token limit", "only reasoning", "a tool call"
+"""Rules of ratings without a score: why the answer could not be read."""
 ASKED_AGAIN = "asked_again"
 """Name of the count of such ratings."""
 

@@ -336,6 +336,18 @@ FALSE_ALARM = Verdict(
     caution="Do not compare texts that differ in form alone: false alarm on {}.",
 )
 
+MUTE = Verdict(
+    "mute",
+    about="run",
+    standing="bad",
+    shape="square",
+    style="bold red",
+    fill=_RED[0],
+    mark=_RED[1],
+    phrase="mute: {}",
+    explanation="more than half of its answers about originals, or about damaged texts, have no score",
+    caution="Do not use it before it answers: {}.",
+)
 BLIND = Verdict(
     "blind",
     about="run",

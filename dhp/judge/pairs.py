@@ -167,7 +167,8 @@ def _rating(key: tuple[str, str, str], verdicts: Sequence[PairVerdict]) -> Ratin
     as_shown, swapped = majorities(ordered)
     raw = "\n\n".join(f"({'final, ' if v.final else ''}{v.order}) {v.raw}" for v in ordered if v.raw) or None
     if (score := two_order_score(ordered)) is None:
-        return Rating(*key, 0, None, _status(ordered), raw)
+        why = next((v.rule for v in ordered if v.choice is None and v.rule), None)
+        return Rating(*key, 0, None, _status(ordered), raw, why)
     return Rating(*key, 0, 0.0 - score, "scored", raw, verdict_rule(as_shown, swapped))
 
 

@@ -182,9 +182,10 @@ _FIGURES = (
         "repeats",
     ),
     *("styles", "halo", "warnings", "detection", "clusters"),
+    *("read", "read_originals", "read_damaged"),
 )
 """Fields of a result that follow from its ratings, in the order in which they are compared."""
-_BY_COLUMN = {"failures": "raw", "rules": "rule", "missing_mass": "missing_mass"}
+_BY_COLUMN = {"failures": "raw", "unread": "raw", "rules": "rule", "missing_mass": "missing_mass"}
 """Fields that follow from a column of the ratings that need not be there."""
 _UNKNOWN = "unknown"
 _LARGEST = 1e6

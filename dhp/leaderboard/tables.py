@@ -253,6 +253,7 @@ def _record(row: Row) -> dict[str, Any]:
         "kinds": len(r.variants),
         **{name: value for name, (value, _) in scores.items()},
         **{f"{name}_ci": ends for name, (_, ends) in scores.items()},
+        "read": r.read,
         "lowest_kind": r.detection.min_variant,
         "harmless_edits": r.harmless_edits,
         **{name: getattr(r, name) for name in _DETAILS},

@@ -182,6 +182,14 @@ DETECTION = Column[Result](
 )
 _DRAWN = "dot: detection; bar: its 95 % interval; upright line: 50 %, blind"
 DRAWN_AVERAGE = replace(DETECTION, heading="detection, drawn", help=_DRAWN, drawn=True)
+READ = Column[Result](
+    "read",
+    lambda r: r.read,
+    percent,
+    "answers with a score; what the judge left unread counts as a tie",
+    optional=True,
+    tells=lambda r: r.partly_read,
+)
 LOWEST = Column[Result](
     "lowest kind", _lowest, _text, "the kind of damage with the lowest detection", right=False
 )
@@ -190,6 +198,7 @@ RUNS: list[Column[Result]] = [
     D_MIN,
     Column(NOTICED, _noticed, _text, "kinds of damage that are noticed, of how many", total=_all_noticed),
     DETECTION,
+    READ,
     Column(
         "damaged pass",
         _passing,
@@ -315,6 +324,14 @@ KINDS: list[Column[VariantResult]] = [
         right=False,
     ),
     Column(
+        "read",
+        lambda r: r.read,
+        percent,
+        "answers about these texts with a score; what the judge left unread counts as a tie",
+        optional=True,
+        tells=lambda r: r.partly_read,
+    ),
+    Column(
         "verdict",
         lambda r: r.state,
         str,
@@ -339,7 +356,7 @@ KINDS: list[Column[VariantResult]] = [
         "how often a damaged text got a lower score than any good text, not only its own original (AUROC)",
         details=1,
     ),
-    Column("pairs", lambda r: r.n, _count, "pairs of a damaged text and its original, both with a score"),
+    Column("pairs", lambda r: r.n, _count, "pairs of a damaged text and its original"),
     Column(
         "D", lambda r: r.d, figure, "logarithm to base 0.05 of the p-value that some metric fell", details=1
     ),
@@ -385,8 +402,9 @@ METRICS: list[Column[Cell]] = [
     Column("in sd", lambda c: c.standardised_drop, figure, "the same in standard deviations of the scores"),
     Column("AUROC", lambda c: c.auroc, figure, "how well the score tells degraded texts from any original"),
     Column("p", _cell_p, p_value, "p-value that the score fell"),
-    Column("pairs", lambda c: c.n, _count, "pairs with a score on both sides"),
-    Column("missing", lambda c: c.missing, _count, "pairs in which a side has no score"),
+    Column("pairs", lambda c: c.n, _count, "pairs that count"),
+    Column("unread", lambda c: c.unread, _count, "pairs that are ties, as the judge left a side unread"),
+    Column("missing", lambda c: c.missing, _count, "pairs left out, as a call failed"),
     Column("weight", lambda c: c.weight, percent, "weight of the metric under this kind of damage"),
 ]
 """Columns of a table of metrics under kinds of damage, after the names of both."""

@@ -77,7 +77,9 @@ class Column(Generic[Row]):
     right: bool = True
     """Whether it is aligned right."""
     optional: bool = False
-    """Whether it is left out if no row has a value."""
+    """Whether it is left out if no row has anything to tell."""
+    tells: Callable[[Row], bool] | None = None
+    """Whether a row has something to tell; by default whether it has a value."""
     total: Callable[[Sequence[Row]], str] | None = None
     """The cell of several rows together; default: from the lowest value to the highest, or the texts."""
     details: int = 0
@@ -113,6 +115,7 @@ class Column(Generic[Row]):
             value=of_part(self.value),
             words=self.words and of_part(self.words),
             ends=self.ends and of_part(self.ends),
+            tells=self.tells and of_part(self.tells),
             extra=self.extra and of_part(self.extra),
             total=total and total_of_parts,
         )
@@ -153,6 +156,10 @@ class Column(Generic[Row]):
             return " to ".join(dict.fromkeys(self.form(end(values)).strip() for end in (min, max)))
         return ", ".join(dict.fromkeys(map(self.shown, rows)))
 
+    def has_something(self, row: Row) -> bool:
+        """Whether the row has something to tell in this column."""
+        return self.value(row) is not None if self.tells is None else self.tells(row)
+
     def plain(self, row: Row) -> Iterator[tuple[str, Any]]:
         """The cell as files hold it: name and value, with limits in two further columns."""
         yield self.name, self.value(row)
@@ -167,8 +174,8 @@ def plain_row(columns: Iterable[Column[Row]], row: Row) -> dict[str, Any]:
 
 
 def filled(columns: Iterable[Column[Row]], rows: Sequence[Row]) -> list[Column[Row]]:
-    """The columns without optional ones that would be empty."""
-    return [c for c in columns if not c.optional or any(c.value(row) is not None for row in rows)]
+    """The columns without optional ones that would tell nothing."""
+    return [c for c in columns if not c.optional or any(map(c.has_something, rows))]
 
 
 def shaded(heading: str, form: Callable[[Any], str]) -> Column[float | None]:

@@ -1,15 +1,19 @@
 """Findings of results, shared by page, terminal and Markdown."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dhp.analysis.results import FEWEST_PAIRS, DoseThreshold, Result, VariantResult
+from dhp.analysis.results import FEWEST_PAIRS, MUTE_BELOW, DoseThreshold, Result, VariantResult
+from dhp.analysis.unread import REMEDIES
 from dhp.content.catalog import kind_name, variant_name
+from dhp.core.recorded import ONE_ORDER
 from dhp.core.records import parse_variant
 from dhp.core.verdicts import (
     BLIND,
     MISSED,
+    MUTE,
     NOT_NOTICED_SO_FAR,
     NOT_PROVEN_YET,
     NOTICED,
@@ -18,7 +22,7 @@ from dhp.core.verdicts import (
     foremost,
     in_sentence,
 )
-from dhp.report.labels import dose_interval, listed, percent, shortened
+from dhp.report.labels import dose_interval, listed, percent, percents, shortened
 
 _NAMED = 6
 """The most kinds of damage that a part of a sentence names."""
@@ -70,7 +74,12 @@ def sentences(results: Iterable[Result], *, together: bool = False) -> list[Sent
 
 
 def _shared(judges: Sequence[Sequence[Result]]) -> set[str]:
-    """The kinds of damage of which the same is said of each judge."""
+    """The kinds of damage of which the same is said of each judge; none where a judge left much unread.
+
+    What it notices is then said beside how much it read.
+    """
+    if any(any(_about_reading(of)) for of in judges):
+        return set()
     sentences_of = [
         {(phrase, kind, name) for _, phrase, names in _named_kinds(of) for kind, name in names.items()}
         for of in judges
@@ -111,17 +120,78 @@ def _statements(results: Sequence[Result], without: Collection[str] = ()) -> lis
     if all(each.too_few for each in results):
         return [Statement(UNDECIDED, f"needs {FEWEST_PAIRS} examples or more for a verdict")]
     judged = [each for each in results if not each.too_few]
+    reading = [*_about_reading(judged), *_about_orders(judged), *_about_clusters(judged)]
+    if all(each.silent for each in judged):
+        return reading
     blind = [Statement(BLIND, BLIND.phrase.format(f"any text{_on_blind(judged)}"))]
     if all(each.blind for each in judged):
-        return blind
+        return [*reading, *blind]
     parts = _about_kinds(judged, lambda kind: kind not in without)
     every = [verdict for verdict, _, names in _named_kinds(judged) if names]
     if every and all(verdict.may_change for verdict in every):
         parts.insert(0, Statement(UNDECIDED, "notices no kind of damage reliably"))
     if any(each.blind for each in judged):
         parts = [*blind, *parts]
-    parts += [*_at_mark(judged), *_about_probes(judged)]
+    parts = [*reading, *parts, *_at_mark(judged), *_about_probes(judged)]
     return parts if parts or without else [Statement(UNDECIDED, "no kind of damage was judged")]
+
+
+TELL_BELOW = 0.95
+"""Share of answers with a score below which the sentence on a judge begins with it."""
+
+
+def _about_reading(results: Sequence[Result]) -> Iterator[Statement]:
+    """How many of its answers have a score, why most others have none, and what would help."""
+    answers = {each.signature: each.ratings["asked"] - each.ratings["failed"] for each in results}
+    given = sum(answers.values())
+    mute = [each for each in results if each.mute]
+    share = sum((each.read or 0.0) * answers[each.signature] for each in results) / given if given else 1.0
+    if share >= TELL_BELOW and not mute:
+        return
+    answer = "verdict" if all(each.statistics == "sign-flip" for each in results) else "score"
+    words = f"gave a {answer} in {percent(share)} of its answers{_silent_side(results)}"
+    causes = Counter[str]()
+    for each in results:
+        causes.update(each.unread)
+    cause = next((cause for cause, _ in causes.most_common() if cause in REMEDIES), None)
+    if cause is not None:
+        words += (
+            f" ({'most others: ' if len(causes) > 1 else 'others: '}{cause}; {REMEDIES[cause]} would help)"
+        )
+    if not mute:
+        yield Statement(UNDECIDED, words)
+        return
+    where = f", mute on {len(mute)} of {len(results)} sets" if len(mute) < len(results) else ""
+    yield Statement(MUTE, MUTE.phrase.format(f"{words}{where}"))
+
+
+def _silent_side(results: Sequence[Result]) -> str:
+    """The texts on which a judge is mute though it is not on all of them together."""
+    sides = {
+        "originals": [each.read_originals for each in results],
+        "damaged texts": [each.read_damaged for each in results],
+    }
+    read = {name: [share for share in shares if share is not None] for name, shares in sides.items()}
+    means = {name: sum(shares) / len(shares) for name, shares in read.items() if shares}
+    if not means or len(means) < len(sides) or max(means.values()) < MUTE_BELOW:
+        return ""
+    name = min(means, key=lambda side: means[side])
+    return f", in {percent(means[name])} of those about {name}" if means[name] < MUTE_BELOW else ""
+
+
+def _about_orders(results: Sequence[Result]) -> Iterator[Statement]:
+    """That comparisons were asked in one order only."""
+    for each in results:
+        if ONE_ORDER in each.rules:
+            figures = f"{percent(each.detection.avg)} [{percents(each.detection.ci['avg'])}]"
+            yield Statement(UNDECIDED, f"one order only: {figures}; the order is not controlled")
+
+
+def _about_clusters(results: Sequence[Result]) -> Iterator[Statement]:
+    """Why nothing can be decided where all examples belong together."""
+    if any(each.clusters == 1 for each in results):
+        words = "all examples are of one cluster, so that nothing can be decided: tests compare clusters"
+        yield Statement(UNDECIDED, words)
 
 
 def _about_kinds(results: Sequence[Result], wanted: Callable[[str], bool]) -> list[Statement]:
@@ -144,7 +214,7 @@ def _about_kinds(results: Sequence[Result], wanted: Callable[[str], bool]) -> li
 def _named_kinds(results: Sequence[Result]) -> Iterator[tuple[Verdict, str, Mapping[str, str]]]:
     """Verdict and phrase, and kind of damage -> its name with where the verdict holds."""
     judged = [each for each in results if not each.too_few]
-    if all(each.blind for each in judged):
+    if all(each.blind or each.silent for each in judged):
         return
     kinds: dict[str, dict[str, list[VariantResult]]] = {}
     for each in judged:
@@ -257,7 +327,7 @@ def _of_doses(result: Result) -> list[Statement]:
         parts.append(Statement(MISSED, f"T75 not reached with {listed(unseen)}{'' if seen else where}"))
     if unknown:
         parts.append(Statement(UNDECIDED, f"no T75 of {listed(unknown)}"))
-    return [*parts, *_about_probes([result])]
+    return [*_about_reading([result]), *parts, *_about_probes([result])]
 
 
 def _seen(kind: str, doses: Sequence[int], t75: DoseThreshold) -> str:

@@ -10,7 +10,7 @@ from dhp.content.catalog import variant_name
 from dhp.core.verdicts import Verdict
 from dhp.report.document import Column, FirstThatFits, Part, Table, item
 from dhp.report.findings import by_judge
-from dhp.report.labels import sets
+from dhp.report.labels import percent, sets
 
 SEVERAL = 3
 """Judges from which they are shown beside each other."""
@@ -94,7 +94,9 @@ def _detection_words(rows: Sequence[VariantResult], *, sets: bool, plain: bool) 
     if plain:
         return share
     noticed = sum(word.is_noticed for word in verdicts)
-    return f"{share} {noticed}/{len(rows)}" if sets else f"{share} {verdicts[0]}"
+    words = f"{share} {noticed}/{len(rows)}" if sets else f"{share} {verdicts[0]}"
+    read = [row.read for row in rows if row.read is not None and row.partly_read]
+    return f"{words} ({percent(min(read))} read)" if read else words
 
 
 def _agreed_verdict(rows: Sequence[VariantResult]) -> Verdict | None:

@@ -11,7 +11,7 @@ from typing import Any
 from dhp.content.catalog import override
 from dhp.core.answer_forms import FORMS, AnswerForm, answer_scale, form_again
 from dhp.core.errors import InputError
-from dhp.core.records import Candidate, Rating
+from dhp.core.records import CALLED_TOOL, CUT_OFF, ONLY_THOUGHTS, Candidate, Rating
 from dhp.core.signature import protocol_name
 from dhp.core.specs import Metric, Task
 from dhp.core.text import holds_refusal
@@ -134,8 +134,15 @@ class LlmJudge(Judge):
         if isinstance(outcome, Failure):
             return [replace(each, sample=sample, raw=outcome.reason) for each in asked]
         if outcome.finish == "tool_calls":
-            return [replace(each, sample=sample, status="unparsed", raw=TOOL_CALL) for each in asked]
-        return read(request, outcome, form_again(form) if is_again else form, sample)
+            records: Sequence[R] = [
+                replace(each, sample=sample, status="unparsed", raw=TOOL_CALL) for each in asked
+            ]
+        else:
+            records = read(request, outcome, form_again(form) if is_again else form, sample)
+        cause = _CAUSES.get(outcome.finish)
+        return [
+            replace(r, rule=cause) if cause and r.status == "unparsed" and not r.rule else r for r in records
+        ]
 
     def requests(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Request]:
         """What would be asked, without final words; requests for evaluation steps come first."""
@@ -381,6 +388,10 @@ class LlmJudge(Judge):
             self.model,
             (read.rule or "").removeprefix(f"{UNKNOWN_MARK}: "),
         )
+
+
+_CAUSES = {"length": CUT_OFF, ONLY_REASONING: ONLY_THOUGHTS, "tool_calls": CALLED_TOOL}
+"""How an answer ended -> why it could not be read."""
 
 
 def shown_texts(candidate: Candidate) -> tuple[str, ...]:
