@@ -400,6 +400,11 @@ class Result:
         return self.read is not None and self.read < WELL_READ
 
     @property
+    def answers(self) -> int:
+        """Number of answers, with a score or without; calls that failed are none."""
+        return self.ratings.get("asked", 0) - self.ratings.get("failed", 0)
+
+    @property
     def silent(self) -> bool:
         """Whether no pair of any kind of damage was read, so that nothing is known of what the judge sees."""
         cells = [cell for row in self.variants for cell in row.metrics.values() if cell.n]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dhp.content.catalog import variant_name
 from dhp.core.diff import EXCERPT, Pieces, excerpt, snippet
-from dhp.core.records import ORIGINAL
+from dhp.core.records import ORIGINAL, PROBES
 from dhp.runs.reader import Run, RunResult
 
 if TYPE_CHECKING:
@@ -182,8 +182,13 @@ class _Judge:
         """Put the ratings in the order of the examples, when all of them are there."""
         ratings, variants = self._ratings, [v["name"] for v in self._dataset.variants]
         texts = (ORIGINAL, *variants)
+        probes = {v["name"] for v in self._dataset.variants if v["level"] in PROBES}
+        read = ratings.of_pairs_read()  # of controls and attacks silence is no tie
         drops = {
-            v: [list(map(_short, ratings.differences(v, m).tolist())) for m in ratings.metrics]
+            v: [
+                list(map(_short, (read if v in probes else ratings).differences(v, m).tolist()))
+                for m in ratings.metrics
+            ]
             for v in variants
             if v in ratings.variants
         }

@@ -142,11 +142,11 @@ TELL_BELOW = 0.95
 
 def _about_reading(results: Sequence[Result]) -> Iterator[Statement]:
     """How many of its answers have a score, why most others have none, and what would help."""
-    answers = {each.signature: each.ratings["asked"] - each.ratings["failed"] for each in results}
-    given = sum(answers.values())
+    known = [(each.read, each.answers) for each in results if each.read is not None]
     mute = [each for each in results if each.mute]
-    share = sum((each.read or 0.0) * answers[each.signature] for each in results) / given if given else 1.0
-    if share >= TELL_BELOW and not mute:
+    given = sum(answers for _, answers in known)
+    share = sum(read * answers for read, answers in known) / max(given, 1)
+    if not known or (share >= TELL_BELOW and not mute):
         return
     answer = "verdict" if all(each.statistics == "sign-flip" for each in results) else "score"
     words = f"gave a {answer} in {percent(share)} of its answers{_silent_side(results)}"

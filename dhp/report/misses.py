@@ -82,6 +82,7 @@ def _distance(row: Mapping[str, Any]) -> float:
 
 def _pairs(variant: str, place: int, ratings: RatingsArray, texts: Texts) -> list[Pair]:
     """The pairs whose mean score did not fall."""
+    ratings = ratings.of_pairs_read()  # what nobody judged was not missed
     original, degraded = ratings.score_tables([variant])
     drops = ratings.difference_table([variant], ratings.metrics)[:, 0]
     names = sorted(ratings.examples)

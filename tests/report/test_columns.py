@@ -222,7 +222,7 @@ def test_words_are_ordered_once() -> None:
     assert foremost([NOTICED, verdict_of("faint"), verdict_of("undecided")]) is NOTICED
     assert foremost([verdict_of("faint"), verdict_of("undecided")]) == "faint"
     assert json.loads(json.dumps({"said": STILL})) == {"said": "still"}
-    assert verdicts.verdicts_about("run") == ["blind"]
+    assert verdicts.verdicts_about("run") == ["mute", "blind"]
     with pytest.raises(KeyError):
         verdict_of("half noticed")
 
