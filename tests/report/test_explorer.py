@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import dhp
 from dhp.content.catalog import variant_name
-from dhp.core.records import ORIGINAL, Candidate, Rating
+from dhp.core.records import ORIGINAL, PROBES, Candidate, Rating
 from dhp.core.specs import Task
 from dhp.report import web
 from dhp.report.explorer import CUTS, explorer_data, shortened
@@ -123,7 +123,9 @@ def test_the_data_are_the_drops_and_the_texts(run: Run) -> None:
             for m, metric in enumerate(judge["metrics"]):
                 drops = [e["drops"][v] and e["drops"][v][m] for e in judge["examples"]]
                 known = [d for d in drops if d is not None]
-                differences = rated.ratings.differences(name, metric)
+                probe = part["variants"][v]["level"] in PROBES
+                counted = rated.ratings.of_pairs_read() if probe else rated.ratings
+                differences = counted.differences(name, metric)
                 assert known == pytest.approx(differences[~np.isnan(differences)], rel=1e-5)
                 cell = next(
                     c.metrics[metric]
