@@ -12,7 +12,7 @@ from dhp.analysis.control_state import control_state
 from dhp.analysis.outlook import examples_to_decide
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import NOTHING, Cell, Interval, RunDetection, VariantResult
-from dhp.analysis.verdict_rule import verdicts
+from dhp.analysis.verdict_rule import ALPHA, verdicts
 from dhp.content.catalog import read_probes, variant_name
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import ORIGINAL, PROBES, Variant, parse_variant
@@ -96,9 +96,10 @@ def judged_kinds(
     )
     rows = _rows(ratings, variants, config, differences, detected)
     more = needed(detected, verdict_list, config.floor_share)
+    least = map(_defined, detected.at_least(ALPHA).tolist())
     return [
-        replace(row, verdict=word, n_to_decide=sizes)
-        for row, word, sizes in zip(rows, verdict_list, more, strict=True)
+        replace(row, verdict=word, n_to_decide=sizes, at_least=low)
+        for row, word, sizes, low in zip(rows, verdict_list, more, least, strict=True)
     ], _of_run(detected, names)
 
 

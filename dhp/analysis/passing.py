@@ -1,5 +1,6 @@
 """What passes at a pass mark: damaged texts that still pass, good texts that fail."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -7,10 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dhp.stats.arrays import Floats
-from dhp.stats.pass_mark import passes, share
+from dhp.stats.pass_mark import independent_texts, passes, share
 
 if TYPE_CHECKING:
     from dhp.analysis.ratings import RatingsArray
+
+_ERROR = 0.025
+"""Of each limit of a 95 % interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,22 @@ class PassShare:
     """95 % confidence limits (Clopper and Pearson 1934), which respect clusters."""
     n: int
     """Texts that could be decided."""
+    independent: float | None = None
+    """Independent texts that would tell as much: `n` without clusters; None for texts of one cluster."""
+
+    def log_p_above(self, line: float) -> float:
+        """Natural log of the p-value that the true share is `line` or less, in (0, 1); one-sided, exact."""
+        from scipy.special import betainc
+
+        if self.independent is None or self.ci[0] <= line:
+            return 0.0  # the interval holds the line
+        ones = self.share * self.independent
+        return float(np.log(max(betainc(ones, self.independent - ones + 1, line), np.finfo(float).tiny)))
+
+    def needed(self, most: float) -> int:
+        """Texts like these of which none may pass to show that no more than `most` do, in (0, 1)."""
+        independent = math.log(_ERROR) / math.log(1 - most)
+        return math.ceil(independent * self.n / (self.independent or 1.0) - 1e-9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,4 +75,5 @@ def pass_shares(
 def _share(outcomes: Floats, ratings: "RatingsArray") -> PassShare | None:
     value, low, high = share(outcomes, ratings.clusters)
     n = int((~np.isnan(outcomes)).sum())
-    return PassShare(value, (low, high), n) if n else None
+    size = independent_texts(outcomes, ratings.clusters)
+    return PassShare(value, (low, high), n, None if np.isnan(size) else size) if n else None

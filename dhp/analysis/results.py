@@ -118,6 +118,9 @@ class VariantResult:
     see `dhp.stats.detection`. None without a pair. Of a control or attack that of `best_metric`."""
     detection_ci: Interval = None
     """95 % confidence limits."""
+    at_least: float | None = None
+    """Of damage: lower limit of the one-sided 5 % test by which it is large enough to be noticed; it then
+    lies above the middle between 0.5 and the floor."""
     best_metric: str | None = None
     """The metric with the highest detection; the first by name on a tie. Of a control or attack the metric by
     which its state was reached; see `dhp.analysis.control_state`."""

@@ -41,6 +41,11 @@ def _wide_percent(value: float | None) -> str:
     return f"{percent(value):>4}"
 
 
+def _floor_percent(value: float | None) -> str:
+    """A lower limit, which is not rounded up."""
+    return _UNDEFINED if value is None else f"{math.floor(100 * value + 1e-7)}%"
+
+
 def _p(row: VariantResult) -> float | None:
     """The combined p-value; 0 if it is too small for a number."""
     return 0.0 if row.p is None and row.d is not None else row.p
@@ -338,6 +343,14 @@ KINDS: list[Column[VariantResult]] = [
         "whether the damage is noticed; by a hair: only beside its own original, not beside other good texts",
         words=lambda r: f"{r.state}, by a hair" if r.by_a_hair else r.state,
         right=False,
+    ),
+    Column(
+        "at least",
+        lambda r: r.at_least,
+        _floor_percent,
+        "the one-sided 95 % lower limit of detection, by which noticed damage lies above 55 %",
+        optional=True,
+        details=1,
     ),
     Column(
         "passes",

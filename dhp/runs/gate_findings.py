@@ -1,12 +1,15 @@
 """What a gate finds in a run by itself: missing scores, false alarms, detection, kinds to be noticed."""
 
-from collections.abc import Collection, Iterable, Iterator
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from dhp.analysis.passing import PassShare
 from dhp.analysis.results import Interval, Result, Results, VariantResult
 from dhp.content.catalog import named_kinds, variant_name
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL
+from dhp.stats.discernment import holm
 from dhp.stats.examples_needed import examples_to_separate
 
 State = Literal["met", "undecided", "not met"]
@@ -48,6 +51,22 @@ def at_most(ends: tuple[float, float], most: float) -> State:
     """Whether a share keeps a limit in per cent: surely by its upper end, surely not by its lower one."""
     low, high = map(_points, ends)
     return "met" if high <= most else "not met" if low > most else "undecided"
+
+
+def shares_at_most(
+    shares: Sequence[tuple[Result, PassShare, str]], most: float, event: str
+) -> Iterator[Finding]:
+    """A limit is met by each share's own interval; that one is not met is shown for all together (Holm)."""
+    line = most / 100
+    log_p = holm([share.log_p_above(line) if 0 < line < 1 else 0.0 for _, share, _ in shares])
+    for (result, share, what), adjusted in zip(shares, log_p.tolist(), strict=True):
+        state = at_most(share.ci, most)
+        if state == "not met" and line > 0 and adjusted > math.log(0.025):
+            state = "undecided"
+        words = f"{what}: {figure(share.share, share.ci)}, at most {most:g} % allowed"
+        if state == "undecided" and line > 0 and share.n < share.needed(line):
+            words += f"; needs {share.needed(line):,} texts without a {event}"
+        yield Finding(state, result_name(result), words)
 
 
 def missing_scores(results: Results, most: float) -> Iterator[Finding]:

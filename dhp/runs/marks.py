@@ -2,33 +2,37 @@
 
 from collections.abc import Iterator, Sequence
 
-from dhp.analysis.passing import AtMark, PassShare
+from dhp.analysis.passing import AtMark
 from dhp.analysis.results import Result, Results
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.runs.compare import judge_scores
-from dhp.runs.gate_findings import Finding, at_most, figure, result_name
+from dhp.runs.gate_findings import Finding, result_name, shares_at_most
 from dhp.runs.reader import RunResult
 from dhp.stats.pass_mark import same_share
 
 
 def passing(results: Results, most: float) -> Iterator[Finding]:
     """Kinds of damage of which more than `most` per cent pass at the mark, the worst of each result first."""
+    shares = []
     for result in results:
         mark = _mark(result, "max_pass")
         kinds = [(row.passes, variant_name(row.variant)) for row in result.variants if row.passes]
         for share, name in sorted(kinds, key=lambda kind: -kind[0].share):
-            yield _finding(result, share, most, f"at the mark of {mark.mark} texts with {name} pass")
+            shares.append((result, share, f"at the mark of {mark.mark} texts with {name} pass"))
+    yield from shares_at_most(shares, most, "pass")
 
 
 def failing(results: Results, most: float) -> Iterator[Finding]:
     """Results of which more than `most` per cent of the originals fail at the mark."""
+    shares = []
     for result in results:
         mark = _mark(result, "max_fail")
         if mark.fails is None:
             yield Finding("not met", result_name(result), "no original has a score")
         else:
-            yield _finding(result, mark.fails, most, f"at the mark of {mark.mark} good texts fail")
+            shares.append((result, mark.fails, f"at the mark of {mark.mark} good texts fail"))
+    yield from shares_at_most(shares, most, "failure")
 
 
 def _mark(result: Result, condition: str) -> AtMark:
@@ -38,11 +42,6 @@ def _mark(result: Result, condition: str) -> AtMark:
             "which asks no model again"
         )
     return result.pass_mark
-
-
-def _finding(result: Result, share: PassShare, most: float, what: str) -> Finding:
-    words = f"{what}: {figure(share.share, share.ci)}, at most {most:g} % allowed"
-    return Finding(at_most(share.ci, most), result_name(result), words)
 
 
 def moved_marks(pairs: Sequence[tuple[RunResult, RunResult]]) -> list[str]:

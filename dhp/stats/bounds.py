@@ -8,8 +8,8 @@ Outcomes that depend on each other, of a cluster or of the tests of an example, 
 `effective_size` says.
 
 That size is estimated from the outcomes, and may grow faster than the value falls: a worse result would have
-a better limit. So what outcomes lack to 1 is taken away cluster by cluster, the best ones first, and the limit
-is the lowest of all these. Without any lack the size is the assumed one, so no limit is above that of
+a better limit. So what outcomes lack to 1 is taken away cluster by cluster, the best ones first, and the
+limit is the lowest of all these. Without any lack the size is the assumed one, so no limit is above that of
 outcomes that are all 1.
 """
 

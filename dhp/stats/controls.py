@@ -18,8 +18,13 @@ from dhp.stats.wilcoxon import signed_ranks
 
 
 def _flipped(values: Floats, clusters: npt.ArrayLike | None, resamples: int) -> tuple[Floats, Floats, bool]:
-    """Standardised sums of values (n, V, M): observed (V, M), and under sign flips (R, V, M)."""
+    """Standardised sums of values (n, V, M): observed (V, M), and under sign flips (R, V, M).
+
+    Clusters in which nothing moves change no sum, and are not flipped.
+    """
     shares = cluster_sums(values.reshape(len(values), -1), cluster_index(clusters, len(values)))
+    moving = (shares != 0).any(axis=1)
+    shares = shares[moving] if moving.any() else shares[:1]
     error = np.sqrt((shares**2).sum(axis=0))
     shares = shares / np.where(error > 0, error, 1.0)
     signs, exact = sign_flips(len(shares), resamples, np.random.default_rng(0))

@@ -74,6 +74,13 @@ class Detection:
         """Natural logs of the p-values that detection is `line` or less, in [0, 1]; shape (V,)."""
         return log_p_above(self.seen, line, self.clusters)[:, 0]
 
+    def at_least(self, error: float) -> Floats:
+        """One-sided lower limits of detection that are too high with a chance of `error`; shape (V,).
+
+        Above a line exactly if `log_p_above` it is at most the log of `error`.
+        """
+        return mean_interval(self.seen, self.clusters, 1 - 2 * error)[0][:, 0]
+
     def log_p_below(self, line: float) -> Floats:
         """Natural logs of the p-values that detection by any metric is `line` or more; shape (V,)."""
         by_metric = log_p_below(self.tests, line, self.clusters)

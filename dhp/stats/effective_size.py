@@ -31,8 +31,8 @@ def effective_size(
     """The effective size, all of one shape (...).
 
     The variance of one outcome over that of the mean. Where nearly all outcomes are equal, neither can be
-    seen. So the ratio of the variance to that of independent examples, the design effect, is shrunk to that of
-    the assumed correlations. The size is lowered as Student's t is wider than the normal distribution.
+    seen. So the design effect, the ratio of the variance to that of independent examples, is shrunk to the
+    one of the assumed correlations. The size is lowered as Student's t is wider than the normal distribution.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import Floats, checked_table, cluster_index, cluster_sums
+from dhp.stats.arrays import Bools, Floats, Ints, checked_table, cluster_index, cluster_sums
 from dhp.stats.defaults import RESAMPLES
 from dhp.stats.sign_flips import flip_p, flipped_sums, sign_flips
 from dhp.stats.wilcoxon import signed_rank, signed_ranks
@@ -34,8 +34,8 @@ def flip_log_p(
     clusters : shape (n,), optional
         Integers; examples with the same one are flipped together.
     resamples
-        Sign patterns, at least 1, which are the same for the same number of clusters; all of them if they
-        are no more. p is then at least 1 / (resamples + 1).
+        Sign patterns, at least 1, which are the same for the same number of clusters with a pair; all of them
+        if they are no more. p is then at least 1 / (resamples + 1).
 
     Returns
     -------
@@ -53,21 +53,34 @@ def flip_log_p(
     if x.shape[2] == 1:
         return _counted_out(x[:, :, 0], clusters)
     index = cluster_index(clusters, len(x))
-    signs, exact = sign_flips(int(index.max()) + 1, resamples, np.random.default_rng(0))
     log_p = np.zeros((2, x.shape[1]))
+    # A cluster without a pair of a kind has no part in its test: texts of other kinds do not change its p.
+    present = cluster_sums(np.any(~np.isnan(x), axis=2).astype(np.float64), index) > 0
+    patterns, pattern_of = np.unique(present, axis=1, return_inverse=True)
     some = max(1, _COLUMNS // x.shape[2])
-    for start in range(0, x.shape[1], some):
-        kinds = slice(start, start + some)
-        ranks = signed_ranks(x[:, kinds])
-        shares = cluster_sums(ranks.reshape(len(x), -1), index)
-        scale = np.sqrt((shares**2).sum(axis=0))
-        shares = np.where(scale > 0, shares / np.where(scale > 0, scale, 1.0), 0.0)
-        still = (scale == 0).reshape(ranks.shape[1:])
-        best = _best(np.vstack([shares.sum(axis=0)[None], flipped_sums(signs, shares)]), still)
-        for row, statistic in enumerate((best, -best)):
-            p = flip_p(statistic[0], statistic[1:], exact)
-            log_p[row, kinds] = np.where(still.all(axis=1), 0.0, np.log(p))
+    for number, taking_part in enumerate(patterns.T):
+        alike = np.flatnonzero(pattern_of.ravel() == number)
+        if not taking_part.any():
+            continue
+        signs, exact = sign_flips(int(taking_part.sum()), resamples, np.random.default_rng(0))
+        for start in range(0, alike.size, some):
+            kinds = alike[start : start + some]
+            log_p[:, kinds] = _flipped(x[:, kinds], index, taking_part, signs, exact)
     return log_p[0], log_p[1]
+
+
+def _flipped(
+    differences: Floats, index: Ints, taking_part: Bools, signs: npt.NDArray[np.int8], exact: bool
+) -> Floats:
+    """Natural logs of the p-values in both directions, (2, V), of kinds with pairs in the same clusters."""
+    ranks = signed_ranks(differences)
+    shares = cluster_sums(ranks.reshape(len(ranks), -1), index)[taking_part]
+    scale = np.sqrt((shares**2).sum(axis=0))
+    shares = np.where(scale > 0, shares / np.where(scale > 0, scale, 1.0), 0.0)
+    still = (scale == 0).reshape(ranks.shape[1:])
+    best = _best(np.vstack([shares.sum(axis=0)[None], flipped_sums(signs, shares)]), still)
+    p = np.stack([flip_p(each[0], each[1:], exact) for each in (best, -best)])
+    return np.where(still.all(axis=1), 0.0, np.log(p))
 
 
 def _best(sums: Floats, still: npt.NDArray[np.bool_]) -> Floats:

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from dhp.stats.arrays import Bools, Floats, cluster_index, cluster_sums
 from dhp.stats.bounds import mean_interval
-from dhp.stats.influences import mean_influences
+from dhp.stats.effective_size import effective_size
+from dhp.stats.influences import cluster_size, mean_influences
 
 _HALVES = 200
 """Random splits into halves."""
@@ -58,6 +59,18 @@ def share(outcomes: npt.ArrayLike, clusters: npt.ArrayLike | None = None) -> tup
     if np.isnan(low) and not np.isnan(x).all():  # a single cluster says nothing of others
         low, high = 0.0, 1.0
     return float(figure.value), low, high
+
+
+def independent_texts(outcomes: npt.ArrayLike, clusters: npt.ArrayLike | None = None) -> float:
+    """How many independent texts tell as much as these outcomes; parameters as for `share`.
+
+    NaN without an outcome, and with several from one cluster.
+    """
+    figure = mean_influences(outcomes)
+    n = figure.defined.sum()
+    variance, groups = figure.variance(clusters)
+    size = cluster_size(figure.defined, clusters)
+    return float(effective_size(n, figure.value * (1 - figure.value), variance, groups, cluster_size=size))
 
 
 def sweep(

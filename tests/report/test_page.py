@@ -1,6 +1,7 @@
 """The report of a run: every figure is there, any text is text, and it needs nothing but a browser."""
 
 import json
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -93,8 +94,10 @@ def two(value: float | None) -> str:
 
 
 def whole(value: float) -> str:
-    """Whole per cent; what is below 50 or 60, where verdicts part, is not rounded up to it."""
-    return next((f"{n - 1}" for n in (50, 60) if n - 0.5 <= 100 * value < n), f"{100 * value:z.0f}")
+    """Whole per cent, a decimal near 50 and 60, where verdicts part; what is below is not rounded up."""
+    near = next((n for n in (50, 60) if 0.05 <= abs(100 * value - n) < 0.5), None)
+    just_below = next((n for n in (50, 60) if 1e-9 < n - 100 * value < 0.05), None)
+    return f"{100 * value:.1f}" if near else f"{just_below - 0.1}" if just_below else f"{100 * value:z.0f}"
 
 
 def percent(value: float | None) -> str:
@@ -135,6 +138,7 @@ def test_every_kind_and_every_metric_has_its_row(
                 "detection": f"{percent(row.detection)} {ends(row.detection_ci)}",
                 "verdict": row.state.signed, "best metric": row.best_metric, "pairs": str(row.n),
                 "not applicable": str(row.not_applicable), "to decide": row.needed, "D": two(row.d),
+                "at least": "–" if row.at_least is None else f"{math.floor(100 * row.at_least)}%",
                 "any text": percent(row.best.auroc if row.best else None),
                 "p": chance(row.p), "D_EW": two(row.d_ew), "misplaced": percent(row.misplaced),
                 "method": row.method or "–", "name in files": row.variant,

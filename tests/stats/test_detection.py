@@ -234,3 +234,13 @@ def test_examples_that_would_put_an_interval_on_one_side_of_a_limit() -> None:
     assert examples_to_separate(50, 0.8, 0.7, 0.9, 0.8) is None, "on the line"
     assert examples_to_separate(50, 0.8001, 0.7, 0.9, 0.8) is None, "beyond 100,000"
     assert examples_to_separate(50, 0.9, 0.89, 0.91, 0.8) == 51, "already there"
+
+
+@pytest.mark.parametrize("clusters", [None, np.arange(30) // 3])
+def test_the_one_sided_limit_is_that_of_the_test(clusters: npt.NDArray[np.int64] | None) -> None:
+    x = np.sign(np.random.default_rng(3).normal(0.4, 1, (30, 40, 2)))
+    found = detection(x, ["all"] * 40, clusters)
+    beyond = found.at_least(0.05) > 0.55
+    assert beyond.tolist() == (found.log_p_above(0.55) <= math.log(0.05)).tolist()
+    assert 0 < beyond.sum() < 40
+    assert (found.at_least(0.05) > found.low).all()

@@ -63,6 +63,15 @@ def test_kinds_do_not_hang_on_each_other() -> None:
     assert flip_log_p(x)[0][:3] == pytest.approx(flip_log_p(x[:, :3])[0])
 
 
+def test_texts_that_a_damage_does_not_apply_to_do_not_change_its_p() -> None:
+    """Twelve texts have 4,096 patterns, which are counted out, whatever other texts the table has."""
+    x = np.random.default_rng(4).integers(-1, 4, (12, 1, 3)).astype(float)
+    others = np.random.default_rng(5).integers(-1, 4, (30, 1, 3)).astype(float)
+    none = np.full((30, 1, 3), np.nan)
+    both = np.concatenate([np.concatenate([x, none]), np.concatenate([x, others])], axis=1)
+    assert [each[0] for each in flip_log_p(both)] == pytest.approx([each[0] for each in flip_log_p(x)])
+
+
 @pytest.mark.parametrize("correlated", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_blind_judge_is_found_out_by_chance_only(correlated: bool) -> None:
     rng = np.random.default_rng(5)
