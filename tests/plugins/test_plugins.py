@@ -1,6 +1,7 @@
 """Plug-ins: those here, and a package of somebody else that uses most hooks."""
 
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import fields
@@ -12,6 +13,24 @@ import dhp
 from dhp.core import plugins
 from dhp.core.errors import InputError
 from dhp.core.plugins import Plugin, load_target, offered
+
+CHECKOUT = Path(dhp.__file__).parents[1]
+PARTS = ("dhp", "perturbations", "expert_weights", "datasets", "protocols", "pyproject.toml")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [path.parent.name for path in CHECKOUT.glob("dhp/plugins/*/__init__.py")])
+def test_the_first_command_runs_without_a_plugin(name: str, tmp_path: Path) -> None:
+    """Neither code nor bundled texts need any of them."""
+    for part in PARTS:
+        path = CHECKOUT / part
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, tmp_path / part)
+    shutil.rmtree(tmp_path / "dhp" / "plugins" / name)
+    first = "-m dhp.benchmark --model mock/ideal --dataset mini --n 5 --quiet --out out".split()
+    done = subprocess.run([sys.executable, *first], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert len(json.loads((tmp_path / "out" / "results.json").read_text())) == 6
+
 
 PACKAGE = '''
 import click

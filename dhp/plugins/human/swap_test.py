@@ -37,39 +37,19 @@ def swap_test(
     sides = [_standardised(v[defined]) for v in (human, first, second)] if n >= FEWEST else [None]
     if any(v is None for v in sides):
         return None
-    h, *judges = (v.tobytes() for v in sides if v is not None)
-    one, other = (_along_coins(h, judge, resamples, seed) for judge in judges)
-    # Swapped, the judges are middle + coin * half and middle - coin * half, where middle is half of their sum
-    # and half is half of their difference: all is linear in their scores, squares and products with h.
-    along, shift = (one.products - other.products) / 2, (one.scores - other.scores) / 2
-    mixed, mean = (one.squares - other.squares) / 4, (one.correlation + other.correlation) / 2
+    h, one, other = (v for v in sides if v is not None)
+    # Swapped, the judges are middle + coin * half and middle - coin * half: their means, squares and products
+    # with h are sums over coins, and one product of matrices gives them all.
+    middle, half = (one + other) / 2, (one - other) / 2
+    sums = _coins(resamples, n, seed) @ np.column_stack([h * half, half, middle * half])
+    along, shift, mixed = sums.T / n
+    mean, observed = float((h * middle).mean()), float((h * (one - other)).mean())
     drawn = (mean + along) / np.sqrt(1 + 2 * mixed - shift**2)
     drawn -= (mean - along) / np.sqrt(1 - 2 * mixed - shift**2)
-    observed = one.correlation - other.correlation
     beyond = 1e-9
     greater = int((drawn >= observed - beyond).sum())
     further = int((np.abs(drawn) >= abs(observed) - beyond).sum())
     return Swap(observed, (greater + 1) / (resamples + 1), (further + 1) / (resamples + 1), n)
-
-
-@dataclass(frozen=True, slots=True)
-class _AlongCoins:
-    """A standardised judge under each draw of coins, as means over items."""
-
-    correlation: float
-    """Correlation with human scores, without coins."""
-    products: Floats
-    """Products of coin, human and judge, shape (resamples,)."""
-    scores: Floats
-    squares: Floats
-
-
-@lru_cache(maxsize=256)
-def _along_coins(human: bytes, judge: bytes, resamples: int, seed: int) -> _AlongCoins:
-    """The draws of one judge, computed once; the arrays are given as their bytes."""
-    h, z = (np.frombuffer(side) for side in (human, judge))
-    table = _coins(resamples, len(h), seed) @ np.column_stack([h * z, z, z * z]) / len(h)
-    return _AlongCoins(float((h * z).mean()), *(np.ascontiguousarray(column) for column in table.T))
 
 
 @lru_cache(maxsize=4)
