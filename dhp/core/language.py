@@ -7,7 +7,7 @@ quoted speech. Words of languages without spaces: BudouX. Why these two: docs/la
 import functools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dhp.core.errors import NotApplicable
@@ -174,7 +174,22 @@ def _spans_of_piece(text: str, language: str) -> list[Span]:
         else:
             spans.append((start, end))
         start = end
+    if language in _STOPPED:
+        spans = [part for span in spans for part in _at_stops(text, span)]
     return trimmed(text, spans)
+
+
+_STOPPED = ("ja", "zh")
+_STOP_BEFORE_LATIN = re.compile(r"[。！？](?=\s*[a-z])")
+"""A full stop that ends a sentence though a small letter follows, as in "します。milter は"."""
+
+
+def _at_stops(text: str, span: Span) -> Iterator[Span]:
+    start, end = span
+    for stop in _STOP_BEFORE_LATIN.finditer(text, start, end):
+        yield start, stop.end()
+        start = stop.end()
+    yield start, end
 
 
 def _goes_on(before: str, after: str, language: str) -> bool:
@@ -214,11 +229,28 @@ def word_spans(text: str, language: str | None) -> list[Span]:
     spans = []
     for run in re.finditer(r"\S+", text):
         start = run.start()
-        for chunk in _parser(model).parse(run.group()):
+        for chunk in _with_whole_latin_words(_parser(model).parse(run.group())):
             if any(map(str.isalnum, chunk)):
                 spans.append((start, start + len(chunk)))
             start += len(chunk)
     return spans
+
+
+_LATIN = re.compile(r"[A-Za-z0-9_.+#-]")
+
+
+def _with_whole_latin_words(chunks: Iterable[str]) -> list[str]:
+    """The chunks, of which none ends within a word of Latin letters or a number."""
+    whole: list[str] = []
+    for chunk in chunks:
+        if whole and _LATIN.match(whole[-1][-1:]) and _LATIN.match(chunk):
+            latin = re.match(r"[A-Za-z0-9_.+#-]+", chunk)
+            taken = latin[0] if latin else ""
+            whole[-1] += taken
+            chunk = chunk[len(taken) :]
+        if chunk:
+            whole.append(chunk)
+    return whole
 
 
 @functools.cache

@@ -130,6 +130,11 @@ def in_prose(text: str, split: Callable[[str], Iterable[Span]]) -> list[Span]:
     return [(start + a, start + b) for start, end in pieces for a, b in split(shown[start:end])]
 
 
+def mark_spans(text: str) -> tuple[Span, ...]:
+    """The marks of the items of lists, in order of position."""
+    return _structure(text).marks
+
+
 def mark_length(text: str, start: int) -> int:
     """Characters of the mark of a list at a position, with the white space behind it; 0 without one."""
     end = next((b for a, b in _structure(text).marks if a == start), start)
@@ -259,7 +264,10 @@ def _paragraphs(
     group: list[int] = []
 
     def pieces() -> Iterator[Span]:
-        broken = any(_runs_on(shown[a], shown[b]) for a, b in pairwise(group))
+        width = max((len(shown[i].rstrip()) for i in group), default=0)
+        broken = any(
+            _runs_on(shown[a], shown[b]) or _is_full(shown[a], shown[b], width) for a, b in pairwise(group)
+        )
         if broken:
             yield lines[group[0]][0], lines[group[-1]][1]
         else:
@@ -272,6 +280,17 @@ def _paragraphs(
         if not fixed[i] and line.strip():
             group.append(i)
     yield from pieces()
+
+
+_WIDTHS = range(60, 101)
+"""Characters at which texts are usually broken into lines."""
+
+
+def _is_full(line: str, following: str, width: int) -> bool:
+    """Whether a line that ends no sentence is as wide as its paragraph: the next word did not fit into it."""
+    length = len(line.rstrip())
+    word = following.split(maxsplit=1)[0]
+    return length in _WIDTHS and length + 1 + len(word) > width and not _END.search(line)
 
 
 def _runs_on(line: str, following: str) -> bool:

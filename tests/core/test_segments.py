@@ -188,3 +188,33 @@ print(len(before[0]))
 def test_tokenising_loads_no_more_of_nltk_than_it_needs_and_leaves_it_whole_for_others() -> None:
     run = subprocess.run([sys.executable, "-c", TOKENISING], capture_output=True, text=True, check=False)
     assert (run.stdout, run.stderr) == ("2\n", "")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (
+            "The library moves to the old post office in Mill Street, so that",
+            "Hartwell has one place for books.",
+        ),
+        ("IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY", "CLAIM OR DAMAGES."),
+        ("Die Unterlagen liegen im Amt aus, und wir bitten darum, dass die", "Steuerbescheinigung mitkommt."),
+    ],
+)
+def test_a_short_paragraph_that_fills_its_lines_is_not_cut_at_them(lines: tuple[str, str]) -> None:
+    text = "\n".join(lines)
+    assert sentences(text, None) == [text]
+
+
+def test_a_japanese_stop_before_a_small_letter_is_an_end() -> None:
+    assert sentences("これを使用します。milter は便利です。", "ja") == [
+        "これを使用します。",
+        "milter は便利です。",
+    ]
+
+
+def test_words_of_latin_letters_in_chinese_are_whole() -> None:
+    text = "我们用docker运行mysql8.0和GitHub的服务器"
+    words = [text[a:b] for a, b in word_spans(text, "zh")]
+    for latin in ("docker", "mysql8.0", "GitHub"):
+        assert sum(latin in word for word in words) == 1

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
 from dhp.perturb.api import Edited
+from dhp.perturb.numbering import renumbered
 from dhp.perturb.registry import builtin_perturbers
 from tests.core.test_markdown import markdown
 
@@ -59,12 +60,83 @@ PLAN = "Here is the plan:\n1. Boil the water.\n2. Add the pasta. Stir it.\n3. Se
 
 def test_an_item_is_repeated_as_a_line_and_goes_as_one() -> None:
     repeated = {degraded("sentence_repetition", PLAN, seed) for seed in range(20)}
-    assert any("1. Boil the water.\n1. Boil the water.\n2." in text for text in repeated)
+    assert any("1. Boil the water.\n2. Boil the water.\n3." in text for text in repeated)
     assert any("Stir it. Stir it.\n3." in text for text in repeated)
     gone = {degraded("sentence_deletion", PLAN, seed) for seed in range(20)}
-    assert any("plan:\n2. Add" in text for text in gone)
-    assert any("2. Stir it." in text for text in gone)
-    assert any("2. Add the pasta.\n3." in text for text in gone)
+    assert any("plan:\n1. Add" in text for text in gone)
+    assert any("1. Stir it." in text for text in gone)
+    assert any("2. Add the pasta." in text and "Stir" not in text for text in gone)
+
+
+TWO_LISTS = "Steps:\n1. Mix.\n2. Bake.\n3. Eat.\n\nThen:\n1. Wash.\n2. Dry.\n3. Put away."
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "numbered"),
+    [
+        (TWO_LISTS, TWO_LISTS.replace("2. Bake.\n", ""), TWO_LISTS.replace("2. Bake.\n3", "2")),
+        (
+            TWO_LISTS,
+            TWO_LISTS.replace("1. Mix.\n", "1. Mix.\n1. Mix.\n"),
+            TWO_LISTS.replace("1. Mix.\n2. Bake.\n3. Eat", "1. Mix.\n2. Mix.\n3. Bake.\n4. Eat"),
+        ),
+        (
+            TWO_LISTS,
+            TWO_LISTS.replace("3. Eat.\n", "").replace("1. Wash.\n", ""),
+            "Steps:\n1. Mix.\n2. Bake.\n\nThen:\n1. Dry.\n2. Put away.",
+        ),
+        ("(a) one.\n(b) two.\n(c) three.", "(a) one.\n(c) three.", "(a) one.\n(b) three."),
+        ("2. b.\n3. c.\n4. d.", "2. b.\n4. d.", "2. b.\n3. d."),
+        ("1. a.\n   1. x.\n   2. y.\n2. b.", "1. a.\n   2. y.\n2. b.", "1. a.\n   1. y.\n2. b."),
+        ("- a.\n- b.", "- b.", "- b."),
+    ],
+)
+def test_lists_are_numbered_anew(before: str, after: str, numbered: str) -> None:
+    assert renumbered(before, after) == numbered
+    assert renumbered(before, before) == before
+
+
+@pytest.mark.parametrize("name", ["reordering", "sentence_deletion", "sentence_repetition"])
+def test_no_damaged_list_shows_it_by_its_numbers(name: str) -> None:
+    items = "\n".join(
+        f"{n}. Item {word} is here." for n, word in enumerate("one two three four five".split(), 1)
+    )
+    for seed in range(20):
+        numbers = [int(n) for n in re.findall(r"^(\d)\.", degraded(name, f"A list:\n{items}", seed), re.M)]
+        assert numbers == list(range(1, len(numbers) + 1))
+
+
+LETTER = (
+    "Hello Ms Calder,\n\nyour lamp was sent on Monday. It comes by train. It should be there soon.\n\n"
+    "Best regards,\nThe team"
+)
+
+
+@pytest.mark.parametrize("name", ["reordering", "sentence_deletion"])
+def test_greetings_and_signatures_stay(name: str) -> None:
+    for seed in range(20):
+        after = degraded(name, LETTER, seed)
+        assert after.startswith("Hello Ms Calder,\n\n")
+        assert after.endswith("\n\nBest regards,\nThe team")
+
+
+def test_lines_of_a_poem_are_no_sentences_to_reorder() -> None:
+    poem = "The moon goes by\nAnd who knows why\nThe owls at night\nHave taken flight,\nSo still, so white."
+    with pytest.raises(NotApplicable, match="no whole sentences"):
+        degraded("reordering", poem, 0)
+
+
+@given(st.integers(4, 12), st.integers(0, 200))
+def test_all_sentences_reordered_are_further_apart_than_two(count: int, seed: int) -> None:
+    text = " ".join(f"Number {chr(97 + i)} was seen." for i in range(count))
+
+    def inversions(share: dict[str, object]) -> int:
+        after = builtin_perturbers()["reordering"](text, Random(seed), **share)
+        assert isinstance(after, Edited)
+        order = re.findall(r"Number (\w)", after.text)
+        return sum(a > b for i, a in enumerate(order) for b in order[i:])
+
+    assert inversions({"count": 2}) == 1 < inversions({"count": "all"})
 
 
 def test_a_foreign_sentence_comes_without_its_mark() -> None:

@@ -1,5 +1,6 @@
 """Perturbers of sentences: their order, and sentences deleted, repeated and inserted."""
 
+import re
 from collections.abc import Sequence
 from itertools import islice
 from random import Random
@@ -7,13 +8,14 @@ from typing import Literal
 
 from dhp.core.checks import check_value
 from dhp.core.errors import NotApplicable
-from dhp.core.language import sentence_spans
+from dhp.core.language import CONNECTIVES, PRONOUNS, sentence_spans
 from dhp.core.markdown import mark_length
 from dhp.core.options import Option
 from dhp.core.records import Example
 from dhp.core.seeding import drawn, drawn_at_once
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
 from dhp.perturb.cuts import inserted, removed, repeated
+from dhp.perturb.numbering import renumbered
 
 
 @perturber(name="reordering", level="sentence", degrees={"minor": {"count": 2}, "major": {"count": "all"}})
@@ -25,10 +27,14 @@ def reordering(
     count: int | str | None = None,
     share: float | None = None,
 ) -> Edited:
-    """Shuffle `count` sentences (or "all", or a `share` of them) so that none of them stays where it was."""
+    """Shuffle `count` sentences (or "all", or a `share` of them) so that none of them stays where it was.
+
+    Fewer than all are neighbours: two of them change places, in English where the second one goes on from the
+    first, if there are any such. The marks of lists stay where they are.
+    """
     if share is None:
         check_value("count", count, int | Literal["all"], Option(help="", ge=2))
-    spans = sentence_spans(text, language)
+    spans = [(start + mark_length(text, start), end) for start, end in whole_sentences(text, language)]
     parts = [text[start:end] for start, end in spans]
     if len(set(parts)) < 2:
         raise NotApplicable("fewer than two different sentences")
@@ -37,7 +43,8 @@ def reordering(
         asked = max(2, asked_edits(None, share, len(parts)))
     moved = min(asked, len(parts))
     for _ in range(1000):
-        positions = sorted(rng.sample(range(len(parts)), moved))
+        first = _first_moved(parts, moved, rng)
+        positions = range(first, first + moved)
         order = _deranged(positions, rng)
         reordered = parts.copy()
         for position, origin in zip(positions, order, strict=True):
@@ -51,6 +58,49 @@ def reordering(
         pieces += [text[end:start], part]
         end = following
     return Edited("".join([*pieces, text[end:]]), asked, moved)
+
+
+def _first_moved(parts: Sequence[str], moved: int, rng: Random) -> int:
+    """The first of so many neighbours; of two, one from which the second goes on, where there is one."""
+    starts = range(len(parts) - moved + 1)
+    going_on = [i for i in starts if moved == _NEAR and _goes_on(parts[i + 1])]
+    return rng.choice(going_on or starts)
+
+
+_NEAR = 2
+_FIRST_WORD = re.compile(r"\W*([^\W\d_]+)")
+
+
+def _goes_on(sentence: str) -> bool:
+    """Whether an English sentence begins with a word that points back."""
+    word = _FIRST_WORD.match(sentence)
+    return word is not None and word[1].lower() in CONNECTIVES | PRONOUNS
+
+
+def whole_sentences(text: str, language: str | None) -> list[tuple[int, int]]:
+    """The sentences of a text that stand for themselves, and may be missing or elsewhere.
+
+    In a text of several lines a line without a full stop at its end is none, unless it is an item of a list:
+    greetings, signatures, headers, lines of a poem, and what introduces a list. Raises `NotApplicable` if
+    most are of that kind.
+    """
+    spans = sentence_spans(text, language)
+    if "\n" not in text.strip():
+        return spans
+    whole = [
+        (start, end)
+        for start, end in spans
+        if mark_length(text, start) or text[start:end].rstrip(_CLOSING).endswith(_FINAL)
+    ]
+    if len(spans) >= _FEW and 2 * len(whole) < len(spans):
+        raise NotApplicable("most lines are no whole sentences")
+    return whole
+
+
+_CLOSING = "\"'”’»」』）)]*_ \t\n"
+_FINAL = (".", "!", "?", "…", "。", "！", "？", "।", "؟", "።")
+_FEW = 4
+"""Pieces of a text from which it is told whether they are lines or sentences."""
 
 
 def _deranged(positions: Sequence[int], rng: Random) -> list[int]:
@@ -69,10 +119,11 @@ def sentence_deletion(
 
     A sentence that would take more is skipped. Those of a smaller dose are among those of a larger one.
     """
-    spans = sentence_spans(text, language)
+    spans = whole_sentences(text, language)
     asked = asked_edits(k, share, len(spans))
     if len(spans) < 2:
         raise NotApplicable("fewer than two sentences")
+    before = text
     gone, left = list[tuple[int, int]](), length(text) / 2
     for start, end in drawn(spans, rng):
         if (size := length(text[start:end])) <= left:
@@ -84,7 +135,7 @@ def sentence_deletion(
         raise NotApplicable(TOO_MUCH)
     for start, end in sorted(gone, reverse=True):
         text = removed(text, start, end)
-    return Edited(text, asked, len(gone))
+    return Edited(renumbered(before, text), asked, len(gone))
 
 
 @perturber(name="sentence_repetition", level="sentence", degrees={"minor": {"k": 1}, "major": {"k": 3}})
@@ -100,9 +151,10 @@ def sentence_repetition(
     chosen = list(islice(drawn(spans, rng), asked))
     if not chosen:
         raise NotApplicable("no sentence")
+    before = text
     for start, end in sorted(chosen, reverse=True):
         text = repeated(text, start, end)
-    return Edited(text, asked, len(chosen))
+    return Edited(renumbered(before, text), asked, len(chosen))
 
 
 @perturber(name="sentence_insertion", level="sentence", degrees={"minor": {"k": 1}, "major": {"k": 3}})
