@@ -46,7 +46,7 @@ NUMBER = re.compile(r"\b(?:[1-5]|[A-E]|one|two|three|four|five)\b")
 
 def answers(folder: Path) -> Iterator[tuple[Protocol, str]]:
     """Every answer with its protocol."""
-    for file in sorted((folder / "judge_responses").glob("*.jsonl.gz")):
+    for file in sorted((folder / "judge_responses").glob("summeval_*.jsonl.gz")):
         with gzip.open(file, "rt", encoding="utf-8") as lines:
             for row in map(json.loads, lines):
                 yield (row["protocol"], SUMMEVAL[row["protocol"]], FIVE), row["response"]

@@ -6,28 +6,30 @@ from collections.abc import Sequence
 
 from dhp.core.text import holds_refusal
 from dhp.judge.extraction import objects
+from dhp.judge.extraction.behind import stop_of
+from dhp.judge.extraction.clauses import bare, statements
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
-from dhp.judge.extraction.plain import plain, readable, unquoted
-from dhp.judge.extraction.statements import (
+from dhp.judge.extraction.grammar import (
+    BARE,
+    FINAL,
+    NAMED,
     Grammar,
     Statement,
-    bare,
-    boxed_at_end,
     distinct,
-    labelled,
     last_sentence,
-    stated_label,
+    starts,
 )
+from dhp.judge.extraction.plain import plain, readable, unquoted
 from dhp.judge.extraction.values import ReadValue, Value
+
+_NOT_LONGER = r"(?![\w+]|-(?=\w)|'(?=\w)|\.\w|\. \d)"
 
 
 @functools.lru_cache(maxsize=64)
-def _reader(labels: tuple[str, ...]) -> ReadValue:
+def _grammar(labels: tuple[str, ...]) -> Grammar:
+    """How the labels are written: the longer one of two that begin alike is meant."""
     longest_first = sorted(range(len(labels)), key=lambda i: -len(labels[i]))
-    patterns = [
-        (re.compile(rf"{re.escape(plain(labels[i]))}(?![\w+]|-(?=\w)|'(?=\w)|\.\w|\. \d)", re.I), i + 1.0)
-        for i in longest_first
-    ]
+    patterns = [(re.compile(re.escape(plain(labels[i])) + _NOT_LONGER, re.I), i + 1.0) for i in longest_first]
 
     def read(text: str, start: int) -> Value | None:
         for pattern, number in patterns:
@@ -35,7 +37,8 @@ def _reader(labels: tuple[str, ...]) -> ReadValue:
                 return Value(number, match.end())
         return None
 
-    return read
+    any_label = "|".join(re.escape(plain(labels[i])) for i in longest_first)
+    return Grammar(read, stop_of, re.compile(rf"(?<![\w'-])(?:{any_label})", re.I), chooses=True)
 
 
 def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Extracted:
@@ -43,46 +46,121 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
     first.
 
     The answer opens or ends with the label, or a line or sentence begins with a name of verdicts and the
-    label. A label inside a sentence is none, and two different ones are unparsed. Where the answer was cut
-    off at the token limit only a labelled verdict counts.
+    label, or says that the text is one. A label inside a sentence is none, and two different ones are
+    unparsed. Where the answer was cut off at the token limit only a labelled verdict counts.
     """
     shown = readable(text)
     if isinstance(shown, Extracted):
         return shown
-    grammar = Grammar(_reader(tuple(labels)))
+    grammar = _grammar(tuple(labels))
     parts = objects.objects(shown)
     words = unquoted(plain(objects.without_objects(shown, parts)))
-    named: set[str] = set()
-    for value in objects.own_objects(shown, parts):
-        named |= objects.of_rating(value, (), _KEYS)
-    statements = [s for each in named if (s := bare(plain(each), 0, grammar))]
-    statements += [s for s in labelled(words, grammar) if s.kind != "named"]
-    if not cut_off and not statements:
-        statements = _at_the_ends(words, grammar)
-    elif not cut_off and (opening := bare(words, 0, grammar)):
-        statements.append(opening)
-    if len(distinct(statements)) != 1:
-        return Extracted("refused") if not statements and holds_refusal(words) else UNPARSED
-    return Extracted("scored", statements[0].number, "label")
+    in_objects = [s for each in objects.own_objects(shown, parts) for s in _of_object(each, labels, grammar)]
+    every = statements(words, grammar)
+    named = [s for s in every if s.kind == NAMED]
+    said = [s for s in every if s.kind != NAMED]
+    finals = [s for s in said if s.kind == FINAL]
+    agreeing = in_objects + (finals or said)
+    if not cut_off:
+        agreeing += _alone(words, grammar, only_opening=bool(agreeing))
+        agreeing = agreeing or (named if len(named) == 1 == len(grammar.begins.findall(words)) else [])
+    others = [s for s in (agreeing if cut_off else [*agreeing, *_of_lines(words, grammar)]) if s.start >= 0]
+    if any(_goes_on(words, s, grammar) for s in others) or len(distinct([*agreeing, *others])) > 1:
+        return UNPARSED
+    if not agreeing:
+        return Extracted("refused") if holds_refusal(words) else UNPARSED
+    return Extracted("scored", agreeing[0].number, "label")
 
 
 _KEYS = objects.SCORE_KEYS | frozenset("class classification decision outcome category correctness".split())
+_TRUE, _FALSE = frozenset("yes true 1 y".split()), frozenset("no false never 0 n".split())
 
 
-def _at_the_ends(words: str, grammar: Grammar) -> list[Statement]:
-    """Where an answer opens with a label, has one for its last line, or says that the text is one."""
+def _of_object(value: object, labels: Sequence[str], grammar: Grammar) -> list[Statement]:
+    """The labels that an object gives: behind the name of a rating, or by yes and no behind a label."""
+    texts = objects.of_rating(value, (), _KEYS)
+    found = [s._replace(start=-1) for each in texts if (s := bare(plain(each), 0, grammar))]
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        said, number = str(objects.as_text(inner)).lower(), _label_of(str(key), labels)
+        if number is None or said not in _TRUE | _FALSE:
+            continue
+        if said in _FALSE:
+            number = 3 - number if len(labels) == 2 else None
+        if number is not None:
+            found.append(Statement(BARE, float(number), -1, 0, 0, "label"))
+    return found
+
+
+def _label_of(key: str, labels: Sequence[str]) -> int | None:
+    small = " ".join(objects.key_words(key))
+    return next(
+        (i for i, label in enumerate(labels, 1) if plain(label).lower() in (small, small.removesuffix("ed"))),
+        None,
+    )
+
+
+def _alone(words: str, grammar: Grammar, *, only_opening: bool) -> list[Statement]:
+    """Where an answer opens with a label, or has one for its last line or sentence."""
+    found = [s for s in (bare(words, 0, grammar), _participle(words, grammar)) if s is not None]
+    if only_opening:
+        return found
     line = words.rfind("\n") + 1
-    opening = bare(words, 0, grammar)
-    if opening is None:
-        opening = stated_label(words, 0, grammar)
     last = bare(words, line, grammar) if line else None
-    if last is not None and words[last.value_end :].strip(" .!)\"'"):
-        last = None
-    if opening is None and last is None:
-        sentence = last_sentence(words)
-        last = (
-            bare(words, sentence, grammar)
-            or stated_label(words, sentence, grammar)
-            or boxed_at_end(words, sentence, grammar)
-        )
-    return [each for each in (opening, last) if each is not None]
+    if last is not None and not words[last.value_end :].strip(" .!)\"'"):
+        return [*found, last]
+    last = None if found else bare(words, last_sentence(words), grammar)
+    return found if last is None else [last]
+
+
+_ENDING = re.compile(r"(?:ed|d)(?=[.!:,;])", re.I)
+
+
+def _participle(words: str, grammar: Grammar) -> Statement | None:
+    """The label in `Passed.` and `Failed: ...`, with which an answer opens."""
+    place = re.compile(r"\W*").match(words)
+    for match in re.finditer(r"[^\W\d_]+", words[place.end() : place.end() + 40] if place else ""):
+        stem = match[0].lower()
+        for ending in ("ed", "d"):
+            value = grammar.read(stem.removesuffix(ending) + " ", 0) if stem.endswith(ending) else None
+            if value and place and _ENDING.match(words, place.end() + match.end() - len(ending)):
+                end = place.end() + match.end()
+                return Statement(BARE, value.number, 0, place.end(), end, "label")
+        return None
+    return None
+
+
+_LIST = re.compile(r"\W{0,4}\d{1,2}[.)] ")
+
+
+def _of_lines(words: str, grammar: Grammar) -> list[Statement]:
+    """The labels with which lines and sentences begin, behind the mark of a list as well."""
+    found = []
+    for start in starts(words):
+        mark = _LIST.match(words, start)
+        statement = bare(words, mark.end() if mark else start, grammar)
+        if statement is not None:
+            found.append(statement)
+    return found
+
+
+_REST = re.compile(r"[^\n.!?]*")
+_AS_A_KEY = re.compile(
+    r" ?[:=?] ?(?:no(?:t|ne|pe)?\b|never\b|false\b|n/a\b|hardly\b|barely\b|only\b|\d"
+    r"|[\w'-]+[ .!]*\Z)|\?|,? let\b",
+    re.I,
+)
+"""Something else is said of what the label names: `Acceptable: never`, `Pass? No.`"""
+_IN_PART = re.compile(
+    r" (?:in|on|for|at|when|as to)\b(?! (?:all|every|any|both|general|my|the whole|balance)\b)"
+    r"|.*\b(?:except\w*|exceptions?|partial\w*|partly|part|conditional\w*|provided|unless|if|only|mostly|almost|nearly"
+    r"|once|however|would|could|though|although)\b",
+    re.I,
+)
+"""The label is said of a part, or under a condition."""
+
+
+def _goes_on(words: str, statement: Statement, grammar: Grammar) -> bool:
+    """Whether the sentence of a label goes on in a way that takes something of it back."""
+    rest = _REST.match(words, statement.value_end)
+    behind = words[statement.value_end : rest.end() + 1] if rest else ""
+    return _AS_A_KEY.match(behind) is not None or _IN_PART.match(behind) is not None

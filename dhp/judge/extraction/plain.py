@@ -48,6 +48,7 @@ _MARKUP = (
     (re.compile(r"\\[dt]?frac\{([^{}\n]{1,9})\}\{([^{}\n]{1,9})\}"), r"\1/\2"),
     (re.compile(r"\\(?:text(?:bf)?|mathbf|mathrm)\{([^{}\n]{1,40})\}"), r"\1"),
     (re.compile(r"\\boxed\{([^{}\n]{1,40})\}"), r"[[\1]]"),
+    (re.compile(r"\$\$|\\[()\[\]]"), ""),
     (re.compile(r"\$([^$\n]{1,40})\$"), r"\1"),
     (re.compile(r"\[\^\w{1,9}\]"), " "),
     (re.compile(r"</?(?:b|i|u|p|s|br|em|strong|span|div)\b[^<>\n]{0,80}>", re.I), ""),

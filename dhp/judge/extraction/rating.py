@@ -13,22 +13,21 @@ from dhp.judge.extraction import objects
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
 from dhp.judge.extraction.labels import read_label
 from dhp.judge.extraction.plain import plain, readable, unquoted
-from dhp.judge.extraction.statements import (
-    CRITERIA,
+from dhp.judge.extraction.behind import goes_on, stop_of
+from dhp.judge.extraction.clauses import bare, statements
+from dhp.judge.extraction.grammar import (
     FINAL,
     LABELLED,
     NAMED,
+    RESULT,
+    STATED,
     Grammar,
     Statement,
-    bare,
-    boxed_at_end,
-    closing,
     distinct,
-    labelled,
     last_sentence,
-    stated,
 )
-from dhp.judge.extraction.values import letter_reader, number_reader
+from dhp.judge.extraction.words import words_of
+from dhp.judge.extraction.values import LETTER, NUMBER, SIGNED_NUMBER, letter_reader, number_reader
 
 
 def metric_rating(
@@ -97,8 +96,7 @@ def _read(
         cut_off and form == "analyze-rate"
     ):  # the rating would have come last
         return shown if isinstance(shown, Extracted) else UNPARSED
-    read = letter_reader(scale) if form == "letters" else number_reader(scale)
-    grammar = Grammar(read, scale.min < 0, names, scale.max)
+    grammar = _grammar(scale, form == "letters", names)
     in_objects, words = _of_objects(shown, grammar)
     statement = chosen(words, grammar, form)
     if in_objects is not None:
@@ -119,6 +117,15 @@ def _read(
     return Extracted("scored", statement.number, "letter" if form == "letters" else statement.rule)
 
 
+@functools.lru_cache(maxsize=64)
+def _grammar(scale: Scale, letters: bool, names: tuple[str, ...]) -> Grammar:
+    if letters:
+        return Grammar(letter_reader(scale), stop_of, LETTER, names, scale.min, scale.max, chooses=True)
+    return Grammar(
+        number_reader(scale), stop_of, SIGNED_NUMBER if scale.min < 0 else NUMBER, names, scale.min, scale.max
+    )
+
+
 _read_short = functools.lru_cache(maxsize=512)(_read)
 """Bare scores come again and again."""
 
@@ -128,7 +135,7 @@ def _of_objects(text: str, grammar: Grammar) -> tuple[Statement | Extracted | No
     parts = objects.objects(text)
     words = unquoted(plain(objects.without_objects(text, parts)))
     texts = [
-        objects.of_rating(v, grammar.names, known=() if grammar.names else CRITERIA)
+        objects.of_rating(v, grammar.names, known=() if grammar.names else sorted(words_of("criteria")))
         for v in objects.own_objects(text, parts)
     ]
     values = set().union(*texts)
@@ -157,19 +164,14 @@ _STEP = re.compile(
 _MARK = re.compile(r"[^\w+-]{0,6}(?P<mark>\d{1,2}|[A-Z])(?:[.):-](?=\s)|、| =(?= [A-Za-z])) *")
 
 
-def _opening(text: str, grammar: Grammar) -> Statement | None:
-    """The value with which an answer begins, which is no mark of a list."""
-    return line_value(text, 0, grammar) or stated(text, 0, grammar) or closing_of_first(text, grammar)
-
-
 def line_value(text: str, start: int, grammar: Grammar) -> Statement | None:
     """The value with which a line begins, and which is no mark of a list, step or reference."""
     mark = _MARK.match(text, start)
     if mark is not None and text[mark.end() :].strip():
         line_end = text.find("\n", mark.end())
-        if labelled(text[mark.end() : line_end if line_end >= 0 else mark.end() + 200], grammar):
+        if statements(text[mark.end() : line_end if line_end >= 0 else mark.end() + 200], grammar):
             return None
-        if text[mark.end() :].strip(" .").lower() in (*CRITERIA, *grammar.names):
+        if text[mark.end() :].strip(" .").lower() in words_of("criteria").union(grammar.names):
             return None
         if _STEP.match(text, start) or _in_a_list(text, start, mark["mark"]):
             return None
@@ -190,97 +192,92 @@ def _in_a_list(text: str, start: int, mark: str) -> bool:
     )
 
 
-def closing_of_first(text: str, grammar: Grammar) -> Statement | None:
-    """The last clause of an answer that is one sentence."""
-    return closing(text, 0, grammar) if "\n" not in text and last_sentence(text) == 0 else None
-
-
-def _last(text: str, grammar: Grammar) -> Statement | None:
-    """The value of the last line, or of the last sentence."""
-    line, sentence = text.rfind("\n") + 1, last_sentence(text)
-    if statement := line_value(text, line, grammar):
-        return statement
-    if sentence > line and text[sentence] not in "([" and (statement := bare(text, sentence, grammar)):
-        return statement
-    return (
-        stated(text, sentence, grammar)
-        or closing(text, sentence, grammar)
-        or boxed_at_end(text, sentence, grammar)
-    )
-
-
 _PREAMBLE = re.compile(r"[^\n\d]{1,80}[.:!]?\n+")
-_ALONE_IN_BRACKETS = re.compile(r"[.!?] \((?=[^()\n]{1,12}\)\s*\Z)")
-_IN_BRACKETS = re.compile(r"(?:The|This) [a-z]+ (?:is|does|has|was)\b[^\n\"“”\d.]{1,150}\(")
+_IN_BRACKETS = re.compile(
+    r"(?:\A\W{0,6}(?:[^\W\d_]+[.,]? ){1,2}|\A(?:The|This) [a-z]+ (?:is|does|has|was)\b[^\n\"“”\d.]{1,150})\("
+    r"(?=[^()\n]{1,12}\))"
+)
+_BRACKETS_AT_END = re.compile(r"[.!?] \((?=[^()\n]{1,12}\)\s*\Z)")
+"""`Somewhat (2)`, `The text is somewhat coherent (2).`"""
+_REST = re.compile(r"[ .!)\"'*]*")
 
 
 def chosen(text: str, grammar: Grammar, form: AnswerForm) -> Statement | None:
-    """The rating where the form puts it; None if there is none, or where two differ."""
-    labels = labelled(text, grammar)
+    """The rating on which all that an answer says agrees; one that is marked as final decides."""
+    every = statements(text, grammar)
     last = form == "analyze-rate"
-    place = (_last if last else _opening)(text, grammar)
-    for kinds in ((FINAL,), (LABELLED,)) if last else ((FINAL, LABELLED),):
-        fitting = [s for s in labels if s.kind in kinds]
-        if fitting:
-            other = place is not None and place.number != fitting[0].number and not _within(place, labels)
-            return fitting[-1 if last else 0] if len(distinct(fitting)) == 1 and not other else None
-    if place is not None:
-        return place if last or not _differs_at_the_end(place, text, grammar) else None
-    if fitting := [s for s in labels if s.kind == NAMED]:
-        first = not last and "\n" not in text[: fitting[0].value_start].strip()
-        alone = grammar.names or first or _stands_alone(fitting[0], text, grammar)
-        return fitting[0] if len(distinct(fitting)) == 1 and alone else None
-    return None if last else _elsewhere(text, grammar, form)
+    alone = _alone(text, grammar, form)
+    said = [s for s in every if s.kind in (FINAL, LABELLED, STATED) or (s.kind == NAMED and grammar.names)]
+    if form == "letters":
+        said = [s for s in said if s.kind != STATED or s.start == 0]
+    finals = [s for s in said if s.kind == FINAL]
+    agreeing = [*(finals or said), *alone]
+    if not agreeing:
+        agreeing = _weaker(every, text, grammar, form)
+    if len(distinct(agreeing)) != 1:
+        return None
+    found = _shown_first(finals or said or agreeing, last=last)
+    others = [s.value_end for s in every if s.number == found.number]
+    behind = max([s.value_end for s in agreeing] + others)
+    return None if goes_on(text, behind, found.number, grammar) else found
+
+
+def _shown_first(agreeing: Sequence[Statement], *, last: bool) -> Statement:
+    """The statement whose rule is told: a label before words."""
+    labels = [s for s in agreeing if s.kind in (FINAL, LABELLED)] or list(agreeing)
+    return labels[-1 if last else 0]
+
+
+def _alone(text: str, grammar: Grammar, form: AnswerForm) -> list[Statement]:
+    """The values without words that stand where the form puts the rating, and one that is the whole last line."""
+    if not text:
+        return []
+    line, sentence = text.rfind("\n") + 1, last_sentence(text)
+    end = line_value(text, line, grammar)
+    if end is None and sentence > line and text[sentence] not in "([":
+        end = bare(text, sentence, grammar)
+    if form == "analyze-rate":
+        return [end] if end else _in_brackets(text, grammar)
+    opening = line_value(text, 0, grammar)
+    if opening is None and (preamble := _PREAMBLE.match(text)):
+        opening = line_value(text, preamble.end(), grammar)
+    whole = end if end and _REST.fullmatch(text, end.value_end) else None
+    if whole is not None and opening is None and form not in ("free-text", "rate-explain"):
+        whole = None
+    found = [s for s in (opening, whole) if s is not None]
+    return found or _in_brackets(text, grammar)
+
+
+def _in_brackets(text: str, grammar: Grammar) -> list[Statement]:
+    """The value alone in brackets behind the first words of an answer, or behind its last sentence."""
+    match = _IN_BRACKETS.match(text) or _BRACKETS_AT_END.search(text, max(0, len(text) - 40))
+    inside = bare(text, match.end(), grammar) if match else None
+    return [inside] if inside and text[inside.value_end : inside.value_end + 1] == ")" else []
+
+
+def _weaker(every: Sequence[Statement], text: str, grammar: Grammar, form: AnswerForm) -> list[Statement]:
+    """What counts where no rating is stated: the criterion of an answer that names one, or a result."""
+    named = [s for s in every if s.kind == NAMED]
+    if named:
+        first = form != "analyze-rate" and "\n" not in text[: named[0].value_start].strip()
+        return named if first or _stands_alone(named[0], text) else []
+    return [s for s in every if s.kind == RESULT and _at_its_end(s, text, form)]
 
 
 _MORE = re.compile(r"\d|\b(?:rat|scor)(?:es?|ed|ings?)\b", re.I)
 
 
-def _stands_alone(named: Statement, text: str, grammar: Grammar) -> bool:
+def _stands_alone(named: Statement, text: str) -> bool:
     """Whether nothing else in an answer may be the rating, where the criterion asked about is not known."""
-    if _MORE.search(text, named.value_end):
-        return False
-    starts = [0, *(m.end() for m in re.finditer(r"\n+", text[: named.start]))][:100]
-    values = (
-        line_value(text, start, grammar) or stated(text, start, grammar)
-        for start in starts
-        if start < named.start
-    )
-    return all(value is None or value.number == named.number for value in values)
+    return _MORE.search(text, named.value_end) is None
 
 
-def _differs_at_the_end(place: Statement, text: str, grammar: Grammar) -> bool:
-    """Whether the last line is another value and nothing else."""
-    line = text.rfind("\n") + 1
-    final = line_value(text, line, grammar) if line > place.value_end else None
-    return final is not None and final.number != place.number and not text[final.value_end :].strip(" .!)")
-
-
-def _within(place: Statement, labels: Sequence[Statement]) -> bool:
-    """Whether the value at the place is the one that a label names."""
-    return any(s.start <= place.value_start <= s.value_end for s in labels)
-
-
-def _elsewhere(text: str, grammar: Grammar, form: AnswerForm) -> Statement | None:
-    """The value behind a first line that says nothing, and in free words at the end or in brackets."""
-    if (preamble := _PREAMBLE.match(text)) and (statement := line_value(text, preamble.end(), grammar)):
-        return statement
-    if "\n" not in text and form in ("rate-explain", "free-text"):
-        statement = _last(text, grammar)
-        if statement is not None:
-            return statement
-    if form != "free-text":
-        return boxed_at_end(text, 0, grammar)
-    if match := _IN_BRACKETS.match(text):
-        statement = bare(text, match.end(), grammar)
-        return (
-            statement
-            if statement is not None and text[statement.value_end : statement.value_end + 1] == ")"
-            else None
-        )
-    if text.count("(") == 1 and (alone := _ALONE_IN_BRACKETS.search(text, max(0, len(text) - 40))):
-        return bare(text, alone.end(), grammar)
-    return _last(text, grammar)
+def _at_its_end(statement: Statement, text: str, form: AnswerForm) -> bool:
+    """Whether a value stands in the last line, or begins an answer that holds no other number."""
+    if "\n" not in text[statement.value_start :].strip():
+        return True
+    begins = form != "analyze-rate" and not text[: statement.start].strip()
+    return begins and re.search(r"\d", text[statement.value_end :]) is None
 
 
 def _may_go_on(statement: Statement, words: str, text: str, form: AnswerForm, scale: Scale) -> bool:

@@ -55,6 +55,15 @@ _NUMBER = re.compile(
     r"(?![\d^])(?!\.{1,2}[\d.])(?!,\d)|" + _STARS,
     re.I,
 )
+NUMBER = re.compile(
+    rf"(?<![\w.,/^+-])[+-]?(?:\d|\.\d)|(?<!\w)(?:{_WORD}|a hundred)\b|[★⭐🌟]|(?<=[^\x00-\x7f\w])\d|(?<=[\u3000-\u9fff\uac00-\ud7af])\d"
+    r"|[零一二两三四五六七八九十百](?=[零一二两三四五六七八九十百点]{0,4}(?:点[零一二三四五六七八九])?\s*(?:分|颗?星|点|\Z|[。.,;:!)\n]))",
+    re.I,
+)
+SIGNED_NUMBER = re.compile(
+    rf"{NUMBER.pattern}|(?<![\w.,/^+-])(?:[+-] ?(?=\d)|(?:minus|negative|plus|positive) )", re.I
+)
+"""Where a number may begin."""
 UNIT = (
     r"(?: ?-? ?(?:stars?|points?|pts|marks?|punkte?n?|sterne?n?|puntos?|estrellas?|punti|stelle|pontos?"
     r"|étoiles?"
@@ -174,6 +183,10 @@ _LETTER = re.compile(
     r"(?:(?i:option|choice|选项|选) ?)?\(?(?:([A-Z])|([a-z])(?=\)|\.?\s*\Z))\)?(?![\w'+])(?!-(?!\s))(?!\.\w)",
     re.A,
 )
+
+
+LETTER = re.compile(r"(?<![A-Za-z0-9.,/^'+-])\(?[A-Za-z](?![A-Za-z0-9_'])")
+"""Where a letter may begin."""
 
 
 def _read_letter(scale: Scale, text: str, start: int) -> Value | None:

@@ -1,0 +1,117 @@
+"""What a sentence of an answer may state, and how its values are written."""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dhp.judge.extraction.values import ReadValue, Value
+from dhp.judge.extraction.words import Lexicon, lexicon
+
+FINAL, LABELLED, NAMED, RESULT, STATED, BARE = "final", "labelled", "named", "result", "stated", "bare"
+"""Kinds of statements: a label of the whole, a label of ratings, the name of a criterion, a label that what
+is judged may have as well, words of the judge's own, a value alone."""
+
+
+Stop = Callable[[str, Value, str, "Grammar"], int | None]
+
+
+class Statement(NamedTuple):
+    """A value where an answer states one."""
+
+    kind: str
+    number: float
+    """As of `Value`."""
+    start: int
+    """Where the clause begins."""
+    value_start: int
+    value_end: int
+    rule: str
+    """The rule that read it: the kind, or `stars` or `fraction`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """How the values of one kind of answer are written."""
+
+    read: ReadValue
+    stop: "Stop"
+    """Where a value ends, if what follows lets it stand as a rating; else None."""
+    begins: re.Pattern[str]
+    """Where a value may begin."""
+    names: tuple[str, ...] = ()
+    """What the criterion is called that was asked about; without any, that of any known criterion counts."""
+    low: float = math.nan
+    high: float = math.nan
+    """The ends of the scale; NaN of words to choose from."""
+    chooses: bool = False
+    """Whether the values are letters or words to choose from."""
+    section: str = ""
+    """The part of the list whose words count as well."""
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The closed list, with the names of the criterion."""
+        return lexicon(self.names, self.section)
+
+    def parts(self, word: str) -> list[str]:
+        """A word as it stands in the list, or its known pieces; a letter to choose is no article."""
+        if self.chooses and len(word.rstrip(".")) == 1 and word[0].isupper() and word[0] != "I":
+            return []
+        return self.lexicon.parts(word)
+
+    def roles(self, word: str) -> frozenset[str]:
+        """What a word of the list may do in a clause."""
+        return self.lexicon.roles[word]
+
+
+class Clause(NamedTuple):
+    """The words that lead up to a value."""
+
+    start: int
+    """Where the sentence begins."""
+    begin: int
+    """Where the clause begins, or its sentence where all of it is of words of the list."""
+    words: tuple[str, ...]
+    has: frozenset[str]
+    """The roles of all its words."""
+    parted: bool
+    """Whether a mark or a line end stands between the words and the value."""
+    whole: bool
+    """Whether the clause begins at a mark or with the sentence, not behind a word of another clause."""
+    pure: bool
+    """Whether all of the sentence up to the value is of words of the list."""
+
+
+_END = r"[.!?…][\"')\]]{0,2} +(?=\S)|[。！？；](?=\S)|; +(?=\S)|\n+"
+SENTENCE_END = re.compile(_END)
+_NO_INITIAL = re.compile(rf"(?<!\b[A-Z])(?:{_END})|(?<=[A-Z])\. +(?=[A-Z][a-z]+(?: [a-z]+)?:)")
+"""The same where a capital letter is an initial, as in `U.S. and`, and no choice."""
+
+
+def starts(text: str, *, letters: bool = True) -> Iterator[int]:
+    """Where lines and sentences begin; a full stop behind a capital letter ends one if `letters` are chosen."""
+    yield 0
+    for boundary in (SENTENCE_END if letters else _NO_INITIAL).finditer(text):
+        yield boundary.end()
+
+
+def last_sentence(text: str) -> int:
+    """Where the last sentence of the last line begins."""
+    line = text.rfind("\n") + 1
+    return line + max(starts(text[line:]))
+
+
+_ITEM = re.compile(r"\s*(?:-|•|\d{1,2}[.)]) ")
+
+
+def is_of_an_item(text: str, start: int) -> bool:
+    """Whether a sentence is a later one of an item of a list, whose rating is that of a part."""
+    item = _ITEM.match(text, text.rfind("\n", 0, start) + 1)
+    return item is not None and start > item.end()
+
+
+def distinct(found: Sequence[Statement]) -> set[float]:
+    """The different values, each NaN for itself."""
+    return {s.number for s in found}

@@ -1,0 +1,123 @@
+"""The verdict of an answer that begins with a score for each of two texts."""
+
+import re
+from collections.abc import Sequence
+
+from dhp.core.specs import Scale
+from dhp.core.text import holds_refusal
+from dhp.judge.extraction import objects
+from dhp.judge.extraction.extracted import UNPARSED, Extracted
+from dhp.judge.extraction.options import OPTION, choice
+from dhp.judge.extraction.values import number_reader
+
+Score = tuple[int | None, float]
+"""Which text a score is of, 1 or -1, where a name says so, and the score."""
+
+
+def of_two_scores(words: str, answers: Sequence[object], scale: Scale) -> Extracted:
+    """The choice by the two scores, in one line or in one each, with which an answer begins.
+
+    A score is of the text whose name stands beside it; without names the first is that of the text shown
+    first. Lines without a score may stand before them if they say no number, or that of the scale.
+    """
+    values = _of_objects(answers, scale) or _in_order(_of_lines(words, scale))
+    if len(values) != 2:
+        return Extracted("refused") if not values and holds_refusal(words) else UNPARSED
+    first, second = values
+    if not (scale.min <= first <= scale.max and scale.min <= second <= scale.max):
+        return Extracted("out_of_scale")
+    better = float((first > second) - (first < second))
+    return Extracted("scored", better, "two-scores", scores=(first, second))
+
+
+def _of_objects(answers: Sequence[object], scale: Scale) -> list[float]:
+    """The values of an object with one key for each text."""
+    for value in answers:
+        by_text: dict[str, float] = {}
+        for key, inner in value.items() if isinstance(value, dict) else ():
+            place = [w for w in objects.key_words(key) if w in ("a", "b", "1", "2")]
+            place = place or re.findall(r"[12]\Z", key)
+            text = objects.as_text(inner)
+            number = None if text is None else number_reader(scale)(text, 0)
+            if len(place) == 1 and number is not None and number.end == len(str(text)):
+                by_text[place[0]] = number.number
+        if set(by_text) in ({"a", "b"}, {"1", "2"}):
+            return [by_text[key] for key in sorted(by_text)]
+    return []
+
+
+def _in_order(scores: Sequence[Score]) -> list[float]:
+    """The scores by the texts that are named beside them; none where the names do not fit."""
+    named = [text for text, _ in scores]
+    if set(named) == {1, -1}:
+        return [score for _, score in sorted(scores, key=lambda each: -(each[0] or 0))]
+    expected = (1, -1)
+    if len(scores) > 2 or any(text not in (None, expected[i]) for i, text in enumerate(named)):
+        return []
+    return [score for _, score in scores]
+
+
+_SCALE_LINE = re.compile(r"\b[01] ?(?:-|to) ?\d+\)?[:.]?\Z")
+
+
+def _of_lines(words: str, scale: Scale) -> list[Score]:
+    values: list[Score] = []
+    for line in words.split("\n"):
+        if not line.strip() or re.fullmatch(r"[-|: ]+", line):
+            continue
+        scores = _of_line(line, scale)
+        if scores and len(values) >= 2:  # `8 9` and then `9 8`
+            return []
+        if not scores and (values or (re.search(r"\d", line) and not _SCALE_LINE.search(line))):
+            break
+        values += scores
+    return values
+
+
+_FILLER = re.compile(
+    r"(?:[\s\"'(\[{|•#:=,;/)\]-]|\b(?:the|scores?|ratings?|scored|rated|points?|is|gets?|receives?|earns?|earned|got|(?-i:an?)|of"
+    r"|and|to|vs\.?|while|whereas|for|i(?:'d| would)? give|two|out of)\b|'s\b|\b\d[.)] (?=\d)|\(\d+ ?- ?\d+\)|\b(?:assistants|responses|answers)\b)*",
+    re.I,
+)
+_SCORE_OF = re.compile(r"(?P<named>[ab12])(?P<ordinal>)(?P<tie>)(?P<pair>)(?P<letter>)(?= ?[:|])", re.I)
+"""`Score 1: 7`, `| 1 | 8 |`"""
+_AFTER = re.compile(
+    r"[ \"')\]|]*(?:\Z|[.!](?= |\Z)|[,;:/](?! ?\d*[A-Za-z]{3,} ?[a-z]+ ?[a-z]*\Z)|and\b|vs\b|while\b|whereas\b|for\b|\t"
+    r"|(?=[ -] ?\d)| -+ (?=[A-Za-z])|(?= ?[A-Z|(]))"
+)
+_FURTHER = re.compile(r"[^\n]*[,;] ?\d")
+_BEHIND = re.compile(rf" for (?:the )?{OPTION.pattern}", re.I)
+
+
+def _of_line(line: str, scale: Scale) -> list[Score]:
+    """The one or two scores that a line states; empty if it says anything else before them."""
+    read, values, place = number_reader(scale), list[Score](), 0
+    if re.match(r"\W{0,4}\d[.)] \W{0,4}\d", line) or _SCALE_LINE.search(line):
+        return []  # a mark of a list, or the scale
+    while len(values) < 3:
+        filler = _FILLER.match(line, place)
+        start = filler.end() if filler else place
+        option = _SCORE_OF.match(line, start) or OPTION.match(line, start)
+        value = read(line, start)
+        name = None
+        if option is not None and (value is None or option["named"] or option["ordinal"]):
+            name = choice(option)
+            filler = _FILLER.match(line, option.end())
+            start = filler.end() if filler else option.end()
+            value = read(line, start)
+        if value is None:
+            break
+        behind = _BEHIND.match(line, value.end) if name is None else None
+        end = behind.end() if behind else value.end
+        name = choice(behind) if behind else name
+        if _AFTER.match(line, end) is None or (name is not None and name in [text for text, _ in values]):
+            return []
+        if not values and re.match(r" ?(?:to|or)\b", line[end:]):
+            return []
+        values.append((name, value.number))
+        place = end
+        if line[end:].lstrip().startswith((".", "!")):
+            place = line.index(line[end:].lstrip()[0], end) + 1
+            if OPTION.match(line, place + 1) is None:
+                break
+    return [] if len(values) == 1 and _FURTHER.match(line, place) else values
