@@ -2,9 +2,11 @@
 
 python scripts/extraction.py DATA_FOLDER [--sample N | --unparsed | --disagreements]
 python scripts/extraction.py --labelled FILE [--show]
+python scripts/extraction.py --speed
 
 FILE holds one answer a line: its `kind` (score, verdict, label), `form`, `scale` or `labels`, `text` and what
-a person reads in it, `right` (null: nothing); `tests/data/answers.jsonl` is one. DATA_FOLDER holds
+a person reads in it, `right` (null: nothing), and it may name the `metric`; `tests/data/answers.jsonl`,
+`ordinary_answers.jsonl` and `hostile_answers.jsonl` are such. DATA_FOLDER holds
 `judge_responses/` (DAMO-NLP-SG/LLM_summeval) and `topical_chat/chatgpt_responses/`
 (d223302/A-Closer-Look-To-LLM-Evaluation).
 """
@@ -13,8 +15,10 @@ import argparse
 import gzip
 import json
 import re
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +27,7 @@ from dhp.core.seeding import stream
 from dhp.core.specs import Scale
 from dhp.judge.extraction.extracted import Extracted
 from dhp.judge.extraction.labels import read_label
-from dhp.judge.extraction.rating import read_rating
+from dhp.judge.extraction.rating import _read_short, read_rating
 from dhp.judge.extraction.verdict import read_verdict
 
 FIVE, THREE = Scale(min=1.0, max=5.0), Scale(min=1.0, max=3.0)
@@ -142,7 +146,8 @@ def outcome(row: Mapping[str, Any]) -> str:
         read = read_verdict(text, row["form"])
     else:
         low, high = row["scale"]
-        read = read_rating(text, Scale(min=low, max=high), row["form"], cut_off=cut_off)
+        names = (row["metric"],) if row.get("metric") else ()
+        read = read_rating(text, Scale(min=low, max=high), row["form"], cut_off=cut_off, names=names)
     return "right" if read.score == row["right"] else "lost" if read.score is None else "misread"
 
 
@@ -163,6 +168,46 @@ def print_outcomes(file: Path, *, show: bool) -> None:
         print(f"| {kind} | {form} | {found.total():,} | {figures} |")
 
 
+UNITS = (
+    *(
+        "9",
+        "4 ",
+        "the score of 4, ",
+        "I rate it 4. ",
+        "Rating: ",
+        "score of ",
+        "(",
+        "⭐",
+        "一",
+        "A is better. ",
+        "{",
+    ),
+    *("<think>", "1. ", "a ", "\n", "not ", "Coherence: 4, ", "[[A]] ", "[", '"', "分", "to 4 ", "is a "),
+)
+"""What texts of 1 MB are made of to find those that are read slowly."""
+
+
+def print_speed() -> None:
+    """Microseconds of short answers, read anew each time, and the slowest of texts of 1 MB."""
+    for text in ("4", "Rating: 4", "Rating: 4. The order is clear, but the last sentence comes too early."):
+        start, times = time.perf_counter(), 2_000
+        for _ in range(times):
+            _read_short.cache_clear()
+            read_rating(text, FIVE, "rate-explain", names=("coherence",))
+        print(f"{1e6 * (time.perf_counter() - start) / times:8.0f} µs  {text!r}")
+    for unit in UNITS:
+        text, slowest = unit * (1_000_000 // len(unit)), 0.0
+        readers = [
+            partial(read_rating, text, FIVE, form) for form in ("analyze-rate", "rate-explain", "letters")
+        ]
+        readers += [partial(read_verdict, text, "reason-first"), partial(read_label, text, ["fail", "pass"])]
+        for reader in readers:
+            start = time.perf_counter()
+            reader()
+            slowest = max(slowest, time.perf_counter() - start)
+        print(f"{slowest:8.2f} s of 1 MB of {unit!r}")
+
+
 def main() -> None:
     """Print the table, the sample or the failures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -176,7 +221,11 @@ def main() -> None:
     parser.add_argument(
         "--disagreements", action="store_true", help="print what a plain rule reads otherwise"
     )
+    parser.add_argument("--speed", action="store_true", help="measure how fast answers are read")
     options = parser.parse_args()
+    if options.speed:
+        print_speed()
+        return
     if options.labelled:
         print_outcomes(options.labelled, show=options.show)
         return

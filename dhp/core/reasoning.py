@@ -1,38 +1,32 @@
-"""What a model thinks before it answers: found by its marks, and cut before an answer is read."""
+"""What a model thinks before it answers: mark by its marks, and cut before an answer is read."""
 
+import functools
+import itertools
 import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
+_FILE = Path(__file__).with_name("thinking.yaml")
 _THINKING = (
-    r"(?:seed:|ant:?)?(?:think(?:ing)?|thoughts?|reasoning(?:[_ ]content)?|scratch[_ ]?pad|reflections?"
-    r"|analysis|inner[_ ]monologue|chain[_ ]of[_ ]thought|cot|internal)"
+    r"(?:\w{1,12}[:_|]|ant)?(?:think(?:ing)?|thoughts?|reasoning(?:[_ ]content)?|scratch[_ ]?pad|reflections?"
+    r"|analysis|inner[_ ]monologue|chain[_ ]of[_ ]thought|cot|internal)(?:[:_]\w{1,12})?"
 )
 """Names of blocks of thoughts, in any case."""
 _REASONS = r"(?:reasons?|explanation|rationale|justification|critique|feedback|comments?)"
 """Names of blocks that tell the reasons of an answer; one that never ends leaves what stands before it."""
 _SHAPES = (
     (r"< ?", r"(?:\s[^<>]{0,200})?\s?>"),
-    (r"◁", r"▷"),
     (r"<\|(?:begin_of_|start_|end_of_|end_)?", r"\|>"),
     (r"\{\{ ?", r" ?\}\}"),
 )
 """What stands before the name of a block and behind it; a slash before the name ends the block."""
-
-
 _STEMS = (
     "think thought reason scratch reflection analysis monologue chain cot internal explanation rationale"
-    " justification critique feedback comment channel"
+    " justification critique feedback comment channel inner_ self<|message unused1 cogit ponder delib"
 ).split()
 """Without any of these there is no mark."""
-_ANY = re.compile(
-    "|".join(
-        (
-            *(rf"{left}(?:/ ?)?(?:{_THINKING}|{_REASONS}){right}" for left, right in _SHAPES),
-            r"\[/?(?:think(?:ing)?|thoughts?)\]",  # [Analysis] is a heading
-        )
-    ),
-    re.I,
-)
-_CLOSING = re.compile(r".{1,2}\s?/|<\|end_", re.I | re.S)
+_NAMED_CLOSING = re.compile(r".{1,2}\s?/|<\|end_", re.I | re.S)
 _OF_REASONS = re.compile(rf"[^\w]{{0,5}}(?:begin_of_|start_|end_of_|end_)?{_REASONS}\b", re.I)
 _CHANNEL = re.compile(r"(?:<\|start\|>assistant)?<\|channel\|>\s*(\w+)[^<]{0,80}<\|message\|>")
 _CHANNEL_END = re.compile(r"<\|(?:end|return|start)\|>")
@@ -45,12 +39,69 @@ _LIKE_THOUGHT = (
     r"|analy[sz]|brainstorm|planning|draft)[\w:]{0,20})"
 )
 _UNKNOWN = re.compile(
-    rf"\s*(?P<mark><({_LIKE_THOUGHT})>(?=[\s\S]*?</\2>)|\[({_LIKE_THOUGHT})\](?=[\s\S]*?\[/\3\])"
+    rf"\s*(?P<mark><({_LIKE_THOUGHT})>|\[({_LIKE_THOUGHT})\](?=[\s\S]*?\[/\3\])"
     r"|◁[^◁▷\n]{1,30}▷|\{\{ ?[a-z_]{3,30} ?\}\}"
     r"|<\|(?!(?:im_|start|end|eot|eom|begin_of_text|assistant|user|system|message|return|final|response"
     r"|python_tag|text|content)[\w]*\|>)[^|<>\n]{1,30}\|>)",
     re.I,
 )
+_HEADING = re.compile(
+    r"[\s*#>_]{0,12}(?P<mark>(?:my |the )?(?:thinking(?: process| steps)?|thought process|thoughts?"
+    r"|chain of thought"
+    r"|internal monologue|inner monologue|scratch ?pad|reasoning trace)(?=[*_ ]{0,4}(?::|\n|\.\.\."
+    r"|…))[*_ ]{0,4}:?)",
+    re.I,
+)
+"""A heading in words with which thoughts begin; a server may have dropped the marks around `thought`."""
+_ANSWER_HEADING = re.compile(
+    r"^[\s*#>_]*(?:(?:my |the )?(?:final |actual )?(?:answer|response|output|reply|verdict|conclusion"
+    r"|evaluation"
+    r"|judge?ment|result)|final)[*_ ]{0,4}(?::[*_ ]{0,4}|\n)",
+    re.I | re.M,
+)
+_RATED_LAST = re.compile(
+    r"\n[\s>]*[*#_]+ ?(?:final |overall )?(?:rating|score|verdict|grade)[*_ ]{0,4}:[^\n?]{1,40}\Z", re.I
+)
+"""A rating in the markup of a heading, as the last line."""
+
+
+class _Marks(NamedTuple):
+    """The table of marks, ready to be mark."""
+
+    events: re.Pattern[str]
+    """Every mark that begins or ends thoughts or reasons."""
+    ends: Mapping[str, bool]
+    """Marks that end thoughts, in small letters; whether one without a beginning says nothing."""
+    begins: frozenset[str]
+    answer: re.Pattern[str]
+    """Marks around the answer."""
+    headings: Sequence[tuple[str, str]]
+    """Headings in words, in small letters, with the lines that end the thoughts."""
+
+
+@functools.cache
+def _marks() -> _Marks:
+    import yaml
+
+    table: Mapping[str, Any] = yaml.safe_load(_FILE.read_text("utf-8"))
+    marks = table["marks"]
+    names = f"(?:{_THINKING}|{_REASONS})"
+    tags = [rf"{left}(?:/ ?)?{names}{right}" for left, right in _SHAPES]
+    tags.append(r"\[/?(?:think(?:ing)?|thoughts?)\]")  # [Analysis] is a heading
+    literal = [re.escape(mark[end]) for mark in marks for end in ("begins", "ends")]
+    around = [each for row in [*marks, *table["headings"]] for each in _answer_marks(row)]
+    return _Marks(
+        re.compile("|".join([*literal, *tags]), re.I),
+        {mark["ends"].lower(): mark.get("paired", False) for mark in marks},
+        frozenset(mark["begins"].lower() for mark in marks),
+        re.compile("|".join(map(re.escape, around)), re.I),
+        [(row["begins"].lower(), row["ends"].lower()) for row in table["headings"]],
+    )
+
+
+def _answer_marks(row: Mapping[str, str]) -> Sequence[str]:
+    answer = row.get("answer", "")
+    return [answer] if answer.startswith("[") else answer.split()
 
 
 def without_reasoning(text: str) -> str | None:
@@ -63,11 +114,14 @@ def without_reasoning(text: str) -> str | None:
     if not any(stem in small for stem in _STEMS):
         return text
     shown = _final_channel(text)
+    shown = shown if shown is None else _below_heading(shown)
     return None if shown is None else _outside(shown)
 
 
 def unknown_mark(text: str) -> str | None:
-    """The mark at the beginning of a text that looks like one of thoughts, and is not known."""
+    """The mark or heading with which a text opens that looks like one of thoughts and has no known end."""
+    if heading := _HEADING.match(text):
+        return heading["mark"].strip(" *_")
     match = _UNKNOWN.match(text) if text.lstrip()[:1] in ("<", "[", "◁", "{") else None
     return match["mark"] if match else None
 
@@ -84,12 +138,44 @@ def _final_channel(text: str) -> str | None:
     return _CHANNEL_END.split(text[channels[-1].end() :])[0]
 
 
+def _below_heading(text: str) -> str | None:
+    """What stands below the thoughts that a heading in words opens; the text itself if none does."""
+    small = text.lower()
+    opening = small.lstrip(" \n*#>_")[:60]
+    for begins, ends in _marks().headings:
+        if opening.startswith(begins):
+            before, mark, _ = small.partition(ends)
+            return text[len(before) + len(ends) :].lstrip(" *") if mark else None
+    if _HEADING.match(text) is None:
+        return text
+    answers = list(_ANSWER_HEADING.finditer(text))
+    if answers:
+        return text[answers[-1].start() :]
+    last = _RATED_LAST.search(text.rstrip()) if text.lstrip()[:1] in "*#_" else None
+    return text[last.start() :] if last else text
+
+
+_MOST_MARKS = 10_000
+"""Marks that are looked at, so that a text of any kind is read in well under a second."""
+
+
+@functools.lru_cache(maxsize=256)
+def _event(mark: str) -> tuple[bool, str, bool]:
+    """Whether a mark ends a block, what is in the block, and whether its end alone says nothing."""
+    marks = _marks()
+    named = mark not in marks.ends and mark not in marks.begins
+    closes = mark in marks.ends or (named and _NAMED_CLOSING.match(mark) is not None)
+    kind = "reasons" if named and _OF_REASONS.match(mark) else "thoughts"
+    return closes, kind, marks.ends.get(mark, False)
+
+
 def _outside(text: str) -> str | None:
-    kept: list[str] = []
+    marks, kept = _marks(), list[str]()
     start, inside = 0, ""
-    for mark in _ANY.finditer(text):
-        closes = _CLOSING.match(mark[0]) is not None
-        kind = "reasons" if _OF_REASONS.match(mark[0]) else "thoughts"
+    for mark in itertools.islice(marks.events.finditer(text), _MOST_MARKS):
+        closes, kind, paired = _event(mark[0].lower())
+        if paired and not inside:
+            continue
         if not inside:
             kept.append(text[start : mark.start()])
             if closes:  # its beginning was in the prompt
@@ -101,4 +187,4 @@ def _outside(text: str) -> str | None:
         return None
     if not inside:
         kept.append(text[start:])
-    return "\n".join(kept) if len(kept) > 1 else "".join(kept)
+    return marks.answer.sub("", "\n".join(kept) if len(kept) > 1 else "".join(kept))

@@ -12,6 +12,7 @@ from dhp.core.signature import protocol_name
 from dhp.core.specs import Task
 from dhp.core.text import printable
 from dhp.judge.api import FIRST, Judge
+from dhp.judge.extraction.plain import UNKNOWN_MARK
 from dhp.judge.extraction.probabilities import IMPOSSIBLE
 from dhp.judge.pairs import PairVerdict
 
@@ -119,6 +120,12 @@ def remedy(
         return (
             'the whole answer comes as reasoning: `body` chat_template_kwargs={"enable_thinking":false} '
             "turns thinking off, or serve the model with its own reasoning parser, or without one"
+        )
+    marks = [r.rule for r in unread if r.rule and r.rule.startswith(UNKNOWN_MARK)]
+    if 2 * len(marks) >= len(unread):
+        return (
+            f'{marks[0]}: `body` chat_template_kwargs={{"enable_thinking":false}} turns thinking off, or '
+            "serve the model with its own reasoning parser"
         )
     if 2 * sum(TOOL_CALL in answer for answer in answers) >= len(unread):
         return "the model calls tools: `body` tool_choice=none forbids it, or serve it without tools"

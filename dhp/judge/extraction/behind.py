@@ -17,25 +17,33 @@ _PAUSE = re.compile(
 )
 _EQUALS = re.compile(r" = (?=[A-Za-z])")
 _FITTING = (
-    r" (?:is|seems|feels|would be) (?:most )?(?:appropriate|warranted|fair|justified|suitable|reasonable|fitting)"
+    r" (?:is|seems|feels|would be) (?:most )?(?:appropriate|warranted|fair|justified|suitable|reasonable"
+    r"|fitting)"
     r"(?: (?:here|for (?:this|the) [a-z]+))?"
 )
 _REASON = re.compile(
     rf"{_FITTING}(?=[.!,]|\Z)| (?:because|since|as|due to|for|in terms|(?-i:on (?=[a-z]))|based|given|which"
-    r"|with|but|although|though|while|overall|out|here|indicating|suggesting|meaning|reflecting|showing|according"
-    r"|considering|rather than|instead of|and(?! (?:above|up|higher|over|below|lower)\b)|when|in)\b|(?:因为|由于|因)",
+    r"|with|but|although|though|while|overall|out|here|indicating|suggesting|meaning|reflecting|showing"
+    r"|according"
+    r"|considering|rather than|instead of|and(?! (?:above|up|higher|over|below|lower)\b)|when|in)\b|(?:因为"
+    r"|由于|因)",
     re.I,
 )
 _NEW_SENTENCE = re.compile(r" (?=[A-Z][a-z]|I[ '])")
 _CORRECTED = re.compile(
-    r"[\s(.…]*(?:no[,.;:!]|no wait|wait\b|actually\b|correction\b|scratch that|sorry[,:]|hmm\b|on second thought)",
+    r"[\s(.…]*(?:no[,.;:!]|no wait|wait\b|actually\b|correction\b|scratch that|sorry[,:]|hmm\b"
+    r"|on second thought)",
     re.I,
 )
 _IN_DOUBT = re.compile(
-    r"[\s(]*(?:or\b|says?\b|said\b|according to|claims?\b|writes?\b|wrote\b|maybe\b|perhaps\b|possibly\b|if\b|unless\b"
-    r"|rather (?!than)|to\b|part\b(?! (?:because|due|since|as))|the (?:source|reference|original|gold|human|previous"
-    r"|earlier|old|baseline|target|expected)\b|(?:this|that|which) is what|(?:as|so) (?:the|this) \w+ (?:demands|asks"
-    r"|says|requests|claims|instructs)\b|(?:but|and) (?:no\b|maybe|perhaps|if|rather|or)|rounded|at (?:most|best|least)"
+    r"[\s(]*(?:or\b|says?\b|said\b|according to|claims?\b|writes?\b|wrote\b|maybe\b|perhaps\b|possibly\b"
+    r"|if\b|unless\b"
+    r"|rather (?!than)|to\b|part\b(?! (?:because|due|since|as))|the (?:source|reference|original|gold|human"
+    r"|previous"
+    r"|earlier|old|baseline|target|expected)\b|(?:this|that|which) is what|(?:as|so) (?:the"
+    r"|this) \w+ (?:demands|asks"
+    r"|says|requests|claims|instructs)\b|(?:but|and) (?:no\b|maybe|perhaps|if|rather|or)|rounded|at (?:most"
+    r"|best|least)"
     r"|not (?:really|quite)(?! an? \d)|\?|far as)",
     re.I,
 )
@@ -120,26 +128,33 @@ def names_a_criterion(words: str) -> bool:
 _STOP = re.compile(r"[.!?](?=\s|\Z)|\n")
 _LATER = re.compile(r"[^\n.!?](?:[^\n.!?]|[.!?](?!\s|\Z))*[.!?]?")
 _ASIDE = re.compile(
-    r"\([^()\n]{0,120}(?:=|\d ?(?:-|to|and) ?[+-]?\d|scale|confidence|max|满分|previous|was )[^()\n]{0,120}\)",
+    r"\([^()\n]{0,120}(?:=|\d ?(?:-|to|and) ?[+-]?\d|scale|confidence|max|满分|previous|was )"
+    r"[^()\n]{0,120}\)",
     re.I,
 )
 """What explains the scale."""
 _CHANGE = re.compile(
     r"\b(?:revis\w*|lower\w*|rais\w*|chang\w*|adjust\w*|reduc\w*|downgrad\w*|upgrad\w*|correct(?:ion|ed|ing)"
-    r"|edit(?:ed)?|updat\w*|strike|scratch|instead|reconsider\w*|deduct\w*|minus|less|dock\w*|drop\w*|bump\w*|down|off"
-    r"|cap(?:s|ped|ping)?|make (?:that|it)|make|second thoughts?|reflection|wait|actually|increas\w*|decreas\w*|knock\w*"
+    r"|edit(?:ed)?|updat\w*|strike|scratch|instead|reconsider\w*|deduct\w*|minus|less|dock\w*|drop\w*"
+    r"|bump\w*|down|off"
+    r"|cap(?:s|ped|ping)?|make (?:that|it)|make|second thoughts?|reflection|wait|actually|increas\w*"
+    r"|decreas\w*|knock\w*"
     r"|amend\w*|back|scores?|ratings?|settl\w*|ignor\w*|rather|sorry|call it|mistake|overlooked|should be)\b"
     r"|\b(?:it|this|that)(?:'s| is)(?: (?:really|now|rather|more|only|just))?(?: like)?(?: an?)? (?=\d)",
     re.I,
 )
 _SUPPOSED = re.compile(
-    r"\b(?:if|unless|once|until|had|were|would|could|might|to (?:raise|increase|reach|get|make|improve|earn|deserve|merit|receive|achieve|be|score)|improv\w*"
-    r"|max(?:imum)?|min(?:imum)?|scale|confidence|reference|previous\w*|criteri\w*|points?|uncertainty)\b|=|\d ?- ?\d",
+    r"\b(?:if|unless|once|until|had|were|would|could|might|to (?:raise|increase|reach|get|make|improve|earn"
+    r"|deserve|merit|receive|achieve|be|score)|improv\w*"
+    r"|max(?:imum)?|min(?:imum)?|scale|confidence|reference|previous\w*|criteri\w*|points?|uncertainty)\b|="
+    r"|\d ?- ?\d",
     re.I,
 )
 _COMPARED = re.compile(
-    r"\b(?:not|n't|than|instead of|short of|if|unless|might|could|would|had|were|max(?:imum)?|min(?:imum)?|scale|between"
-    r"|confidence|reference|near(?:ly|er)?|almost|close|border\w*|prevent\w*|keep\w*|reach\w*|scale of|out of)\b|=",
+    r"\b(?:not|n't|than|instead of|short of|if|unless|might|could|would|had|were|max(?:imum)?|min(?:imum)?"
+    r"|scale|between"
+    r"|confidence|reference|near(?:ly|er)?|almost|close|border\w*|prevent\w*|keep\w*|reach\w*|scale of"
+    r"|out of)\b|=",
     re.I,
 )
 """Words behind which a value of the same sentence is one that was not given."""
@@ -151,22 +166,26 @@ _VOID = re.compile(
     re.I,
 )
 _TAKEN_OFF = re.compile(
-    r"[,(;]? ?\(?(?:lowered|reduced|raised|minus|less|dropped|docked|capped|revised|downgraded|upgraded|adjusted)\b",
+    r"[,(;]? ?\(?(?:lowered|reduced|raised|minus|less|dropped|docked|capped|revised|downgraded|upgraded"
+    r"|adjusted)\b",
     re.I,
 )
 _ONE_AFTER = re.compile(
-    r"[ \"')\]]*(?:[.,;:!?)(\]\n=]|\Z|-(?= )| (?:for|because|since|due|on|in|as|here|instead|now|after|given|against"
+    r"[ \"')\]]*(?:[.,;:!?)(\]\n=]|\Z|-(?= )| (?:for|because|since|due|on|in|as|here|instead|now|after"
+    r"|given|against"
     r"|out of|overall|when|is|rather|at|with|and|or|but)\b)",
     re.I,
 )
 _BEFORE = re.compile(
-    r"(?:\A|[,;(=\n]|(?P<key>[\w-]+)?:|\b(?:to|an?|the|is|as|at|it|of|minus|less|and|now|be|then|but|on|from|by)) ?"
+    r"(?:\A|[,;(=\n]|(?P<key>[\w-]+)?:|\b(?:to|an?|the|is|as|at|it|of|minus|less|and|now|be|then|but|on"
+    r"|from|by)) ?"
     r"[\"'(\[]*\Z",
     re.I,
 )
 """What stands before a value that is given, not counted or named: `Halo 3` is neither."""
 _REFERENCE = re.compile(
-    r"\b(?:sentences?|paragraphs?|lines?|steps?|sections?|parts?|pages?|chapters?|items?|figures?|tables?|numbers?) \Z",
+    r"\b(?:sentences?|paragraphs?|lines?|steps?|sections?|parts?|pages?|chapters?|items?|figures?|tables?"
+    r"|numbers?) \Z",
     re.I,
 )
 """`sentence 3`"""
@@ -184,10 +203,12 @@ def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
         return True
     stop = _STOP.search(text, behind)
     end = min(stop.start() if stop else len(text), behind + _LONGEST)
-    own = text[:behind] + _ASIDE.sub(lambda aside: " " * len(aside[0]), text[behind:end])
-    for place in () if grammar.chooses else _values(own, behind, len(own), grammar):
-        other = _is_other(own, place, number, grammar, given=False)
-        if other and not _COMPARED.search(own, behind, place):
+    sentence_and_before = text[:behind] + _ASIDE.sub(lambda aside: " " * len(aside[0]), text[behind:end])
+    for place in (
+        () if grammar.chooses else _values(sentence_and_before, behind, len(sentence_and_before), grammar)
+    ):
+        other = _is_other(sentence_and_before, place, number, grammar, strict=False)
+        if other and not _COMPARED.search(sentence_and_before, behind, place):
             return True
     for sentence in itertools.islice(_LATER.finditer(text, end), _MOST_SENTENCES):
         words = sentence[0][:_LONGEST]
@@ -201,7 +222,7 @@ def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
         ):
             continue
         places = _values(text, sentence.start(), sentence.start() + len(words), grammar)
-        if any(_is_other(text, place, number, grammar, given=True) for place in places):
+        if any(_is_other(text, place, number, grammar, strict=True) for place in places):
             return True
     return False
 
@@ -215,20 +236,24 @@ def _values(text: str, start: int, end: int, grammar: Grammar) -> Iterator[int]:
             yield match.start()
 
 
-def _is_other(text: str, place: int, number: float, grammar: Grammar, *, given: bool) -> bool:
+def _is_other(text: str, place: int, number: float, grammar: Grammar, *, strict: bool) -> bool:
     """Whether another value of the scale stands at a place and counts nothing."""
     value = grammar.read(text, place)
-    if value is None or value.number == number or (
-        not grammar.chooses and not grammar.low <= value.number <= grammar.high
+    if (
+        value is None
+        or value.number == number
+        or (not grammar.chooses and not grammar.low <= value.number <= grammar.high)
     ):
         return False
     if _REFERENCE.search(text, max(0, place - 14), place):
         return False
     before = _BEFORE.search(text, max(0, place - 24), place)
-    if (before is None and given) or (before and (before["key"] or "").lower() in words_of("criteria")):
+    if (before is None and strict) or (before and (before["key"] or "").lower() in words_of("criteria")):
         return False
-    if text[place].isalpha() and not grammar.chooses and not re.search(
-        r"\b(?:an?|to|minus|less|by) \Z", text[max(0, place - 8) : place], re.I
+    if (
+        text[place].isalpha()
+        and not grammar.chooses
+        and not re.search(r"\b(?:an?|to|minus|less|by) \Z", text[max(0, place - 8) : place], re.I)
     ):
         return False  # `the one`, `these two`
     return _ONE_AFTER.match(text, value.end) is not None

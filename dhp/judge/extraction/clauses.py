@@ -5,6 +5,7 @@ list (`words.yaml`). A single other word (`not`, `critics`, `hotel`) makes it no
 what may be wrong.
 """
 
+import functools
 import itertools
 import math
 import re
@@ -38,20 +39,26 @@ _LONGEST_LEAD = 240
 
 def statements(text: str, grammar: Grammar) -> list[Statement]:
     """Every value that a clause of a sentence states, wherever it stands; values alone are not among them."""
-    found: list[Statement] = []
+    stated: list[Statement] = []
     for start, end in itertools.pairwise([*starts(text, letters=grammar.chooses), len(text)]):
-        found += (s for s in _of_sentence(text, start, end, grammar) if s.kind != BARE)
-    return found
+        stated += (s for s in _of_sentence(text, start, end, grammar) if s.kind != BARE)
+    return stated
 
 
 def bare(text: str, start: int, grammar: Grammar) -> Statement | None:
     """The value, with small words before it, with which the sentence at `start` begins."""
-    end = next((m.start() for m in SENTENCE_END.finditer(text, start)), len(text))
-    found = (s for s in _of_sentence(text, start, end, grammar) if s.kind == BARE)
-    return next(found, None)
+    end = next((m.end() for m in SENTENCE_END.finditer(text, start)), len(text))
+    stated = (s for s in _of_sentence(text, start, end, grammar) if s.kind == BARE)
+    return next(stated, None)
 
 
-def _of_sentence(text: str, start: int, end: int, grammar: Grammar) -> Iterator[Statement]:
+@functools.lru_cache(maxsize=256)
+def _of_sentence(text: str, start: int, end: int, grammar: Grammar) -> tuple[Statement, ...]:
+    """What a sentence states; it is looked at as a statement and as the place of a value alone."""
+    return tuple(_values_with_clauses(text, start, end, grammar))
+
+
+def _values_with_clauses(text: str, start: int, end: int, grammar: Grammar) -> Iterator[Statement]:
     places = list(itertools.islice(grammar.begins.finditer(text, start, end), _MOST_VALUES + 1))
     if not places or len(places) > _MOST_VALUES:
         return
@@ -133,7 +140,9 @@ def clause_before(text: str, start: int, place: int, grammar: Grammar) -> Clause
     if not words and not pure and not (whole and grammar.section):
         return None
     has = frozenset(role for word in words for role in grammar.roles(word))
-    return Clause(start, start if pure else begins[0] if begins else place, tuple(words), has, parted, whole, pure)
+    return Clause(
+        start, start if pure else begins[0] if begins else place, tuple(words), has, parted, whole, pure
+    )
 
 
 def _known(token: Match[str], parts: Callable[[str], list[str]]) -> list[str] | None:
@@ -172,6 +181,8 @@ _LABEL_LINE = re.compile(r"[^\n]{1,80}(?= ?\n{1,3} ?\Z)")
 
 def _label_above(text: str, start: int, place: int, grammar: Grammar) -> Clause | None:
     """The clause of a value that stands alone at the beginning of a line, below a line that is its label."""
+    if not start or text[start - 1] != "\n":
+        return None
     line = max(text.rfind("\n", 0, len(text[:start].rstrip())) + 1, start - 84)
     above = _LABEL_LINE.match(text, line, start)
     clause = clause_before(text, line, above.end(), grammar) if above else None
@@ -209,9 +220,7 @@ def _statement(text: str, place: int, value: Value, clause: Clause, grammar: Gra
     if end is None or of_other_criterion(text, end, grammar):
         return None
     rule = {FINAL: LABELLED, RESULT: LABELLED}.get(kind, kind)
-    if value.rule and grammar.section:
-        rule = value.rule
-    elif value.rule and (kind == BARE or (kind == STATED and value.rule == "stars")):
+    if value.rule and (grammar.section or kind == BARE or (kind == STATED and value.rule == "stars")):
         rule = value.rule
     return Statement(kind, value.number, clause.begin, place, end, rule)
 
@@ -221,15 +230,20 @@ def _kind(clause: Clause, grammar: Grammar) -> str | None:
     words, has = clause.words, clause.has
     if not words:
         return BARE if clause.pure else None
-    last, own = grammar.roles(words[-1]), "own" in has
-    linked = clause.parted or "is" in last or (words[-1] in _NEEDS_NO_COLON and not grammar.section) or not words[-1].isascii()
+    last, speaks = grammar.roles(words[-1]), "own" in has
+    linked = (
+        clause.parted
+        or "is" in grammar.roles(words[-2 if words[-1] in ("a", "an") and words[:-1] else -1])
+        or (words[-1] in _NEEDS_NO_COLON and not grammar.section)
+        or not words[-1].isascii()
+    )
     if (clause.parted and words[-1] in _ARTICLES) or (
         "rating" in last and "rates" not in last and not linked
     ):
         return None
-    if not own and not {"article", "source"}.isdisjoint(words) and _JUDGED.isdisjoint(words):
+    if not speaks and not {"article", "source"}.isdisjoint(words) and _JUDGED.isdisjoint(words):
         return None
-    label = _label(clause, grammar) if linked and not own and clause.whole else None
+    label = _label(clause, grammar) if linked and not speaks and clause.whole else None
     if label and (clause.pure or label == NAMED):
         return label
     if label:
@@ -238,12 +252,14 @@ def _kind(clause: Clause, grammar: Grammar) -> str | None:
     says = {"rates", "rating"}
     if not words[-1].isascii():
         says.add("final")
-    if grammar.chooses and own:
+    if grammar.chooses and speaks:
         says.add("result")
     if has & says or grammar.lexicon.named(words) or {"is", "subject"} <= has or "making" in words:
         return STATED
-    plain = {"opens", "final"} if grammar.chooses and not grammar.section else {"plain", "opens", "final", "is"}
-    alone = clause.pure and not own and all(grammar.roles(word) & plain for word in words)
+    plain = (
+        {"opens", "final"} if grammar.chooses and not grammar.section else {"plain", "opens", "final", "is"}
+    )
+    alone = clause.pure and not speaks and all(grammar.roles(word) & plain for word in words)
     return BARE if alone else None
 
 

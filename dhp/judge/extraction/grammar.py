@@ -31,7 +31,7 @@ class Statement(NamedTuple):
     """The rule that read it: the kind, or `stars` or `fraction`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
     """How the values of one kind of answer are written."""
 
@@ -90,11 +90,15 @@ _NO_INITIAL = re.compile(rf"(?<!\b[A-Z])(?:{_END})|(?<=[A-Z])\. +(?=[A-Z][a-z]+(
 """The same where a capital letter is an initial, as in `U.S. and`, and no choice."""
 
 
+_MOST_SENTENCES, _HALF = 300, 150
+"""Of an answer of more sentences the first and last ones are looked at."""
+
+
 def starts(text: str, *, letters: bool = True) -> Iterator[int]:
-    """Where lines and sentences begin; a full stop behind a capital letter ends one if `letters` are chosen."""
+    """Where lines and sentences begin; a full stop behind a capital ends one where `letters` are chosen."""
+    ends = [m.end() for m in (SENTENCE_END if letters else _NO_INITIAL).finditer(text)]
     yield 0
-    for boundary in (SENTENCE_END if letters else _NO_INITIAL).finditer(text):
-        yield boundary.end()
+    yield from ends if len(ends) <= _MOST_SENTENCES else ends[:_HALF] + ends[-_HALF:]
 
 
 def last_sentence(text: str) -> int:
@@ -112,6 +116,6 @@ def is_of_an_item(text: str, start: int) -> bool:
     return item is not None and start > item.end()
 
 
-def distinct(found: Sequence[Statement]) -> set[float]:
+def distinct(statements: Sequence[Statement]) -> set[float]:
     """The different values, each NaN for itself."""
-    return {s.number for s in found}
+    return {s.number for s in statements}

@@ -20,7 +20,7 @@ from dhp.judge.extraction.grammar import (
     starts,
 )
 from dhp.judge.extraction.plain import plain, readable, unquoted
-from dhp.judge.extraction.values import ReadValue, Value
+from dhp.judge.extraction.values import Value
 
 _NOT_LONGER = r"(?![\w+]|-(?=\w)|'(?=\w)|\.\w|\. \d)"
 
@@ -58,9 +58,9 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
     in_objects = [s for each in objects.own_objects(shown, parts) for s in _of_object(each, labels, grammar)]
     every = statements(words, grammar)
     named = [s for s in every if s.kind == NAMED]
-    said = [s for s in every if s.kind != NAMED]
-    finals = [s for s in said if s.kind == FINAL]
-    agreeing = in_objects + (finals or said)
+    stated = [s for s in every if s.kind != NAMED]
+    finals = [s for s in stated if s.kind == FINAL]
+    agreeing = in_objects + (finals or stated)
     if not cut_off:
         agreeing += _alone(words, grammar, only_opening=bool(agreeing))
         agreeing = agreeing or (named if len(named) == 1 == len(grammar.begins.findall(words)) else [])
@@ -79,16 +79,16 @@ _TRUE, _FALSE = frozenset("yes true 1 y".split()), frozenset("no false never 0 n
 def _of_object(value: object, labels: Sequence[str], grammar: Grammar) -> list[Statement]:
     """The labels that an object gives: behind the name of a rating, or by yes and no behind a label."""
     texts = objects.of_rating(value, (), _KEYS)
-    found = [s._replace(start=-1) for each in texts if (s := bare(plain(each), 0, grammar))]
+    stated = [s._replace(start=-1) for each in texts if (s := bare(plain(each), 0, grammar))]
     for key, inner in value.items() if isinstance(value, dict) else ():
-        said, number = str(objects.as_text(inner)).lower(), _label_of(str(key), labels)
-        if number is None or said not in _TRUE | _FALSE:
+        truth, number = str(objects.as_text(inner)).lower(), _label_of(str(key), labels)
+        if number is None or truth not in _TRUE | _FALSE:
             continue
-        if said in _FALSE:
+        if truth in _FALSE:
             number = 3 - number if len(labels) == 2 else None
         if number is not None:
-            found.append(Statement(BARE, float(number), -1, 0, 0, "label"))
-    return found
+            stated.append(Statement(BARE, float(number), -1, 0, 0, "label"))
+    return stated
 
 
 def _label_of(key: str, labels: Sequence[str]) -> int | None:
@@ -101,15 +101,15 @@ def _label_of(key: str, labels: Sequence[str]) -> int | None:
 
 def _alone(words: str, grammar: Grammar, *, only_opening: bool) -> list[Statement]:
     """Where an answer opens with a label, or has one for its last line or sentence."""
-    found = [s for s in (bare(words, 0, grammar), _participle(words, grammar)) if s is not None]
+    stated = [s for s in (bare(words, 0, grammar), _participle(words, grammar)) if s is not None]
     if only_opening:
-        return found
+        return stated
     line = words.rfind("\n") + 1
     last = bare(words, line, grammar) if line else None
     if last is not None and not words[last.value_end :].strip(" .!)\"'"):
-        return [*found, last]
-    last = None if found else bare(words, last_sentence(words), grammar)
-    return found if last is None else [last]
+        return [*stated, last]
+    last = None if stated else bare(words, last_sentence(words), grammar)
+    return stated if last is None else [last]
 
 
 _ENDING = re.compile(r"(?:ed|d)(?=[.!:,;])", re.I)
@@ -134,13 +134,13 @@ _LIST = re.compile(r"\W{0,4}\d{1,2}[.)] ")
 
 def _of_lines(words: str, grammar: Grammar) -> list[Statement]:
     """The labels with which lines and sentences begin, behind the mark of a list as well."""
-    found = []
+    stated = []
     for start in starts(words):
         mark = _LIST.match(words, start)
         statement = bare(words, mark.end() if mark else start, grammar)
         if statement is not None:
-            found.append(statement)
-    return found
+            stated.append(statement)
+    return stated
 
 
 _REST = re.compile(r"[^\n.!?]*")
@@ -149,14 +149,15 @@ _AS_A_KEY = re.compile(
     r"|[\w'-]+[ .!]*\Z)|\?|,? let\b",
     re.I,
 )
-"""Something else is said of what the label names: `Acceptable: never`, `Pass? No.`"""
+"""Something else is stated of what the label names: `Acceptable: never`, `Pass? No.`"""
 _IN_PART = re.compile(
     r" (?:in|on|for|at|when|as to)\b(?! (?:all|every|any|both|general|my|the whole|balance)\b)"
-    r"|.*\b(?:except\w*|exceptions?|partial\w*|partly|part|conditional\w*|provided|unless|if|only|mostly|almost|nearly"
+    r"|.*\b(?:except\w*|exceptions?|partial\w*|partly|part|conditional\w*|provided|unless|if|only|mostly"
+    r"|almost|nearly"
     r"|once|however|would|could|though|although)\b",
     re.I,
 )
-"""The label is said of a part, or under a condition."""
+"""The label is stated of a part, or under a condition."""
 
 
 def _goes_on(words: str, statement: Statement, grammar: Grammar) -> bool:

@@ -28,11 +28,15 @@ _SOMEBODY_SAYS = re.compile(
 )
 
 SCORE_KEYS = frozenset(
-    "score rating value grade mark stars points verdict answer label result judgement judgment".split()
+    "score rating value grade mark stars points verdict answer label result judgement judgment"
+    " bewertung punktzahl gesamtnote puntuación puntaje calificación punteggio voto pontuação оценка балл"
+    " 评分 得分 分数 总分 評価 スコア 点数 評点 점수 평점 평가".split()
 )
 _OF_WHOLE = frozenset("final overall total my the".split())
 _WRAPPERS = frozenset("evaluation assessment output response data feedback review analysis summary".split())
 """Keys of an object that holds the whole answer."""
+_SCALE = re.compile(r"[(\[][^()\[\]]*[)\]]")
+"""`Coherence (1-5)`"""
 _NAMING_KEYS = ("metric", "name", "criterion", "aspect", "dimension", "criteria", "category", "key")
 
 
@@ -154,7 +158,8 @@ def of_rating(
         texts: set[str] = set()
         for key, inner in _pairs(value):
             words = key_words(key)
-            matches = _is_rating_key(words, keys) if tier is None else _names_metric(words, tier)
+            named = key_words(_SCALE.sub("", key))
+            matches = _is_rating_key(words, keys) if tier is None else _names_metric(named, tier)
             if matches and (text := as_text(inner)) is not None:
                 texts.add(text)
         if texts:
@@ -167,7 +172,10 @@ def of_metrics(value: Any, metrics: Mapping[str, str]) -> dict[str, str]:
     by_metric = {}
     for name, label in metrics.items():
         for key, inner in _pairs(value):
-            if _names_metric(key_words(key), (name, label)) and (text := as_text(inner)) is not None:
+            if (
+                _names_metric(key_words(_SCALE.sub("", key)), (name, label))
+                and (text := as_text(inner)) is not None
+            ):
                 by_metric[name] = text
     if not by_metric and len(metrics) == 1 and len(texts := of_rating(value, ())) == 1:
         return dict.fromkeys(metrics, texts.pop())
@@ -195,6 +203,6 @@ def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
         yield str(key), inner
         if isinstance(inner, dict) and not _is_rating_key(key_words(str(key)), SCORE_KEYS):
             if as_text(inner) is None or _WRAPPERS.issuperset(key_words(str(key))):
-                yield from ((str(k), v) for k, v in inner.items() if not isinstance(v, dict | list))
+                yield from ((str(k), v) for k, v in inner.items() if not isinstance(v, list))
         elif isinstance(inner, list):
             yield from _pairs(inner)

@@ -1,4 +1,4 @@
-"""The two texts of a comparison as answers name them, a tie, and what is said of one of them."""
+"""The two texts of a comparison as answers name them, a tie, and what is behind of one of them."""
 
 import re
 from re import Match
@@ -18,7 +18,8 @@ _FORMS = (
     r"\(?(?-i:(?P<letter#>[ABab12]))(?![A-Za-z\d'+]|-(?!\s)|\.\w)\)?",
     r"(?P<tie#>(?:ties?|tied|draw|toss-up)\b|(?-i:C)(?![\w+'-])|equal(?:ly good)?\b|same\b"
     r"|no (?:clear )?(?:winner|preference|difference)\b|neither (?:\w{1,20} ){0,4}is better\b"
-    r"|平局|平手|不相上下|难分高下|一样好|(?:both|the two|they)\b[^.\n,;:]{0,60}\b(?:equal(?:ly)?(?: (?:good|bad"
+    r"|平局|平手|不相上下|难分高下|一样好"
+    r"|(?:both|the two|they)\b[^.\n,;:]{0,60}\b(?:equal(?:ly)?(?: (?:good|bad"
     r"|well|strong|helpful))?|comparable)\b)",
 )
 
@@ -28,25 +29,28 @@ OPTION = re.compile(f"(?:{'|'.join(_FORMS)})".replace("#>", ">"), re.I)
 _ANY = re.sub(r"\?P<\w+>", "?:", OPTION.pattern)
 """The same without the names of its groups."""
 _ADVERBS = (
-    r"(?: (?:clearly|slightly|much|far|overall|therefore|thus|indeed|an?|the|marginally|significantly|somewhat"
+    r"(?: (?:clearly|slightly|much|far|overall|therefore|thus|indeed|an?|the|marginally|significantly"
+    r"|somewhat"
     r"|generally|definitely|arguably|still|more|narrowly|easily|by far|ultimately|considerably)){0,3}"
 )
 _IS = r"(?:'s| is| ist| est| es| è| é| are| seems(?: to be)?| appears to be)"
 _THAN = rf"(?: (?:than|over|to|by|als|que|di) (?:the )?{_ANY})?"
 _BETTER = (
-    r" (?:better|best|besser|meilleure?|mejor|migliore|melhor|superior|prefer(?:able|red)|stronger|winner|favou?red"
+    r" (?:better|best|besser|meilleure?|mejor|migliore|melhor|superior|prefer(?:able|red)|stronger|winner"
+    r"|favou?red"
     r"|chosen|more (?:accurate|helpful|relevant|appropriate|suitable|correct|coherent|fluent|faithful))"
     rf"(?: (?:one|choice|option|{_NOUN}))?"
 )
 _SAID = re.compile(
-    rf"(?P<better>(?:{_IS}{_ADVERBS}{_BETTER}| besser| (?:(?:clearly|narrowly|easily) )?(?:wins|beats|outperforms"
-    rf"|surpasses)| over(?= )){_THAN})"
+    rf"(?P<better>(?:{_IS}{_ADVERBS}{_BETTER}| besser| (?:(?:clearly|narrowly|easily) )?(?:wins|beats"
+    rf"|outperforms"
+    rf"|surpasses)){_THAN}| (?:over|rather than|instead of) (?:the )?{_ANY})"
     rf"|(?P<worse>(?:{_IS}{_ADVERBS} (?:worse|inferior|weaker|outperformed|beaten|surpassed)| loses){_THAN})"
-    r"|(?P<signs> ?(?:的(?:回答|文本)?|の(?:回答)?(?:方|ほう)?[がはも]|[がは])?(?:明显|略|稍|更){0,2}(?:更好|更优|较好|胜出|获胜"
-    r"|更佳|優れて\w{0,4}|より?良い|好ましい|勝ち\w{0,4}))",
+    r"|(?P<signs> ?(?:的(?:回答|文本)?|の(?:回答)?(?:方|ほう)?[がはも]|[がは])?(?:明显|略|稍|更){0,2}"
+    r"(?:更好|更优|较好|胜出|获胜|更佳|優れて\w{0,4}|より?良い|好ましい|勝ち\w{0,4}))",
     re.I,
 )
-"""What is said of a text: that it is better, or worse, than the other."""
+"""What is behind of a text: that it is better, or worse, than the other."""
 
 
 def choice(match: Match[str]) -> int | None:
@@ -63,32 +67,38 @@ def choice(match: Match[str]) -> int | None:
 
 
 def _read(text: str, start: int) -> Value | None:
-    """One of the two with what is said of it, which is then the rule: `stated` or `worse`."""
+    """One of the two with what is behind of it, which is then the rule: `stated` or `worse`."""
     match = OPTION.match(text, start)
     chosen = None if match is None else choice(match)
     if match is None or chosen is None:
         return None
-    said = _SAID.match(text, match.end())
-    if said is None or chosen == 0:
-        return Value(float(chosen), match.end(), "stated" if match["tie"] and " " in match["tie"].strip() else "")
-    return Value(float(-chosen if said["worse"] else chosen), said.end(), "worse" if said["worse"] else "stated")
+    behind = _SAID.match(text, match.end())
+    if behind is None or chosen == 0:
+        return Value(
+            float(chosen), match.end(), "stated" if match["tie"] and " " in match["tie"].strip() else ""
+        )
+    return Value(
+        float(-chosen if behind["worse"] else chosen), behind.end(), "worse" if behind["worse"] else "stated"
+    )
 
 
 _IN_PART = re.compile(
-    r" (?:in|at|on|for|with|formatted|known|written|styled|only|if|when|by|as to|as far as|structured|supported|of)\b"
+    r" (?:in|at|on|for|with|formatted|known|written|styled|only|if|when|by|as to|as far as|structured"
+    r"|supported|of)\b"
     r"(?! (?:all|every|any|both|most|general|overall|my|the (?:whole|end)|balance|that|far|an? |its|this"
     r"|providing|being|giving|covering|it)\b)",
     re.I,
 )
 """A verdict of a part: any place, time or criterion but the whole."""
 _END = re.compile(
-    r"[\"')\]}|*]*(?:\s*\Z|\n|[.!。](?=\s|\Z|\"|\S)|[,;:，；：](?= |\Z)| -+ | (?=[(\[])|[。，])|[ ]*(?:\Z|\n)|てい"
+    r"[\"')\]}|*]*(?:\s*\Z|\n|[.!。]|[,;:，；：](?= |\Z)| -+ | (?=[(\[])|，)|[ ]*(?:\Z|\n)|てい"
 )
 _REASON = re.compile(
     r" (?:because|since|as|for|due|in|by|overall|here|given|on|with|although|though|while|but)\b", re.I
 )
 _DOUBT = re.compile(
-    r"[\s,;:.()!-]*(?:no[,.;:!]|wait\b|actually\b|or\b|maybe\b|perhaps\b|if\b|unless\b|said\b|says\b|according\b"
+    r"[\s,;:.()!-]*(?:no[,.;:!]|wait\b|actually\b|or\b|maybe\b|perhaps\b|if\b|unless\b|said\b|says\b"
+    r"|according\b"
     r"|argues\b|claims\b|and (?:b|a|response|output)\b|\?)",
     re.I,
 )
@@ -105,12 +115,18 @@ def _stop(text: str, value: Value, kind: str, grammar: Grammar) -> int | None:
     if _IN_PART.match(text, end) or _DOUBT.match(text, end):
         return None
     stop = _END.match(text, end) or _REASON.match(text, end)
+    if stop is None and text.startswith("]]", end):
+        stop = re.compile(r"\]\] (?=[A-Z])").match(text, end)
     doubt = _CORRECTED if stop and stop[0].strip(" \"')]}|*")[:1] in (".", "!", "。", "") else _DOUBT
     if stop is None or doubt.match(text, stop.end()) or re.match(r"[\"')\]]{0,3}: ?\d", text[end : end + 8]):
         return None
     beside = _BESIDE.match(text, end)
     other = OPTION.match(text, beside.end()) if beside else None
-    if other is not None and choice(other) not in (value.number, None) and _OF_A_PART.match(text, other.end()):
+    if (
+        other is not None
+        and choice(other) not in (value.number, None)
+        and _OF_A_PART.match(text, other.end())
+    ):
         return None  # `Winner: A (style), B (facts)`
     return end
 

@@ -10,24 +10,25 @@ from dhp.core.specs import Metric, Scale
 from dhp.core.text import holds_refusal
 from dhp.judge.api import rescale
 from dhp.judge.extraction import objects
-from dhp.judge.extraction.extracted import UNPARSED, Extracted
-from dhp.judge.extraction.labels import read_label
-from dhp.judge.extraction.plain import plain, readable, unquoted
 from dhp.judge.extraction.behind import goes_on, stop_of
 from dhp.judge.extraction.clauses import bare, statements
+from dhp.judge.extraction.extracted import UNPARSED, Extracted
 from dhp.judge.extraction.grammar import (
     FINAL,
     LABELLED,
     NAMED,
     RESULT,
+    SENTENCE_END,
     STATED,
     Grammar,
     Statement,
     distinct,
     last_sentence,
 )
-from dhp.judge.extraction.words import words_of
+from dhp.judge.extraction.labels import read_label
+from dhp.judge.extraction.plain import plain, readable, unquoted
 from dhp.judge.extraction.values import LETTER, NUMBER, SIGNED_NUMBER, letter_reader, number_reader
+from dhp.judge.extraction.words import words_of
 
 
 def metric_rating(
@@ -195,7 +196,8 @@ def _in_a_list(text: str, start: int, mark: str) -> bool:
 _PREAMBLE = re.compile(r"[^\n\d]{1,80}[.:!]?\n+")
 _IN_BRACKETS = re.compile(
     r"(?:\A\W{0,6}(?:[^\W\d_]+[.,]? ){1,2}|\A(?:The|This) [a-z]+ (?:is|does|has|was)\b[^\n\"“”\d.]{1,150})\("
-    r"(?=[^()\n]{1,12}\))"
+    r"(?=[^()\n]{1,12}\))|\A\W{0,6}no[,:] (?=\S{1,9}\Z)",
+    re.I,
 )
 _BRACKETS_AT_END = re.compile(r"[.!?] \((?=[^()\n]{1,12}\)\s*\Z)")
 """`Somewhat (2)`, `The text is somewhat coherent (2).`"""
@@ -207,19 +209,19 @@ def chosen(text: str, grammar: Grammar, form: AnswerForm) -> Statement | None:
     every = statements(text, grammar)
     last = form == "analyze-rate"
     alone = _alone(text, grammar, form)
-    said = [s for s in every if s.kind in (FINAL, LABELLED, STATED) or (s.kind == NAMED and grammar.names)]
+    stated = [s for s in every if s.kind in (FINAL, LABELLED, STATED) or (s.kind == NAMED and grammar.names)]
     if form == "letters":
-        said = [s for s in said if s.kind != STATED or s.start == 0]
-    finals = [s for s in said if s.kind == FINAL]
-    agreeing = [*(finals or said), *alone]
+        stated = [s for s in stated if s.kind != STATED or SENTENCE_END.search(text, 0, s.start + 1) is None]
+    finals = [s for s in stated if s.kind == FINAL]
+    agreeing = [*(finals or stated), *alone]
     if not agreeing:
         agreeing = _weaker(every, text, grammar, form)
     if len(distinct(agreeing)) != 1:
         return None
-    found = _shown_first(finals or said or agreeing, last=last)
-    others = [s.value_end for s in every if s.number == found.number]
+    rating = _shown_first(finals or stated or agreeing, last=last)
+    others = [s.value_end for s in every if s.number == rating.number]
     behind = max([s.value_end for s in agreeing] + others)
-    return None if goes_on(text, behind, found.number, grammar) else found
+    return None if goes_on(text, behind, rating.number, grammar) else rating
 
 
 def _shown_first(agreeing: Sequence[Statement], *, last: bool) -> Statement:
@@ -229,7 +231,7 @@ def _shown_first(agreeing: Sequence[Statement], *, last: bool) -> Statement:
 
 
 def _alone(text: str, grammar: Grammar, form: AnswerForm) -> list[Statement]:
-    """The values without words that stand where the form puts the rating, and one that is the whole last line."""
+    """The values without words where the form puts the rating, and one that is the whole last line."""
     if not text:
         return []
     line, sentence = text.rfind("\n") + 1, last_sentence(text)
@@ -244,15 +246,18 @@ def _alone(text: str, grammar: Grammar, form: AnswerForm) -> list[Statement]:
     whole = end if end and _REST.fullmatch(text, end.value_end) else None
     if whole is not None and opening is None and form not in ("free-text", "rate-explain"):
         whole = None
-    found = [s for s in (opening, whole) if s is not None]
-    return found or _in_brackets(text, grammar)
+    rating = [s for s in (opening, whole) if s is not None]
+    return rating or _in_brackets(text, grammar)
 
 
 def _in_brackets(text: str, grammar: Grammar) -> list[Statement]:
     """The value alone in brackets behind the first words of an answer, or behind its last sentence."""
     match = _IN_BRACKETS.match(text) or _BRACKETS_AT_END.search(text, max(0, len(text) - 40))
     inside = bare(text, match.end(), grammar) if match else None
-    return [inside] if inside and text[inside.value_end : inside.value_end + 1] == ")" else []
+    if match is None or inside is None:
+        return []
+    closed = match[0][-1] != "(" or text[inside.value_end : inside.value_end + 1] == ")"
+    return [inside] if closed else []
 
 
 def _weaker(every: Sequence[Statement], text: str, grammar: Grammar, form: AnswerForm) -> list[Statement]:

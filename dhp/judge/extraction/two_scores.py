@@ -75,14 +75,17 @@ def _of_lines(words: str, scale: Scale) -> list[Score]:
 
 
 _FILLER = re.compile(
-    r"(?:[\s\"'(\[{|•#:=,;/)\]-]|\b(?:the|scores?|ratings?|scored|rated|points?|is|gets?|receives?|earns?|earned|got|(?-i:an?)|of"
-    r"|and|to|vs\.?|while|whereas|for|i(?:'d| would)? give|two|out of)\b|'s\b|\b\d[.)] (?=\d)|\(\d+ ?- ?\d+\)|\b(?:assistants|responses|answers)\b)*",
+    r"(?:[\s\"'(\[{|•#:=,;/)\]-]|\b(?:the|scores?|ratings?|scored|rated|points?|is|gets?|receives?|earns?"
+    r"|earned|got|(?-i:an?)|of"
+    r"|and|to|vs\.?|while|whereas|for|i(?:'d| would)? give|two|out of)\b|'s\b|\b\d[.)] (?=\d)"
+    r"|\(\d+ ?- ?\d+\)|\b(?:assistants|responses|answers)\b)*",
     re.I,
 )
 _SCORE_OF = re.compile(r"(?P<named>[ab12])(?P<ordinal>)(?P<tie>)(?P<pair>)(?P<letter>)(?= ?[:|])", re.I)
 """`Score 1: 7`, `| 1 | 8 |`"""
 _AFTER = re.compile(
-    r"[ \"')\]|]*(?:\Z|[.!](?= |\Z)|[,;:/](?! ?\d*[A-Za-z]{3,} ?[a-z]+ ?[a-z]*\Z)|and\b|vs\b|while\b|whereas\b|for\b|\t"
+    r"[ \"')\]|]*(?:\Z|[.!](?= |\Z)|[,;:/](?! ?\d*[A-Za-z]{3,} ?[a-z]+ ?[a-z]*\Z)|and\b|vs\b|while\b"
+    r"|whereas\b|for\b|\t"
     r"|(?=[ -] ?\d)| -+ (?=[A-Za-z])|(?= ?[A-Z|(]))"
 )
 _FURTHER = re.compile(r"[^\n]*[,;] ?\d")

@@ -11,7 +11,7 @@ from dhp.judge.extraction import objects
 from dhp.judge.extraction.behind import goes_on
 from dhp.judge.extraction.clauses import bare, statements
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
-from dhp.judge.extraction.grammar import BARE, FINAL, STATED, Statement, last_sentence
+from dhp.judge.extraction.grammar import BARE, FINAL, STATED, last_sentence
 from dhp.judge.extraction.options import OPTION, VERDICTS, choice
 from dhp.judge.extraction.plain import SAYS, plain, readable, unquoted
 from dhp.judge.extraction.probabilities import letter_masses
@@ -51,9 +51,9 @@ def read_verdict(answer: str, form: AnswerForm, *, scale: Scale = TEN) -> Extrac
     answers = list(objects.own_objects(shown, parts))
     if form == "two-scores":
         return of_two_scores(words, answers, scale)
-    found = [v for value in answers for text in objects.of_rating(value, (), _KEYS) for v in _of_text(text)]
-    found = found or list(_places(words, form))
-    deciding = [v for v in found if v.decides] or found
+    stated = [v for value in answers for text in objects.of_rating(value, (), _KEYS) for v in _of_text(text)]
+    stated = stated or list(_places(words, form))
+    deciding = [v for v in stated if v.decides] or stated
     if not deciding:
         return Extracted("refused") if holds_refusal(words) else UNPARSED
     if len({v.choice for v in deciding}) > 1:
@@ -68,23 +68,37 @@ def _of_text(text: str) -> list[_Verdict]:
     """What the text of an object says: an option alone, or a sentence."""
     words = plain(text)
     alone = _alone(words, 0, strict=True)
-    found = [alone] if alone else list(_statements(words))[:1]
-    return [v._replace(rule="json", end=0) for v in found]
+    stated = [alone] if alone else list(_statements(words))[:1]
+    return [v._replace(rule="json", end=0) for v in stated]
 
 
-_LOSES = re.compile(r"[\W_]*(?:(?:the )?(?:loser|worse|worst|weaker|inferior)(?: (?:one|\w+))?)[\"')\]]?(?: is|:)", re.I)
-_DECIDES = re.compile(r"\W*(?:overall|therefore|thus|hence|so|in conclusion|in summary|ultimately|finally|correction|综上|因此|所以|总)", re.I)
+_LOSES = re.compile(
+    r"[\W_]*(?:(?:the )?(?:loser|worse|worst|weaker|inferior)(?: (?:one|\w+))?)[\"')\]]?(?: is|:)", re.I
+)
+_DECIDES = re.compile(
+    r"\W*(?:overall|therefore|thus|hence|so|in conclusion|in summary|ultimately|finally|correction"
+    r"|综上|因此|所以|总)",
+    re.I,
+)
 
 
 def _statements(words: str) -> Iterator[_Verdict]:
     """The verdicts that sentences give, by their words or in brackets."""
     for statement in statements(words, VERDICTS):
         boxed = words.endswith(("[[", "[[ "), 0, statement.value_start)
-        rule = "bracketed" if boxed else "tie" if statement.number == 0 and statement.kind == STATED else statement.rule
+        rule = (
+            "bracketed"
+            if boxed
+            else "tie"
+            if statement.number == 0 and statement.kind == STATED
+            else statement.rule
+        )
         lead = words[statement.start : statement.value_start]
         sign = -1 if _LOSES.match(lead) else 1
         decides = statement.kind == FINAL or _DECIDES.match(words, statement.start) is not None
-        yield _Verdict(sign * int(statement.number), rule, statement.value_end, decides and rule not in _STRICT)
+        yield _Verdict(
+            sign * int(statement.number), rule, statement.value_end, decides and rule not in _STRICT
+        )
     yield from _brackets_at_end(words)
 
 
@@ -111,12 +125,12 @@ _REST = re.compile(r"[\s.!)\"'\]*]{0,8}")
 
 def _alone(words: str, start: int, *, strict: bool) -> _Verdict | None:
     """The option that stands alone in a line, or opens it; `strict` that nothing else may be in it."""
-    found = bare(words, start, VERDICTS)
-    if found is None or found.rule not in (BARE, "tie"):
+    stated = bare(words, start, VERDICTS)
+    if stated is None or stated.rule not in (BARE, "tie"):
         return None
-    if strict and not _REST.fullmatch(words, found.value_end):
+    if strict and not _REST.fullmatch(words, stated.value_end):
         return None
-    return _Verdict(int(found.number), "alone", found.value_end)
+    return _Verdict(int(stated.number), "alone", stated.value_end)
 
 
 def _places(words: str, form: AnswerForm) -> Iterator[_Verdict]:
@@ -124,15 +138,15 @@ def _places(words: str, form: AnswerForm) -> Iterator[_Verdict]:
     if (first := _first_of_ranking(words)) is not None:
         yield first
         return
-    found = list(_statements(words))
+    stated = list(_statements(words))
     line, sentence = words.rfind("\n") + 1, last_sentence(words)
-    strict = [v for v in found if v.rule in _STRICT]
+    strict = [v for v in stated if v.rule in _STRICT]
     if strict:
         yield from strict
         later = [_alone(words, start, strict=True) for start in (line, sentence) if start >= strict[-1].end]
         yield from (v for v in later if v is not None)
         return
-    better = [v for v in found if v.rule != "worse"] or found
+    better = [v for v in stated if v.rule != "worse"] or stated
     if form == "reason-first":
         alone = _alone(words, line, strict=True) or _alone(words, sentence, strict=True)
         alone = alone or (_alone(words, 0, strict=False) if line == 0 else None)
@@ -142,7 +156,8 @@ def _places(words: str, form: AnswerForm) -> Iterator[_Verdict]:
 
 
 _RANK = re.compile(
-    rf"(?:\A|\n|[,;.] |: )[\s\"'(\[-]*(?:rank |#)?(?P<rank>[12]|first|second|1st|2nd)(?: place)?(?:[.):]|\b:| -)"
+    rf"(?:\A|\n|[,;.] |: )[\s\"'(\[-]*(?:rank |#)?(?P<rank>[12]|first|second|1st|2nd)(?: place)?(?:[.):]"
+    rf"|\b:| -)"
     rf"[ \"'(\[]*{OPTION.pattern}[\"')\]]*(?=[,;.]?(?:\n|\Z| ?(?:[12]|second|first|2nd|1st)\b| (?:rank|#)))",
     re.I,
 )

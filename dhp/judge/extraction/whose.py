@@ -12,14 +12,17 @@ _LONGEST = 600
 """Characters before a clause that are looked at."""
 _SUPPOSED = (
     r"\b(?:if (?:it|this|that|the|there|i|we|you)|unless|otherwise|(?:had|were) (?:it|the|this))\b|\?|如果|若"
-    r"|\A\W*(?:if|with|without|apart|once|until|when|perhaps|maybe|possibly|probably|someone|anybody|nobody|should"
+    r"|\A\W*(?:if|with|without|apart|once|until|when|perhaps|maybe|possibly|probably|someone|anybody|nobody"
+    r"|should"
     r"|were|had|imagine|ignoring|whether)\b"
 )
 _OF_OWN = re.compile(rf"{_SUPPOSED}|\b(?:says?|said|wrote|once|until)\b", re.I)
 _OF_TEXT = re.compile(rf"{_SUPPOSED}|\b(?:would|could have|might have)\b", re.I)
 _OF_ANY = re.compile(
-    rf"{_SUPPOSED}|\b(?:if|had|were|when|until|once|could|might|should|would have|says?|said|claim\w*|wrote|writes?"
-    r"|asks?|demand\w*|instruct\w*|inject\w*|told|tells?|according|wants?|critics?|experts?|readers?|reviewers?"
+    rf"{_SUPPOSED}|\b(?:if|had|were|when|until|once|could|might|should|would have|says?|said|claim\w*|wrote"
+    rf"|writes?"
+    r"|asks?|demand\w*|instruct\w*|inject\w*|told|tells?|according|wants?|critics?|experts?|readers?"
+    r"|reviewers?"
     r"|raters?|annotators?|users?|people|others|previous\w*|initial\w*|reference|humans?|tempt\w*|prevent\w*"
     r"|keep\w* (?:it|this)|from being|except|without|teams?|films?|movies?|hotels?|players?|match|guests)\b"
     r"|要求|写道|声称",
@@ -29,7 +32,8 @@ _OF_ANY = re.compile(
 judge's own clauses, in sentences about the text, and in others."""
 _REPORTS = re.compile(rf"(?:{SAYS})[^.,;]{{0,40}}:[\"' ]*\Z", re.I)
 _SAYS_THAT = re.compile(
-    r"\b(?:says?|said|claims?|reads?|writes?|wrote|asks?|demands?|adds?|tells?|told|insists?)(?: (?:me|us|you))?,?"
+    r"\b(?:says?|said|claims?|reads?|writes?|wrote|asks?|demands?|adds?|tells?|told|insists?)(?: (?:me|us"
+    r"|you))?,?"
     r"(?: that)? \Z",
     re.I,
 )
@@ -44,13 +48,16 @@ _TEXTS = (
     r"(?:summary|text|response|answer|reply|translation|story|output|passage|essay|caption|generation|piece)"
 )
 _TEXT_FIRST = re.compile(
-    rf"\W*(?:\w+, )?(?:(?:overall|so|therefore|thus|hence),? )?(?:(?:the|this|that|its) (?:\w+ ){{0,2}}(?:{_TEXTS}"
-    r"|coherence|fluency|quality|relevance|consistency)(?:'s \w+)?|it|this|that)\b(?! (?:also )?(?:says|claims"
+    rf"\W*(?:\w+, )?(?:(?:overall|so|therefore|thus|hence),? )?(?:(?:the|this|that"
+    rf"|its) (?:\w+ ){{0,2}}(?:{_TEXTS}"
+    r"|coherence|fluency|quality|relevance|consistency)(?:'s \w+)?|it|this|that)\b(?! (?:also )?(?:says"
+    r"|claims"
     r"|asks|demands|instructs|tells|insists|orders|requests|states|contains the (?:line|text))\b)",
     re.I,
 )
 _ABOUT_TEXT = re.compile(
-    rf"\b(?:{_TEXTS}|it|its|this|there|sentences?|writing|ideas?|transitions?|paragraphs?|arguments?|narrative"
+    rf"\b(?:{_TEXTS}|it|its|this|there|sentences?|writing|ideas?|transitions?|paragraphs?|arguments?"
+    rf"|narrative"
     r"|wording|language|points?)\b",
     re.I,
 )
@@ -64,18 +71,18 @@ _ALONE = re.compile(r"(?: \(\w+\))?(?:[.!]|\Z| because\b)")
 
 def is_of_the_text(text: str, value: Value, clause: Clause, grammar: Grammar) -> bool:
     """Whether a clause in words gives the judge's own rating of the text."""
-    own = "own" in clause.has or not {"my", "our"}.isdisjoint(clause.words)
-    if clause.words[0] == "to" or (own and clause.words[0] == "which"):
+    speaks = "own" in clause.has or not {"my", "our"}.isdisjoint(clause.words)
+    if clause.words[0] == "to" or (speaks and clause.words[0] == "which"):
         return False
-    if not own and not (_is_given(text, value, clause, grammar) and _is_about_it(text, value, clause)):
+    if not speaks and not (_is_given(text, value, clause, grammar) and _is_about_it(text, value, clause)):
         return False
     before = text[max(clause.start, clause.begin - _LONGEST) : clause.begin]
-    if _DENIED.search(before) or _REPORTS.search(before) or (own and _SAYS_THAT.search(before)):
+    if _DENIED.search(before) or _REPORTS.search(before) or (speaks and _SAYS_THAT.search(before)):
         return False
     other = _OF_CRITERION.match(before) if grammar.names else None
     if other is not None and is_other_criterion(other[1], grammar):
         return False
-    doubt = _OF_OWN if own else _OF_TEXT if _TEXT_FIRST.match(text, clause.start) else _OF_ANY
+    doubt = _OF_OWN if speaks else _OF_TEXT if _TEXT_FIRST.match(text, clause.start) else _OF_ANY
     return doubt.search(before) is None
 
 
@@ -105,7 +112,11 @@ def _is_about_it(text: str, value: Value, clause: Clause) -> bool:
     words, has = clause.words, clause.has
     if is_of_an_item(text, clause.start):
         return False
-    subject = words[0] in ("it", "it's", "this", "that's", "the", "its") or not _JUDGED.isdisjoint(words)
+    subject = (
+        words[:2] == ("making", "it")
+        or words[0] in ("it", "it's", "this", "that's", "the", "its")
+        or not _JUDGED.isdisjoint(words)
+    )
     if subject or clause.pure or not words[0].isascii() or (clause.whole and {"rating", "is"} <= has):
         return True
     before = text[max(clause.start, clause.begin - _LONGEST) : clause.begin]

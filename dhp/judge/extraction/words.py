@@ -17,7 +17,8 @@ _FILE = Path(__file__).with_name("words.yaml")
 def _lists() -> Mapping[str, Any]:
     import yaml
 
-    return yaml.safe_load(_FILE.read_text("utf-8"))
+    lists: Mapping[str, Any] = yaml.safe_load(_FILE.read_text("utf-8"))
+    return lists
 
 
 @functools.cache
@@ -60,7 +61,10 @@ class Lexicon:
 @functools.lru_cache(maxsize=256)
 def lexicon(names: tuple[str, ...], section: str = "") -> Lexicon:
     """The list with the names of one criterion; without any, with those of all known ones."""
-    called = tuple(tuple(re.split(r"[ -]", name.lower())) for name in names or (() if section else sorted(words_of("criteria"))))
+    called = tuple(
+        tuple(re.split(r"[ -]", name.lower()))
+        for name in names or (() if section else sorted(words_of("criteria")))
+    )
     known: dict[str, set[str]] = {}
     lists = [(role, words_of(role)) for role in roles()]
     signs = [(role, line.split()) for role, line in _lists()["signs"].items()]
@@ -70,6 +74,7 @@ def lexicon(names: tuple[str, ...], section: str = "") -> Lexicon:
         for word in words:
             known.setdefault(word, set()).add(role)
     pieces = [sign for _, each in signs for sign in each]
+    pieces += [word for name in called for word in name if ord(word[0]) > 0x2E80]
     runs = "|".join(sorted(pieces, key=len, reverse=True))
     for word in (word for name in called for word in name):
         known.setdefault(word, {"small"})
