@@ -1,6 +1,7 @@
 """The `dhp` command, which is `python -m dhp`, too: Ctrl-C shows no traceback while it is loaded or ends."""
 
 import signal
+import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -14,8 +15,15 @@ def start(arguments: Sequence[str] | None = None, program: str = "dhp") -> NoRet
     ends = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if heeded:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from dhp.cli.main import main
+    try:
+        from dhp.cli.main import main
+    except ImportError as e:
+        from dhp.core.errors import broken_installation
 
+        if not (broken := broken_installation(e)):
+            raise
+        print(f"dhp: {broken}", file=sys.stderr)
+        raise SystemExit(2) from None
     try:
         if heeded:
             signal.signal(signal.SIGINT, signal.default_int_handler)

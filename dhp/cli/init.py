@@ -11,7 +11,7 @@ from dhp.cli.benchmark import COMMON, benchmark
 from dhp.cli.command import Command
 from dhp.cli.output import say
 from dhp.core.errors import InputError, listed, suggest
-from dhp.core.writing import write_lines
+from dhp.core.writing import check_output, output_path, write_lines
 
 if TYPE_CHECKING:
     from dhp.core.specs import Metric
@@ -149,7 +149,8 @@ def init(out: str, **keywords: str | None) -> None:
 
     Example: dhp init --dataset tickets.csv --output summary --source ticket --metric usefulness
     """
-    path, state = Path(out), _Init()
+    check_output(path := output_path(out))
+    state = _Init()
     written = _read(path)
     if written and (entries := [f"{_key(name)} {value}" for name, value in written.items() if value]):
         say(f"{out} has: {', '.join(entries)}")

@@ -15,7 +15,7 @@ from dhp._version import __version__
 from dhp.cli.command import help_all, is_whole_help
 from dhp.cli.messages import Messages
 from dhp.cli.options import option_names
-from dhp.core.errors import DhpError, InputError, one_of
+from dhp.core.errors import DhpError, InputError, broken_installation, one_of
 from dhp.core.plugins import load_target, offered
 from dhp.core.shortage import shortage, spare_memory
 
@@ -131,6 +131,8 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
         match e:
             case DhpError():
                 _fail(e.message, e.exit_code)
+            case ImportError() if broken := broken_installation(e):
+                _fail(broken, 2)
             case OSError():  # a file that no reader or writer of ours expected to fail
                 from dhp.core.writing import MAKE_ROOM, is_full
 

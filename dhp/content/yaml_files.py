@@ -78,9 +78,35 @@ def load_yaml(path: Path) -> object:
     return _parsed(path, read_text(path))
 
 
+_MOST_NODES = 100_000
+"""Of a document whose aliases are written out; a few lines of aliases of aliases come to billions."""
+
+
+def _expanded(node: yaml.Node, known: dict[int, int]) -> int:
+    """The nodes of a tree, each alias counted as what it stands for; raises `YAMLError` above the bound."""
+    if id(node) not in known:
+        known[id(node)] = _MOST_NODES  # met again within itself
+        children = [] if isinstance(node, yaml.ScalarNode) else node.value
+        total = 1
+        for child in children:
+            parts = child if isinstance(child, tuple) else (child,)
+            total += sum(_expanded(part, known) for part in parts)
+        known[id(node)] = total
+    if known[id(node)] > _MOST_NODES:
+        problem = f"holds more than {_MOST_NODES:,} values once its aliases (*) are written out"
+        raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+    return known[id(node)]
+
+
 def _parsed(path: Path, text: str) -> object:
+    loader = _StrictLoader(text)
     try:
-        return yaml.load(text, Loader=_StrictLoader)  # noqa: S506
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        if "*" in text:
+            _expanded(node, {})
+        return loader.construct_document(node)
     except yaml.MarkedYAMLError as e:
         line = e.problem_mark.line + 1 if e.problem_mark else "?"
         raise InputError(f"{path}: line {line}: {e.problem}") from None
@@ -88,6 +114,8 @@ def _parsed(path: Path, text: str) -> object:
         raise InputError(f"{path}: not YAML ({e})".replace("\n", " ")) from None
     except (ValueError, RecursionError) as e:  # a date or number that Python cannot hold, or too deep a nest
         raise InputError(f"{path}: not YAML ({reason(e)})") from None
+    finally:
+        loader.dispose()
 
 
 def load_spec(path: Path, spec: type[S]) -> S:

@@ -132,6 +132,15 @@ def require(*distributions: str, purpose: str, extra: str = "") -> None:
             ) from None
 
 
+def broken_installation(error: BaseException) -> str | None:
+    """What to say if another package that dhp needs cannot be imported; None for other errors."""
+    name = (error.name or "").partition(".")[0] if isinstance(error, ImportError) else ""
+    if not isinstance(error, ImportError) or not name or name == "dhp":
+        return None
+    wrong = "is not installed" if isinstance(error, ModuleNotFoundError) else f"is broken ({error.msg})"
+    return f"the package '{name}', which dhp needs, {wrong}; install dhp again"
+
+
 def imported(load: Callable[[], object], place: str) -> object:
     """What `load` returns; whatever somebody else's module raises becomes an `InputError` at `place`."""
     try:

@@ -5,13 +5,14 @@ import os
 import re
 from collections.abc import Callable
 
-_NO_THREAD = re.compile(r"can't start new thread|(?:launch|create|start)[^.]{0,20} thread", re.I)
+_NO_THREAD = {
+    "builtins": re.compile(r"can't start new thread$"),  # a `RuntimeError` of `threading`
+    "pyarrow.lib": re.compile(r"(Unknown error: )?Failed to launch worker thread: "),
+}
 _NO_MEMORY = re.compile(
-    r"cannot allocate memory|out of memory|bad_alloc|failed to map segment|malloc|unable to allocate", re.I
+    r"[^:]*\.so[.\d]*: (failed to map segment|cannot allocate memory|cannot create)", re.I
 )
-"""Words of the libraries below, which have no class of errors for it."""
-
-
+"""How the system says that it cannot load a library."""
 _LEAST = 200 * 10**6
 """Bytes of memory below which not even the libraries can be loaded."""
 _SHOWN: dict[str, Callable[[int], str]] = {
@@ -23,16 +24,30 @@ _SHOWN: dict[str, Callable[[int], str]] = {
 def shortage(error: BaseException | None) -> str | None:
     """What ran out, and what to do, if an error or one that it came of says so; else None."""
     while error is not None:
-        text = str(error)
-        if _NO_THREAD.search(text):
+        if _no_thread(error):
             limits = _limits("RLIMIT_NPROC", "RLIMIT_AS")
             return f"no further thread can be started{limits}; raise the limit and repeat the command"
-        no_memory = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
-        if no_memory or (isinstance(error, ImportError | OSError) and _NO_MEMORY.search(text)):
+        if _no_memory(error):
             limits = _limits("RLIMIT_AS")
             return f"memory ran out{limits}; raise the limit, or free memory, and repeat the command"
         error = error.__cause__ or error.__context__
     return None
+
+
+def _no_thread(error: BaseException) -> bool:
+    """Neither of the libraries has a class of errors for it: the error is theirs, with their own words.
+
+    The text of no other error is read. It may be the user's or a server's, and of any length.
+    """
+    words = _NO_THREAD.get(type(error).__module__)
+    of_library = type(error) is RuntimeError or type(error).__module__ == "pyarrow.lib"
+    return of_library and words is not None and words.match(str(error)) is not None
+
+
+def _no_memory(error: BaseException) -> bool:
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+        return True
+    return isinstance(error, ImportError) and _NO_MEMORY.match(str(error)) is not None
 
 
 def spare_memory() -> None:

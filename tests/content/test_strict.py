@@ -7,7 +7,7 @@ import pytest
 
 from dhp.content.catalog import DATASETS, names_of, read_card, read_suite, read_task, read_weights
 from dhp.content.check import check
-from dhp.content.yaml_files import content_folder, load_spec
+from dhp.content.yaml_files import content_folder, load_spec, load_yaml
 from dhp.core.errors import InputError
 from dhp.core.specs import ANY_TASK, Card, Weights
 from dhp.perturb.registry import find_perturbers
@@ -174,3 +174,26 @@ def test_design_weights_cover_every_perturber_of_every_suite() -> None:
     for suite in map(read_suite, set(names_of("suite")) - {"general_llm", "conversations"}):
         for task in design.tasks if suite.task == ANY_TASK else [suite.task]:
             assert set(suite.perturbers) <= set(design.tasks[task])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(
+            f"{name}: &{name} [{', '.join([f'*{below}' if below else 'x'] * 9)}]\n"
+            for below, name in zip(("", *"abcdefghi"), "abcdefghij", strict=True)
+        ),
+        "a: &a {b: *a}\n",
+        "base: &b {" + ", ".join(f"k{i}: v" for i in range(400)) + "}\nall: [" + "*b, " * 200 + "*b]\n",
+    ],
+    ids=["doubling", "within itself", "many of one"],
+)
+def test_aliases_that_come_to_too_much_are_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"suite.yaml: line \d+: holds more than 100,000 values once"):
+        load_yaml(tmp_path / "suite.yaml")
+
+
+def test_aliases_are_read_as_what_they_stand_for(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text("a: &a {x: 1}\nb: [*a, *a]\n")
+    assert load_yaml(tmp_path / "suite.yaml") == {"a": {"x": 1}, "b": [{"x": 1}] * 2}

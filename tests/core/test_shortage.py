@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pyarrow.lib import ArrowException
 
 from dhp.core.errors import InputError
 from dhp.core.shortage import shortage
@@ -31,7 +32,7 @@ def came_of(error: Exception) -> Exception:
         (ImportError("x.so: failed to map segment from shared object"), "memory ran out"),
         (OSError(12, "Cannot allocate memory"), "memory ran out"),
         (RuntimeError("can't start new thread"), "no further thread can be started"),
-        (OSError("Failed to launch worker thread: Resource temporarily unavailable"), "no further thread"),
+        (ArrowException("Unknown error: Failed to launch worker thread: Resource busy"), "no further thread"),
     ],
 )
 def test_what_ran_out_is_named_also_where_an_error_came_of_it(error: Exception, what: str) -> None:
@@ -40,10 +41,34 @@ def test_what_ran_out_is_named_also_where_an_error_came_of_it(error: Exception, 
 
 
 @pytest.mark.parametrize(
-    "error", [ValueError("5 threads"), OSError(11, "busy"), OSError(28, "No space"), None]
+    "error",
+    [
+        ValueError("5 threads"),
+        OSError(11, "busy"),
+        OSError(28, "No space"),
+        None,
+        FileNotFoundError(2, "No such file", "start the thread.csv"),
+        InputError("start the thread.csv: does not exist"),
+        InputError("openai/m: HTTP 400: Could not create a thread for this request"),
+        RuntimeError("I can't start new thread of talk"),
+        RuntimeError("can't start new thread of talk"),
+        OSError("cannot launch worker thread 'malloc'"),
+        ImportError("cannot import name 'malloc' from 'out of memory'"),
+    ],
 )
 def test_other_errors_are_none(error: Exception | None) -> None:
     assert shortage(error) is None
+
+
+class Unreadable(Exception):
+    """Its text may be of any length, and somebody else's."""
+
+    def __str__(self) -> str:
+        raise AssertionError("is not asked for its text")
+
+
+def test_the_text_of_other_errors_is_not_read() -> None:
+    assert shortage(came_of(Unreadable())) is None
 
 
 def limited(memory: int, stack: int | None = None) -> Callable[[], None]:
