@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from io import TextIOBase
+from typing import BinaryIO, TextIO
 
 import pytest
 
@@ -15,8 +16,12 @@ def undrawn() -> Iterator[None]:
 
     from dhp.report.charts import Drawing
 
-    def save(_: Figure, buffer: TextIO, **__: object) -> None:
-        buffer.write('<svg viewBox="0 0 1 1"></svg>')
+    def save(_: Figure, buffer: TextIO | BinaryIO, **__: object) -> None:
+        empty = '<svg viewBox="0 0 1 1"></svg>'
+        if isinstance(buffer, TextIOBase):
+            buffer.write(empty)
+        else:
+            buffer.write(empty.encode())
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Drawing, "on_page", lambda _: Markup('<svg viewBox="0 0 1 1"></svg>'))

@@ -9,6 +9,7 @@ _FIRST_WAIT = 0.5
 
 
 _LONGEST_WAIT = 60.0
+_TRIES_WITHOUT_WAIT = 4
 
 
 class AdaptiveConcurrency:
@@ -80,7 +81,12 @@ class RateLimit:
 
 
 def backoff(attempt: int, after: float | None) -> float:
-    """Seconds before the next try: exponential with full jitter, and no less than the server asks for."""
+    """Seconds before the next try: exponential with full jitter, and no less than the server asks for.
+
+    A server that asks for no wait at all is believed for the first tries.
+    """
+    if after == 0:
+        attempt = max(0, attempt - _TRIES_WITHOUT_WAIT)
     wait = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**attempt) * _jitter.random()
     asked = (after or 0.0) * (1 + 0.1 * _jitter.random())
     return max(wait, asked)

@@ -57,6 +57,8 @@ class Engine:
         return rows(request.keys, self.client.model, self.client.endpoint, outcomes, self.run)
 
 
+_ENDLESS = 10 * 365 * 86_400.0
+"""Seconds that no server means by a wait."""
 _TRIES_UNPROVEN = 3
 """Tries of a call while none has succeeded yet: a wrong address should be known soon."""
 _REJECTED_UNPROVEN = 10
@@ -169,10 +171,10 @@ class Workers:
         """Raise `StoppedEarly` if the server asks to wait for longer than the run will."""
         longest = self._engine.rate_limits.max_wait
         if error.after is not None and error.after > longest:
+            asked = f"of {error.after:,.0f} seconds" if error.after < _ENDLESS else "without end"
             raise StoppedEarly(
-                f"{self._engine.client.model}: the server asks for a wait of {error.after:,.0f} seconds "
-                f"({error}), and the longest allowed is {longest:,.0f} (`rate_limits.max_wait`); "
-                "repeat the command to resume"
+                f"{self._engine.client.model}: the server asks for a wait {asked} ({error}), and the "
+                f"longest allowed is {longest:,.0f} (`rate_limits.max_wait`); repeat the command to resume"
             )
 
     def _check_first(self, error: Retry, tries: int, last: bool) -> None:

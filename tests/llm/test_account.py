@@ -49,6 +49,12 @@ SPENT = [
     (403, "", "Limite de dépenses atteinte", LIMIT),
     (401, "", "Ihr Konto wurde gesperrt.", LOCKED),
     (403, "", "Votre compte a été suspendu", LOCKED),
+    (429, "", "Monthly spend cap hit", LIMIT),
+    (429, "", "This workspace has reached its spending limit", LIMIT),
+    (429, "", "Your weekly cap was exceeded", OF_A_DAY),
+    (500, "", "insufficient balance", CREDIT),
+    (503, "", "Spending cap reached for this project", LIMIT),
+    (502, "", "余额不足", CREDIT),
     (429, "", "Tageslimit erreicht", OF_A_DAY),
     (429, "", "Vous avez dépassé votre quota quotidien de requêtes", OF_A_DAY),
 ]
@@ -74,6 +80,9 @@ OTHERWISE = [
     (403, "Your organization must be verified to use the model `x`", None),
     (404, "The model `x` does not exist; check your billing", None),
     (500, "internal billing error", None),
+    (503, "The billing service is unavailable", None),
+    (502, "connect error: credits-service ran out of connections", None),
+    (429, "Concurrency cap hit", None),
     (400, "Failed to deserialize the JSON body", None),
 ]
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dhp.llm.api import Garbled
+from dhp.llm.api import Garbled, Retry
 from dhp.llm.clients.responses import problem_inside, read_problem, read_replies
 from dhp.llm.records import Position
 
@@ -336,3 +336,64 @@ def test_a_gateway_whose_server_starts_is_waited_for(status: int) -> None:
 
 def test_a_fault_of_the_server_is_no_overload() -> None:
     assert not read_problem(500, b"{}").overload
+
+
+def stream(*pieces: object, end: str = "") -> bytes:
+    """Chunks of an answer; a text is a piece of it, a mapping the whole chunk."""
+    chunks = [
+        piece if isinstance(piece, dict) else {"choices": [{"index": 0, "delta": {"content": piece}}]}
+        for piece in pieces
+    ]
+    return ("".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + end).encode()
+
+
+STOP = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        stream("Rating: 1", "0", STOP),
+        stream("Rating: 1", "0", end="data: [DONE]\n\n"),
+        stream("Rating: 1", "0", end="event: message_stop\ndata: {}\n\n"),
+        stream("Rating: 1", "0", {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}),
+    ],
+    ids=["reason", "done", "last event", "usage"],
+)
+def test_a_stream_is_read_to_its_end(body: bytes) -> None:
+    assert [reply.text for reply in read_replies(body)] == ["Rating: 10"]
+
+
+TWO = {"choices": [{"index": 1, "delta": {"content": "2"}}, *STOP["choices"]]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        stream("Rating: 1"),
+        stream("Rating: 1", end=": keep-alive\n\n"),
+        stream("Rating: 1", end='data: {"choices": [{"ind'),
+        stream({"choices": [{"index": 0, "delta": {"role": "assistant"}}]}),
+        stream("4", TWO),
+    ],
+    ids=["cut", "comment", "cut within a chunk", "first chunk alone", "one of two choices"],
+)
+def test_a_stream_without_its_end_is_a_broken_connection(body: bytes) -> None:
+    with pytest.raises(Retry, match="the answer, a stream, broke off"):
+        read_replies(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"code": "Arrearage"}, 400),
+        ({"detail": "no"}, 400),
+        ({"code": 429, "message": "slow down"}, 429),
+        ({"error": "x"}, 500),
+        ({"errors": [{"message": "x"}], "data": None}, 400),
+    ],
+)
+def test_an_error_with_status_200_is_one(body: dict[str, object], status: int) -> None:
+    problem = problem_inside(json.dumps(body).encode())
+    assert problem is not None
+    assert problem.status == status

@@ -27,15 +27,15 @@ def _near(one: str, other: str, most: int) -> str:
     return rf"(?:{one}){between}(?:{other})|(?:{other}){between}(?:{one})"
 
 
-_MONEY = (
-    r"\bcredits?\b|\bbalance\b|\bfunds?\b|free[ -]tier\b|free allocation|\bspend(?:ing)?[ _-](?:limit|cap)"
-)
+_MONEY = r"\bcredits?\b|\bbalance\b|\bfunds?\b|free[ -]tier\b|free allocation"
 _LACKING = (
     r"\binsufficient|\bnot enough|\b(?:too |is )?low\b|\bout of\b|\bno (?:remaining|more|available)\b|"
     r"\bused (?:up\b|all)|\b(?:run|ran|running) out\b|\bexhausted|\bdepleted|\black|\bnegative\b|\bexpired|"
     r"\bexceed|\breach|\bzero\b|\badd\b|\bbuy\b|\bpurchase|\btop.?up|\brecharge|\bmore\b|\bafford\b|"
     r"\bhas no\b|n[o']t have(?: any)?\b"
 )
+_CAP = r"\b(?:monthly|weekly|daily|credit|cost|spend|usage|dollar|billing|hard) cap\b|\bcost limit"
+_MET = r"\bhit\b|\breached|\bexceed|\bover\b|\bmet\b|\bexhausted|\bused up|\bpassed"
 _HOLDER = r"\baccount\b|\borgani[sz]ation\b|\bsubscription\b|\bproject\b|\bconsumer\b|\bworkspace\b|\bteam\b"
 _STOPPED = (
     r"\bsuspended|\bdeactivated|\bdisabled|\brestricted|\bterminated|\bfrozen|\blocked|\bbanned|\binactive\b|"
@@ -88,6 +88,8 @@ SHORTAGES = (
     Shortage(
         "raise the limit of the key, or of what may be spent",
         r"budgetexceeded|exceededbudget|spendlimit|keylimit|usagelimit|setlimitexceeded|hardlimit",
+        r"\bspend(?:ing)?\b[^.!?\n]{0,30}\b(?:cap|limit|ceiling|threshold|allowance)|"
+        rf"{_near(_CAP, _MET, 40)}|"
         r"(?<!thinking )(?<!thinking_)\bbudget (?:has been |is |was )?exceeded|exceeded ?budget|over budget|"
         r"max(?:imum)? budget|\busage limits?\b|\bcredit limit|\bhard limit\b|"
         rf"{_near('api.key|this key|key.s', 'limit |limit$|quota', 30)}|key limit|"
@@ -128,6 +130,11 @@ _RATE = re.compile(
 _OF_A_MINUTE = re.compile(
     r"p(?:er|ro|ar).?(?:minute|min|second|sec|sekunde|seconde)\b|\b[rt]p[ms]\b|每分|每秒|秒级", re.I
 )
+_OF_A_SERVER = re.compile(
+    r"unavailable|time[sd]?[ -]?out|temporar|try again|unreachable|connect|upstream|internal|\bbug",
+    re.I,
+)
+"""Words of a server that is itself at fault, whatever part of it they name."""
 _SHORT_WAIT = 60.0
 _ADDRESS = re.compile(r"https?://\S+")
 _LONGEST = 2000
@@ -147,8 +154,10 @@ def shortage(status: int, codes: str, message: str, wait: float | None) -> Short
     for each in (*SHORTAGES, OF_A_DAY):
         if any(re.search(each.codes, code) for code in plain):
             return each if status != 429 or not _passes(each, text, wait) else None
-    if status >= 500 or status in (404, 408):
+    if status in (404, 408) or (status >= 500 and (_RATE.search(text) or _OF_A_SERVER.search(text))):
         return None
+    if status >= 500:
+        return next((each for each in SHORTAGES if each.fits(text)), None)
     return next(_by_words(status, text, wait), SHORTAGES[0] if status == 402 else None)
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dhp.core.errors import quoted
-from dhp.llm.api import Garbled
+from dhp.llm.api import Garbled, Retry
 from dhp.llm.clients.account import Shortage, shortage
-from dhp.llm.clients.streams import is_stream, joined_chunks
+from dhp.llm.clients.streams import BrokenStream, is_stream, joined_chunks
 from dhp.llm.clients.waits import requested_wait
 from dhp.llm.records import ONLY_REASONING, Position, Reply
 
@@ -123,7 +123,7 @@ class Problem:
     @property
     def transient(self) -> bool:
         """Whether the same call may succeed later."""
-        return self.status in (408, 409, 425, 429) or self.status >= 500
+        return self.status in (408, 409, 425, 429) or (self.status >= 500 and self.status not in (501, 505))
 
     @property
     def overload(self) -> bool:
@@ -266,16 +266,28 @@ def _words(content: object) -> str:
 
 def problem_inside(body: bytes) -> Problem | None:
     """The error that some servers send with status 200 instead of choices; None if there is none."""
-    if b'"error"' not in body:
+    if b'"choices"' in body and b'"error"' not in body:
         return None
     try:
         data = _parsed(body)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(data, dict) or data.get("choices") or not data.get("error"):
+    if not isinstance(data, dict) or data.get("choices") or not any(data.get(name) for name in _OF_ERRORS):
         return None
-    code = data["error"].get("code") if isinstance(data["error"], dict) else None
-    return read_problem(code if isinstance(code, int) and 400 <= code < 600 else 500, body)
+    return read_problem(_status_inside(data), body)
+
+
+_OF_ERRORS = ("error", "errors", "detail", "code", "error_code", "error_msg", "message", "msg")
+"""Names of which an error has one, and an answer none beside its choices."""
+
+
+def _status_inside(data: Mapping[str, Any]) -> int:
+    """The status that an answer with an error and status 200 should have had."""
+    error = data.get("error")
+    code = error.get("code") if isinstance(error, dict) else data.get("code")
+    if isinstance(code, int) and 400 <= code < 600:
+        return code
+    return 500 if error else 400
 
 
 def shortened(text: str, most: int = _LONGEST_REASON) -> str:
@@ -300,10 +312,13 @@ def read_replies(body: bytes) -> list[Reply]:
     """The replies of a successful call; usage is on the first.
 
     Choices that cannot be read are left out. What only goes with an answer (usage, log-probabilities) is left
-    out if it cannot be read: the answer was paid for. Raises `Garbled` if no choice can be read.
+    out if it cannot be read: the answer was paid for. Raises `Garbled` if no choice can be read, and `Retry`
+    if a stream has no end.
     """
     try:
         data = _parsed(body)
+    except BrokenStream as e:
+        raise Retry(str(e)) from None
     except (ValueError, RecursionError):
         raise Garbled(f"the server did not answer in JSON but with: {shortened(_plain(body))}") from None
     return completion_replies(data)

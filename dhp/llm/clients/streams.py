@@ -1,6 +1,7 @@
 """Chat completions that come in chunks (server-sent events), joined to what they would be as a whole."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,14 @@ _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
 """Parts of a message whose pieces make one text."""
 
 
+_ENDS = re.compile(r"event:\s*\S*(?:done|end|complete|completed|stop)\s*$")
+"""The name of a last event; the usual mark is a line of data, `[DONE]`."""
+
+
+class BrokenStream(ValueError):
+    """A stream without its end: what came may be the first part of the answer alone."""
+
+
 def is_stream(body: str) -> bool:
     """Whether a body is a stream of events instead of JSON."""
     return body.lstrip("\ufeff \t\r\n").startswith(_FIELDS)
@@ -19,26 +28,42 @@ def is_stream(body: str) -> bool:
 def joined_chunks(body: str) -> dict[str, Any]:
     """The chat completion that the chunks of a stream make.
 
-    A chunk with an error instead of choices is the whole. Raises `ValueError` if a chunk is no JSON.
+    A chunk with an error instead of choices is the whole. Raises `BrokenStream` without a mark of its end: a
+    reason for which each choice ended, `[DONE]`, a last event, or the usage behind the last choice; and
+    `ValueError` if a chunk is no JSON.
     """
+    ended = any(_is_end(line) for line in body.splitlines())
     whole: dict[str, Any] = {}
     choices: dict[int, dict[str, Any]] = {}
     for chunk in _chunks(body):
         if chunk.get("error") and not chunk.get("choices"):
             return chunk
+        ended = ended or (not chunk.get("choices") and bool(chunk.get("usage")) and bool(choices))
         whole |= {name: value for name, value in chunk.items() if value is not None and name != "choices"}
         for choice in chunk.get("choices") or ():
             if isinstance(choice, dict):
                 index = choice.get("index")
                 _join(choices.setdefault(index if isinstance(index, int) else 0, {"message": {}}), choice)
+    if not ended and not (choices and all(choice.get("finish_reason") for choice in choices.values())):
+        raise BrokenStream("the answer, a stream, broke off before its end")
     return {**whole, "choices": [{**choice, "index": index} for index, choice in sorted(choices.items())]}
 
 
+def _is_end(line: str) -> bool:
+    return line.removeprefix(_DATA).strip() == "[DONE]" or _ENDS.match(line) is not None
+
+
 def _chunks(body: str) -> Iterator[dict[str, Any]]:
-    for line in body.splitlines():
+    lines = body.splitlines()
+    for number, line in enumerate(lines, 1):
         data = line.removeprefix(_DATA).strip() if line.startswith(_DATA) else ""
         if data and data != "[DONE]":
-            chunk = json.loads(data)
+            try:
+                chunk = json.loads(data)
+            except ValueError:
+                if number < len(lines):
+                    raise
+                raise BrokenStream("the answer, a stream, broke off within a chunk") from None
             if isinstance(chunk, dict):
                 yield chunk
 
