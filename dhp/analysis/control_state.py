@@ -14,14 +14,12 @@ from dhp.core.verdicts import (
     STILL,
     Verdict,
 )
-from dhp.stats.controls import Movement
+from dhp.stats.controls import LITTLE, Movement
 
 CONTROL_PAIRS = 20
 """Pairs that a control needs to be tested."""
 STILL_WITHIN = 0.15
 """How far from 50 % the interval of a control that is still may reach."""
-LITTLE = 0.1
-"""Share of what the mildest noticed damage costs, below which a control moves scores only a little."""
 _ALPHA = 0.05
 _ROUNDING = 1e-9
 
@@ -32,9 +30,11 @@ def control_state(
     """The state, and the metric by which it was reached.
 
     `not tested`: fewer than 20 pairs, or no score of the run moved. `still`: the interval of every metric
-    lies within 35 to 65 %. Else, if a metric moves (two-sided at 5 %, all metrics together): `moves a little`
-    by less than a tenth of what the mildest noticed damage costs by that metric; beyond that `false alarm`
-    downwards, `prefers edits` upwards. Else `not decided`.
+    lies within 35 to 65 %. Else, if a metric moves (two-sided at 5 %, all metrics together): `false alarm`
+    downwards and `prefers edits` upwards if its mean change is shown to be more than a tenth of what the
+    mildest noticed damage costs by that metric (one-sided at 5 %), `moves a little` if no metric that moves
+    is estimated at a tenth. `still`, too, if no metric moves and each is shown to change by less than a
+    tenth. Else `not decided`.
 
     Of an attack only what rises matters: it is `raised` in place of `prefers edits`, and `still` if every
     interval begins at 35 % or above.
@@ -51,8 +51,16 @@ def control_state(
     moves = (movement.log_p <= math.log(_ALPHA)) & (movement.fell == (value > 0.5)) & (value != 0.5)
     if attack:
         moves &= value < 0.5
+    # Without damage that any metric lowers, every movement is large.
+    proven = math.log(_ALPHA)
+    large = np.where(np.isnan(movement.log_p_large), moves, movement.log_p_large <= proven)
     for moved, state in ((moves & movement.fell, FALSE_ALARM), (moves, RAISED if attack else PREFERS_EDITS)):
-        share = np.where(moved, movement.share, -1.0)
+        share = np.where(moved & large, movement.share, -1.0)
         if share.max() >= LITTLE:
             return state, int(share.argmax())
-    return (MOVES_A_LITTLE, int(share.argmax())) if moves.any() else (NOT_DECIDED, furthest)
+    if moves.any():
+        share = np.where(moves, movement.share, -1.0)
+        return (MOVES_A_LITTLE if share.max() < LITTLE else NOT_DECIDED), int(share.argmax())
+    counted = seen.pairs[0] > 0
+    small = not attack and bool((movement.log_p_small[counted] <= proven).all())
+    return (STILL if small else NOT_DECIDED), furthest

@@ -2,9 +2,12 @@
 
 Whether a control moves scores is tested in both directions by swaps of whole examples, for all metrics
 together (the largest standardised signed-rank sum; Westfall and Young 1993, single step). How much it moves
-them is its mean change as a share of what the mildest noticed damage costs by the same metric.
+them is its mean change as a share of what the mildest noticed damage costs by the same metric. Two one-sided
+t-tests of the change against a tenth of that drop say whether it is small (Schuirmann 1987), and one whether
+it is large.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +16,14 @@ import numpy.typing as npt
 from dhp.stats.arrays import Bools, Floats, Ints, checked_table, cluster_index, cluster_sums
 from dhp.stats.defaults import RESAMPLES
 from dhp.stats.detection import FEWEST_PAIRS, Detection, detection
+from dhp.stats.influences import mean_influences
 from dhp.stats.sign_flips import flip_p, flipped_sums, sign_flips
 from dhp.stats.wilcoxon import signed_ranks
+
+LITTLE = 0.1
+"""Share of what the mildest noticed damage costs, below which a change is small."""
+
+_SMALLEST = 1e-300  # of a p-value that would underflow
 
 
 def _flipped(values: Floats, clusters: npt.ArrayLike | None, resamples: int) -> tuple[Floats, Floats, bool]:
@@ -47,6 +56,11 @@ class Movement:
     the mildest damage that this metric notices; infinite if no damage lowers it. Shape (M,)."""
     against: Ints
     """Which kind of damage that is, shape (M,); -1 without any."""
+    log_p_small: Floats
+    """Natural logs of the p-values that the mean change, in either direction, is `LITTLE` of that drop or
+    more. Shape (M,); NaN without such damage."""
+    log_p_large: Floats
+    """The same that the mean change in the direction in which the metric moves is `LITTLE` or less."""
 
 
 def movements(
@@ -92,10 +106,46 @@ def movements(
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(reference > 0, np.maximum(change, 0.0) / reference, np.inf)
         seen = detection(column, ["all"], clusters)
-        moves.append(
-            Movement(seen, np.where(seen.pairs[0] > 0, np.log(p), np.nan), observed[0] > 0, share, against)
-        )
+        log_p = np.where(seen.pairs[0] > 0, np.log(p), np.nan)
+        small, large = _by_size(column[:, 0], damage, against, np.sign(observed[0]), clusters)
+        moves.append(Movement(seen, log_p, observed[0] > 0, share, against, small, large))
     return moves
+
+
+def _by_size(
+    change: Floats,
+    damage: npt.ArrayLike | None,
+    against: Ints,
+    direction: Floats,
+    clusters: npt.ArrayLike | None,
+) -> tuple[Floats, Floats]:
+    """`log_p_small` and `log_p_large` of a change (n, M).
+
+    Change and drop are of the same texts: what is tested is the mean of the one less `LITTLE` of the other
+    (Fieller 1954), so that the drop is not taken for known.
+    """
+    small, large = np.full(change.shape[1], np.nan), np.full(change.shape[1], np.nan)
+    drops = np.asarray(damage, dtype=np.float64)
+    for m in np.flatnonzero(against >= 0):
+        part = LITTLE * drops[:, against[m], m]
+        ends = [_log_p_below_zero(sign * change[:, m] - part, clusters) for sign in (1, -1)]
+        small[m] = max(ends)
+        large[m] = _log_p_below_zero(part - direction[m] * change[:, m], clusters)
+    return small, large
+
+
+def _log_p_below_zero(values: Floats, clusters: npt.ArrayLike | None) -> float:
+    """Natural log of the p-value of Student's t-test that the mean is 0 or more; 0 if it cannot be tested."""
+    from scipy.special import stdtr
+
+    figure = mean_influences(values)
+    variance, groups = figure.variance(clusters)
+    if not groups > 1 or np.isnan(figure.value):
+        return 0.0
+    if variance <= 0:
+        return math.log(_SMALLEST) if figure.value < 0 else 0.0
+    p = float(stdtr(groups - 1, figure.value / np.sqrt(variance)))
+    return math.log(max(p, _SMALLEST))
 
 
 def _mildest(

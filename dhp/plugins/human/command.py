@@ -226,6 +226,11 @@ def _agreement_parts(agreement: Agreement, human: str) -> list[Part]:
     if most := max(numbers):
         range_text = f"{min(numbers)} to {most}" if min(numbers) < most else str(most)
         parts.append(f"note: sources with a single system, left out within sources: {range_text}")
+    metrics = [metric for judge in agreement.judges for metric in judge.metrics]
+    if any(each.level == "system" for metric in metrics for each in metric.correlations):
+        parts.append(
+            "note: sources are drawn anew, systems are not: intervals of systems are for these systems"
+        )
     if agreement.pairs:
         parts.append(_pair_table(agreement))
     return [*parts, *_rater_lines(agreement), *_set_notes(human)]

@@ -51,6 +51,10 @@ def lines(outcome: Outcome) -> Iterator[str]:
         yield f"{change_of(name).label}: not tried: {reason}"
 
 
+_FEW = 50
+"""Texts below which a gain is confirmed only if it comes out large by chance, or is."""
+
+
 def confirmed_lines(outcome: Outcome) -> Iterator[str]:
     """What the other half says."""
     best, gain = outcome.race.best, outcome.confirmed
@@ -61,6 +65,8 @@ def confirmed_lines(outcome: Outcome) -> Iterator[str]:
     label = change_of(best).label
     sentence = f"{label}, on the other {outcome.n[1]} texts: {_points(gain)}, {_p(gain.p_better)}"
     yield f"{sentence}: it helps" if gain.helps else f"{sentence}: not shown to help"
+    if gain.helps and outcome.n[1] < _FEW:
+        yield f"with fewer than {_FEW} texts only large gains are found, and they are printed too large"
     if not gain.helps:
         yield "nothing helped"
     elif outcome.alarms:

@@ -75,7 +75,8 @@ def _of_change(name: str, moves: Moves) -> Line:
         f"(mean change {_signed(moves.change.value)}); asked again the same text moves "
         f"{percent(moves.again.value)}, by {_part(moves.again_size)}"
     )
-    if moves.share is not None:
+    # Of what is not shown to move anything a share would be noise.
+    if moves.share is not None and (moves.state.is_weak or moves.state.is_bad):
         meaning += f"; it costs {percent(moves.share)} of what the mildest damage costs"
     figure = f"moved {shown(moves.moved)}"
     return Line(
