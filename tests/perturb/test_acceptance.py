@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from dhp.core.text import sentences
 from dhp.loaders.resolve import resolve_datasets
 from dhp.perturb.llm import acceptance as a
+from dhp.perturb.llm import form
 
 fault = functools.partial(a.fault, language="en")
 ENTITIES, GRAMMAR, REWRITING = "fictional_named_entities", "grammatical_errors", "rewriting_insertion"
@@ -198,7 +199,7 @@ def test_what_needs_a_dictionary_is_checked_in_declared_english_alone() -> None:
     original = "Dan Tran ran on an old man in Den Tor Run on a Sunday and won."
     misspelt = original.replace("ran on", "rann onn")
     assert a.fault(GRAMMAR, original, misspelt, 1, language="en") == a.MISSPELT
-    for language in (None, "nl", "de"):
+    for language in (None, "xx"):
         assert a.fault(GRAMMAR, original, misspelt, 1, language=language) is None
 
 
@@ -206,6 +207,66 @@ def test_what_needs_a_dictionary_is_checked_in_declared_english_alone() -> None:
 def test_a_few_words_do_not_tell_another_language(language: str | None) -> None:
     original, revised = "Die Frist endet morgen.", "Frist enden morgen."
     assert a.fault(GRAMMAR, original, revised, 1, language=language) is None
+
+
+LETTER = 'The "old" library (2 rooms) closes.\n\n- It moves in May.\n- Mayor Calder agrees.'
+
+
+@pytest.mark.parametrize("language", ["en", "de", None])
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("Calder", "[Quorne]", form.MARKED),
+        ("Calder", "**Quorne**", form.MARKED),
+        ("Calder", '"Quorne"', form.MARKED),
+        ("Calder agrees", "Quorne (fictional) agrees", form.MARKED),
+        ("Calder", "NAME", form.PLACEHOLDER),
+        (LETTER, f"```\n{LETTER}\n```".replace("Calder", "Quorne"), form.MARKED),
+        (LETTER, "Revised text:\n" + LETTER.replace("Calder", "Quorne"), form.MARKED),
+        (LETTER, LETTER.replace("Calder", "Quorne").replace("\n\n", "\n"), form.FORM),
+        (LETTER, LETTER.replace("Calder", "Quorne").replace('"old"', "old"), form.FORM),
+        (LETTER, LETTER.replace("Calder", "Quorne").replace("- ", "* "), form.MARKED),
+    ],
+)
+def test_the_form_outside_the_changed_words_stays(
+    old: str, new: str, reason: str, language: str | None
+) -> None:
+    assert a.fault(ENTITIES, LETTER, LETTER.replace(old, new), 1, language=language) == reason
+    assert a.fault(ENTITIES, LETTER, LETTER.replace("Calder", "Quorne"), 1, language=language) is None
+
+
+GERMAN = (
+    "Bürgermeisterin Calder hat am 12. Mai die alte Bibliothek geschlossen. Der Rat stimmt mit 9 zu 4 dafür."
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "edits", "count", "reason"),
+    [
+        (ENTITIES, {"Calder": "Quorne"}, 1, None),
+        (ENTITIES, {"geschlossen": "eröffnet"}, 1, a.NO_ENTITY),
+        (ENTITIES, {"Calder": "Quorne", "12. Mai": "3. Juni", "9": "7"}, 1, a.MANY_ENTITIES),
+        (ENTITIES, {"Calder": "Calden"}, 1, a.MISSPELT_ENTITY),
+        (ENTITIES, {"Calder": "Quorne"}, "all", a.FEW_ENTITIES),
+        (ENTITIES, {"Calder": "Quorne", "12. Mai": "3. Juni", "9 zu 4": "7 zu 5"}, "all", None),
+        (GRAMMAR, {"hat": "haben"}, 1, None),
+        (GRAMMAR, {"die alte": "der alten"}, 1, None),
+        (GRAMMAR, {"geschlossen": "geschlosn"}, 1, a.MISSPELT),
+        (GRAMMAR, {"Bibliothek": "Kirche"}, 1, a.NO_GRAMMAR),
+        (REWRITING, {"dafür.": "dafür. Mit 9 zu 4 Stimmen ist der Rat dafür."}, 1, None),
+        (REWRITING, {"dafür.": "dafür. Der Rat stimmt mit 9 zu 4 dafür."}, 1, a.COPIED),
+        (REWRITING, {"dafür.": "dafür. Draußen regnete es stark."}, 1, a.UNRELATED),
+        (REWRITING, {"dafür.": "dafür. Der Rat stimmt mit 8 zu 5 wirklich so ab."}, 1, a.CONTRADICTS),
+    ],
+)
+def test_german_is_checked_without_a_dictionary_of_its_grammar(
+    kind: str, edits: dict[str, str], count: int | str, reason: str | None
+) -> None:
+    text = GERMAN
+    for old, new in edits.items():
+        assert old in text
+        text = text.replace(old, new)
+    assert a.fault(kind, GERMAN, text, count, language="de") == reason
 
 
 # Nonsense ---------------------------------------------------------------------------------------------
@@ -238,5 +299,5 @@ def test_no_nonsense_is_accepted(perturber: str, count: int | str) -> None:
 @given(st.sampled_from(KINDS), st.text(max_size=200), st.text(max_size=200))
 def test_checking_never_fails(kind: tuple[str, int | str], original: str, answer: str) -> None:
     reason = fault(kind[0], original, answer, kind[1])
-    assert reason is None or reason in vars(a).values()
+    assert reason is None or reason in (*vars(a).values(), *vars(form).values())
     assert fault(kind[0], original, original, kind[1]) in (a.EMPTY, a.UNCHANGED, a.REFUSED)

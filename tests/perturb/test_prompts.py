@@ -1,5 +1,6 @@
 """Prompts of the perturbers by language model, complete, fenced and read strictly, and where an answer is."""
 
+import json
 import re
 from pathlib import Path
 
@@ -172,6 +173,12 @@ def test_the_last_complete_pair_of_tags_counts(answer: str) -> None:
     assert revised_text(answer.format(REVISED), NEWS) == (REVISED, None)
 
 
+def test_the_tag_as_a_key_of_json_is_one() -> None:
+    answer = json.dumps({"revised": REVISED})
+    assert revised_text(answer, NEWS) == (REVISED, None)
+    assert revised_text(f"```json\n{answer}\n```", NEWS) == (REVISED, None)
+
+
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
@@ -180,6 +187,7 @@ def test_the_last_complete_pair_of_tags_counts(answer: str) -> None:
         (f"Revised summary: {REVISED}", NO_TAGS),
         (f"{REVISED}</revised>", NO_TAGS),
         (f"<text>{REVISED}</text>", NO_TAGS),
+        (json.dumps({"revised": REVISED, "note": "one name"}), NO_TAGS),
         (f"<revised>{REVISED}", CUT_OFF),
         (f"<think>So.</think><revised>{REVISED}", CUT_OFF),
         (f"<think><revised>{REVISED}</revised>", NO_TAGS),

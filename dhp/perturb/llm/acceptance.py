@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from dhp.core.language import FUNCTION_WORDS, SHORT, looks_english, zipf
 from dhp.core.text import is_refusal, sentences
+from dhp.perturb.llm.any_language import denies, is_akin, is_frequent, is_slip, is_word, numbers
+from dhp.perturb.llm.form import form_fault, is_marked
 from dhp.perturb.llm.prompts import REFUSED
 
 _CJK = r"\u3040-\u30ff\u3400-\u9fff"
@@ -186,6 +188,7 @@ COPIED = "a sentence is repeated almost word for word; say it in other words"
 MISPLACED = "a rephrasing does not stand right after its sentence"
 UNRELATED = "what is inserted rephrases no sentence of the text"
 MANY_SENTENCES = "more is inserted than asked for"
+CONTRADICTS = "a rephrasing denies its sentence or has another number; say the same"
 FEW_SENTENCES = "fewer rephrasings are inserted than asked for"
 
 _LEAD_IN = re.compile(
@@ -196,7 +199,7 @@ _LEAD_IN = re.compile(
 """What may be before a rephrasing without making it one."""
 
 
-def insertion_fault(original: str, revised: str, count: int | str, english: bool) -> str | None:
+def insertion_fault(original: str, revised: str, count: int | str, language: str | None) -> str | None:
     """Why a text is not the original with rephrasings after their sentences; see `acceptance.fault`."""
     old = [_spaced(sentence) for sentence in sentences(original)]
     text = _spaced(revised)
@@ -211,12 +214,52 @@ def insertion_fault(original: str, revised: str, count: int | str, english: bool
     if first:
         return BEFORE_FIRST
     new = [(index, gap) for index, gap in enumerate(inserted) if gap]
-    if english and (reason := next(filter(None, (_rephrasing_fault(gap, at, old) for at, gap in new)), None)):
+    check = _rephrasing_fault if language == "en" else _fault_in_any_language
+    if reason := next(filter(None, (check(gap, at, old) for at, gap in new)), None):
         return reason
+    if any(_contradicts(gap, old[at], language) for at, gap in new):
+        return CONTRADICTS
     least = min(3 if count == "all" else int(count), len(old))
     if len(new) < least:
         return FEW_SENTENCES
     return MANY_SENTENCES if count == 1 and len(new) > 1 else None
+
+
+def _contradicts(gap: str, sentence: str, language: str | None) -> bool:
+    """Whether a rephrasing denies what its sentence says, or the other way round, or has another number."""
+    if not numbers(gap) <= numbers(sentence):
+        return True
+    if denies(gap, language) == denies(sentence, language):
+        return False
+    # Other words may deny by themselves, as "unknown" does: only of nearly the same words it is sure.
+    known = [word.base for word in words(sentence)]
+    said = [word.base for word in words(gap) if len(word.base) > _SHORT_WORD or _is_cjk(word.base)]
+    return sum(is_akin(word, known) for word in said) >= _NEARLY_ALL * len(said)
+
+
+_NEARLY_ALL = 0.8
+
+
+def _fault_in_any_language(gap: str, index: int, old: Sequence[str]) -> str | None:
+    """Why what is after the sentence at `index` does not rephrase it; for languages without a dictionary."""
+    from rapidfuzz.distance import Indel
+
+    new, *sources = ([w.base for w in words(text)] for text in (gap, *old))
+    if any(Indel.normalized_similarity(source, new) > _COPY for source in sources):
+        return COPIED
+    if len(new) > 2 * len(sources[index]) + 6:
+        return MANY_SENTENCES
+    shared = sum(is_akin(word, sources[index]) for word in new if len(word) > _SHORT_WORD or _is_cjk(word))
+    return None if shared else UNRELATED
+
+
+_COPY = 0.92
+"""Similarity of words from which a sentence is a copy of another."""
+_SHORT_WORD = 4
+
+
+def _is_cjk(word: str) -> bool:
+    return re.fullmatch(f"[{_CJK}]", word) is not None
 
 
 def _spaced(text: str) -> str:
@@ -237,7 +280,7 @@ def _rephrasing_fault(gap: str, index: int, old: Sequence[str]) -> str | None:
 
     rest = _LEAD_IN.sub("", gap)
     new, *sources = ([w.base for w in words(text)] for text in (rest, *old))
-    if any(Indel.normalized_similarity(source, new) > 0.92 for source in sources):
+    if any(Indel.normalized_similarity(source, new) > _COPY for source in sources):
         return COPIED if _shared(rest, old[index]) >= 0.5 else MISPLACED
     if len(new) > 2 * len(sources[index]) + 6:
         return MANY_SENTENCES
@@ -274,6 +317,8 @@ NO_ENTITY = (
     "words that are no entity are changed; replace names, numbers or technical terms and keep all others"
 )
 SAME_ENTITY = "an entity is only written in another way; replace it by a fictional one"
+MISSPELT_ENTITY = "an entity is only misspelt; replace it by a fictional one"
+DESCRIBED = "an entity is described in place of being replaced; put a fictional name in its place"
 MANY_ENTITIES = "more entities are replaced than asked for; keep the others as they are"
 FEW_ENTITIES = "fewer entities are replaced than asked for"
 REWRITTEN = "too much of the text is changed; replace the entities alone"
@@ -316,13 +361,28 @@ def fault(
 
     `count` is the number of changes asked for, or "all"; `others` are texts that the request showed beside
     the original; `language` is its language, None if it is not known. A perturber that is not known here
-    gets the checks that hold for all. What needs a dictionary is checked in declared English alone.
+    gets the checks that hold for all. What needs a dictionary is checked in declared English alone; names,
+    figures, marks and unchanged words in every language.
     """
     english = language == "en" and looks_english(original)
     if reason := _general_fault(perturber, original, revised, others, english):
         return reason
     check = _CHECKS.get(perturber)
-    return check(original, revised, count, english) if check else None
+    if check is None:
+        return is_marked(original, revised)
+    same_form = form_fault if perturber in _WORD_BY_WORD else is_marked
+    if reason := same_form(original, revised):
+        return reason
+    return check(original, revised, count, language if english or language != "en" else None)
+
+
+def is_checked(perturber: str) -> bool:
+    """Whether a kind of damage has checks of its own, beside those that hold for all."""
+    return perturber in _CHECKS
+
+
+_WORD_BY_WORD = ("fictional_named_entities", "grammatical_errors")
+"""Kinds of damage that change words and nothing between the others."""
 
 
 def _general_fault(
@@ -364,13 +424,15 @@ def _script(text: str) -> str:
 # Fictional named entities -------------------------------------------------------------------------------
 
 
-def _entities_fault(original: str, revised: str, count: int | str, english: bool) -> str | None:
+def _entities_fault(original: str, revised: str, count: int | str, language: str | None) -> str | None:
     before = words(original)
     made = changes(before, words(revised), case=True, bridged=_bridged)
     if sum(len(change.old) for change in made) > max(0.5 * len(before), 4):
         return REWRITTEN
-    if not english:
-        return None
+    if any(_is_slip(change) and _plain(change.old) != _plain(change.new) for change in made):
+        return MISSPELT_ENTITY
+    if language != "en":
+        return _entities_fault_in_any_language(before, made, count)
     replaced: list[Change] = []
     reasons: list[str] = []
     for change in made:
@@ -386,7 +448,72 @@ def _entities_fault(original: str, revised: str, count: int | str, english: bool
     if count != "all" and entities > int(count):
         return MANY_ENTITIES
     wanted = min(2 if count == "all" else int(count), before_entities)
-    return FEW_ENTITIES if entities < wanted else None
+    if entities < wanted:
+        return FEW_ENTITIES
+    return FEW_ENTITIES if count == "all" and _are_left(before, made) else None
+
+
+def _are_left(before: Sequence[Word], made: Sequence[Change]) -> bool:
+    """Whether more than half of the names and numbers are as they were."""
+    sure = [word for word in before if word.named or word.is_number]
+    changed = sum(word.named or word.is_number for change in made for word in change.old)
+    return changed < (1 - _MOST_LEFT) * len(sure)
+
+
+_MOST_LEFT = 0.5
+"""Share of the names and numbers that may stay where all are to be replaced: some are no entity, such as the
+number of a step."""
+
+
+def _is_slip(change: Change) -> bool:
+    """Whether a change only misspells a name; two frequent words, such as June and July, are no such pair."""
+    pairs = zip(change.old, change.new, strict=False)
+    return len(change.old) == len(change.new) and all(
+        is_slip(old.text, new.text) and zipf(old.base) < _FREQUENT for old, new in pairs
+    )
+
+
+_FREQUENT = 4.5
+
+
+def _entities_fault_in_any_language(
+    before: Sequence[Word], made: Sequence[Change], count: int | str
+) -> str | None:
+    """Why changes replace no entity, as far as capital letters and figures tell."""
+    cased = any(word.text != word.text.lower() for word in before)
+    replaced = [change for change in made if change.old and change.new and not _agrees(change)]
+    if any(_plain(change.old) == _plain(change.new) for change in replaced):
+        return SAME_ENTITY
+    if cased:
+        replaced = [
+            c for c in replaced if any(word.text != word.text.lower() or word.is_number for word in c.old)
+        ]
+    if not replaced:
+        return NO_ENTITY
+    different = _different(replaced)
+    if count != "all":
+        return MANY_ENTITIES if different > int(count) else None
+    if sum(any(c.isdigit() for c in word.text) for word in before) > 1 and _digits_left(before, made):
+        return FEW_ENTITIES
+    return FEW_ENTITIES if different < 2 and len(before) > SHORT else None
+
+
+def _different(replaced: Sequence[Change]) -> int:
+    """How many different entities were replaced; mentions that share a word are of one."""
+    groups: list[set[str]] = []
+    for change in replaced:
+        group = {word.base for word in change.old if len(word.base) > 1 or not word.base.isalpha()}
+        for same in [other for other in groups if other & group]:
+            groups.remove(same)
+            group |= same
+        groups.append(group)
+    return len(groups)
+
+
+def _digits_left(before: Sequence[Word], made: Sequence[Change]) -> bool:
+    with_digits = sum(any(c.isdigit() for c in word.text) for word in before)
+    changed = sum(any(c.isdigit() for c in word.text) for change in made for word in change.old)
+    return changed < (1 - _MOST_LEFT) * with_digits
 
 
 def _bridged(before: Word, between: Word, after: Word) -> bool:
@@ -415,15 +542,37 @@ def _replacement_fault(change: Change, original: Sequence[Word]) -> str | None:
         return ADDED
     if _plain(old) == _plain(new):
         return SAME_ENTITY
+    if sorted(_values(old)) == sorted(_values(new)):
+        return SAME_ENTITY
     known = {word.base for word in original}
     nouns = not any(word.is_entity for word in original)
     entities = [word for word in new if word.is_entity or (nouns and word.is_noun)]
     common = [word for word in new if not (word in entities or word.joins or word.base in known)]
     if not any(word.is_number or word.base not in known for word in entities):
         return NO_ENTITY
+    described = [word for word in old if not (word.named or word.joins)]
+    if len(common) > len(described) and any(word.named for word in old):
+        return DESCRIBED
     if not any(word.is_noun for word in old) or len(common) > 2 or len(old) > 8 or len(new) > len(old) + 4:
         return NO_ENTITY
     return None
+
+
+_NUMERALS = {
+    word: str(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+        "sixteen seventeen eighteen nineteen twenty".split()
+    )
+} | {f"{ten}ty": str(10 * n) for n, ten in enumerate("thir for fif six seven eigh nine".split(), 3)}
+
+
+def _values(side: Sequence[Word]) -> list[str]:
+    """Names and numbers in one way of writing: `two hours` is `2 hours`, `12 March` is `March 12`."""
+    return [
+        _NUMERALS.get(word.base, re.sub(r"(?<=\d)(?:st|nd|rd|th)$|[,.](?=\d{3})", "", word.base))
+        for word in side
+    ]
 
 
 def _plain(side: Sequence[Word]) -> str:
@@ -462,10 +611,13 @@ def _akin(one: str, other: str) -> bool:
 # Grammatical errors -------------------------------------------------------------------------------------
 
 
-def _grammar_fault(original: str, revised: str, count: int | str, english: bool) -> str | None:
+def _grammar_fault(original: str, revised: str, count: int | str, language: str | None) -> str | None:
     before, after = words(original, marks=True), words(revised, marks=True)
     made = changes(before, after, case=False)
-    if english:
+    if language != "en":
+        if reason := _grammar_fault_in_any_language(before, made, language):
+            return reason
+    else:
         meant = {word.base for word in before}
         new = [word for change in made for word in change.new if word.base not in meant]
         if any(not word.named and not is_spelt(word.base, meant) for word in new):
@@ -478,6 +630,21 @@ def _grammar_fault(original: str, revised: str, count: int | str, english: bool)
         return FEW_ERRORS
     most = 2 * least if least < 3 else max(len(before) // 2, least + 1)  # minor stays below major
     return MANY_ERRORS if errors > most else None
+
+
+def _grammar_fault_in_any_language(
+    before: Sequence[Word], made: Sequence[Change], language: str | None
+) -> str | None:
+    """Why changed words are no other forms of the words that stood there, as far as their letters tell."""
+    known = {word.base for word in before}
+    new = [(change, word) for change in made for word in change.new if word.base not in known]
+    if any(word.text not in _MARKS and not is_word(word.base, language) for _, word in new):
+        return MISSPELT
+    for change, word in new:
+        is_content = len(word.base) > _SHORT_WORD and not is_frequent(word.base, language)
+        if is_content and not is_akin(word.base, [old.base for old in change.old]):
+            return NO_GRAMMAR
+    return None
 
 
 def _same_content(before: Sequence[Word], made: Sequence[Change]) -> bool:
@@ -502,13 +669,13 @@ _FEWEST_CHANGED = 0.15
 """Least share of the words that a paraphrase changes."""
 
 
-def paraphrase_fault(original: str, revised: str, count: int | str, english: bool) -> str | None:
+def paraphrase_fault(original: str, revised: str, count: int | str, language: str | None) -> str | None:
     """Why a text does not say the same in other words, with all names and numbers; see `fault`."""
     before, after = words(original), words(revised)
     changed = sum(max(len(c.old), len(c.new)) for c in changes(before, after, case=False))
     if changed < _FEWEST_CHANGED * len(before):
         return TOO_CLOSE
-    old, new = ({word.base for word in side if _is_fixed(word, english)} for side in (before, after))
+    old, new = ({word.base for word in side if _is_fixed(word, language == "en")} for side in (before, after))
     if not old <= {word.base for word in after}:
         return LOST_NAMES
     return None if new <= {word.base for word in before} else NEW_NAMES
@@ -519,7 +686,7 @@ def _is_fixed(word: Word, english: bool) -> bool:
     return word.named if english else any(c.isdigit() for c in word.text)
 
 
-_CHECKS: dict[str, Callable[[str, str, int | str, bool], str | None]] = {
+_CHECKS: dict[str, Callable[[str, str, int | str, str | None], str | None]] = {
     "fictional_named_entities": _entities_fault,
     "grammatical_errors": _grammar_fault,
     "rewriting_insertion": insertion_fault,

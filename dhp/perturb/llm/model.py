@@ -18,10 +18,11 @@ from dhp.llm.records import FINISHES, Answer, Failure, Params, Reply, Request, e
 from dhp.llm.settings import ModelSettings
 from dhp.llm.stored_model import StoredModel
 from dhp.perturb.api import asked_count
-from dhp.perturb.llm.acceptance import fault
+from dhp.perturb.llm.acceptance import fault, is_checked
 from dhp.perturb.llm.functions import FunctionTexts, function_texts
 from dhp.perturb.llm.prompt_files import PromptFiles
 from dhp.perturb.llm.prompts import (
+    NO_TAGS,
     AgainPrompt,
     PerturbPrompt,
     PlainPrompt,
@@ -314,9 +315,11 @@ class LlmPerturber:
             return PerturbedText(example.id, variant.name, None, reason=reason, rejected=before)
         text, wrong = revised_text(outcome.text, example, whole=whole)
         if text is not None:
-            others = (example.source, *example.fields.values())
-            count = asked_count(variant)
-            wrong = fault(variant.perturber, example.output, text, count, others, example.language)
+            wrong = _fault(text, example, variant)
+        elif wrong == NO_TAGS and is_checked(variant.perturber):
+            untagged, _ = revised_text(outcome.text, example, whole=True)
+            if untagged is not None and _fault(untagged, example, variant) is None:
+                text, wrong = untagged, None
         wrong = FINISHES.get(outcome.finish, wrong)
         if text is None or wrong:
             reasons = (*before, wrong or "")
@@ -347,6 +350,12 @@ def _answers(model: CachedModel, asked: Sequence[Request]) -> Iterator[Answer]:
     """The answers that there are; where others come later, failed ones may still be asked again."""
     with suppress(Waiting):
         yield from model.ask(asked)
+
+
+def _fault(text: str, example: Example, variant: Variant) -> str | None:
+    """Why a text is not the example's with the damage asked for; None if it is."""
+    others = (example.source, *example.fields.values())
+    return fault(variant.perturber, example.output, text, asked_count(variant), others, example.language)
 
 
 def _example(request: Request) -> Example:

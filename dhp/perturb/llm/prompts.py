@@ -3,6 +3,7 @@
 Texts are never altered, never expanded, and fenced but in plain prompts, which are sent as they stand.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Self
@@ -144,7 +145,8 @@ def answer_tag(example: Example) -> str:
 def revised_text(answer: str, example: Example, *, whole: bool = False) -> tuple[str | None, str | None]:
     """The text between the last complete pair of tags, outside reasoning; or None and why there is none.
 
-    With `whole` it is all of the answer outside reasoning, without what it repeats of the prompt.
+    The tag as the only key of a JSON object counts as such a pair. With `whole` it is all of the answer outside
+    reasoning, without what it repeats of the prompt.
     """
     tag, plain = answer_tag(example), without_reasoning(answer) or ""
     if whole:
@@ -153,11 +155,28 @@ def revised_text(answer: str, example: Example, *, whole: bool = False) -> tuple
             answered = fence[2]
         return (None, REFUSED) if not answered or is_refusal(answered) else (answered, None)
     text = between_tags(plain, tag)
+    if text is None:
+        text = _of_json(plain, tag)
     if text is not None:
         return text, None
     if is_refusal(plain):
         return None, REFUSED
     return None, CUT_OFF if between_tags(f"{plain}</{tag}>", tag) is not None else NO_TAGS
+
+
+_JSON_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n```", re.S)
+
+
+def _of_json(answer: str, tag: str) -> str | None:
+    """The text under the key `tag` of an answer that is one JSON object, perhaps within a fence."""
+    plain = answer.strip()
+    fence = _JSON_FENCE.fullmatch(plain)
+    try:
+        found = json.loads(fence[1] if fence else plain)
+    except (ValueError, RecursionError):
+        return None
+    text = found.get(tag) if isinstance(found, dict) and len(found) == 1 else None
+    return text if isinstance(text, str) else None
 
 
 def again(template: AgainPrompt, request: str, answer: str, reason: str) -> str:

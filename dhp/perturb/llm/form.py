@@ -1,0 +1,62 @@
+"""Whether a language model kept the form of a text: marks, brackets, line breaks, in any language.
+
+Brackets round a new name, a bold word or a label before the text would give a damaged copy away.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from rapidfuzz.distance import Levenshtein
+
+MARKED = (
+    "what is changed is marked by brackets, asterisks, quotation marks or a label; write plain text alone"
+)
+FORM = "marks or line breaks are changed; keep all but the changed words as they are, character by character"
+PLACEHOLDER = "a placeholder stands in the text; write what it stands for"
+
+_CJK = r"\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+(?:[.,:'’\-/][^\W{_CJK}]+)*")
+_SIGNS = re.compile(r"[\[\]{}<>*_`#~|()（）【】「」『』《》]")
+_QUOTES = re.compile(r"[\"“”„«»]")
+_PLACEHOLDER = re.compile(
+    r"\b(?:PLACEHOLDER|ENTITY|PERSON|NAME|CITY|DATE|NUMBER|XXX+|YYY+|TBD)(?:[_ ]?\d+)?\b|_{2,}|\.{4,}"
+)
+_LABEL = re.compile(r"\s*[A-ZÄÖÜ][^\W\d_]*(?: [^\W\d_]+){0,3}: *\n?")
+"""A word or a few before a colon at the start of a text, as in `Revised summary:`."""
+
+
+def is_marked(original: str, revised: str) -> str | None:
+    """Why new marks or a placeholder give a revised text away; None if none does."""
+    if (_PLACEHOLDER.search(revised)) and not _PLACEHOLDER.search(original):
+        return PLACEHOLDER
+    label = _LABEL.match(revised)
+    if label and not original.lstrip().startswith(label[0].strip()) and not _LABEL.match(original):
+        return MARKED
+    for signs in (_SIGNS, _QUOTES):
+        if Counter(signs.findall(revised)) - Counter(signs.findall(original)):
+            return MARKED
+    return None
+
+
+def form_fault(original: str, revised: str) -> str | None:
+    """Why a revised text has another form than the original outside the words that were changed."""
+    if reason := is_marked(original, revised):
+        return reason
+    if original.strip().count("\n") != revised.strip().count("\n"):
+        return FORM
+    old, new = _pieces(original), _pieces(revised)
+    for block in Levenshtein.opcodes([word for word, _ in old], [word for word, _ in new]):
+        if block.tag != "equal":
+            continue
+        for k in range(block.src_end - block.src_start - 1):
+            if old[block.src_start + k][1] != new[block.dest_start + k][1]:
+                return FORM
+    return None
+
+
+def _pieces(text: str) -> Sequence[tuple[str, str]]:
+    """Each word with what stands between it and the next one."""
+    places = [match.span() for match in _WORD.finditer(text)]
+    starts = [start for start, _ in places[1:]] + [len(text.rstrip())]
+    return [(text[a:b], text[b:following]) for (a, b), following in zip(places, starts, strict=True)]
