@@ -165,6 +165,7 @@ _VOID = re.compile(
     r"|\W*(?:please )?(?:disregard|ignore) (?:this|that|the|my) (?:\w+ )?(?:rating|score)\b",
     re.I,
 )
+_OF_RATINGS = re.compile(r"rating|score|grade|withdraw|retract|take back", re.I)
 _TAKEN_OFF = re.compile(
     r"[,(;]? ?\(?(?:lowered|reduced|raised|minus|less|dropped|docked|capped|revised|downgraded|upgraded"
     r"|adjusted)\b",
@@ -201,6 +202,8 @@ def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
     """
     if _TAKEN_OFF.match(text, behind):
         return True
+    if grammar.begins.search(text, behind) is None and _OF_RATINGS.search(text, behind) is None:
+        return False
     stop = _STOP.search(text, behind)
     end = min(stop.start() if stop else len(text), behind + _LONGEST)
     sentence_and_before = text[:behind] + _ASIDE.sub(lambda aside: " " * len(aside[0]), text[behind:end])

@@ -42,22 +42,24 @@ _NO_DIGITS = re.compile(r"[\u00b2\u00b3\u00b9\u2070-\u209f\u2150-\u218f\u2460-\u
 """Raised, circled and Roman numbers, which are marks of notes and lists."""
 _DIGIT = re.compile(r"(?![0-9])\d")
 _MARKUP = (
-    (re.compile(r"```\w*"), "\n"),
-    (re.compile(r"(?m)^[ \t]{0,8}\*(?=[ \t])"), "-"),
-    (re.compile(r"~~[^~\n]{1,80}~~"), " "),
-    (re.compile(r"\\[dt]?frac\{([^{}\n]{1,9})\}\{([^{}\n]{1,9})\}"), r"\1/\2"),
-    (re.compile(r"\\(?:text(?:bf)?|mathbf|mathrm)\{([^{}\n]{1,40})\}"), r"\1"),
-    (re.compile(r"\\boxed\{([^{}\n]{1,40})\}"), r"[[\1]]"),
-    (re.compile(r"\$\$|\\[()\[\]]"), ""),
-    (re.compile(r"\$([^$\n]{1,40})\$"), r"\1"),
-    (re.compile(r"\[\^\w{1,9}\]"), " "),
-    (re.compile(r"</?(?:b|i|u|p|s|br|em|strong|span|div)\b[^<>\n]{0,80}>", re.I), ""),
-    (re.compile(r"<\|[^|<>\n]{1,30}\|>"), " "),
-    (re.compile(r"<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>", re.I), r"\n\1: "),
-    (re.compile(r"</[a-z][\w-]{0,40} ?>", re.I), "\n"),
-    (re.compile(r"(?m)^[ \t]{0,8}####[ \t]*(-?\d{1,3}(?:[./]\d{1,3})?)[ \t]*$"), r"[[\1]]"),
-    (re.compile(r"(?m)^[ \t]{0,8}#{1,6}(?=[ \t])"), ""),
+    ("`", re.compile(r"```\w*"), "\n"),
+    ("*", re.compile(r"(?m)^[ \t]{0,8}\*(?=[ \t])"), "-"),
+    ("~", re.compile(r"~~[^~\n]{1,80}~~"), " "),
+    ("\\", re.compile(r"\\[dt]?frac\{([^{}\n]{1,9})\}\{([^{}\n]{1,9})\}"), r"\1/\2"),
+    ("\\", re.compile(r"\\(?:text(?:bf)?|mathbf|mathrm)\{([^{}\n]{1,40})\}"), r"\1"),
+    ("\\", re.compile(r"\\boxed\{([^{}\n]{1,40})\}"), r"[[\1]]"),
+    ("\\", re.compile(r"\\[()\[\]]"), ""),
+    ("$", re.compile(r"\$\$"), ""),
+    ("$", re.compile(r"\$([^$\n]{1,40})\$"), r"\1"),
+    ("^", re.compile(r"\[\^\w{1,9}\]"), " "),
+    ("<", re.compile(r"</?(?:b|i|u|p|s|br|em|strong|span|div)\b[^<>\n]{0,80}>", re.I), ""),
+    ("<", re.compile(r"<\|[^|<>\n]{1,30}\|>"), " "),
+    ("<", re.compile(r"<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>", re.I), r"\n\1: "),
+    ("<", re.compile(r"</[a-z][\w-]{0,40} ?>", re.I), "\n"),
+    ("#", re.compile(r"(?m)^[ \t]{0,8}####[ \t]*(-?\d{1,3}(?:[./]\d{1,3})?)[ \t]*$"), r"[[\1]]"),
+    ("#", re.compile(r"(?m)^[ \t]{0,8}#{1,6}(?=[ \t])"), ""),
 )
+"""A sign without which there is no such markup, what is written, and what is kept of it."""
 _QUOTED = re.compile(r"“[^“”\n]*[”“\n]|[„«][^”“»\n]*(?:[”“»\n]|\Z)|[「『][^」』]*(?:[」』]|\Z)|“[^\n]*")
 _SINGLE = re.compile(
     r"(?<![^\s(\[:=-])'(?=\S)[^'\n]{0,400}(?:(?<=[a-z])'(?=[a-z])[^'\n]{0,200}){0,9}(?:'(?![a-z])|(?=\n)|\Z)",
@@ -111,8 +113,9 @@ def shortened(text: str) -> str:
 
 def plain(text: str) -> str:
     """Plain characters (NFKC, digits of all scripts as 0 to 9), single spaces, no markup; lines are kept."""
-    for pattern, kept in _MARKUP:
-        text = pattern.sub(kept, text)
+    for sign, pattern, kept in _MARKUP:
+        if sign in text:
+            text = pattern.sub(kept, text)
     if not text.isascii():
         text = _NO_DIGITS.sub("^", text.translate(_CHARACTERS))
         text = _DIGIT.sub(lambda m: str(unicodedata.digit(m[0])), unicodedata.normalize("NFKC", text))
