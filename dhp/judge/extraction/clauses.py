@@ -9,6 +9,7 @@ import functools
 import itertools
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from re import Match
 
@@ -40,8 +41,13 @@ _LONGEST_LEAD = 240
 def statements(text: str, grammar: Grammar) -> list[Statement]:
     """Every value that a clause of a sentence states, wherever it stands; values alone are not among them."""
     stated: list[Statement] = []
-    for start, end in itertools.pairwise([*starts(text, letters=grammar.chooses), len(text)]):
-        stated += (s for s in _of_sentence(text, start, end, grammar) if s.kind != BARE)
+    places = [match.start() for match in grammar.begins.finditer(text)]
+    for start, end in itertools.pairwise(
+        [*starts(text, letters=grammar.chooses), len(text)] if places else []
+    ):
+        first = bisect_left(places, start)
+        if first < len(places) and places[first] < end:
+            stated += (s for s in _of_sentence(text, start, end, grammar) if s.kind != BARE)
     return stated
 
 
@@ -132,7 +138,7 @@ def clause_before(text: str, start: int, place: int, grammar: Grammar) -> Clause
             tokens.append(token)
             break
     if not words and not tokens:
-        label = _label_above(text, start, place, grammar)
+        label = _label_above(text, start, grammar)
         return label or Clause(start, start, (), frozenset(), parted, True, True)
     pure = whole and _is_pure(text, start, tokens, parts)
     while words and not whole and "opens" not in grammar.roles(words[0]):
@@ -179,7 +185,7 @@ def _is_pure(text: str, start: int, tokens: Sequence[Match[str]], parts: Callabl
 _LABEL_LINE = re.compile(r"[^\n]{1,80}(?= ?\n{1,3} ?\Z)")
 
 
-def _label_above(text: str, start: int, place: int, grammar: Grammar) -> Clause | None:
+def _label_above(text: str, start: int, grammar: Grammar) -> Clause | None:
     """The clause of a value that stands alone at the beginning of a line, below a line that is its label."""
     if not start or text[start - 1] != "\n":
         return None

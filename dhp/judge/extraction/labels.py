@@ -65,7 +65,7 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
         agreeing += _alone(words, grammar, only_opening=bool(agreeing))
         agreeing = agreeing or (named if len(named) == 1 == len(grammar.begins.findall(words)) else [])
     others = [s for s in (agreeing if cut_off else [*agreeing, *_of_lines(words, grammar)]) if s.start >= 0]
-    if any(_goes_on(words, s, grammar) for s in others) or len(distinct([*agreeing, *others])) > 1:
+    if any(_goes_on(words, s) for s in others) or len(distinct([*agreeing, *others])) > 1:
         return UNPARSED
     if not agreeing:
         return Extracted("refused") if holds_refusal(words) else UNPARSED
@@ -160,7 +160,7 @@ _IN_PART = re.compile(
 """The label is stated of a part, or under a condition."""
 
 
-def _goes_on(words: str, statement: Statement, grammar: Grammar) -> bool:
+def _goes_on(words: str, statement: Statement) -> bool:
     """Whether the sentence of a label goes on in a way that takes something of it back."""
     rest = _REST.match(words, statement.value_end)
     behind = words[statement.value_end : rest.end() + 1] if rest else ""
