@@ -410,7 +410,8 @@ def declared_again(options: Sequence[Declared]) -> list[str]:
         modules.setdefault(option.name, []).append(option.module)
     return [
         f"{name} is declared in {', '.join(places)}: declare it once, as a field of a settings "
-        "record that both commands take (dhp.core.options.option), or write in SEVERAL_MEANINGS what else it means"
+        "record that both commands take (dhp.core.options.option), or write in SEVERAL_MEANINGS what else "
+        "it means"
         for name, places in modules.items()
         if len(places) > SEVERAL_MEANINGS.get(name, (1, ""))[0]
     ]

@@ -146,7 +146,8 @@ def _system(x: Floats, y: Floats, coefficient: Coefficient, weights: Floats) -> 
 def _mean(weights: Floats, values: Floats) -> Floats:
     """Weighted means, one for each row of weights; NaN if nothing has weight."""
     total = weights.sum(axis=1)
-    return np.divide(weights @ values, total, out=np.full(len(weights), np.nan), where=total > 0)
+    means: Floats = np.divide(weights @ values, total, out=np.full(len(weights), np.nan), where=total > 0)
+    return means
 
 
 def _pooled(x: Floats, y: Floats, coefficient: Coefficient, weights: Floats) -> tuple[Floats, int, int]:
@@ -161,7 +162,7 @@ def _pooled(x: Floats, y: Floats, coefficient: Coefficient, weights: Floats) -> 
     of_source = np.zeros((len(x), len(points)))
     np.add.at(of_source, (source, which.ravel()), 1)
     if coefficient == "spearman":  # ranks change with each resample
-        return _weighted_spearman(*points.T, weights @ of_source), n, 0
+        return _weighted_spearman(points[:, 0], points[:, 1], weights @ of_source), n, 0
     apart = [_differences(side, coefficient) for side in points.T]
     # Sums over the points of every two sources, so that a resample is a quadratic form.
     forms = [of_source @ (one * other) @ of_source.T for one, other in (apart, apart[:1] * 2, apart[1:] * 2)]
@@ -177,7 +178,8 @@ def _weighted_spearman(a: Floats, b: Floats, weights: Floats) -> Floats:
     half = weights.sum(axis=1, keepdims=True) / 2  # the mean rank
     ranks = [weights @ ((v[:, None] < v) + 0.5 * (v[:, None] == v)) - half for v in (a, b)]
     products = (ranks[0] * ranks[1], ranks[0] ** 2, ranks[1] ** 2)
-    return _cosine(*((weights * product).sum(axis=1) for product in products))
+    cross, aa, bb = ((weights * product).sum(axis=1) for product in products)
+    return _cosine(cross, aa, bb)
 
 
 _AT: dict[Level, Callable[[Floats, Floats, Coefficient, Floats], tuple[Floats, int, int]]] = {

@@ -13,7 +13,7 @@ from dhp.content.yaml_files import load_spec
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol
 from dhp.core.specs import Metric, Spec
-from dhp.core.text import fill, printable
+from dhp.core.text import fill
 from dhp.core.writing import write_lines
 from dhp.judge.extraction.probabilities import score_tokens
 from dhp.judge.prompt_files import PromptFile, pieces_of
@@ -22,8 +22,6 @@ from dhp.plugins.improve.wider import wider_metric, wider_text
 
 _CUE = re.compile(r"\n[^\n{}]{0,40}[::][ \t]*\Z")
 """A last line that only asks for the answer, as `Rating:`."""
-_SHORTEST, _LONGEST = 20, 600
-"""Characters of a sentence that a model wrote; what is shorter, such as `Rating: 8`, is none."""
 
 
 class Change(Spec):
@@ -47,16 +45,12 @@ class Change(Spec):
     """Pattern -> why the change is not tried of a prompt in which it is found."""
     highest: int | None = None
     """The new end of the scale."""
-    written_by_model: bool = False
-    """Whether the user's model writes the text."""
 
 
 class Changes(Spec):
     """All changes, in the order in which they are tried."""
 
     changes: list[Change]
-    request: str
-    """Asks a model for the text of a change; `{{prompt}}` is the prompt, `{{kinds}}` what is missed."""
 
 
 @cache
@@ -82,13 +76,10 @@ class JudgePrompt:
             named.append(f"{file.metric}={path}" if file.metric else str(path))
         return named
 
-    def changed(self, change: Change, sentence: str = "") -> "JudgePrompt":
-        """The prompt with a change; `sentence` is the text that a model wrote.
-
-        Raises `Unusable` if the change does not fit the prompt, or changes nothing.
-        """
+    def changed(self, change: Change) -> "JudgePrompt":
+        """The prompt with a change; raises `Unusable` if it does not fit the prompt, or changes nothing."""
         self._check_fits(change)
-        addition = sentence or self._addition(change)
+        addition = self._addition(change)
         texts = [_with(file.text, addition, cue=not change.replaces_cue) for file in self.files]
         metrics = self.metrics
         if change.highest is not None:
@@ -148,18 +139,6 @@ class JudgePrompt:
         ends = [f"{end:g}" for end in (metric.scale.min, metric.scale.max)]
         worst, best = ends[::-1] if metric.lower_is_better else ends
         return {"best": best, "worst": worst, "middle": f"{round((metric.scale.min + metric.scale.max) / 2)}"}
-
-
-def usable_sentence(answer: str) -> str:
-    """The sentence in the answer of a model; raises `Unusable` if it would break a prompt."""
-    sentence = " ".join(printable(answer).split()).strip('"“” ')
-    if len(sentence) < _SHORTEST:
-        raise Unusable("the model wrote no sentence")
-    if len(sentence) > _LONGEST:
-        raise Unusable("the model wrote too long a text")
-    if pieces_of(f"{{{{x}}}}{sentence}")[1:] != ("x", sentence) or set("{}") & set(sentence):
-        raise Unusable("the model wrote a text with braces")
-    return sentence
 
 
 def _with(text: str, addition: str, *, cue: bool) -> str:

@@ -81,7 +81,7 @@ def improve(
 
     asked.halves()  # refuses too few texts before the folder is made
     with OutputFolder(folder, "improvement", ("dhp.yaml",)).claim(asked.identity()):
-        trials = Trials(asked, say, progress=True)
+        trials = Trials(asked, progress=True)
         say(heading(trials))
         outcome = trials.outcome()
         say(*lines(outcome), *confirmed_lines(outcome))

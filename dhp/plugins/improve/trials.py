@@ -5,7 +5,7 @@ earlier one has paid for, and a killed command goes on where it stopped.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +19,6 @@ from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
 from dhp.plugins.improve.changes import Change, JudgePrompt, known_changes
-from dhp.plugins.improve.checklist import missed_kinds, written_sentence
 from dhp.plugins.improve.race import FEWEST, LOOKS, Gain, Race, Unusable, race
 from dhp.run import estimate, run
 from dhp.runs.compare import compare_results
@@ -31,8 +30,6 @@ _LOOK = 10
 """Texts that a look needs at least."""
 _PERFECT = 0.99
 """Detection from which there is nothing to gain."""
-_STAND_IN = " ".join(["word"] * 60)
-"""As long as a sentence that a model writes, for estimates."""
 
 
 def sharing(settings: ModelSettings) -> ModelSettings:
@@ -108,11 +105,9 @@ class Asked:
         }
 
     def ready(self) -> tuple[dict[str, JudgePrompt], dict[str, str]]:
-        """The changed prompts that need no answer of the model, and why the others cannot be tried."""
+        """The changed prompts, and why the others cannot be tried."""
         prompts, unusable = {}, {}
         for change in known_changes().changes:
-            if change.written_by_model:
-                continue
             try:
                 prompts[change.change] = self.original.changed(change)
             except Unusable as e:
@@ -151,9 +146,8 @@ class Outcome:
 class Trials:
     """Runs judges on some of the texts, each once; a context of one command."""
 
-    def __init__(self, asked: Asked, tell: Callable[[str], object], progress: Progress | bool | None) -> None:
+    def __init__(self, asked: Asked, progress: Progress | bool | None) -> None:
         self.asked = asked
-        self._tell = tell
         self._progress = progress
         self.halves = asked.halves()
         for change in (ORIGINAL, "best", *(each.change for each in known_changes().changes)):
@@ -197,8 +191,6 @@ class Trials:
         """As `race` asks for it."""
         if second in self._unusable:
             raise Unusable(self._unusable[second])
-        if second not in self._prompts:
-            self._add(second, self._by_model(second))
         old = self._judged(first, look)
         try:
             new = self._judged(second, look)
@@ -214,18 +206,6 @@ class Trials:
         """Take a prompt into the trials; a file that cannot be written ends them all."""
         self._prompts[name] = prompt
         self._keywords[name] = self.asked.keywords(name, prompt)
-
-    def _by_model(self, name: str) -> JudgePrompt:
-        """The prompt with a sentence that the model wrote, which is shown before it is used."""
-        (change,) = (each for each in known_changes().changes if each.change == name)
-        kinds = missed_kinds(self._judged(ORIGINAL, 0).result)
-        if not kinds:
-            raise Unusable("no kind of damage is often missed")
-        asked = self.asked
-        prompt = "\n\n".join(dict.fromkeys(file.text.strip() for file in asked.original.files))
-        sentence = written_sentence(asked.model, asked.settings, prompt, kinds)
-        self._tell(f"{change.label}, written by {asked.model}: {sentence}")
-        return asked.original.changed(change, sentence)
 
     def _judged(self, name: str, look: int) -> RunResult:
         if (name, look) not in self._done:
@@ -279,9 +259,6 @@ def estimates(asked: Asked) -> list[Estimate]:
 def _estimates(asked: Asked) -> list[Estimate]:
     halves = asked.halves()
     prompts, _ = asked.ready()
-    for change in known_changes().changes:
-        if change.written_by_model:
-            prompts[change.change] = asked.original.changed(change, _STAND_IN)
 
     def taken(name: str, prompt: JudgePrompt, ids: Sequence[str]) -> Iterator[Estimate]:
         keywords = asked.keywords(name, prompt)

@@ -8,7 +8,7 @@ from dhp.content.catalog import override, read_protocol
 from dhp.content.own_task import own_metric
 from dhp.core.specs import Metric
 from dhp.judge.prompt_files import PromptFile
-from dhp.plugins.improve.changes import JudgePrompt, known_changes, usable_sentence
+from dhp.plugins.improve.changes import JudgePrompt, known_changes
 from dhp.plugins.improve.race import Unusable
 
 CHANGES = {change.change: change for change in known_changes().changes}
@@ -122,17 +122,3 @@ def test_answers_in_json_keep_their_form() -> None:
     assert "Then give the JSON object" in text
     assert made.protocol.answer == "json"
     assert why_not("probability", PLAIN, answer="json") == "answers are JSON"
-
-
-def test_a_sentence_of_a_model_cannot_break_a_prompt() -> None:
-    assert usable_sentence('"Look for\n wrong numbers."\n') == "Look for wrong numbers."
-    for answer in ("", "Look at {source}.", "Look. " * 200):
-        with pytest.raises(Unusable):
-            usable_sentence(answer)
-    assert "\x1b" not in usable_sentence("Look for words in \x1b[31mred.")
-
-
-@pytest.mark.parametrize("answer", ["Rating: 8", "8 out of 10.", "coherence: 4"])
-def test_a_rating_is_no_sentence(answer: str) -> None:
-    with pytest.raises(Unusable, match="the model wrote no sentence"):
-        usable_sentence(answer)

@@ -18,7 +18,6 @@ SEEN = {
     "reason first": "two steps",
     "wider scale": "1 to 100",
     "describe the points": "What the ratings mean",
-    "checklist of what is missed": "Look for wrong numbers",
 }
 """Change -> words in its prompt."""
 
