@@ -86,6 +86,13 @@ def test_what_never_passes_is_not_applicable_after_four_tries() -> None:
     assert len(model.prompts) == 4 + 4
 
 
+def test_a_right_text_without_tags_is_taken() -> None:
+    model = Says(lambda prompt: text_of(prompt).replace("Leeds", "Varnholm"))
+    made = by_model(model).perturb(EXAMPLES, MINOR, "summarization")
+    assert all("Varnholm" in (text.text or "") for text in made)
+    assert len(model.prompts) == len(EXAMPLES)
+
+
 @pytest.mark.parametrize(
     ("brain", "finish", "reason"),
     [
@@ -93,7 +100,7 @@ def test_what_never_passes_is_not_applicable_after_four_tries() -> None:
         (lambda prompt: "", "content_filter", "refused"),
         (moved, "length", "cut off"),
         (lambda prompt: tagged(prompt, "zxq blorf 77 (( the the the"), "stop", ""),
-        (lambda prompt: text_of(prompt).replace("Leeds", "Varnholm"), "stop", "stand between the tags"),
+        (lambda prompt: "Here: " + text_of(prompt).replace("Leeds", "Varnholm"), "stop", "between the tags"),
         (lambda prompt: moved(prompt).replace("</revised>", ""), "stop", "the closing tag is missing"),
     ],
 )

@@ -145,8 +145,8 @@ def answer_tag(example: Example) -> str:
 def revised_text(answer: str, example: Example, *, whole: bool = False) -> tuple[str | None, str | None]:
     """The text between the last complete pair of tags, outside reasoning; or None and why there is none.
 
-    The tag as the only key of a JSON object counts as such a pair. With `whole` it is all of the answer outside
-    reasoning, without what it repeats of the prompt.
+    The tag as the only key of a JSON object counts as such a pair. With `whole` it is all of the answer
+    outside reasoning, without what it repeats of the prompt.
     """
     tag, plain = answer_tag(example), without_reasoning(answer) or ""
     if whole:
