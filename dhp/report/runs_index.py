@@ -2,9 +2,10 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os.path import relpath
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from dhp.analysis.percent import whole_percent
@@ -15,6 +16,7 @@ from dhp.core.text import printable
 from dhp.core.writing import MANIFEST, write_lines
 from dhp.report.choice import Choice, Judge, JudgesOfSet
 from dhp.report.columns import DETECTION, DIFFERENCE, LOWEST, run_columns
+from dhp.report.document import Column, Table
 from dhp.report.findings import Sentence, by_judge, sentences
 from dhp.report.labels import sets
 from dhp.report.matrix import matrix_of
@@ -70,14 +72,11 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
         except InputError as e:
             left_out.append(str(e))
     rows.sort(key=lambda row: row.created, reverse=True)
-    every = [result for row in rows for result in row.results]
     text = page(
         "index.html",
         styles=("report.css", "matrix.css"),
         scripts=("tables.js", "side_by_side.js"),
-        rows=rows,
-        trends=_trends(rows),
-        columns=[c for c in run_columns(every) if c is not LOWEST],  # the sentence names kinds
+        runs=_runs_table(rows),
         left_out=left_out,
         folder=printable(str(folder)),
         choice=_choice(rows),
@@ -88,6 +87,59 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
     )
     write_lines(path, [text])
     return path
+
+
+def _runs_table(rows: Sequence[_Listed]) -> Table[_Listed]:
+    """A row for each run."""
+    every = [result for row in rows for result in row.results]
+    figures = [column for column in run_columns(every) if column is not LOWEST]  # the sentence names kinds
+    trends = _trends(rows)
+    columns = [*_ABOUT, *map(_of_run, figures)]
+    if trends:
+        columns.append(replace(_TREND, value=lambda row: trends.get(row.path)))
+    columns = [replace(column, tags={"label": column.heading}) for column in columns]
+    return Table("Runs", [*columns, _SENTENCE], rows, css="runs", titled=False)
+
+
+def _of_run(column: Column[Result]) -> Column[_Listed]:
+    """A column of results for rows that hold several of them."""
+
+    def value(row: _Listed) -> Any:
+        return column.value(row.results[0]) if len(row.results) == 1 else None
+
+    return Column(
+        column.heading,
+        value,
+        help=column.help,
+        words=lambda row: column.over(row.results),
+        right=column.right or column.ends is not None,
+    )
+
+
+def _time(row: _Listed) -> dict[str, str]:
+    return {"small": row.created[11:16]}
+
+
+_ABOUT: tuple[Column[_Listed], ...] = (
+    Column("run", lambda row: row.name, names=True, right=False, extra=lambda row: {"link": row.page or ""}),
+    Column("date", lambda row: row.created[:10], right=False, extra=_time),
+    Column("judge", lambda row: ", ".join(row.judges), right=False),
+    Column("prompt", lambda row: ", ".join(row.prompts) or None, right=False),
+    Column("data", lambda row: row.data, right=False),
+)
+_TREND = Column[_Listed](
+    "trend",
+    lambda row: None,
+    help="detection of the last runs of this model on these texts; prompts may differ",
+    right=False,
+)
+_SENTENCE = Column[_Listed](
+    "in a sentence",
+    lambda row: " ".join(map(str, row.sentences)),
+    right=False,
+    extra=lambda row: {"said": row.sentences},
+    tags={"label": "sentence"},
+)
 
 
 def _listed(folder: Path, beside: Path) -> _Listed:
