@@ -230,7 +230,8 @@ def kinds_of_judges(table: BoardTable, root: str) -> Table[Row]:
 def _verdict_of(row: VariantResult | None) -> dict[str, Any]:
     if row is None:
         return {}
-    return {"word": row.state, "title": f"{row.state} {percents(row.detection_ci)}"}
+    read = f", read {percent(row.read)}" if row.partly_read else ""
+    return {"word": row.state, "title": f"{row.state} {percents(row.detection_ci)}{read}"}
 
 
 def _of_kind(kind: VariantResult) -> Column[Row]:
