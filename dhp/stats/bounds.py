@@ -191,9 +191,9 @@ def _lowest(parts: _Parts) -> _Weighted:
     chosen = (
         np.take_along_axis(x, lowest, axis=0) for x in (parts.size, parts.value, parts.second, parts.top)
     )
-    found = _matched(*chosen)
-    lowest = np.argsort(_quantile(found, 0.025), axis=0)[:1]
-    return _Weighted(*(np.take_along_axis(x, lowest, axis=0)[0] for x in (found.top, found.a, found.b)))
+    matched = _matched(*chosen)
+    lowest = np.argsort(_quantile(matched, 0.025), axis=0)[:1]
+    return _Weighted(*(np.take_along_axis(x, lowest, axis=0)[0] for x in (matched.top, matched.a, matched.b)))
 
 
 def _matched(size: Floats, value: Floats, second: Floats, top: Floats) -> _Weighted:
