@@ -18,8 +18,9 @@ from dhp.core.options import option
 from dhp.core.progress import progress_shown
 from dhp.core.writing import check_output, write_lines
 from dhp.llm.settings import ModelSettings
-from dhp.perturb.set_audit import Spread, VariantAudit, audited
+from dhp.perturb.set_audit import Spread, VariantAudit, audited, is_content
 from dhp.perturb.settings import Choice, PerturbModel
+from dhp.perturb.shortcut import SHOWS
 from dhp.report.document import Column, Edited, FirstThatFits, Part, Strong, Table
 
 if TYPE_CHECKING:
@@ -182,9 +183,22 @@ def _form(form: str) -> Callable[[float | None], str]:
     return lambda value: "–" if value is None else f"{value:{form}}"
 
 
+def _auc(audit: VariantAudit) -> str:
+    """How well copies are told from originals without reading; kinds of form show, and are exempt."""
+    if not is_content(audit.variant):
+        return "form"
+    return "–" if audit.shortcut is None else f"{audit.shortcut.auc:.2f}"
+
+
 _COLUMNS: tuple[Column[VariantAudit], ...] = (
     Column("variant", lambda a: a.variant.name, names=True, right=False),
     Column("texts", lambda a: a.applicable, words=lambda a: f"{a.applicable}/{a.n}"),
+    Column(
+        "reached %",
+        lambda a: 100 * a.applicable / a.n if a.n else None,
+        words=lambda a: f"{100 * a.applicable / a.n:.0f}" if a.n else "–",
+    ),
+    Column("AUC", lambda a: a.shortcut.auc if a.shortcut else None, words=_auc),
     Column("edits", lambda a: a.made, words=_edits),
     Column("similar", lambda a: _median(a.similarity), _form(".2f")),
     Column(
@@ -241,6 +255,11 @@ def _remarks(audit: VariantAudit) -> list[str]:
         lines.append(f"{name}: {audit.unchanged} texts equal their original ({rule})")
     if audit.made is not None and audit.asked is not None and audit.made < audit.asked:
         lines.append(f"{name}: {audit.made} of {audit.asked} edits made")
+    if audit.shortcut is not None and audit.shortcut.auc > SHOWS:
+        lines.append(
+            f"{name}: told from originals without reading, by letters alone (AUC {audit.shortcut.auc:.2f}, "
+            f"above {SHOWS}): read some of its texts"
+        )
     if audit.duplicates:
         lines.append(f"{name}: {audit.duplicates} texts equal the text of another example")
     for what, reasons in (("not applicable", audit.not_applicable), ("answers rejected", audit.rejected)):

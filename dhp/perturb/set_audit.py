@@ -8,7 +8,9 @@ from statistics import median
 
 from dhp.core.diff import audit
 from dhp.core.records import Audit, PerturbedText, Variant
+from dhp.perturb.facts.kinds import CONTENT
 from dhp.perturb.perturbed_dataset import PerturbedDataset
+from dhp.perturb.shortcut import Shortcut, shortcut
 
 FAR = 3.5
 """Robust z-score, 0.6745 |x - median| / MAD, beyond which a value is an outlier (Iglewicz & Hoaglin 1993)."""
@@ -53,6 +55,9 @@ class VariantAudit:
     """Why there is no text -> examples."""
     rejected: Mapping[str, int]
     """Why an answer of the language model did not count -> answers."""
+    shortcut: Shortcut | None
+    """How well copies are told from originals without reading; None for a kind of form, which shows, and for
+    too few texts."""
     outliers: Mapping[str, str]
     """Example -> why its text is to be looked at; the gravest first, at most `MOST_OUTLIERS`."""
 
@@ -102,8 +107,20 @@ def _audited(variant: Variant, texts: Sequence[PerturbedText], outputs: Mapping[
         unchanged=sum(c.before == c.after for c in cases),
         not_applicable=_counts(t.reason or "" for t in texts if t.text is None),
         rejected=_counts(why for t in texts for why in t.rejected),
+        shortcut=_shortcut(variant, cases),
         outliers=dict(islice(named.items(), MOST_OUTLIERS)),
     )
+
+
+def is_content(variant: Variant) -> bool:
+    """Whether it changes what a text says, so that nothing but reading may show it."""
+    return variant.made_by in CONTENT
+
+
+def _shortcut(variant: Variant, cases: Sequence[_Case]) -> Shortcut | None:
+    if not is_content(variant):
+        return None
+    return shortcut([case.before for case in cases], [case.after for case in cases])
 
 
 def _counts(reasons: Iterator[str]) -> dict[str, int]:

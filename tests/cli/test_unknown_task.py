@@ -93,7 +93,7 @@ def test_its_weights_and_survey(dhp: Run, tmp_path: Path) -> None:
         "weights", "survey", "--task", "memo.yaml", "--dataset", "memos.jsonl", "--out", "survey.html"
     )
     assert survey.code == 0, survey.err
-    assert "10 questions on clarity, tone" in survey.out
+    assert "11 questions on clarity, tone" in survey.out
     number = survey.out.split("survey ")[1][:12]
     perturbers = ["random_typos", "wrong_numbers"]
     for i, metric in enumerate(("clarity", "tone")):
