@@ -213,7 +213,7 @@ _COLUMNS: tuple[Column[VariantAudit], ...] = (
     Column("same", lambda a: a.duplicates),
     Column("unchanged", lambda a: a.unchanged),
 )
-_DROPPED_FIRST = ("from – to %", "from – to", "same", "unchanged", "edits")
+_DROPPED_FIRST = ("reached %", "from – to %", "unchanged", "same", "from – to", "edits")
 """Columns that a narrow terminal goes without, in this order; what is wrong in them is also said below."""
 
 
