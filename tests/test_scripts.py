@@ -34,6 +34,7 @@ class Start:
 
 
 QUICK = (
+    Start("lines", ""),
     Start("calibration", "clusters --runs 1 --n 20"),
     Start("coverage", "intervals --runs 1 --n 24 --strength weak --true 100"),
     Start("coverage", "t75 --runs 1 --n 24 --strength strong --true 100"),

@@ -32,6 +32,9 @@ class Plugin:
     fillers: Mapping[str, str] = field(default_factory=dict)
     """Name of what answers requests instead of the engine -> target, a record
     `dhp.llm.filler_settings.FillerSettings`, whose fields are options of commands with language models."""
+    batch_providers: Mapping[str, str] = field(default_factory=dict)
+    """Name of a provider of batches, for `--batch` -> target, a
+    `dhp.plugins.batch.providers.BatchProvider`."""
     judges: Mapping[str, str] = field(default_factory=dict)
     """Provider, the part of a model's name before the slash -> target. It is called with the name and the
     seed, and returns a judge that asks no language model."""

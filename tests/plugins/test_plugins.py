@@ -43,6 +43,7 @@ from dhp.core.plugins import Plugin
 from dhp.core.records import Rating
 from dhp.judge.adapters.adapter import Adapter
 from dhp.llm.records import Reply
+from dhp.plugins.batch.providers import BatchProvider, State
 
 class Length:
     model, protocol = "length/words", "none"
@@ -110,6 +111,34 @@ def ratings_in(path, fields):
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     return pd.DataFrame([{**row, "score": len(row["text"])} for row in rows])
 
+class Threes:
+    """A provider of batches that answers 3 to all."""
+    sent = {}
+
+    def __init__(self, endpoint): ...
+
+    def submit(self, path, tag):
+        self.sent[tag] = [json.loads(line) for line in path.read_text().splitlines()]
+        return tag
+
+    def find(self, tag, count, since, known):
+        return tag if tag in self.sent else None
+
+    def state(self, batch):
+        return State("done", ended=True, answers=len(self.sent[batch]), every=True)
+
+    def results(self, batch):
+        for line in self.sent[batch]:
+            message = {"role": "assistant", "content": "3"}
+            choices = [{"index": 0, "finish_reason": "stop", "message": message}]
+            body = {"choices": choices, "usage": {"prompt_tokens": 9, "completion_tokens": 1}}
+            response = {"status_code": 200, "body": body}
+            yield {"custom_id": line["custom_id"], "response": response, "error": None}
+
+    def cancel(self, batch): ...
+
+THREES = BatchProvider(Threes, "")
+
 @click.command()
 def greet():
     """Say hello."""
@@ -123,6 +152,7 @@ PLUGIN = Plugin(
     judges={"length": "tiny_plugin:judge"},
     forms={"length/words": "counts words"},
     fillers={"same": "tiny_plugin:Same"},
+    batch_providers={"threes": "tiny_plugin:THREES"},
     scorers={"ruler": "tiny_plugin:adapt"},
     log_scorers={"ruler": "tiny_plugin:scorers_of"},
     log_ratings={"ruler": "tiny_plugin:ratings_in"},
@@ -182,6 +212,18 @@ def test_a_filler_of_others_has_options_and_answers(site: Path) -> None:
     assert both.stderr.count("\n") == 1
     assert "--batch-write: cannot be used with --answer-all" in both.stderr
     assert "Answer all with this." in command(site, "benchmark", "--help-all").stdout
+
+
+@pytest.mark.slow
+def test_a_provider_of_batches_of_others_answers(site: Path) -> None:
+    nobody = ("--model", "openai/m", "--base-url", "http://127.0.0.1:9/v1", "--cache", "batched")
+    texts = ("benchmark", "--dataset", "mini/story_cloze", "--n", "2", "--no-controls", "--samples", "1")
+    done = command(site, *texts, *nobody, "--batch", "threes", "--json")
+    assert done.returncode == 0, done.stderr
+    ratings = json.loads(done.stdout)["ratings"]
+    assert ratings["asked"] == ratings["scored"] > 0
+    unknown = command(site, *texts, *nobody, "--batch", "treees")
+    assert "threes" in unknown.stderr, "the message names what plug-ins add"
 
 
 @pytest.mark.slow

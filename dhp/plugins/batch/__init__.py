@@ -9,4 +9,9 @@ PLUGIN = Plugin(
         "batch": ("dhp.plugins.batch.command:batch", "List or cancel batches sent to a provider by --batch.")
     },
     fillers={"batch": "dhp.plugins.batch.settings:BatchSettings"},
+    batch_providers={
+        "openai": "dhp.plugins.batch.providers:OPENAI",
+        "anthropic": "dhp.plugins.batch.providers:ANTHROPIC",
+        "gemini": "dhp.plugins.batch.providers:GEMINI",
+    },
 )

@@ -23,7 +23,7 @@ from dhp.core.writing import check_place, inner_folder, write_lines
 from dhp.llm.clients.responses import parameter_advice
 from dhp.llm.records import Failure, Reply
 from dhp.llm.store import FILE, Store, rows
-from dhp.plugins.batch.providers import PROVIDERS, Provider, State, open_provider
+from dhp.plugins.batch.providers import Provider, State, open_provider, providers
 from dhp.plugins.batch.request_files import Part, keys_file
 from dhp.plugins.batch.results import BatchResults, read_result_line
 
@@ -186,7 +186,7 @@ class RemoteBatches:
 
     def _freed(self, name: str) -> Job | None:
         """A batch that the store holds samples for, though its files are gone; they are free after that."""
-        for provider in PROVIDERS:
+        for provider in providers():
             job = Job(name, provider, "", "", 0, time.time(), "cancelled")
             if self.store.free(job.holder):
                 return job

@@ -1,4 +1,4 @@
-"""Batches at OpenAI, Anthropic and Gemini through their packages, which are imported when used."""
+"""Providers of batches: OpenAI, Anthropic, Gemini through their packages, imported when used."""
 
 import itertools
 import json
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from dhp.core.errors import InputError, one_of, require
 from dhp.core.files import json_line
+from dhp.core.plugins import load_target, offered
 from dhp.core.writing import new_file
 from dhp.llm.clients.connection import public
 from dhp.llm.clients.servers import SERVERS
@@ -369,14 +370,15 @@ def _gemini_positions(logprobs: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """What is known of a provider without its package."""
+class BatchProvider:
+    """What is known of a provider of batches without its package."""
 
     open: Callable[[str], Provider]
     """Called with the address of the model, which OpenAI's package takes."""
     package: str
-    keys: tuple[str, ...]
-    """Variables of the environment; one of them holds the key."""
+    """Package that is needed; empty for none."""
+    keys: tuple[str, ...] = ()
+    """Variables of the environment; one of them holds the key. Empty if no key is needed."""
     address: str = ""
     """Address of its OpenAI-compatible server; empty for any server."""
     address_variable: str = ""
@@ -385,41 +387,46 @@ class _Known:
     """Whether one request may ask for several samples."""
 
 
-PROVIDERS = {
-    "openai": _Known(OpenAIBatches, "openai", ("OPENAI_API_KEY",)),
-    "anthropic": _Known(
-        AnthropicBatches,
-        "anthropic",
-        ("ANTHROPIC_API_KEY",),
-        "https://api.anthropic.com/v1",
-        "ANTHROPIC_BASE_URL",
-        multi_sample=False,
-    ),
-    "gemini": _Known(
-        GeminiBatches,
-        "google-genai",
-        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-        "https://generativelanguage.googleapis.com/v1beta/openai",
-        "GOOGLE_GEMINI_BASE_URL",
-    ),
-}
+OPENAI = BatchProvider(OpenAIBatches, "openai", ("OPENAI_API_KEY",))
+ANTHROPIC = BatchProvider(
+    AnthropicBatches,
+    "anthropic",
+    ("ANTHROPIC_API_KEY",),
+    "https://api.anthropic.com/v1",
+    "ANTHROPIC_BASE_URL",
+    multi_sample=False,
+)
+GEMINI = BatchProvider(
+    GeminiBatches,
+    "google-genai",
+    ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "https://generativelanguage.googleapis.com/v1beta/openai",
+    "GOOGLE_GEMINI_BASE_URL",
+)
+
+
+def providers() -> dict[str, BatchProvider]:
+    """Name -> each provider that a plug-in offers."""
+    return {name: load_target(target) for name, target in offered("batch_providers").items()}
 
 
 def takes_many(name: str) -> bool:
     """Whether one request to a provider may ask for several samples."""
-    return PROVIDERS[name].multi_sample
+    return providers()[name].multi_sample
 
 
 def check_provider(name: str) -> None:
     """Raise `InputError` for an unknown provider, or one whose package is not installed."""
-    one_of("provider", name, PROVIDERS, "`batch`")
-    require(PROVIDERS[name].package, purpose=f"`batch` {name}", extra=name)
+    one_of("provider", name, providers(), "`batch`")
+    package = providers()[name].package
+    if package:
+        require(package, purpose=f"`batch` {name}", extra=name)
 
 
 def check_key(name: str) -> None:
     """Raise `InputError` if there is no key of a provider."""
-    keys = PROVIDERS[name].keys
-    if not any(os.environ.get(variable, "").strip() for variable in keys):
+    keys = providers()[name].keys
+    if keys and not any(os.environ.get(variable, "").strip() for variable in keys):
         raise InputError(f"`batch` {name}: {keys[0]} is not set")
 
 
@@ -427,14 +434,16 @@ def check_address(name: str, model: str, endpoint: str) -> None:
     """Raise `InputError` for a model at an address that is not the provider's."""
     if model.partition("/")[0] not in ("openai", *SERVERS):
         raise InputError(f"{model}: `batch` {name} does not take it; allowed: openai/NAME")
-    provider, host = PROVIDERS[name], urlsplit(endpoint).netloc
+    provider, host = providers()[name], urlsplit(endpoint).netloc
     if provider.address:
         address = os.environ.get(provider.address_variable) or provider.address
         if host != urlsplit(address).netloc:
             raise InputError(
                 f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `base_url` {provider.address}"
             )
-    elif owner := next((n for n, p in PROVIDERS.items() if host and host == urlsplit(p.address).netloc), ""):
+    elif owner := next(
+        (n for n, p in providers().items() if host and host == urlsplit(p.address).netloc), ""
+    ):
         raise InputError(f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `batch` {owner}")
     if " " in endpoint:
         raise InputError(f"{model}: `batch` does not reach Azure ({endpoint}); allowed: `batch_write`")
@@ -447,4 +456,4 @@ def open_provider(name: str, endpoint: str) -> Provider:
     """
     check_provider(name)
     check_key(name)
-    return PROVIDERS[name].open(endpoint)
+    return providers()[name].open(endpoint)

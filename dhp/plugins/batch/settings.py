@@ -38,7 +38,7 @@ class BatchSettings:
         repeatable=True,
     )
     batch: str | None = option(
-        "Send batches to this provider and wait for them: openai, anthropic or gemini.",
+        "Send batches to this provider and wait for them: openai, anthropic, gemini, or one of a plug-in.",
         default=None,
         metavar="PROVIDER",
     )
