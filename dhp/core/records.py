@@ -132,12 +132,23 @@ class VariantName(NamedTuple):
     """k, if the degree is `k<dose>`."""
 
 
+DEGREES = frozenset(
+    "minor major light heavy small large weak strong low medium high mild moderate severe subtle obvious".split()
+)
+"""Words that are a degree behind the last dot of a variant's name."""
+
+
 @lru_cache(maxsize=1024)
 def parse_variant(name: str) -> VariantName:
-    """The parts of `<perturber>`, `<perturber>.<degree>` or `<perturber>.k<dose>`."""
-    perturber, _, degree = name.partition(".")
-    dose = re.fullmatch(r"k([1-9]\d*)", degree) if perturber else None
-    return VariantName(perturber, degree or None, int(dose[1]) if dose else None)
+    """The parts of `<perturber>`, `<perturber>.<degree>` or `<perturber>.k<dose>`.
+
+    Other names may hold dots, as `answer of gpt-5.4` does: these are the perturber as a whole.
+    """
+    perturber, _, degree = name.rpartition(".")
+    dose = re.fullmatch(r"k([1-9]\d*)", degree)
+    if not perturber or not (dose or degree in DEGREES):
+        return VariantName(name, None, None)
+    return VariantName(perturber, degree, int(dose[1]) if dose else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,9 +125,12 @@ def test_broken_json_is_one_line_with_its_place(text: str, place: str) -> None:
         ("random_ending", ("random_ending", None, None)),
         ("random_typos.minor", ("random_typos", "minor", None)),
         ("random_typos.k25", ("random_typos", "k25", 25)),
-        ("random_typos.k0", ("random_typos", "k0", None)),
-        ("own.k5.b", ("own", "k5.b", None)),
-        (".k5", ("", "k5", None)),
+        ("random_typos.k0", ("random_typos.k0", None, None)),
+        ("own.k5.b", ("own.k5.b", None, None)),
+        (".k5", (".k5", None, None)),
+        ("answer of gpt-5.4", ("answer of gpt-5.4", None, None)),
+        ("answer of gpt-5.4.minor", ("answer of gpt-5.4", "minor", None)),
+        ("v1.2.k25", ("v1.2", "k25", 25)),
     ],
 )
 def test_the_name_of_a_variant_says_perturber_degree_and_dose(name: str, parts: tuple[object, ...]) -> None:
