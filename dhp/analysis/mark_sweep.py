@@ -31,14 +31,17 @@ class MarkSweep:
     marks: tuple[float, ...]
     """In rising order, as users write them; on a scale where low is good a text passes at or below a mark."""
     fails: tuple[float | None, ...]
-    """Share of the originals that fail at each mark; None if missing scores leave it open for all."""
+    """Share of the originals that fail at each mark; None without an answer about any."""
     passes: dict[str, tuple[float | None, ...]]
     """Kind of damage -> share of its texts that pass at each mark."""
     best: float
-    """The mark with the smallest sum of both shares, the mean over kinds taken, on these texts."""
+    """The mark with the fewest errors on these texts, the mean over kinds taken: damaged texts that pass,
+    originals that fail, and either without a score."""
     elsewhere: tuple[float, float] | None
-    """Damaged texts that pass and originals that fail if half of the texts choose the mark and the others are
-    judged by it; None for fewer than four texts."""
+    """Damaged texts that are not stopped and originals that do not pass if half of the texts choose the mark
+    and the others are judged by it; None for fewer than four texts."""
+    no_score: tuple[float, float] = (0.0, 0.0)
+    """Share of the damaged texts, the mean over kinds, and of the originals that get no score at `best`."""
 
 
 def mark_sweep(
@@ -58,16 +61,20 @@ def mark_sweep(
     if len(marks) < _FEWEST_MARKS:
         return None
     rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, "pass mark")))
-    passing, best, elsewhere = sweep(original, degraded, marks, rng, ratings.clusters)
+    passing, silent, best, elsewhere = sweep(
+        original, degraded, marks, rng, ratings.clusters, ratings.unread_tables(variants)
+    )
+    quiet = silent[best][~np.isnan(silent[best])]
     turned = scale is not None and low_is_good == {True}
     shown = [scale.min + scale.max - mark for mark in marks] if scale and turned else marks
     order = slice(None, None, -1 if turned else 1)
     return MarkSweep(
         marks=tuple(shown[order]),
-        fails=_defined(np.round(1 - passing[order, 0], 12)),
+        fails=_defined(np.round(1 - passing[order, 0] - silent[order, 0], 12)),
         passes={name: _defined(passing[order, 1 + v]) for v, name in enumerate(variants)},
         best=shown[best],
         elsewhere=None if np.isnan(elsewhere).any() else elsewhere,
+        no_score=(float(quiet[1:].mean()), float(quiet[0])) if quiet.size > 1 else (0.0, 0.0),
     )
 
 

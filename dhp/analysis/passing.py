@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dhp.stats.arrays import Floats
-from dhp.stats.pass_mark import independent_texts, passes, share
+from dhp.stats.arrays import Bools, Floats, Ints
+from dhp.stats.pass_mark import independent_texts, no_score, passes, share
 
 if TYPE_CHECKING:
     from dhp.analysis.ratings import RatingsArray
@@ -26,11 +26,24 @@ class PassShare:
     share: float
     """In [0, 1]."""
     ci: tuple[float, float]
-    """95 % confidence limits (Clopper and Pearson 1934), which respect clusters."""
+    """95 % confidence limits (Clopper and Pearson 1934), which respect clusters: the upper one is that of
+    `most`."""
     n: int
-    """Texts that could be decided."""
+    """Texts that the judge answered about."""
     independent: float | None = None
     """Independent texts that would tell as much: `n` without clusters; None for texts of one cluster."""
+    no_score: float = 0.0
+    """Share of the texts that got no score, in [0, 1]; nobody knows on which side of the mark they are."""
+
+    @property
+    def most(self) -> float:
+        """The share if what got no score belonged to it, too."""
+        return self.share + self.no_score
+
+    @property
+    def rest(self) -> float:
+        """The share on the other side of the mark: of damaged texts those that are stopped."""
+        return 1 - self.most
 
     def log_p_above(self, line: float) -> float:
         """Natural log of the p-value that the true share is `line` or less, in (0, 1); one-sided, exact."""
@@ -64,16 +77,24 @@ class AtMark:
 def pass_shares(
     ratings: "RatingsArray", variants: Sequence[str], marks: Mapping[str, float]
 ) -> tuple[PassShare | None, dict[str, PassShare | None]]:
-    """Originals that fail, and of each variant the texts that pass; None if no text could be decided."""
+    """Originals that fail, and of each variant the texts that pass; None if no text was answered."""
     row = [marks.get(metric, np.nan) for metric in ratings.metrics]
-    original, degraded = ratings.score_tables(variants)
-    outcomes = passes(degraded, row)
-    passing = {name: _share(outcomes[:, v], ratings) for v, name in enumerate(variants)}
-    return _share(1 - passes(original, row), ratings), passing
+    (good, bad), (unread, bad_unread) = ratings.score_tables(variants), ratings.unread_tables(variants)
+    outcomes, silent = passes(bad, row), no_score(bad, bad_unread, row)
+    passing = {
+        name: _share(outcomes[:, v], silent[:, v], ratings.clusters) for v, name in enumerate(variants)
+    }
+    return _share(1 - passes(good, row), no_score(good, unread, row), ratings.clusters), passing
 
 
-def _share(outcomes: Floats, ratings: "RatingsArray") -> PassShare | None:
-    value, low, high = share(outcomes, ratings.clusters)
-    n = int((~np.isnan(outcomes)).sum())
-    size = independent_texts(outcomes, ratings.clusters)
-    return PassShare(value, (low, high), n, None if np.isnan(size) else size) if n else None
+def _share(outcomes: Floats, silent: Bools, clusters: Ints | None) -> PassShare | None:
+    """The share of ones; what got no score counts as none for the lower limit, as one for the upper."""
+    least, most = (np.where(silent, value, outcomes) for value in (0.0, 1.0))
+    n = int((~np.isnan(least)).sum())
+    if not n:
+        return None
+    value, low, _ = share(least, clusters)
+    _, _, high = share(most, clusters)
+    size = independent_texts(least, clusters)
+    independent = None if math.isnan(size) else size
+    return PassShare(value, (low, high), n, independent, float(silent.sum() / n))

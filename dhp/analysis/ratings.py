@@ -181,8 +181,16 @@ class RatingsArray:
         degraded = np.full((len(self.examples), len(variants), len(self.metrics)), np.nan)
         for v, name in enumerate(variants):
             if name in self.variants:
-                degraded[:, v] = self.means[1 + self.variants.index(name)].T
+                degraded[:, v] = self.means[self._row(name)].T
         return self.means[0].T, degraded
+
+    def unread_tables(self, variants: Sequence[str]) -> tuple[Bools, Bools]:
+        """Which of these scores are missing as the judge left them unread; shapes of `score_tables`."""
+        degraded = np.zeros((len(self.examples), len(variants), len(self.metrics)), dtype=np.bool_)
+        for v, name in enumerate(variants):
+            if name in self.variants:
+                degraded[:, v] = self.unread[self._row(name)].T
+        return self.unread[0].T, degraded
 
     def difference_table(
         self, variants: Sequence[str], metrics: Sequence[str], ties: bool = True, *, of: str = ORIGINAL

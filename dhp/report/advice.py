@@ -299,6 +299,11 @@ def _notes_on_pairs(result: Result) -> list[str]:
         remarks.append(f"fewer than {FEWEST_PAIRS} pairs, in no average: {'; '.join(few)}")
     if pairs := result.pairs:
         remarks.append(f"the kinds of damage have {pairs[0]:,} to {pairs[1]:,} pairs")
+    if result.pass_mark is not None and (fails := result.pass_mark.fails) is not None:
+        remarks.append(
+            f"at the mark of {result.pass_mark.mark}, of {fails.n:,} good texts {percent(fails.share)} fail, "
+            f"{percent(fails.rest)} pass and {percent(fails.no_score)} get no score"
+        )
     if result.clusters is not None and result.statistics == "paper":
         remarks.append(
             f"p and D take the examples of {result.clusters} clusters for independent, as published"

@@ -16,7 +16,7 @@ from dhp.core.records import parse_variant
 from dhp.core.verdicts import NOTICED, foremost
 from dhp.report.document import Column, filled
 from dhp.report.findings import control_words
-from dhp.report.labels import figure, p_value, percent
+from dhp.report.labels import at_mark, figure, p_value, percent
 from dhp.report.matrix import MatrixRow
 from dhp.runs.changed_pairs import ChangedKind
 from dhp.runs.compare import Pair
@@ -113,14 +113,22 @@ def _plain(name: str) -> Callable[[Result], float | None]:
     return lambda result: None if result.curves else getattr(result, name)
 
 
-def _passing(result: Result) -> float | None:
+def _passing(result: Result, of: Callable[[PassShare], float] = lambda share: share.share) -> float | None:
     """The mean over levels of the mean over the kinds of a level, as detection is averaged."""
     levels: dict[str, list[float]] = {}
     for row in result.variants:
         if row.passes is not None:
-            levels.setdefault(row.level, []).append(row.passes.share)
+            levels.setdefault(row.level, []).append(of(row.passes))
     means = [sum(shares) / len(shares) for shares in levels.values()]
     return sum(means) / len(means) if means else None
+
+
+def _passing_words(result: Result) -> str:
+    return at_mark(_passing(result), _passing(result, lambda share: share.most))
+
+
+def _share_words(share: PassShare | None) -> str:
+    return _UNDEFINED if share is None else at_mark(share.share, share.most)
 
 
 def _failing(result: Result) -> PassShare | None:
@@ -208,14 +216,17 @@ RUNS: list[Column[Result]] = [
         "damaged pass",
         _passing,
         percent,
-        "damaged texts that still pass at your mark, the mean over levels of damage",
+        "damaged texts that still pass at your mark, the mean over levels of damage; to: with those that get "
+        "no score",
+        words=_passing_words,
         optional=True,
     ),
     Column(
         "good fail",
         lambda r: None if (fails := _failing(r)) is None else fails.share,
         percent,
-        "originals that fail at your mark",
+        "originals that fail at your mark; to: with those without a score",
+        words=lambda r: _share_words(_failing(r)),
         ends=lambda r: None if (fails := _failing(r)) is None else fails.ci,
         right=False,
         optional=True,
@@ -356,10 +367,36 @@ KINDS: list[Column[VariantResult]] = [
         "passes",
         lambda r: None if r.passes is None else r.passes.share,
         percent,
-        "damaged texts that still pass at your mark",
+        "damaged texts that still pass at your mark; to: with those that get no score",
+        words=lambda r: _share_words(r.passes),
         ends=lambda r: None if r.passes is None else r.passes.ci,
         right=False,
         optional=True,
+    ),
+    Column(
+        "stopped",
+        lambda r: None if r.passes is None else r.passes.rest,
+        percent,
+        "damaged texts that are stopped at your mark",
+        optional=True,
+        details=1,
+    ),
+    Column(
+        "no score",
+        lambda r: None if r.passes is None else r.passes.no_score,
+        percent,
+        "damaged texts that are neither, as the judge gave no score",
+        optional=True,
+        tells=lambda r: r.passes is not None and r.passes.no_score > 0,
+        details=1,
+    ),
+    Column(
+        "of texts",
+        lambda r: None if r.passes is None else r.passes.n,
+        _count,
+        "damaged texts that the judge answered about, of which these shares are",
+        optional=True,
+        details=1,
     ),
     _METRIC,
     Column(

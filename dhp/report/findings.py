@@ -4,7 +4,9 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
+from dhp.analysis.passing import PassShare
 from dhp.analysis.results import FEWEST_PAIRS, MUTE_BELOW, DoseThreshold, Result, VariantResult
 from dhp.analysis.unread import REMEDIES
 from dhp.content.catalog import kind_name, variant_name
@@ -227,19 +229,31 @@ def _named_kinds(results: Sequence[Result]) -> Iterator[tuple[Verdict, str, Mapp
 def _at_mark(results: Sequence[Result]) -> list[Statement]:
     """What passes at the user's mark: the damage of which most does, the mean over sets, and what fails."""
     marked = [each for each in results if each.pass_mark is not None]
-    passing: dict[str, list[float]] = {}
-    for row in (row for each in marked for row in each.variants if row.passes):
-        passing.setdefault(kind_name(row.variant), []).append(row.passes.share if row.passes else 0.0)
+    passing: dict[str, list[PassShare]] = {}
+    for each in marked:
+        for row in each.variants:
+            if row.passes is not None:
+                passing.setdefault(kind_name(row.variant), []).append(row.passes)
     if not passing:
         return []
-    shares = {kind: sum(of) / len(of) for kind, of in passing.items()}
-    kind = max(shares, key=lambda name: shares[name])
+    kind = max(passing, key=lambda name: fmean(share.most for share in passing[name]))
     marks = " or ".join(dict.fromkeys(each.pass_mark.mark for each in marked if each.pass_mark))
-    words = f"at your mark of {marks}, {percent(shares[kind])} of texts with {kind} pass"
-    failing = [each.pass_mark.fails.share for each in marked if each.pass_mark and each.pass_mark.fails]
+    words = f"at your mark of {marks}, {_divided(passing[kind], f'texts with {kind}', 'pass', 'are stopped')}"
+    failing = [each.pass_mark.fails for each in marked if each.pass_mark and each.pass_mark.fails]
     if failing:
-        words += f" and {percent(sum(failing) / len(failing))} of the good texts fail"
+        words += f" and {_divided(failing, 'the good texts', 'fail', 'pass')}"
     return [Statement(UNDECIDED, words)]
+
+
+def _divided(shares: Sequence[PassShare], texts: str, here: str, there: str) -> str:
+    """How texts divide at a mark: on this side, and if some got no score, on the other one and on none."""
+    share, rest, silent = (
+        fmean(values) for values in zip(*((s.share, s.rest, s.no_score) for s in shares), strict=True)
+    )
+    if not silent:
+        return f"{percent(share)} of {texts} {here}"
+    parts = [(percent(share) if share else "none", here), (percent(rest) if rest else "none", there)]
+    return f"of {texts} {', '.join(' '.join(part) for part in parts)}, {percent(silent)} get no score"
 
 
 _Kinds = Mapping[str, Mapping[str, Sequence[VariantResult]]]

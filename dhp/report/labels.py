@@ -51,6 +51,12 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{whole_percent(value)}%"
 
 
+def at_mark(share: float | None, most: float | None) -> str:
+    """A share of texts on one side of a mark: a range if some got no score, as these may be on either."""
+    low, high = percent(share), percent(most)
+    return low if low == high else f"{low.rstrip('%')} to {high}"
+
+
 def percents(ends: tuple[float, float] | None) -> str:
     """The ends of an interval in whole per cent, or a dash for undefined."""
     return "–" if ends is None else f"{whole_percent(ends[0])}–{whole_percent(ends[1])}"
@@ -89,9 +95,13 @@ def best_mark(sweep: "MarkSweep") -> str:
     at = sweep.marks.index(sweep.best)
     passing = [share for shares in sweep.passes.values() if (share := shares[at]) is not None]
     sentence = f"Fewest errors at a mark of {sweep.best:g}"
+    bad, good = sweep.no_score
     if passing:
-        sentence += f": {percent(sum(passing) / len(passing))} of the damaged texts pass and "
-        sentence += f"{percent(sweep.fails[at])} of the good ones fail"
+        mean, fails = sum(passing) / len(passing), sweep.fails[at] or 0.0
+        sentence += f": {at_mark(mean, mean + bad)} of the damaged texts pass and "
+        sentence += f"{at_mark(fails, fails + good)} of the good ones fail"
+    if bad or good:
+        sentence += f", as {percent(bad)} of the damaged and {percent(good)} of the good ones get no score"
     if sweep.elsewhere is None:
         return f"{sentence}. It was chosen on these texts."
     elsewhere = " and ".join(map(percent, sweep.elsewhere))

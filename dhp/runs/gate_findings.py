@@ -64,6 +64,8 @@ def shares_at_most(
         if state == "not met" and line > 0 and adjusted > math.log(0.025):
             state = "undecided"
         words = f"{what}: {figure(share.share, share.ci)}, at most {most:g} % allowed"
+        if share.no_score:
+            words += f"; {_points(share.no_score):.1f} % get no score, which the upper limit counts in"
         if state == "undecided" and line > 0 and share.n < share.needed(line):
             words += f"; needs {share.needed(line):,} texts without a {event}"
         yield Finding(state, result_name(result), words)

@@ -18,7 +18,7 @@ def passing(results: Results, most: float) -> Iterator[Finding]:
     for result in results:
         mark = _mark(result, "max_pass")
         kinds = [(row.passes, variant_name(row.variant)) for row in result.variants if row.passes]
-        for share, name in sorted(kinds, key=lambda kind: -kind[0].share):
+        for share, name in sorted(kinds, key=lambda kind: -kind[0].most):
             shares.append((result, share, f"at the mark of {mark.mark} texts with {name} pass"))
     yield from shares_at_most(shares, most, "pass")
 

@@ -48,6 +48,17 @@ def passes(scores: npt.ArrayLike, marks: npt.ArrayLike) -> Floats:
     return np.where(below.any(axis=-1), 0.0, np.where(missing, np.nan, 1.0))
 
 
+def no_score(scores: npt.ArrayLike, unread: npt.ArrayLike, marks: npt.ArrayLike) -> Bools:
+    """Whether a text is on no side of its marks as the judge gave it no score; shapes as for `passes`.
+
+    `unread` says which scores are missing for that reason. A text with a score that is missing for another
+    one, as the call failed, is not there.
+    """
+    counts = ~np.isnan(np.asarray(marks, dtype=np.float64))
+    unknown = np.isnan(np.asarray(scores, dtype=np.float64)) & ~np.asarray(unread, dtype=np.bool_)
+    return np.asarray(np.isnan(passes(scores, marks)) & ~(unknown & counts).any(axis=-1))
+
+
 def share(outcomes: npt.ArrayLike, clusters: npt.ArrayLike | None = None) -> tuple[float, float, float]:
     """The share of ones among outcomes of 0, 1 and NaN, of shape (n,), and its limits; NaN without any.
 
@@ -79,7 +90,8 @@ def sweep(
     marks: Sequence[float],
     rng: np.random.Generator,
     clusters: npt.ArrayLike | None = None,
-) -> tuple[Floats, int, tuple[float, float]]:
+    unread: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+) -> tuple[Floats, Floats, int, tuple[float, float]]:
     """What passes at each of T marks, the same one for every metric.
 
     Parameters
@@ -94,33 +106,57 @@ def sweep(
         Draws the halves.
     clusters : shape (n,), optional
         Integers; a cluster is never split.
+    unread : arrays of the shapes of both scores, optional
+        Which scores are missing as the judge gave none.
 
     Returns
     -------
     passing : shape (T, 1 + V)
         Share of the originals that pass, then of the damaged texts of each kind; NaN without a text.
+    silent : shape (T, 1 + V)
+        Share of the texts that got no score.
     best : int
-        The mark with the smallest sum of both errors, the mean over the kinds of damage taken; of equal ones
-        the middle one.
+        The mark with the smallest sum of errors, the mean over the kinds of damage taken: damaged texts that
+        pass, originals that fail, and either without a score. Of equal ones the middle one.
     elsewhere : two floats
-        Damaged texts that pass and originals that fail at the mark that one half of the examples chooses,
-        counted on the other half; NaN with fewer than four clusters.
+        Damaged texts that are not stopped and originals that do not pass at the mark that one half of the
+        examples chooses, counted on the other half; NaN with fewer than four clusters.
     """
     good, bad = np.asarray(original, dtype=np.float64), np.asarray(degraded, dtype=np.float64)
     index = cluster_index(clusters, len(good))
-    counts = [_counts(good, bad, mark, index) for mark in marks]
-    ones, sizes = (np.stack([each[k] for each in counts]) for k in (0, 1))  # (T, clusters, 1 + V)
-    passing = _ratio(ones.sum(axis=1), sizes.sum(axis=1))
-    return passing, int(_best(passing)), _elsewhere(ones[:, :_MOST_SPLIT], sizes[:, :_MOST_SPLIT], rng)
+    quiet = (np.zeros(good.shape), np.zeros(bad.shape)) if unread is None else unread
+    counts = [_counts((good, bad), quiet, mark, index) for mark in marks]
+    ones, silent, sizes = (np.stack([each[k] for each in counts]) for k in range(3))  # (T, clusters, 1 + V)
+    total = sizes.sum(axis=1)
+    # A damaged text without a score is not stopped, an original without one does not pass: both are errors.
+    not_right = ones.copy()
+    not_right[..., 1:] += silent[..., 1:]
+    elsewhere = _elsewhere(not_right[:, :_MOST_SPLIT], sizes[:, :_MOST_SPLIT], rng)
+    best = int(_best(_ratio(not_right.sum(axis=1), total)))
+    return _ratio(ones.sum(axis=1), total), _ratio(silent.sum(axis=1), total), best, elsewhere
 
 
-def _counts(good: Floats, bad: Floats, mark: float, index: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Texts that pass and texts in all, of each cluster: the originals, then each kind; (clusters, 1 + V)."""
+def _counts(
+    scores: tuple[Floats, Floats],
+    unread: tuple[npt.ArrayLike, npt.ArrayLike],
+    mark: float,
+    index: npt.NDArray[np.int64],
+) -> tuple[Floats, Floats, Floats]:
+    """Texts that pass, that got no score, and in all, of each cluster; each (clusters, 1 + V).
+
+    The originals, then each kind.
+    """
+    good, bad = scores
     marks = np.full(good.shape[-1], mark)
     outcomes = np.concatenate([passes(good, marks)[:, None], passes(bad, marks)], axis=1)
-    present = ~np.isnan(outcomes)
-    return cluster_sums(np.where(present, outcomes, 0.0), index), cluster_sums(
-        present.astype(np.float64), index
+    quiet = [no_score(each, missing, marks) for each, missing in zip(scores, unread, strict=True)]
+    silent = np.concatenate([quiet[0][:, None], quiet[1]], axis=1)
+    present = ~np.isnan(outcomes) | silent
+    passed = np.where(np.isnan(outcomes), 0.0, outcomes)
+    return (
+        cluster_sums(passed, index),
+        cluster_sums(silent.astype(np.float64), index),
+        cluster_sums(present.astype(np.float64), index),
     )
 
 

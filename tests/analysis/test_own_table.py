@@ -147,7 +147,7 @@ def test_kinds_with_an_empty_level_are_one_level_and_told_of() -> None:
     levels = LONG["variant"].map({"typos": "character"})
     (found,) = dhp.analyze(LONG.assign(level=levels))
     assert {row.variant: row.level for row in found.variants} == {"typos": "character", "wrong_facts": "all"}
-    assert "level unknown, together one level more: wrong_facts" in notes(found)
+    assert "level unknown, together one level more: wrong facts" in notes(found)
     (none,) = dhp.analyze(LONG.assign(level=""))
     assert none.levels == "none"
     (some,) = dhp.analyze(LONG.assign(level=levels.where(LONG["example"] != "e3")))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from scipy.stats import mannwhitneyu, wilcoxon
+from scipy.stats import binomtest, mannwhitneyu, wilcoxon
 
 import dhp
 from dhp.core.records import RATING_STATUSES
@@ -203,3 +203,73 @@ def test_minimax_comes_last_on_judgebench() -> None:
     assert right == pytest.approx(published, abs=5e-4)
     assert round(100 * (by_model["minimax-m2"].detection.avg or 0)) == 68
     assert json.loads(results.to_json())[1]["read"] == by_model["minimax-m2"].read
+
+
+def test_texts_divide_into_pass_stopped_and_no_score() -> None:
+    """Of 60 damaged texts 12 pass, 18 are stopped and 30 get no score; of the good ones 6 get none."""
+    scores: dict[str, Scores] = {
+        "original": [1] * 54 + [None] * 6,
+        "worse": [1] * 12 + [0] * 18 + [None] * 30,
+    }
+    (result,) = dhp.analyze(rated(scores), analysis=dhp.AnalysisConfig(pass_mark=0.5))
+    passes, fails = result.variants[0].passes, result.pass_mark.fails
+    assert (passes.share, passes.rest, passes.no_score, passes.n) == pytest.approx((0.2, 0.3, 0.5, 60))
+    assert (fails.share, fails.rest, fails.no_score) == pytest.approx((0, 0.9, 0.1))
+    low = binomtest(12, 60).proportion_ci().low
+    high = binomtest(42, 60).proportion_ci().high
+    assert passes.ci == pytest.approx((low, high))
+    assert "of texts with worse 20% pass, 30% are stopped, 50% get no score" in dhp_sentence(result)
+
+
+def test_a_mute_judge_lets_pass_what_nobody_knows() -> None:
+    scores: dict[str, Scores] = {"original": [1] * 60, "worse": [None] * 60}
+    (result,) = dhp.analyze(rated(scores), analysis=dhp.AnalysisConfig(pass_mark=0.5))
+    passes = result.variants[0].passes
+    assert (passes.most, passes.rest, passes.ci) == (1, 0, pytest.approx((0, 1)))
+    assert "0% of texts" not in dhp_sentence(result)
+    (by_all_marks,) = dhp.analyze(rated(scores | {"other": [0] * 60}))
+    assert by_all_marks.sweep.no_score == (0.5, 0.0)
+    assert by_all_marks.sweep.elsewhere == pytest.approx((0.5, 0.0))
+
+
+def dhp_sentence(result: dhp.Result) -> str:
+    return dhp.Results([result]).sentence
+
+
+def test_the_sentence_begins_with_silence_its_cause_and_what_would_help() -> None:
+    worse = [1] * 40 + [None] * 20
+    frame = rated({"original": [4] * 60, "worse": worse}).assign(raw="It depends.", rule=None)
+    assert "gave a score in 83% of its answers (others: no rating in the words; `--answer json`" in (
+        dhp_sentence(dhp.analyze(frame)[0])
+    )
+    frame["rule"] = (
+        frame["rule"].astype(object).where(frame["status"] == "scored", "cut off at the token limit")
+    )
+    words = dhp_sentence(dhp.analyze(frame)[0])
+    assert "cut off at the token limit; more answer tokens (`--max-tokens`)" in words
+    assert words.index("gave a score") < words.index("notices")
+    mute = dhp.analyze(rated({"original": [4] * 60, "worse": [1] * 20 + [None] * 40}))[0]
+    assert dhp_sentence(mute).startswith(
+        "the judge: mute: gave a score in 67% of its answers, in 33% of those"
+    )
+    nearly = dhp.analyze(rated({"original": [4] * 60, "worse": [1] * 57 + [None] * 3}))[0]
+    assert "gave a score" not in dhp_sentence(nearly)
+
+
+def test_one_order_and_one_cluster_are_told_of() -> None:
+    one = dhp.analyze(compared([("original", None), (None, "degraded")] * 20))[0]
+    assert "one order only: 50% [" in dhp_sentence(one)
+    assert "the order is not controlled" in dhp_sentence(one)
+    alike = dhp.analyze(rated({"original": [4] * 30, "worse": [1] * 30}, cluster="topic"))[0]
+    assert "all examples are of one cluster" in dhp_sentence(alike)
+
+
+def test_kinds_called_after_models_stay_apart() -> None:
+    scores: dict[str, Scores] = {
+        "original": [4] * 24,
+        "answer of gpt-5.4": [1] * 24,
+        "answer of gpt-5.5": [4] * 24,
+    }
+    words = dhp_sentence(dhp.analyze(rated(scores))[0])
+    assert "notices answer of gpt-5.4" in words
+    assert "answer of gpt-5.5" in words

@@ -81,7 +81,7 @@ def test_the_interval_of_clusters_covers(groups: int, size: int, same: float) ->
 def test_both_shares_over_marks_by_hand() -> None:
     original = np.array([[9.0], [8], [8], [5], [NAN]])
     degraded = np.array([[[7.0], [2]], [[8], [2]], [[3], [NAN]], [[5], [1]], [[6], [2]]])
-    passing, best, elsewhere = sweep(original, degraded, [1, 5, 8, 10], np.random.default_rng(0))
+    passing, _, best, elsewhere = sweep(original, degraded, [1, 5, 8, 10], np.random.default_rng(0))
     assert passing[:, 0].tolist() == [1, 1, 0.75, 0]
     assert passing[:, 1:].tolist() == [[1, 1], [0.8, 0], [0.2, 0], [0, 0]]
     assert best == 2  # 0.1 + 0.25 against 0.4
@@ -95,7 +95,7 @@ def test_a_mark_that_was_chosen_does_worse_on_other_texts() -> None:
     inside, other = [], []
     for _ in range(60):
         original, degraded = rng.normal(size=(16, 1)), rng.normal(-0.3, size=(16, 1, 1))
-        passing, best, elsewhere = sweep(original, degraded, np.linspace(-2, 2, 41).tolist(), rng)
+        passing, _, best, elsewhere = sweep(original, degraded, np.linspace(-2, 2, 41).tolist(), rng)
         inside.append(passing[best, 1] + 1 - passing[best, 0])
         other.append(sum(elsewhere))
     fresh = rng.normal(size=100_000), rng.normal(-0.3, size=100_000)
