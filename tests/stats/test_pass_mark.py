@@ -86,7 +86,7 @@ def test_both_shares_over_marks_by_hand() -> None:
     assert passing[:, 1:].tolist() == [[1, 1], [0.8, 0], [0.2, 0], [0, 0]]
     assert best == 2  # 0.1 + 0.25 against 0.4
     assert all(0 <= each <= 1 for each in elsewhere)
-    assert np.isnan(sweep(original[:3], degraded[:3], [5], np.random.default_rng(0))[2]).all()
+    assert np.isnan(sweep(original[:3], degraded[:3], [5], np.random.default_rng(0))[3]).all()
 
 
 @pytest.mark.slow
