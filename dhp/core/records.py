@@ -133,8 +133,10 @@ class VariantName(NamedTuple):
 
 
 DEGREES = frozenset(
-    ("minor", "major", "light", "heavy", "small", "large", "weak", "strong", "low", "medium", "high")
-    + ("mild", "moderate", "severe", "subtle", "obvious")
+    [
+        *("minor", "major", "light", "heavy", "small", "large", "weak", "strong", "low", "medium", "high"),
+        *("mild", "moderate", "severe", "subtle", "obvious"),
+    ]
 )
 """Words that are a degree behind the last dot of a variant's name."""
 
