@@ -7,6 +7,7 @@ platform and Python version.
 import hashlib
 import json
 import random
+import re
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
@@ -55,6 +56,14 @@ def text_hash(text: str | bytes) -> str:
     """The first 12 hex digits of sha256: short enough to print, long enough to tell contents apart."""
     data = text.encode() if isinstance(text, str) else text
     return hashlib.sha256(data).hexdigest()[:_HEX_DIGITS]
+
+
+def natural_order(name: str) -> tuple[object, ...]:
+    """A key by which names are sorted as people count, `t2` before `t10`, and each has one place."""
+    parts = re.split(r"([0-9]+)", name)
+    numbers = [part.lstrip("0") for part in parts[1::2]]
+    counted = [(text, len(number), number) for text, number in zip(parts[::2], [*numbers, ""], strict=True)]
+    return (*counted, name)
 
 
 def list_hash(values: Iterable[object], *, before: str = "", after: str = "", sort_keys: bool = False) -> str:

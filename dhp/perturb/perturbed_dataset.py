@@ -8,7 +8,7 @@ from functools import cached_property
 from dhp.content.catalog import Metrics, with_metrics
 from dhp.core.errors import one_of
 from dhp.core.records import ORIGINAL, PROBES, Candidate, Example, PerturbedText, Variant, methods
-from dhp.core.seeding import list_hash, text_hash
+from dhp.core.seeding import list_hash, natural_order, text_hash
 from dhp.core.signature import Signature
 from dhp.core.specs import Task
 from dhp.loaders.dataset import Dataset
@@ -75,14 +75,15 @@ class PerturbedDataset:
 
     @cached_property
     def identity(self) -> dict[str, object]:
-        """What was put before the judges, hashed."""
+        """What was put before the judges, hashed; the order of the examples is no part of it."""
+        examples = sorted(self.dataset.examples, key=lambda e: natural_order(e.id))
         probes = [v.name for v in self.variants if v.level in PROBES]
 
         def hashed(of_probes: bool) -> str:
             levels = [(v.name, v.level) for v in self.variants if (v.name in probes) == of_probes]
-            triples = (
-                (t.example, t.variant, t.text) for t in self.texts if (t.variant in probes) == of_probes
-            )
+            texts = [t for t in self.texts if (t.variant in probes) == of_probes]
+            texts.sort(key=lambda t: natural_order(t.example))
+            triples = ((t.example, t.variant, t.text) for t in texts)
             return list_hash(triples, before=f"[{json.dumps(levels)}, ", after="]")
 
         return {
@@ -90,7 +91,7 @@ class PerturbedDataset:
             "n": len(self.dataset.examples),
             "task": self.dataset.task.task,
             "metrics": text_hash(self.dataset.task.model_dump_json()),
-            "data": list_hash((e.to_dict() for e in self.dataset.examples), sort_keys=True),
+            "data": list_hash((e.to_dict() for e in examples), sort_keys=True),
             "suite": self.suite,
             "variants": [v.name for v in self.variants if v.name not in probes],
             "probes": probes,
