@@ -45,7 +45,7 @@ def test_shuffled_rows_are_the_same_data_with_the_same_figures(tmp_path: Path) -
     shuffled = random.Random(1).sample(ROWS, len(ROWS))
     runs = [run_of(rows, tmp_path / name) for name, rows in (("a", ROWS), ("b", shuffled))]
     assert figures_of(runs[0]) == figures_of(runs[1])
-    assert dhp.gate(runs[1], against=runs[0], max_drop=5).met
+    assert dhp.gate(runs[1], against=runs[0], max_drop=5).passed
     other_judge = run_of(shuffled, tmp_path / "c", letters)
     compared = [dhp.compare(run, other_judge) for run in runs]
     assert compared[0][0].to_json() == compared[1][0].to_json()

@@ -112,6 +112,7 @@ class Connection:
         positions = reply.positions
         tokens = [token for position in positions or () for token, _ in position.alternatives]
         pieces = [reply.text, reply.finish, "".join(p.chosen for p in positions or ()), *tokens]
+        reply = replace(reply, answered_by=self.hidden(reply.answered_by))
         if all(self.hidden(piece) == piece for piece in pieces):
             return reply
         if positions is not None:
