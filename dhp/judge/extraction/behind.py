@@ -109,10 +109,17 @@ _OF_WHAT = re.compile(
 )
 
 
+_ENDS = re.compile(r"[.,;!]|\s*\Z|\n")
+
+
 def of_other_criterion(text: str, end: int, grammar: Grammar) -> bool:
     """Whether a value is said to be for a criterion that was not asked about: `4 for fluency`."""
     match = _OF_WHAT.match(text, end) if grammar.names else None
-    return match is not None and is_other_criterion(match["what"], grammar)
+    if match is None:
+        return False
+    words_between = text[end : match.start("what")]
+    part = "(" not in words_between and not grammar.parts(match["what"]) and _ENDS.match(text, match.end())
+    return bool(part) or is_other_criterion(match["what"], grammar)
 
 
 def is_other_criterion(word: str, grammar: Grammar) -> bool:
@@ -165,6 +172,11 @@ _VOID = re.compile(
     r"|\W*(?:please )?(?:disregard|ignore) (?:this|that|the|my) (?:\w+ )?(?:rating|score)\b",
     re.I,
 )
+_DEDUCTS = re.compile(
+    r"\b(?:i|we|i'm|i'll|therefore) (?:\w+ )?(?:take|taking|took|knock\w*|dock\w*|deduct\w*|subtract\w*) (?:off )?"
+    r"(?:one|an?|half|two|\d)\b",
+    re.I,
+)
 _OF_RATINGS = re.compile(r"rating|score|grade|withdraw|retract|take back", re.I)
 _TAKEN_OFF = re.compile(
     r"[,(;]? ?\(?(?:lowered|reduced|raised|minus|less|dropped|docked|capped|revised|downgraded|upgraded"
@@ -215,7 +227,7 @@ def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
             return True
     for sentence in itertools.islice(_LATER.finditer(text, end), _MOST_SENTENCES):
         words = sentence[0][:_LONGEST]
-        if _VOID.match(words):
+        if _VOID.match(words) or _DEDUCTS.search(words):
             return True
         if (
             is_of_an_item(text, sentence.start())

@@ -72,7 +72,7 @@ _ALONE = re.compile(r"(?: \(\w+\))?(?:[.!]|\Z| because\b)")
 def is_of_the_text(text: str, value: Value, clause: Clause, grammar: Grammar) -> bool:
     """Whether a clause in words gives the judge's own rating of the text."""
     speaks = "own" in clause.has or not {"my", "our"}.isdisjoint(clause.words)
-    if clause.words[0] == "to" or (speaks and clause.words[0] == "which"):
+    if clause.words[0] == "to" or (clause.words[0] == ("which" if speaks else "with") and clause.pure):
         return False
     if not speaks and not (_is_given(text, value, clause, grammar) and _is_about_it(text, value, clause)):
         return False
