@@ -173,8 +173,8 @@ _VOID = re.compile(
     re.I,
 )
 _DEDUCTS = re.compile(
-    r"\b(?:i|we|i'm|i'll|therefore) (?:\w+ )?(?:take|taking|took|knock\w*|dock\w*|deduct\w*|subtract\w*) (?:off )?"
-    r"(?:one|an?|half|two|\d)\b",
+    r"\b(?:i|we|i'm|i'll|therefore) (?:\w+ )?(?:take|taking|took|knock\w*|dock\w*|deduct\w*)"
+    r" (?:off )?(?:one|an?|half|two|\d)\b",
     re.I,
 )
 _OF_RATINGS = re.compile(r"rating|score|grade|withdraw|retract|take back", re.I)
