@@ -68,10 +68,32 @@ def mean_interval(
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, not {level}")
+    return (
+        lower_limit(figures, clusters, level, squares),
+        upper_limit(figures, clusters, level, squares),
+    )
+
+
+def lower_limit(
+    figures: Influences,
+    clusters: npt.ArrayLike | None = None,
+    level: float = 0.95,
+    squares: npt.ArrayLike | None = None,
+) -> Floats:
+    """The lower one of `mean_interval` alone."""
     low = _quantile(_weighted(figures, clusters, squares), (1 - level) / 2)
+    return np.minimum(low, figures.value)
+
+
+def upper_limit(
+    figures: Influences,
+    clusters: npt.ArrayLike | None = None,
+    level: float = 0.95,
+    squares: npt.ArrayLike | None = None,
+) -> Floats:
+    """The upper one of `mean_interval` alone."""
     other = None if squares is None else 1 - 2 * figures.value + np.asarray(squares)
-    high = 1 - _quantile(_weighted(_mirrored(figures), clusters, other), (1 - level) / 2)
-    return np.minimum(low, figures.value), np.maximum(high, figures.value)
+    return 1 - lower_limit(_mirrored(figures), clusters, level, other)
 
 
 def _quantile(each: _Weighted, error: float) -> Floats:

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Bools, Floats, Ints, checked_table, cluster_index, cluster_sums, level_shares
-from dhp.stats.bounds import log_p_above, log_p_below, mean_interval
+from dhp.stats.bounds import log_p_above, log_p_below, lower_limit, mean_interval, upper_limit
 from dhp.stats.influences import Influences, weighted
 
 FEWEST_PAIRS = 5
@@ -79,7 +79,7 @@ class Detection:
 
         Above a line exactly if `log_p_above` it is at most the log of `error`.
         """
-        return mean_interval(self.seen, self.clusters, 1 - 2 * error)[0][:, 0]
+        return lower_limit(self.seen, self.clusters, 1 - 2 * error)[:, 0]
 
     def log_p_below(self, line: float) -> Floats:
         """Natural logs of the p-values that detection by any metric is `line` or more; shape (V,)."""
@@ -191,7 +191,7 @@ def _kinds(
 ) -> tuple[Floats, Floats, Floats]:
     """The figure of each kind, kept between those of the metrics and within its limits, and these."""
     low, high = (each[:, 0] for each in mean_interval(seen, clusters))
-    high = np.fmax(high, mean_interval(by_best, clusters)[1][:, 0])
+    high = np.fmax(high, upper_limit(by_best, clusters)[:, 0])
     between = np.clip(seen.value[:, 0], np.fmin.reduce(by_metric, axis=1), np.fmax.reduce(by_metric, axis=1))
     return np.clip(between, np.fmax(low, 0), np.fmin(high, 1)), low, high
 
@@ -286,15 +286,12 @@ def _average(
     _, shares = level_shares(levels, counted)
     if not counted.any():
         return math.nan, math.nan, math.nan
-    limits = [
-        mean_interval(
-            averaged_kinds(kinds, levels, counted), clusters, squares=_mean_square(kinds, shares[-1])
-        )
-        for kinds in (seen, by_best)
-    ]
-    (low, _), (_, high) = limits
+    (low,), (high,) = (
+        limit(averaged_kinds(kinds, levels, counted), clusters, squares=_mean_square(kinds, shares[-1]))
+        for limit, kinds in ((lower_limit, seen), (upper_limit, by_best))
+    )
     average = np.where(counted, shares[-1] * value, 0.0).sum()
-    return float(average), float(low[0]), float(high[0])
+    return float(average), float(low), float(high)
 
 
 def _mean_square(kinds: Influences, shares: Floats) -> Floats:
