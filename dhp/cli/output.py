@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,7 +74,7 @@ class OutputOptions:
             yield show
 
     def show(self, results: "Results") -> None:
-        """Print the results."""
+        """Print the results; a page of results is a report, which the command writes."""
         if self.quiet:
             return
         from dhp.report.printout import Printout
@@ -85,7 +85,7 @@ class OutputOptions:
         else:
             parts = results_in_terminal(results, details=self.details)
             parts += [part for table in both_ways_tables(results) for part in ("", table)]
-        print_out(Printout(parts, results.to_dict(), results.to_frame), self)
+        print_out(Printout(parts, results.to_dict(), results.to_frame), replace(self, html=None))
 
     def say(self, line: str) -> None:
         """Print a line for people: below a blank one, or on standard error beside what is for programs."""

@@ -111,7 +111,9 @@ def test_analyze_reads_the_scores_in_a_log(dhp: Run, tmp_path: Path) -> None:
     done = dhp("analyze log.json --field example=vars.item --field variant=vars.copy --html page.html")
     assert "the judge on log.json: 12 ratings of 6 examples" in done.out
     assert "the judge: notices typos" in done.out
-    assert "the judge" in (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text()
+    assert "All figures" in page, "the page is the report, not what is printed"
+    assert "the judge" in page
 
 
 def test_analyze_gives_what_the_run_gave(dhp: Run) -> None:

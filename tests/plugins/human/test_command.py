@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from html import unescape
 from pathlib import Path
 
 import pandas as pd
@@ -34,6 +35,15 @@ def test_table_and_json(dhp: Run, tables: tuple[str, str]) -> None:
     found = json.loads(dhp("correlate", ratings, "--human", human, "--resamples", "0", "--json").out)
     values = {j["judge"]: j["mean"]["pooled.kendall"] for j in found["judges"]}
     assert values == pytest.approx({"same": 1, "other": -1})
+
+
+def test_the_page_has_what_is_printed(dhp: Run, tables: tuple[str, str], tmp_path: Path) -> None:
+    ratings, human = tables
+    done = dhp("correlate", ratings, "--human", human, "--resamples", "20", "--html", tmp_path / "page.html")
+    assert done.code == 0
+    page = re.sub("<[^>]*>", " ", (tmp_path / "page.html").read_text("utf-8"))
+    words = set(unescape(page).split())
+    assert [word for word in done.out.split() if word not in words] == []
 
 
 def test_two_tables_of_ratings_are_one(dhp: Run, tables: tuple[str, str], tmp_path: Path) -> None:
