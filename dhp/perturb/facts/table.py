@@ -55,6 +55,11 @@ class FactTable:
         return counts
 
     @cached_property
+    def names_of_sentence(self) -> "functools._lru_cache_wrapper[list[str]]":
+        """The names of one of the sentences, each once; remembered, as many texts look at it."""
+        return functools.cache(lambda sentence: distinct(self.names.of(sentence)))
+
+    @cached_property
     def sentences(self) -> Sequence[str]:
         """The sentences of the outputs without marks of lists."""
         return [

@@ -86,7 +86,7 @@ def _claims(text: FactText, table: FactTable, rng: Random) -> Iterator[str]:
         used.add(sentence)
         if not _SHORT <= len(sentence) <= _LONG or _POINTS_BACK.match(sentence):
             continue
-        mapping = _named(distinct(names.of(sentence)), table, by_kind, rng)
+        mapping = _named(table.names_of_sentence(sentence), table, by_kind, rng)
         if mapping is None:
             continue
         if mapping:
