@@ -47,6 +47,7 @@ QUICK = (
     Start("paper_judges", "OUT --only Qwen1.5-4B"),
     Start("results", "LLMBAR --only llmbar --out OUT/pages"),
     Start("scale", "store conversations --share 0.0001"),
+    Start("silence", "--runs 1 --n 5 --share 0.5 --where hard"),
     Start("staircase", "--runs 1 --calls 20 --true 100"),
 )
 SLOW = (

@@ -96,8 +96,8 @@ class RatingsArray:
     def read(self, texts: Iterable[str]) -> float | None:
         """Share of the answers about originals or variants that have a score; None without an answer."""
         counts = [self.answers.get(name, (0.0, 0)) for name in texts]
-        given = sum(n for _, n in counts)
-        return sum(read for read, _ in counts) / given if given else None
+        answers = sum(n for _, n in counts)
+        return sum(read for read, _ in counts) / answers if answers else None
 
     def of_pairs_read(self) -> "RatingsArray":
         """The same as if nobody had asked for what was left unread: its pairs are no ties."""
@@ -326,11 +326,11 @@ def _asked_of_the_judge(table: "pd.DataFrame") -> "pd.DataFrame":
 def _answers(table: "pd.DataFrame") -> dict[str, tuple[float, int]]:
     """`original` or variant -> answers with a score, and all answers, in the order of appearance."""
     table = _asked_of_the_judge(table)
-    given = table[table["status"] != "failed"]
-    read = (given["status"] == "scored").astype(float)
-    if "rule" in given:
-        read -= 0.5 * (given["rule"] == ONE_SILENT)
-    by_variant = read.groupby(given["variant"], sort=False)
+    table = table[table["status"] != "failed"]
+    read = (table["status"] == "scored").astype(float)
+    if "rule" in table:
+        read -= 0.5 * (table["rule"] == ONE_SILENT)
+    by_variant = read.groupby(table["variant"], sort=False)
     return {
         str(name): (float(total), int(n))
         for name, total, n in zip(by_variant.sum().index, by_variant.sum(), by_variant.size(), strict=True)
@@ -547,9 +547,9 @@ def _total(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
 def _merged_answers(parts: Sequence[RatingsArray]) -> dict[str, tuple[float, int]]:
     answers: dict[str, tuple[float, int]] = {}
     for part in parts:
-        for name, (read, given) in part.answers.items():
+        for name, (read, number) in part.answers.items():
             before = answers.get(name, (0.0, 0))
-            answers[name] = (before[0] + read, before[1] + given)
+            answers[name] = (before[0] + read, before[1] + number)
     return answers
 
 

@@ -146,8 +146,8 @@ def _about_reading(results: Sequence[Result]) -> Iterator[Statement]:
     """How many of its answers have a score, why most others have none, and what would help."""
     known = [(each.read, each.answers) for each in results if each.read is not None]
     mute = [each for each in results if each.mute]
-    given = sum(answers for _, answers in known)
-    share = sum(read * answers for read, answers in known) / max(given, 1)
+    total = sum(answers for _, answers in known)
+    share = sum(read * answers for read, answers in known) / max(total, 1)
     if not known or (share >= TELL_BELOW and not mute):
         return
     answer = "verdict" if all(each.statistics == "sign-flip" for each in results) else "score"
@@ -245,14 +245,14 @@ def _at_mark(results: Sequence[Result]) -> list[Statement]:
     return [Statement(UNDECIDED, words)]
 
 
-def _divided(shares: Sequence[PassShare], texts: str, here: str, there: str) -> str:
+def _divided(shares: Sequence[PassShare], texts: str, here: str, beyond: str) -> str:
     """How texts divide at a mark: on this side, and if some got no score, on the other one and on none."""
     share, rest, silent = (
         fmean(values) for values in zip(*((s.share, s.rest, s.no_score) for s in shares), strict=True)
     )
     if not silent:
         return f"{percent(share)} of {texts} {here}"
-    parts = [(percent(share) if share else "none", here), (percent(rest) if rest else "none", there)]
+    parts = [(percent(share) if share else "none", here), (percent(rest) if rest else "none", beyond)]
     return f"of {texts} {', '.join(' '.join(part) for part in parts)}, {percent(silent)} get no score"
 
 
