@@ -1,0 +1,171 @@
+"""When to ask a person: what still goes wrong if the texts nearest to the mark go to one.
+
+Texts are taken in the order of how near the judge puts them to the mark, good and damaged texts half and half. The
+cut is chosen on one half of the examples and used on the other, in turn, so that no text decides on itself. A
+person is taken to be right.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.stats.arrays import Floats, cluster_index
+
+FEWEST = 60
+"""Examples below which nothing is said: the cut of another half is too uncertain."""
+_RESAMPLES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a share of texts that go to a person leaves, each a share of texts in [0, 1]."""
+
+    share: float
+    """Texts asked about, good and damaged ones half and half."""
+    passing: float
+    """Damaged texts that still pass."""
+    failing: float
+    """Good texts that still fail."""
+    gain: tuple[float, float, float]
+    """By how much fewer damaged texts pass than if as many texts were drawn by lot, and its 95 % limits."""
+    good: float
+    """Good texts that go to a person."""
+    damaged: float
+    """Damaged texts that go to a person."""
+    of_passing: float
+    """Texts that pass and go to a person, of all that pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """Texts of examples, the original and V copies: shapes (n, 1 + V)."""
+
+    near: Floats
+    """Distance from the mark; infinite for a text that nobody is asked about, NaN for none."""
+    passes: Floats
+    weight: Floats
+    """1 for originals, 1 / copies for copies; 0 for a text that is missing."""
+
+    def of(self, examples: npt.NDArray[np.int64]) -> "_Texts":
+        return _Texts(self.near[examples], self.passes[examples], self.weight[examples])
+
+
+def asked_curve(
+    near: npt.ArrayLike,
+    passes: npt.ArrayLike,
+    shares: Sequence[float],
+    rng: np.random.Generator,
+    clusters: npt.ArrayLike | None = None,
+    *,
+    only_passing: bool = False,
+) -> list[Asked]:
+    """What is left for each share of texts that go to a person, the nearest to the mark first.
+
+    Parameters
+    ----------
+    near : shape (n, 1 + V)
+        Distance of each text from the mark, the original first; NaN if it has no score.
+    passes : shape (n, 1 + V)
+        Whether it passes: 1, 0, or NaN.
+    shares
+        Of all texts, in [0, 1].
+    rng
+        Draws halves and resamples.
+    clusters : shape (n,), optional
+        Integers; clusters are resampled and split as a whole.
+    only_passing
+        Ask only about texts that pass; those by lot are then drawn of these, too.
+
+    Returns
+    -------
+    list of Asked
+        One for each share; limits of the gain are percentiles of 200 bootstrap samples, each with halves and
+        cuts of its own.
+    """
+    texts = _texts(near, passes, only_passing)
+    index = cluster_index(clusters, len(texts.near))
+    members = [np.flatnonzero(index == group) for group in range(int(index.max()) + 1)]
+    figures = _figures(texts, members, shares, rng)
+    samples = np.array(
+        [
+            _figures(texts, [members[g] for g in rng.integers(len(members), size=len(members))], shares, rng)
+            for _ in range(_RESAMPLES)
+        ]
+    )
+    low, high = np.nanpercentile(samples[:, :, 2], [2.5, 97.5], axis=0)
+    return [
+        Asked(share, row[0], row[1], (row[2], float(low[i]), float(high[i])), row[3], row[4], row[5])
+        for i, (share, row) in enumerate(zip(shares, figures.tolist(), strict=True))
+    ]
+
+
+def _texts(near: npt.ArrayLike, passes: npt.ArrayLike, only_passing: bool) -> _Texts:
+    distance, up = np.asarray(near, dtype=np.float64), np.asarray(passes, dtype=np.float64)
+    present = ~np.isnan(distance) & ~np.isnan(up)
+    present &= present[:, :1] & present[:, 1:].any(axis=1, keepdims=True)
+    copies = np.maximum(present[:, 1:].sum(axis=1, keepdims=True), 1)
+    weight = np.where(present, np.hstack([np.ones_like(copies), np.broadcast_to(1 / copies, up[:, 1:].shape)]), 0)
+    distance = np.round(np.where(present, distance, np.inf), 9)  # means of samples differ in the last bits
+    if only_passing:
+        distance = np.where(up == 1, distance, np.inf)
+    return _Texts(distance, np.where(present, up, 0.0), weight)
+
+
+def _figures(
+    texts: _Texts, members: Sequence[npt.NDArray[np.int64]], shares: Sequence[float], rng: np.random.Generator
+) -> Floats:
+    """Passing, failing, gain, good, damaged, of passing: shape (shares, 6), the mean over both halves."""
+    order = rng.permutation(len(members))
+    middle = len(members) // 2
+    first, second = (
+        texts.of(np.concatenate([members[g] for g in part])) for part in (order[:middle], order[middle:])
+    )
+    one, other = _applied(first, _cuts(second, shares), shares), _applied(second, _cuts(first, shares), shares)
+    size = np.array([each.weight.sum() for each in (first, second)])
+    return np.asarray((one * size[0] + other * size[1]) / size.sum())
+
+
+def _cuts(texts: _Texts, shares: Sequence[float]) -> list[tuple[float, float]]:
+    """Of each share the largest distance that is asked about, and the share of texts at that distance."""
+    distance, weight = texts.near.ravel(), texts.weight.ravel()
+    order = np.argsort(distance, kind="stable")
+    distance, weight = distance[order], weight[order]
+    reached = weight.cumsum()
+    cuts = []
+    for share in shares:
+        wanted = share * reached[-1]
+        place = min(int(np.searchsorted(reached, wanted - 1e-12)), distance.size - 1)
+        cut = distance[place]
+        if not np.isfinite(cut):  # fewer texts pass than could be asked about
+            cuts.append((float(np.finfo(np.float64).max), 1.0))
+            continue
+        start, stop = np.searchsorted(distance, cut), np.searchsorted(distance, cut, side="right")
+        before = reached[start - 1] if start else 0.0
+        cuts.append((float(cut), float(np.clip((wanted - before) / weight[start:stop].sum(), 0, 1))))
+    return cuts
+
+
+def _applied(texts: _Texts, cuts: Sequence[tuple[float, float]], shares: Sequence[float]) -> Floats:
+    rows = []
+    good, bad = texts.weight[:, 0], texts.weight[:, 1:]
+    up, wrong = texts.passes[:, 0], texts.passes[:, 1:]
+    could = (texts.weight * np.isfinite(texts.near)).sum()
+    for (cut, part), share in zip(cuts, shares, strict=True):
+        asked = np.where(texts.near < cut, 1.0, np.where(texts.near == cut, part, 0.0))
+        at_random = min(share * texts.weight.sum() / max(could, 1e-12), 1.0)
+        left = (bad * wrong * (1 - asked[:, 1:])).sum() / bad.sum()
+        by_lot = (bad * wrong).sum() / bad.sum() * (1 - at_random)
+        passed = texts.weight * texts.passes
+        rows.append(
+            (
+                left,
+                (good * (1 - up) * (1 - asked[:, 0])).sum() / good.sum(),
+                by_lot - left,
+                (good * asked[:, 0]).sum() / good.sum(),
+                (bad * asked[:, 1:]).sum() / bad.sum(),
+                (passed * asked).sum() / max(passed.sum(), 1e-12),
+            )
+        )
+    return np.array(rows)
