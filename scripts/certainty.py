@@ -16,7 +16,7 @@ COPIES = 12
 def planted(rng: np.random.Generator, n: int, too_sure: float) -> tuple[np.ndarray, ...]:
     """Probabilities of passing of originals and copies, of a judge that is too sure by `too_sure` on average.
 
-    A text is good with the probability that an honest judge says, so texts are drawn by their likelihood ratio.
+    A text is good with the probability that an honest judge says, so texts are drawn by that.
     """
     grid = np.linspace(0.02, 0.98, 49)
     good = rng.choice(grid, n, p=grid / grid.sum())

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dhp.analysis.certainty import asking_of, certainty_of
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.kinds import failure_warnings, judged_kinds, judged_probes, rated_variants
-from dhp.analysis.mark_sweep import MarkSweep, mark_sweep
+from dhp.analysis.mark_sweep import mark_sweep
 from dhp.analysis.marks import marks_in_words
 from dhp.analysis.own_table import RatingsForm
 from dhp.analysis.passing import AtMark, pass_shares
@@ -304,7 +305,7 @@ def analyze_ratings(
     # The paper leaves pairs out of which a side was not read.
     counted = ratings.of_pairs_read() if config.statistics == "paper" else ratings
     rows, controls, attacks, curves, of_run = _all_tested(counted, variants, config, characters)
-    rows, at_mark, swept = _at_mark(ratings, rows, config, scales or {})
+    rows, at_mark = _at_mark(ratings, rows, config, scales or {})
     dosed = {response.perturber for response in curves}
     averaged = [row for row in rows if parse_variant(row.variant).perturber not in dosed]
     return Result(
@@ -343,14 +344,20 @@ def analyze_ratings(
         ),
         detection=of_run,
         floor=config.floor_share,
-        pass_mark=at_mark,
-        sweep=swept,
+        **at_mark,
         clusters=None if ratings.clusters is None else int(ratings.clusters.max()) + 1,
-        read=ratings.read(ratings.answers),
-        read_originals=ratings.read([ORIGINAL]),
-        unread=ratings.causes,
-        read_damaged=ratings.read([row.variant for row in rows]),
+        **_read(ratings, rows),
     )
+
+
+def _read(ratings: RatingsArray, rows: Sequence[VariantResult]) -> dict[str, Any]:
+    """The shares of answers that were read, by the fields of `Result`."""
+    return {
+        "read": ratings.read(ratings.answers),
+        "read_originals": ratings.read([ORIGINAL]),
+        "read_damaged": ratings.read([row.variant for row in rows]),
+        "unread": ratings.causes,
+    }
 
 
 def _at_mark(
@@ -358,16 +365,24 @@ def _at_mark(
     rows: Sequence[VariantResult],
     config: ResolvedConfig,
     scales: Mapping[str, Scale],
-) -> tuple[list[VariantResult], AtMark | None, MarkSweep | None]:
-    """Kinds of damage with what passes at the user's mark; without a mark what would pass at each."""
+) -> tuple[list[VariantResult], dict[str, Any]]:
+    """Kinds of damage with what passes at the user's mark, and the fields of `Result` on the mark.
+
+    These are what fails there, how sure and how right the judge is, and when to ask a person; without a mark
+    what would pass at each.
+    """
     names = [row.variant for row in rows]
     if not config.marks:
         swept = None if config.method == "sign-flip" else mark_sweep(ratings, names, config.known, scales)
-        return list(rows), None, swept
+        return list(rows), {"sweep": swept}
     fails, passing = pass_shares(ratings, names, config.marks)
     words = marks_in_words(config.pass_mark, config.marks, config.known)
     marked = [replace(row, passes=passing[row.variant]) for row in rows]
-    return marked, AtMark(words, dict(config.marks), fails), None
+    fields: dict[str, Any] = {"pass_mark": AtMark(words, dict(config.marks), fails)}
+    if config.method != "sign-flip":
+        fields["certainty"] = certainty_of(ratings, names, config.marks, scales)
+        fields["asking"] = asking_of(ratings, names, config.marks, scales)
+    return marked, fields
 
 
 def _all_tested(

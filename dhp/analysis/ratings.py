@@ -1,9 +1,10 @@
 """The ratings of one judge on one dataset as arrays, from a table or its parts."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from dhp.analysis.ratings_table import (
 )
 from dhp.analysis.unread import causes
 from dhp.core.errors import InputError, suggest
-from dhp.core.recorded import BESIDE, ONE_SILENT
+from dhp.core.recorded import BESIDE, CONFIDENCE, ONE_SILENT
 from dhp.core.records import ASKED_AGAIN, ORIGINAL, RATING_STATUSES, SECOND, UNREAD
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale
@@ -82,6 +83,12 @@ class RatingsArray:
     """Example -> its cluster, if the table has that column."""
     columns: frozenset[str] = frozenset()
     """Names of the columns that the table of ratings had."""
+    shares: Mapping[str, Floats] = field(default_factory=dict)
+    """Metric -> mean probability of each of evenly spaced points of its scale, the worst first, shape
+    (1 + variants, examples, points); NaN if there is none."""
+    stated: Mapping[str, Floats] = field(default_factory=dict)
+    """`probability` (of passing) and `confidence` (in the verdict) as far as the table has these columns:
+    their means, shaped as `means`."""
 
     @property
     def digest(self) -> str:
@@ -305,7 +312,47 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
         clusters=None if clusters is None else cluster_numbers(clusters),
         cluster_names=clusters,
         columns=frozenset(map(str, table.columns)),
+        shares=_shares(table, dict(zip(metrics, rated, strict=True)), variant, example, shape),
+        stated=_stated(table, cell, shape),
     )
+
+
+def _shares(
+    table: "pd.DataFrame", rated: Mapping[str, Bools], variant: Ints, example: Ints, shape: Sequence[int]
+) -> dict[str, Floats]:
+    """`RatingsArray.shares`; a metric whose rows differ in the number of points has none."""
+    if "probabilities" not in table:
+        return {}
+    shares = {}
+    for metric, chosen in rated.items():
+        rows = np.flatnonzero(chosen & ~blank(table["probabilities"]).to_numpy())
+        lists = [json.loads(text) for text in table["probabilities"].iloc[rows]]
+        if not lists or len({len(each) for each in lists}) > 1:
+            continue
+        sums = np.zeros((shape[0], shape[2], len(lists[0])))
+        counts = np.zeros((shape[0], shape[2], 1))
+        np.add.at(sums, (variant[rows], example[rows]), np.array(lists))
+        np.add.at(counts, (variant[rows], example[rows]), 1)
+        shares[metric] = sums / np.where(counts, counts, np.nan)
+    return shares
+
+
+def _stated(table: "pd.DataFrame", cell: Ints, shape: Sequence[int]) -> dict[str, Floats]:
+    """`RatingsArray.stated`; a column with other values than those from 0 to 1 means something else."""
+    import pandas as pd
+
+    stated, size = {}, int(np.prod(shape))
+    for name in ("probability", CONFIDENCE):
+        if name not in table:
+            continue
+        numbers = pd.to_numeric(table[name].mask(blank(table[name])), errors="coerce")
+        column = numbers.to_numpy(dtype=np.float64)
+        present = ~np.isnan(column)
+        if present.any() and (column[present] >= 0).all() and (column[present] <= 1).all():
+            counts = np.bincount(cell[present], minlength=size)
+            sums = np.bincount(cell[present], weights=column[present], minlength=size)
+            stated[name] = (sums / np.where(counts, counts, np.nan)).reshape(shape)
+    return stated
 
 
 def _check_samples(table: "pd.DataFrame", place: str) -> None:
@@ -507,7 +554,43 @@ def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
         clusters=None if clusters is None else cluster_numbers(clusters),
         cluster_names=clusters,
         columns=frozenset().union(*(part.columns for part in parts)),
+        shares=_merged_shares(parts, columns, variants, len(examples)),
+        stated=_merged_stated(parts, columns, variants, metrics, len(examples)),
     )
+
+
+def _merged_shares(
+    parts: Sequence[RatingsArray], columns: Sequence[Sequence[int]], variants: Sequence[str], size: int
+) -> dict[str, Floats]:
+    """`RatingsArray.shares` of all parts; a metric with another number of points in some has none."""
+    shares = {}
+    for metric in dict.fromkeys(name for part in parts for name in part.shares):
+        points = {part.shares[metric].shape[2] for part in parts if metric in part.shares}
+        if len(points) > 1:
+            continue
+        whole = np.full((1 + len(variants), size, points.pop()), np.nan)
+        for part, places in zip(parts, columns, strict=True):
+            if metric in part.shares:
+                rows = [0, *(1 + variants.index(name) for name in part.variants)]
+                whole[np.ix_(rows, places)] = part.shares[metric]
+        shares[metric] = whole
+    return shares
+
+
+def _merged_stated(
+    parts: Sequence[RatingsArray],
+    columns: Sequence[Sequence[int]],
+    variants: Sequence[str],
+    metrics: Sequence[str],
+    size: int,
+) -> dict[str, Floats]:
+    stated: dict[str, Floats] = {}
+    for part, places in zip(parts, columns, strict=True):
+        rows = [0, *(1 + variants.index(name) for name in part.variants)]
+        cells = np.ix_(rows, [metrics.index(name) for name in part.metrics], places)
+        for name, values in part.stated.items():
+            stated.setdefault(name, np.full((1 + len(variants), len(metrics), size), np.nan))[cells] = values
+    return stated
 
 
 def _samples(

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
+from dhp.analysis.certainty import Asking, Certainty
 from dhp.analysis.config import Statistics
 from dhp.analysis.mark_sweep import MarkSweep
 from dhp.analysis.passing import AtMark, PassShare
@@ -355,6 +356,11 @@ class Result:
     """Lowest detection at which damage counts as noticed."""
     pass_mark: AtMark | None = None
     """The user's mark, with the originals that fail at it; None without one."""
+    certainty: Certainty | None = None
+    """How sure and how right the judge is at the mark; None if it gives no probabilities."""
+    asking: Asking | None = None
+    """What is left if a person sees the texts nearest to the mark; None without a mark or with fewer than 60
+    examples."""
     sweep: MarkSweep | None = None
     """Without a mark: what would pass and fail at each; None if scales differ or have labels."""
     clusters: int | None = None

@@ -100,6 +100,15 @@ def damage_names() -> dict[str, str]:
     return known.names
 
 
+def changes_content(perturber: str) -> bool:
+    """Whether a kind of damage changes what a text says, so that a careful reader must fail it.
+
+    Kinds that did not ship with the package, as those of ready-made pairs, are taken to do so.
+    """
+    known: Descriptions = read_list("descriptions", Descriptions)
+    return perturber in known.content or perturber not in known.descriptions
+
+
 def read_card(dataset: str) -> Card:
     """The card of a dataset; its task must exist."""
     path = file_of("dataset", dataset)

@@ -430,6 +430,8 @@ class Descriptions(Spec):
     """Perturber -> one sentence."""
     names: dict[Name, str] = Field(default_factory=dict)
     """Perturber -> the damage in a word or two."""
+    content: list[Name] = Field(default_factory=list)
+    """Perturbers that change what a text says, and not how it is written."""
 
 
 Replacement = Annotated[str, Field(pattern=r"^\S.* -> \S.*$")]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dhp.analysis.results import Result
 from dhp.core.text import spreadsheet_safe
 from dhp.core.writing import inner_folder, writing
+from dhp.report.certainty_charts import asking_drawing, certainty_drawing
 from dhp.report.charts import (
     COLOURS,
     NOT_WRITTEN,
@@ -49,6 +50,10 @@ def _figures(results: Sequence[Result]) -> "Iterator[tuple[str, Figure, Sequence
             yield f"kinds {of}", each.plot(), figures
         if each.sweep is not None:
             yield _painted(marks_drawing(each.sweep, of))
+        if each.certainty is not None:
+            yield _painted(certainty_drawing(each.certainty, of))
+        if each.asking is not None:
+            yield _painted(asking_drawing(each.asking, of))
         if each.curves:
             yield _painted(detection_drawing(each.curves, of))
     yield from map(_painted, discernment_drawings(results))

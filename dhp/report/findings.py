@@ -24,6 +24,7 @@ from dhp.core.verdicts import (
     foremost,
     in_sentence,
 )
+from dhp.report.certainty_words import asking_sentence, certainty_sentence
 from dhp.report.labels import dose_interval, listed, percent, percents, shortened
 
 _NAMED = 6
@@ -242,7 +243,12 @@ def _at_mark(results: Sequence[Result]) -> list[Statement]:
     failing = [each.pass_mark.fails for each in marked if each.pass_mark and each.pass_mark.fails]
     if failing:
         words += f" and {_divided(failing, 'the good texts', 'fail', 'pass')}"
-    return [Statement(UNDECIDED, words)]
+    further = [words]
+    if len(marked) == 1 and marked[0].certainty is not None:
+        further.append(certainty_sentence(marked[0].certainty))
+    if len(marked) == 1 and marked[0].asking is not None:
+        further.append(asking_sentence(marked[0].asking))
+    return [Statement(UNDECIDED, each) for each in further]
 
 
 def _divided(shares: Sequence[PassShare], texts: str, here: str, beyond: str) -> str:

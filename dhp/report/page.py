@@ -15,6 +15,7 @@ from dhp.core.records import parse_variant
 from dhp.core.verdicts import verdicts_about
 from dhp.core.writing import write_lines
 from dhp.report.advice import advice
+from dhp.report.certainty_charts import ON_PAGE
 from dhp.report.charts import detection_chart, discernment_charts, judges_chart, marks_chart
 from dhp.report.compared import compared_page
 from dhp.report.explorer import MOST_EXAMPLES, explorer_data
@@ -80,6 +81,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         discernment=discernment_charts(results),
         best_mark=best_mark,
         marks_chart=marks_chart,
+        **ON_PAGE,
         explorer=pairs,
         prompts=run.prompts,
         manifest=json.dumps(manifest, ensure_ascii=False, indent=1),

@@ -10,6 +10,7 @@ from dhp.core.diff import diff
 from dhp.core.signature import PAIRWISE, protocol_name
 from dhp.core.text import printable
 from dhp.report.advice import notes, notes_of_plugins, warnings
+from dhp.report.certainty_words import asking_table, certainty_notes
 from dhp.report.columns import LOWEST, PAPER, RUNS, legend, weighed
 from dhp.report.document import Code, Column, Edited, FirstThatFits, Part, Strong, Table, filled, item
 from dhp.report.findings import by_judge, sentences
@@ -75,7 +76,7 @@ def results_in_markdown(results: Results) -> list[Part]:
 
 
 def _details(result: Result) -> list[Part]:
-    lines: list[str] = []
+    lines: list[Part] = []
     if not result.curves and result.d_avg is not None:
         worst = "" if result.d_min_variant is None else f" ({variant_name(result.d_min_variant)})"
         weighed = f"; with {result.weights} weights D_avg_EW {figure(result.d_avg_ew)}"
@@ -84,6 +85,9 @@ def _details(result: Result) -> list[Part]:
         lines.append(f"  {text}{'' if result.weights == 'uniform' else weighed}")
     if result.sweep is not None:
         lines.append(f"  {best_mark(result.sweep)}")
+    if result.asking is not None:
+        lines += ["", asking_table(result.asking), ""]
+    lines += [f"  {note}" for note in certainty_notes(result)]
     return [*lines, *(f"  {note}" for note in notes(result)), _signature(result, "  ")]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dhp.core.checks import checked, is_stated, together
+from dhp.core.checks import checked, is_stated, requires, together
 from dhp.core.options import as_list, option
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ def _any_condition(gate: "Gate") -> str | None:
     return f"there is no condition; allowed: {', '.join(f'`{name}`' for name in _CONDITIONS)}"
 
 
-@checked(_allowed_parts, together("against", "max_drop", "max_shift"), _any_condition)
+@checked(
+    _allowed_parts, together("against", "max_drop", "max_shift"), requires("ask", "max_pass"), _any_condition
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """What every result of a run must hold.
@@ -62,6 +64,15 @@ class Gate:
         default=None,
         metavar="PERCENT",
         ge=0,
+        le=100,
+        percent=True,
+    )
+    ask: float | None = option(
+        "For --max-pass: share of the texts that a person reads, of those that pass and are nearest to the "
+        "mark: 5, 10, 20 or 50.",
+        default=None,
+        metavar="PERCENT",
+        gt=0,
         le=100,
         percent=True,
     )

@@ -27,7 +27,7 @@ from dhp.runs.gate_findings import (
 )
 from dhp.runs.level_shift import LevelShift, check_scales, level_shifts_of, moved_levels, shifted_levels
 from dhp.runs.losses import losses
-from dhp.runs.marks import failing, moved_marks, passing
+from dhp.runs.marks import failing, moved_marks, passing, passing_a_person
 from dhp.runs.pairing import paired_results
 from dhp.runs.reader import Run, RunSource, open_run, read_results
 
@@ -95,6 +95,9 @@ def gate(spec: GateSpec) -> Outcome:
     max_pass, max_fail
         At the run's pass mark: the share of the damaged texts of any kind that may pass, and of the originals
         that may fail, in per cent.
+    ask
+        The share of the texts, in per cent, that a person reads before any damaged text counts as passed; of
+        those that pass and are nearest to the mark: 5, 10, 20 or 50.
     max_missing
         The share of its scores, in per cent, that a kind of text may lack.
     against
@@ -138,7 +141,11 @@ def check_run(source: RunSource, gate: Gate) -> Outcome:
     if gate.min_detection is not None:
         checks["min-detection"] = detections(results, gate.min_detection)
     if gate.max_pass is not None:
-        checks["max-pass"] = passing(results, gate.max_pass)
+        checks["max-pass"] = (
+            passing(results, gate.max_pass)
+            if gate.ask is None
+            else passing_a_person(results, gate.max_pass, gate.ask)
+        )
     if gate.max_fail is not None:
         checks["max-fail"] = failing(results, gate.max_fail)
     shifts: dict[str, tuple[LevelShift, ...]] = {}

@@ -9,6 +9,7 @@ from dhp.core.errors import InputError
 from dhp.runs.compare import judge_scores
 from dhp.runs.gate_findings import Finding, result_name, shares_at_most
 from dhp.runs.reader import RunResult
+from dhp.stats.asking import FEWEST
 from dhp.stats.pass_mark import same_share
 
 
@@ -21,6 +22,27 @@ def passing(results: Results, most: float) -> Iterator[Finding]:
         for share, name in sorted(kinds, key=lambda kind: -kind[0].most):
             shares.append((result, share, f"at the mark of {mark.mark} texts with {name} pass"))
     yield from shares_at_most(shares, most, "pass")
+
+
+def passing_a_person(results: Results, most: float, share: float) -> Iterator[Finding]:
+    """Results of which more than `most` per cent of the damaged texts pass, though a person reads `share` per
+    cent of the texts, of those that pass and are nearest to the mark.
+    """
+    for result in results:
+        mark = _mark(result, "max_pass")
+        if result.asking is None:
+            yield Finding("undecided", result_name(result), f"too few examples to say: it takes {FEWEST}")
+            continue
+        rows = {round(100 * row.share, 6): row for row in result.asking.of_passing}
+        if share not in rows:
+            allowed = ", ".join(f"{each:g}" for each in rows if each)
+            raise InputError(f"`ask` {share:g}: was not analysed; allowed: {allowed}")
+        row = rows[share]
+        words = (
+            f"at the mark of {mark.mark} damaged texts pass, though a person reads {share:g} % of the texts: "
+            f"{figure(row.passing, row.passing_ci)}, at most {most:g} % allowed"
+        )
+        yield Finding(at_most(row.passing_ci, most), result_name(result), words)
 
 
 def failing(results: Results, most: float) -> Iterator[Finding]:

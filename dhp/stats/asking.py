@@ -1,8 +1,8 @@
 """When to ask a person: what still goes wrong if the texts nearest to the mark go to one.
 
-Texts are taken in the order of how near the judge puts them to the mark, good and damaged texts half and half. The
-cut is chosen on one half of the examples and used on the other, in turn, so that no text decides on itself. A
-person is taken to be right.
+Texts are taken in the order of how near the judge puts them to the mark, good and damaged texts half and
+half. The cut is chosen on one half of the examples and used on the other, in turn, so that no text decides on
+itself. A person is taken to be right.
 """
 
 from collections.abc import Sequence
@@ -26,6 +26,8 @@ class Asked:
     """Texts asked about, good and damaged ones half and half."""
     passing: float
     """Damaged texts that still pass."""
+    passing_ci: tuple[float, float]
+    """Its 95 % limits."""
     failing: float
     """Good texts that still fail."""
     gain: tuple[float, float, float]
@@ -94,22 +96,31 @@ def asked_curve(
             for _ in range(_RESAMPLES)
         ]
     )
-    low, high = np.nanpercentile(samples[:, :, 2], [2.5, 97.5], axis=0)
+    low, high = np.nanpercentile(samples, [2.5, 97.5], axis=0)  # each (shares, figures)
     return [
-        Asked(share, row[0], row[1], (row[2], float(low[i]), float(high[i])), row[3], row[4], row[5])
+        Asked(
+            share,
+            passing=row[0],
+            passing_ci=(float(low[i, 0]), float(high[i, 0])),
+            failing=row[1],
+            gain=(row[2], float(low[i, 2]), float(high[i, 2])),
+            good=row[3],
+            damaged=row[4],
+            of_passing=row[5],
+        )
         for i, (share, row) in enumerate(zip(shares, figures.tolist(), strict=True))
     ]
 
 
 def _texts(near: npt.ArrayLike, passes: npt.ArrayLike, only_passing: bool) -> _Texts:
-    distance, up = np.asarray(near, dtype=np.float64), np.asarray(passes, dtype=np.float64)
+    distance, up = np.array(near, dtype=np.float64), np.asarray(passes, dtype=np.float64)
     present = ~np.isnan(distance) & ~np.isnan(up)
     present &= present[:, :1] & present[:, 1:].any(axis=1, keepdims=True)
-    copies = np.maximum(present[:, 1:].sum(axis=1, keepdims=True), 1)
-    weight = np.where(present, np.hstack([np.ones_like(copies), np.broadcast_to(1 / copies, up[:, 1:].shape)]), 0)
-    distance = np.round(np.where(present, distance, np.inf), 9)  # means of samples differ in the last bits
-    if only_passing:
-        distance = np.where(up == 1, distance, np.inf)
+    copies = np.maximum(present[:, 1:].sum(axis=1, keepdims=True), 1).astype(np.float64)
+    each = np.hstack([np.ones_like(copies), np.broadcast_to(1 / copies, up[:, 1:].shape)])
+    weight = np.asarray(np.where(present, each, 0.0))
+    distance = distance.round(9)  # means of samples differ in the last bits
+    distance[~present | (only_passing & (up != 1))] = np.inf
     return _Texts(distance, np.where(present, up, 0.0), weight)
 
 
@@ -122,7 +133,10 @@ def _figures(
     first, second = (
         texts.of(np.concatenate([members[g] for g in part])) for part in (order[:middle], order[middle:])
     )
-    one, other = _applied(first, _cuts(second, shares), shares), _applied(second, _cuts(first, shares), shares)
+    one, other = (
+        _applied(first, _cuts(second, shares), shares),
+        _applied(second, _cuts(first, shares), shares),
+    )
     size = np.array([each.weight.sum() for each in (first, second)])
     return np.asarray((one * size[0] + other * size[1]) / size.sum())
 
@@ -135,6 +149,9 @@ def _cuts(texts: _Texts, shares: Sequence[float]) -> list[tuple[float, float]]:
     reached = weight.cumsum()
     cuts = []
     for share in shares:
+        if share <= 0:
+            cuts.append((-1.0, 0.0))  # nobody, however near texts of the other half are
+            continue
         wanted = share * reached[-1]
         place = min(int(np.searchsorted(reached, wanted - 1e-12)), distance.size - 1)
         cut = distance[place]

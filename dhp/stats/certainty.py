@@ -1,9 +1,9 @@
 """How sure a judge is, and how right: without labels, as originals are to pass and damaged copies to fail.
 
-A verdict is as sure as the probability that the judge gives it. Originals and copies count alike, half and half:
-among one original and twelve copies an honest judge, who takes each text for as likely good as bad, would look too
-sure. No bins: an error of calibration over bins is larger than 0 for an honest judge, the more so the fewer texts
-there are, and small for a judge that knows nothing and says so.
+A verdict is as sure as the probability that the judge gives it. Originals and copies count alike, half and
+half: among one original and twelve copies an honest judge, who takes each text for as likely good as bad,
+would look too sure. No bins: an error of calibration over bins is larger than 0 for an honest judge, the more
+so the fewer texts there are, and small for a judge that knows nothing and says so.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Sureness:
     right: float
     """Share of its verdicts that are right."""
     low: float
-    """Lower end of the 95 % interval of `sure - right`; NaN with fewer than two examples."""
+    """Lower end of the 95 % interval of `sure - right`."""
     high: float
     """Upper end."""
     brier: float
@@ -74,7 +74,8 @@ def sureness(
     Returns
     -------
     Sureness or None
-        None without an example that has both. The interval is that of Student's t over examples or clusters.
+        None with fewer than two examples, or clusters, that have both. The interval is that of Student's t
+        over examples or clusters.
     """
     p, q = np.asarray(good, dtype=np.float64), np.asarray(bad, dtype=np.float64)
     up, wrong = np.asarray(good_passes, dtype=np.float64), np.asarray(bad_passes, dtype=np.float64)
@@ -83,11 +84,13 @@ def sureness(
     brier = _halves((1 - p) ** 2 + 0 * up, q**2 + 0 * wrong)
     both = ~np.isnan(sure)
     n = int(both.sum())
-    if not n:
+    if n < 2 or (clusters is not None and len(np.unique(np.asarray(clusters)[both])) < 2):
         return None
     index = None if clusters is None else np.asarray(clusters)[both]
     low, high = _mean_limits((sure - right)[both], index)
-    return Sureness(float(sure[both].mean()), float(right[both].mean()), low, high, float(brier[both].mean()), n)
+    return Sureness(
+        float(sure[both].mean()), float(right[both].mean()), low, high, float(brier[both].mean()), n
+    )
 
 
 def diagram(good: npt.ArrayLike, bad: npt.ArrayLike) -> list[Bin]:
@@ -132,8 +135,7 @@ def _mean_limits(values: Floats, clusters: npt.NDArray[np.int64] | None) -> tupl
     mean, sums = values.mean(), values - values.mean()
     if clusters is not None:
         sums = cluster_sums(sums, cluster_index(clusters, values.size))
-    if (groups := sums.size) < 2:
-        return float("nan"), float("nan")
+    groups = sums.size
     error = np.sqrt((sums**2).sum() * groups / (groups - 1)) / values.size
     reach = float(t.ppf(0.975, groups - 1) * error)
     return float(mean - reach), float(mean + reach)

@@ -1,0 +1,114 @@
+"""Pictures of how sure a judge is and how right, and of what asking a person leaves."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dhp.analysis.certainty import Asking, Certainty
+from dhp.report.certainty_words import (
+    asking_sentence,
+    asking_table,
+    certainty_notes,
+    certainty_sentence,
+)
+from dhp.report.charts import COLOURS, Drawing
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from matplotlib.figure import Figure
+
+
+def asking_chart(asking: Asking) -> "Markup":
+    """The picture of `asking_drawing`."""
+    return asking_drawing(asking, "").on_page()
+
+
+def asking_drawing(asking: Asking, of: str) -> Drawing:
+    """Damaged texts that still pass by the share of texts that go to a person, and by lot."""
+    lines = {
+        "nearest to the mark": [row.passing for row in asking.of_all],
+        "at random": [row.passing + row.gain[0] for row in asking.of_all],
+        "of passing texts only": [row.passing for row in asking.of_passing],
+        "good texts that fail": [row.failing for row in asking.of_all],
+    }
+    shares = [row.share for row in asking.of_all]
+
+    def draw(page: "Figure") -> None:
+        axes = page.subplots()
+        for (name, values), look in zip(lines.items(), _looks(), strict=True):
+            axes.plot(shares, values, label=name, markersize=3.5, **look)
+        axes.set_ylim(bottom=0)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        axes.set_xlabel("texts that go to a person")
+        axes.set_title("damaged texts that still pass", fontsize=9.5, color=COLOURS["ink"], loc="left")
+        page.legend(loc="outside right center", frameon=False, fontsize=8)
+
+    rows = [
+        {"asked": share, "of": name, "share": value}
+        for name, values in lines.items()
+        for share, value in zip(shares, values, strict=True)
+    ]
+    words = f"What goes wrong by the share of texts that go to a person; {asking_sentence(asking)}."
+    return Drawing(f"asking {of}", draw, 7.2, 2.8, words, rows)
+
+
+def certainty_chart(certainty: Certainty) -> "Markup":
+    """The picture of `certainty_drawing`."""
+    return certainty_drawing(certainty, "").on_page()
+
+
+def certainty_drawing(certainty: Certainty, of: str) -> Drawing:
+    """Share of good texts by the probability of passing, with the band of an honest judge."""
+    bins = certainty.bins
+    likely = [each.likely for each in bins]
+
+    def draw(page: "Figure") -> None:
+        axes = page.subplots()
+        axes.fill_between(
+            likely,
+            [each.low for each in bins],
+            [each.high for each in bins],
+            color=COLOURS["weak"],
+            alpha=0.3,
+            linewidth=0,
+            label="an honest judge",
+        )
+        axes.plot(likely, [each.good for each in bins], color=COLOURS["d"], marker="o", label="this judge")
+        axes.set_xlim(0, 1)
+        axes.set_ylim(-0.02, 1.02)
+        axes.set_xlabel("probability of passing")
+        axes.set_title("good texts, half of all", fontsize=9.5, color=COLOURS["ink"], loc="left")
+        page.legend(loc="outside right center", frameon=False, fontsize=8)
+
+    rows = [
+        {
+            "probability": b.likely,
+            "good": b.good,
+            "honest_low": b.low,
+            "honest_high": b.high,
+            "texts": b.texts,
+        }
+        for b in bins
+    ]
+    words = f"Share of good texts by the judge's probability of passing; it {certainty_sentence(certainty)}."
+    return Drawing(f"certainty {of}", draw, 7.2, 2.8, words, rows)
+
+
+def _looks() -> list[dict[str, Any]]:
+    return [
+        {"color": COLOURS["d"], "marker": "o"},
+        {"color": COLOURS["weak"], "linestyle": (0, (3, 3))},
+        {"color": COLOURS["ew"], "marker": "s"},
+        {"color": COLOURS["no"], "linewidth": 2.0},
+    ]
+
+
+ON_PAGE: Mapping[str, Any] = {
+    "certainty_chart": certainty_chart,
+    "certainty_sentence": certainty_sentence,
+    "certainty_notes": certainty_notes,
+    "asking_chart": asking_chart,
+    "asking_sentence": asking_sentence,
+    "asking_table": asking_table,
+}
+"""What the template of the report calls for this."""

@@ -1,0 +1,120 @@
+"""How sure a judge is and how right, and when to ask a person: the sentences and the table."""
+
+from collections.abc import Sequence
+
+from dhp.analysis.certainty import FEWEST, Asked, Asking, Certainty
+from dhp.analysis.results import Result
+from dhp.content.catalog import variant_name
+from dhp.report.document import Column, Table
+from dhp.report.labels import percent
+
+_TOLD = 0.2
+"""Share of the texts that the sentence speaks of."""
+_MANY_FAIL = 0.2
+"""Share of originals that fail, above which certainty speaks of the mark more than of the judge."""
+
+
+def certainty_sentence(certainty: Certainty) -> str:
+    """`says 97 %, is right in 77 %: too sure by 20 [18, 21]`."""
+    v = certainty.verdicts
+    points, low, high = (100 * each for each in (v.sure - v.right, v.low, v.high))
+    words = f"says {percent(v.sure)}, is right in {percent(v.right)}"
+    if low > 0:
+        return f"{words}: too sure by {points:.0f} [{low:.0f}, {high:.0f}]"
+    if high < 0:
+        return f"{words}: less sure than right, by {-points:.0f} [{-high:.0f}, {-low:.0f}]"
+    return f"{words}: no more sure than right, as far as this shows [{low:.0f}, {high:.0f}]"
+
+
+def asking_sentence(asking: Asking) -> str:
+    """What asking a person about the texts nearest to the mark leaves, against as many drawn by lot."""
+    before, row = asking.of_all[0], _row(asking.of_all, _TOLD)
+    by_lot = row.passing + row.gain[0]
+    start = f"a person who reads the {percent(_TOLD)} nearest to the mark leaves {_number(row.passing)}"
+    start += " instead of"
+    if row.gain[1] <= 0:
+        return f"{start} {percent(before.passing)} of damaged texts, and asking at random does as well"
+    return f"{start} {percent(before.passing)} of damaged texts (at random {_number(by_lot)})"
+
+
+def certainty_notes(result: Result) -> list[str]:
+    """What stands below the sentence: tails by kind, Brier's score, and what it all assumes."""
+    certainty, notes = result.certainty, []
+    if certainty is not None:
+        kinds = sorted(certainty.sure_damaged.items(), key=lambda each: -each[1].share)
+        tails = ", ".join(f"{variant_name(name)} {percent(tail.share)}" for name, tail in kinds)
+        notes.append(f"Sure that damaged texts pass (above .9): {tails}.")
+        if certainty.sure_fails is not None:
+            notes.append(f"Sure that good texts fail (below .1): {percent(certainty.sure_fails.share)}.")
+        v = certainty.verdicts
+        notes.append(
+            f"Brier score {v.brier:.2f} (always saying .5 has .25), over {v.n:,} examples; probabilities "
+            f"from {_SOURCES[certainty.source]}. It is taken that half of the texts are bad and that this "
+            "damage must fail at the mark."
+        )
+        fails = result.pass_mark.fails if result.pass_mark else None
+        if fails is not None and fails.share > _MANY_FAIL:
+            notes.append(
+                f"{percent(fails.share)} of the good texts fail: the figure speaks of the mark, too."
+            )
+    if result.pass_mark is not None and result.asking is None and result.n < FEWEST:
+        notes.append(f"Too few examples ({result.n}) to say when to ask a person; it takes {FEWEST}.")
+    return notes
+
+
+_SOURCES = {
+    "probabilities": "the judge's answers",
+    "column": "a column of the ratings",
+    "samples": "the share of its answers that pass",
+}
+
+
+_Rows = tuple[Asked, Asked]
+"""Of one share: asked about any text, and about texts that pass only."""
+ASKING: Sequence[Column[_Rows]] = (
+    Column("texts to a person", lambda row: row[0].share, percent, "share of the texts that a person reads"),
+    Column(
+        "damaged that pass",
+        lambda row: row[0].passing,
+        percent,
+        "damaged texts that still pass if the texts nearest to the mark go to a person",
+        ends=lambda row: row[0].passing_ci,
+    ),
+    Column(
+        "at random",
+        lambda row: row[0].passing + row[0].gain[0],
+        percent,
+        "damaged texts that still pass if as many texts are drawn by lot",
+    ),
+    Column("good that fail", lambda row: row[0].failing, percent, "good texts that still fail"),
+    Column("good sent", lambda row: row[0].good, percent, "good texts that go to a person"),
+    Column("damaged sent", lambda row: row[0].damaged, percent, "damaged texts that go to a person"),
+    Column("passing sent", lambda row: row[0].of_passing, percent, "of the texts that pass"),
+    Column(
+        "asking of passing only",
+        lambda row: row[1].passing,
+        percent,
+        "damaged texts that still pass if a person is asked of passing texts only, as many as of all texts",
+        ends=lambda row: row[1].passing_ci,
+    ),
+    Column(
+        "of passing at random",
+        lambda row: row[1].passing + row[1].gain[0],
+        percent,
+        "the same if these are drawn by lot among the texts that pass",
+    ),
+)
+
+
+def asking_table(asking: Asking) -> Table[_Rows]:
+    """What is left for each share of texts that go to a person."""
+    rows = list(zip(asking.of_all, asking.of_passing, strict=True))
+    return Table("When to ask a person", ASKING, rows, titled=False)
+
+
+def _row(rows: Sequence[Asked], share: float) -> Asked:
+    return next(row for row in rows if abs(row.share - share) < 1e-9)
+
+
+def _number(share: float) -> str:
+    return percent(share).removesuffix("%").strip()
