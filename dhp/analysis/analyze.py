@@ -336,12 +336,7 @@ def analyze_ratings(
         missing_mass=ratings.missing_mass,
         usage=dict(usage),
         cost=cost,
-        warnings=(
-            *failure_warnings(ratings, rows),
-            *notes,
-            *_warnings(ratings),
-            *_left_out(ratings, counted),
-        ),
+        warnings=(*failure_warnings(ratings, rows), *notes, *_warnings(ratings, counted)),
         detection=of_run,
         floor=config.floor_share,
         **at_mark,
@@ -437,8 +432,8 @@ def _left_out(ratings: RatingsArray, counted: RatingsArray) -> list[str]:
     return [f"{pairs:,} pairs are left out, as a text has no score: the paper does so"] if pairs else []
 
 
-def _warnings(ratings: RatingsArray) -> tuple[str, ...]:
-    """What makes the figures doubtful."""
+def _warnings(ratings: RatingsArray, counted: RatingsArray) -> tuple[str, ...]:
+    """What makes the figures doubtful, which rest on the ratings that are `counted`."""
     warnings = []
     asked, scored = ratings.counts["asked"], ratings.counts["scored"]
     share = 1 - scored / asked
@@ -451,4 +446,4 @@ def _warnings(ratings: RatingsArray) -> tuple[str, ...]:
             f"{texts} combinations of text and metric have several scores, but there is no column `sample` "
             f"({different} have different scores); the mean is used"
         )
-    return tuple(warnings)
+    return (*warnings, *_left_out(ratings, counted))

@@ -31,7 +31,8 @@ def passing_a_person(results: Results, most: float, share: float) -> Iterator[Fi
     for result in results:
         mark = _mark(result, "max_pass")
         if result.asking is None:
-            yield Finding("undecided", result_name(result), f"too few examples to say: it takes {FEWEST}")
+            words = f"too few examples to say what a person leaves: it takes {FEWEST}"
+            yield Finding(at_most((0.0, 1.0), most), result_name(result), words)
             continue
         rows = {round(100 * row.share, 6): row for row in result.asking.of_passing}
         if share not in rows:
