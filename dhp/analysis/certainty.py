@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dhp.analysis.passing import PassShare
+from dhp.analysis.passing import PassShare, share_of
 from dhp.content.catalog import changes_content
 from dhp.core.recorded import CONFIDENCE, VERDICT
 from dhp.core.records import parse_variant
@@ -16,7 +16,7 @@ from dhp.stats.asking import FEWEST as FEWEST
 from dhp.stats.asking import Asked as Asked
 from dhp.stats.asking import asked_curve
 from dhp.stats.certainty import Bin, Sureness, diagram, sureness
-from dhp.stats.pass_mark import passes, share
+from dhp.stats.pass_mark import passes
 
 if TYPE_CHECKING:
     from dhp.analysis.ratings import RatingsArray
@@ -85,13 +85,13 @@ def certainty_of(
     figures = sureness(good, bad, verdicts[0], verdicts[rows].T, ratings.clusters)
     if figures is None:
         return None
-    tails = {name: _share(_above(likely[row]), ratings) for name, row in zip(kinds, rows, strict=True)}
+    tails = {name: share_of(_above(likely[row]), ratings) for name, row in zip(kinds, rows, strict=True)}
     return Certainty(
         source,
         figures,
         tuple(diagram(good, bad)),
         {name: tail for name, tail in tails.items() if tail is not None},
-        _share(_above(1 - good), ratings),
+        share_of(_above(1 - good), ratings),
     )
 
 
@@ -187,9 +187,3 @@ def _likelihoods(
 
 def _above(likely: Floats) -> Floats:
     return np.where(np.isnan(likely), np.nan, (likely > _SURE).astype(np.float64))
-
-
-def _share(outcomes: Floats, ratings: "RatingsArray") -> PassShare | None:
-    value, low, high = share(outcomes, ratings.clusters)
-    n = int((~np.isnan(outcomes)).sum())
-    return PassShare(value, (low, high), n) if n else None

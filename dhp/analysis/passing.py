@@ -82,12 +82,12 @@ def pass_shares(
     (good, bad), (unread, bad_unread) = ratings.score_tables(variants), ratings.unread_tables(variants)
     outcomes, silent = passes(bad, row), no_score(bad, bad_unread, row)
     passing = {
-        name: _share(outcomes[:, v], silent[:, v], ratings.clusters) for v, name in enumerate(variants)
+        name: share_of(outcomes[:, v], silent[:, v], ratings.clusters) for v, name in enumerate(variants)
     }
-    return _share(1 - passes(good, row), no_score(good, unread, row), ratings.clusters), passing
+    return share_of(1 - passes(good, row), no_score(good, unread, row), ratings.clusters), passing
 
 
-def _share(outcomes: Floats, silent: Bools, clusters: Ints | None) -> PassShare | None:
+def share_of(outcomes: Floats, silent: Bools, clusters: Ints | None) -> PassShare | None:
     """The share of ones; what got no score counts as none for the lower limit, as one for the upper."""
     least, most = (np.where(silent, value, outcomes) for value in (0.0, 1.0))
     n = int((~np.isnan(least)).sum())

@@ -7,7 +7,7 @@ from dhp.analysis.results import Result, Results
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.runs.compare import judge_scores
-from dhp.runs.gate_findings import Finding, result_name, shares_at_most
+from dhp.runs.gate_findings import Finding, at_most, figure, result_name, shares_at_most
 from dhp.runs.reader import RunResult
 from dhp.stats.asking import FEWEST
 from dhp.stats.pass_mark import same_share

@@ -97,6 +97,8 @@ def asked_curve(
         ]
     )
     low, high = np.nanpercentile(samples, [2.5, 97.5], axis=0)  # each (shares, figures)
+    # Resamples of no event hold none either: the limit is then that of Clopper and Pearson (1934).
+    high[:, 0] = np.maximum(high[:, 0], 1 - 0.025 ** (1 / len(members)))
     return [
         Asked(
             share,
