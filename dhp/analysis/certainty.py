@@ -104,7 +104,7 @@ def asking_of(
     """None with too few examples or clusters, or if no kind changes content.
 
     Near is what is near the mark by the metric in which a text is lowest over its mark, as a share of the
-    scale; of a judge with two scores alone, what it is least sure of.
+    scale; of a judge that states its probability of passing, what is near .5.
     """
     kinds = [name for name in variants if _is_content(ratings, name)]
     if not kinds:
@@ -145,16 +145,30 @@ def _distance(
     scales: "Mapping[str, Scale]",
 ) -> Floats:
     """How far texts are from the mark, shape (texts of an example, examples)."""
-    if len(marks) == 1 and np.unique(scores[..., ~np.isnan(row)].round(9)).size <= 3:  # with NaN
+    if len(marks) == 1:
         ((metric, mark),) = marks.items()
         source, likely = _likelihoods(ratings, metric, mark, scales)
-        if likely is not None and source != "samples":
+        if likely is not None and source == "column":
             return np.asarray(np.abs(likely[rows] - 0.5))
     widths = [scales[m].max - scales[m].min if m in scales else 1.0 for m in ratings.metrics]
-    above = (scores - row) / np.array(widths)
+    above = (scores - _between(scores, row)) / np.array(widths)
     known = ~np.isnan(above).all(axis=2)
     lowest = np.where(known, np.min(np.where(np.isnan(above), np.inf, above), axis=2), np.nan)
     return np.asarray(np.abs(lowest))
+
+
+def _between(scores: Floats, row: Floats) -> Floats:
+    """Of each mark the middle between the nearest scores on either side of it.
+
+    Whole scores just at the mark would else be nearer to it than those just below, and texts that pass come
+    first whatever the judge knows.
+    """
+    ends = []
+    for m, mark in enumerate(row):
+        known = scores[..., m][~np.isnan(scores[..., m])]
+        up = known >= mark - 1e-9
+        ends.append((known[up].min() + known[~up].max()) / 2 if up.any() and not up.all() else mark)
+    return np.array(ends)
 
 
 def _likelihoods(
