@@ -85,13 +85,13 @@ def certainty_of(
     figures = sureness(good, bad, verdicts[0], verdicts[rows].T, ratings.clusters)
     if figures is None:
         return None
-    tails = {name: share_of(_above(likely[row]), ratings) for name, row in zip(kinds, rows, strict=True)}
+    tails = {name: _tail(likely[row], ratings) for name, row in zip(kinds, rows, strict=True)}
     return Certainty(
         source,
         figures,
         tuple(diagram(good, bad)),
         {name: tail for name, tail in tails.items() if tail is not None},
-        share_of(_above(1 - good), ratings),
+        _tail(1 - good, ratings),
     )
 
 
@@ -199,5 +199,7 @@ def _likelihoods(
     return "samples", likely
 
 
-def _above(likely: Floats) -> Floats:
-    return np.where(np.isnan(likely), np.nan, (likely > _SURE).astype(np.float64))
+def _tail(likely: Floats, ratings: "RatingsArray") -> PassShare | None:
+    """Share of texts with a probability above .9."""
+    above = np.where(np.isnan(likely), np.nan, (likely > _SURE).astype(np.float64))
+    return share_of(above, np.zeros(above.shape, dtype=np.bool_), ratings.clusters)
