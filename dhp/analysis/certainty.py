@@ -148,7 +148,8 @@ def _distance(
     if len(marks) == 1:
         ((metric, mark),) = marks.items()
         source, likely = _likelihoods(ratings, metric, mark, scales)
-        if likely is not None and source == "column":
+        is_stated = "probability" in ratings.stated or VERDICT in ratings.columns
+        if likely is not None and source == "column" and is_stated:
             return np.asarray(np.abs(likely[rows] - 0.5))
     widths = [scales[m].max - scales[m].min if m in scales else 1.0 for m in ratings.metrics]
     above = (scores - _between(scores, row)) / np.array(widths)
