@@ -139,7 +139,11 @@ def _mean(position: Position, tokens: dict[str, float], scale: Scale, form: Answ
         return UNPARSED
     mean = math.fsum(mass * score for score, mass in masses.items()) / total
     return Extracted(
-        "scored", min(max(mean, scale.min), scale.max), "prob", missing_mass=min(max(1 - total, 0.0), 1.0)
+        "scored",
+        min(max(mean, scale.min), scale.max),
+        "prob",
+        missing_mass=min(max(1 - total, 0.0), 1.0),
+        probabilities=tuple(masses[score] / total for score in sorted(masses)),
     )
 
 
