@@ -43,6 +43,7 @@ QUICK = (
     Start("coverage", "power --runs 1 --shape halo --ties 0.4"),
     Start("coverage", "controls --runs 1 --n 24 --shape halo --ties 0.4"),
     Start("coverage", "averages --runs 1 --n 24"),
+    Start("damage", "mini/story_cloze"),
     Start("gpu", "OUT", ends=("no GPU here: torch sees none, so nothing is measured",)),
     Start("paper_judges", "OUT --only Qwen1.5-4B"),
     Start("results", "LLMBAR --only llmbar --out OUT/pages"),
