@@ -6,19 +6,24 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
+from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dhp
 from dhp.content.catalog import read_list
 from dhp.core.errors import NotApplicable
-from dhp.core.records import Example
+from dhp.core.language import zipf
+from dhp.core.records import Candidate, Example
 from dhp.perturb.api import Edited
 from dhp.perturb.apply import Others
 from dhp.perturb.facts.balance import balanced
 from dhp.perturb.facts.values import other_number, shape
 from dhp.perturb.registry import builtin_perturbers
+from tests.judges import ByRule
 
 RULES = builtin_perturbers()
 WHO = ["Anna Keller", "Maria Lopez", "Peter Brandt", "Thomas Weber", "Susan Clarke", "David Moore"]
@@ -341,3 +346,47 @@ def test_other_languages_have_facts_of_their_own(language: str, rows: list[str],
             assert isinstance(result, Edited)
             made += result.text != example.output
     assert made
+
+
+def words_of(candidate: Candidate) -> list[str]:
+    return re.findall(r"\w+", candidate.text)
+
+
+def looked_up(words: Sequence[str], source: str) -> float:
+    """The best score but for words that the source has not."""
+    known = set(re.findall(r"\w+", source))
+    return max(1.0, 5 - 0.1 * sum(word not in known for word in words))
+
+
+def checks_names(candidate: Candidate, metric: str) -> float:
+    return looked_up([word for word in words_of(candidate) if word[0].isupper()], candidate.source)
+
+
+def checks_all_but_names(candidate: Candidate, metric: str) -> float:
+    return looked_up([word for word in words_of(candidate) if not word[0].isupper()], candidate.source)
+
+
+def likes_frequent_words(candidate: Candidate, metric: str) -> float:
+    words = words_of(candidate)
+    return sum(zipf(word.lower()) for word in words) / len(words) / 2
+
+
+@pytest.mark.parametrize(
+    ("judge", "seen"),
+    [
+        (checks_names, {"wrong_names"}),
+        (checks_all_but_names, {"wrong_numbers"}),
+        (likes_frequent_words, set[str]()),
+    ],
+)
+def test_a_run_tells_who_checks_names_from_who_does_not(
+    judge: Callable[[Candidate, str], float], seen: set[str], tmp_path: Path
+) -> None:
+    dose = {"level": "word", "method": "rule", "params": {"k": 1}}
+    kinds = {"wrong_names": dose, "wrong_numbers": dose}
+    suite = {"suite": "own", "task": "any", "source": "two kinds of fact", "perturbers": kinds}
+    (tmp_path / "suite.yaml").write_text(yaml.safe_dump(suite))
+    rows = [{"source": example.source, "output": example.output} for example in REPORTS]
+    result = dhp.run(ByRule(judge), rows, suite=str(tmp_path / "suite.yaml"), controls=False, progress=False)
+    assert {row.variant for row in result.variants} == {*kinds}
+    assert {row.variant for row in result.variants if row.state.is_noticed} == seen
