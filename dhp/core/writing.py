@@ -38,6 +38,8 @@ MAKE_ROOM = "make room, and the same command goes on"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FULL_OF_SQLITE = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
 _LOCK = ".lock"
+_MOMENT = 0.2
+"""Seconds for which a lock is tried; whoever gives it free needs less to remove its file."""
 
 
 def is_full(error: BaseException) -> bool:
@@ -102,11 +104,11 @@ def check_output(path: str | Path) -> None:
         check_parent(place)
 
 
-def check_parent(path: Path) -> None:
-    """Raise `InputError` if no file or folder can be made at `path`."""
+def check_parent(path: Path, name: object = None) -> None:
+    """Raise `InputError` if no file or folder can be made at `path`; `name` is what the message calls it."""
     above = next(parent for parent in path.absolute().parents if parent.exists())
     if not (above.is_dir() and os.access(above, os.W_OK)):
-        raise InputError(f"{path}: cannot be written (cannot create files in {above})")
+        raise InputError(f"{name or path}: cannot be written (cannot create files in {above})")
 
 
 def make_folder(path: Path) -> Path:
@@ -238,11 +240,11 @@ class OutputFolder:
     def __exit__(self, *error: object) -> None:
         if self._lock is None:
             return
-        with suppress(OSError):  # of a command that has written nothing, nothing stays
-            if self._made and [path.name for path in self.path.iterdir()] == [_LOCK]:
-                (self.path / _LOCK).unlink()
-                for folder in self._made:
-                    folder.rmdir()
+        with suppress(OSError):  # the file goes while it is locked: after that it may be another's
+            if _is_ours(self.path / _LOCK):
+                (self.path / _LOCK).unlink(missing_ok=True)
+            for folder in self._made:  # of a command that has written nothing, nothing stays
+                folder.rmdir()
         self._lock.release()
         self._lock = None
 
@@ -253,7 +255,7 @@ class OutputFolder:
         """
         if self.path.exists() and not self.path.is_dir():
             raise InputError(f"`out` {self.path}: is a file; must be a new folder or that of a {self._holds}")
-        check_parent(self.path / MANIFEST)
+        check_parent(self.path / MANIFEST, f"`out` {self.path}")
         names = {path.name for path in self.path.iterdir()} if self.path.exists() else set()
         if MANIFEST not in names and any(not name.startswith(".") for name in names):
             raise InputError(
@@ -340,19 +342,20 @@ class OutputFolder:
 def _locked(path: Path, name: str) -> "BaseFileLock":
     """The lock of a folder, taken; raises `InputError` if another process has it.
 
-    A file system without locks is said, and the command goes on. The file stays: removed, it could be
-    locked by one process while another one makes it anew.
+    A file system without locks is said, and the command goes on. Who gives the lock free removes the file
+    first. Another process that had opened it before locks a file without a name: `FileLock` sees that and
+    tries again, for which it gets a moment.
     """
     from filelock import FileLock, Timeout
 
     check_place(path)
-    lock = FileLock(path, blocking=False)
+    lock = FileLock(path, timeout=_MOMENT)
     try:
-        lock.acquire()
+        lock.acquire(poll_interval=_MOMENT / 10)
     except Timeout:
         holder = _text(path).strip() or "another process"
         raise InputError(f"{name}: is being written by {holder}; wait for it or choose another") from None
-    except PermissionError as e:
+    except (FileNotFoundError, PermissionError) as e:
         raise unwritable(name, e) from None
     except (OSError, NotImplementedError):
         logging.getLogger("dhp").warning(
@@ -360,7 +363,7 @@ def _locked(path: Path, name: str) -> "BaseFileLock":
         )
         return lock
     try:
-        if not (text := _text(path)) or text.startswith("process "):  # else the file is not ours
+        if _is_ours(path):
             path.write_text(f"{this_process()} since {time.strftime('%Y-%m-%d %H:%M')}\n")
     except OSError as e:
         lock.release()
@@ -368,7 +371,16 @@ def _locked(path: Path, name: str) -> "BaseFileLock":
     return lock
 
 
+def _is_ours(path: Path) -> bool:
+    """Whether a lock file is new or was written here; that of another program is left as it is."""
+    text = _text(path)
+    return not text or text.startswith("process ")
+
+
 def _text(path: Path) -> str:
-    """The beginning of a lock file."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        return file.read(200)
+    """The beginning of a lock file; nothing if it was just removed."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(200)
+    except FileNotFoundError:
+        return ""

@@ -98,7 +98,7 @@ class RunFolder:
         Neither if another process writes to it: from here on this one does.
         """
         if self._own:
-            check_parent(self._folder.path / "any")
+            check_parent(self.path / "any", f"`out` {self.path}")
             return
         self._take()
         manifest = self._folder.manifest()

@@ -152,7 +152,7 @@ def test_one_holds_a_folder_and_the_other_is_told_who(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [], "what was made for it is gone"
     with other.claim():
         pass
-    assert (path / MANIFEST).exists()
+    assert [p.name for p in path.iterdir()] == [MANIFEST]
 
 
 def test_a_killed_holder_is_none(tmp_path: Path) -> None:
@@ -164,6 +164,41 @@ def test_a_killed_holder_is_none(tmp_path: Path) -> None:
         holder.send_signal(signal.SIGKILL)
     with OutputFolder(tmp_path, "test").claim():
         assert (tmp_path / ".lock").read_text().startswith(f"process {os.getpid()} on ")
+    assert not (tmp_path / ".lock").exists()
+
+
+CONTENDER = """
+import sys, time
+from pathlib import Path
+from dhp.core.errors import InputError
+from dhp.core.writing import OutputFolder
+taken = faults = 0
+until = time.monotonic() + 1
+while time.monotonic() < until:
+    try:
+        with OutputFolder(sys.argv[1], "test") as folder:
+            folder.take()
+            try:
+                Path(sys.argv[2]).touch(exist_ok=False)
+            except FileExistsError:
+                faults += 1
+                continue
+            taken += 1
+            Path(sys.argv[2]).unlink()
+    except InputError:
+        pass
+print(taken, faults)
+"""
+
+
+def test_no_two_hold_a_folder_while_its_lock_file_comes_and_goes(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    command = [sys.executable, "-c", CONTENDER, str(tmp_path / "out"), str(tmp_path / "held")]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    counts = [p.communicate()[0].split() for p in processes]
+    assert all(int(taken) > 5 for taken, _ in counts), counts
+    assert [faults for _, faults in counts] == ["0"] * 3
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_a_lock_file_of_another_program_keeps_its_text(tmp_path: Path) -> None:
