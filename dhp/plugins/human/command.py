@@ -126,6 +126,7 @@ COMMON = "--human --passes --table --level --csv --markdown --json --resamples -
     common=COMMON,
     rules=(
         exclusive("form.table", "output.json"),
+        requires("runs", "correct"),
         requires("form.level", "form.table", "output.csv", "output.markdown"),
     ),
 )
@@ -143,9 +144,7 @@ COMMON = "--human --passes --table --level --csv --markdown --json --resamples -
 )
 @click.option("--tau-c", is_flag=True, help="Kendall's tau-c instead of tau-b.")
 @SEED
-@click.option(
-    "--runs", multiple=True, metavar="RUN", help="With --correct: run of the same judge; may be repeated."
-)
+@click.option("--runs", multiple=True, metavar="RUN", help="With --correct: run of the same judge.")
 @click.option(
     "--family", metavar="NAME", help="Also measure self-preference of judges and systems with this name."
 )
