@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import dhp
 import dhp.judge.judges.llm
@@ -32,14 +31,14 @@ MINI = ["mini/answer_equivalence", "mini/story_cloze"]
 
 def test_a_file_of_content_is_parsed_once_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: Counter[str] = Counter()
-    load = yaml.load
+    parse = yaml_files._parsed
 
-    def counted(text: str, Loader: Any) -> object:
+    def counted(path: Path, text: str) -> object:
         parsed[text] += 1
-        return load(text, Loader)
+        return parse(path, text)
 
     yaml_files._spec_of.cache_clear()  # an earlier test may have read the same files
-    monkeypatch.setattr(yaml, "load", counted)
+    monkeypatch.setattr(yaml_files, "_parsed", counted)
     for judge in ("baseline/surface", "mock/noisy"):
         dhp.run(judge, MINI, n=3)
     assert len(parsed) > 5

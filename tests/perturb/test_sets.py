@@ -6,12 +6,14 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dhp.content.catalog import read_task
+from dhp.core import writing
 from dhp.core.errors import InputError
 from dhp.core.records import Audit, Example, PerturbedText, Variant
 from dhp.loaders.dataset import Dataset
@@ -305,15 +307,12 @@ def test_only_a_set_is_written_over(folder: Path, tmp_path: Path) -> None:
 
 def test_a_failed_writer_leaves_the_old_set(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = contents(folder)
+    real, left = writing.new_file, iter(range(3))
 
-    real, left = Path.write_bytes, iter(range(3))
+    def full(path: Path) -> BinaryIO:
+        return Path("/dev/full").open("wb") if next(left, None) is None else real(path)
 
-    def full(path: Path, data: bytes) -> int:
-        if next(left, None) is None:
-            raise OSError(28, "No space left on device")
-        return real(path, data)
-
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(writing, "new_file", full)
     with pytest.raises(InputError, match="cannot be written"):
         write_set(folder, list(read_set(folder).values()))
     monkeypatch.undo()

@@ -227,7 +227,7 @@ def test_a_broken_review_is_one_line(
         ("set --page p.html --freeze new", "--freeze: requires --reviewed"),
         ("set --reviewed a.json --dataset mini", "--dataset: requires --page"),
         ("set --page p.html --dataset mini/summeval", "mini/summeval"),
-        ("set --page .", "is not a regular file"),
+        ("set --page .", "is a folder; must be a new file"),
         ("none --page p.html", "none: no perturbation set"),
         ("set --reviewed cut.json", "cut.json: "),
         ("set --reviewed none.json", "none.json: does not exist"),

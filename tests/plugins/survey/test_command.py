@@ -144,7 +144,7 @@ def test_the_weights_that_ship(dhp: Run) -> None:
         ("weights survey --task sumarization --out s.html", "did you mean 'summarization'"),
         ("weights survey --task question_answering --out s.html", "has a single metric, answer_quality"),
         ("weights survey --task summarization", "Missing option '--out'"),
-        ("weights survey --task summarization --out .", "is not a regular file"),
+        ("weights survey --task summarization --out .", "is a folder; must be a new file"),
         ("weights aggregate a.json no.json --out w.yaml", "no.json: does not exist"),
         (
             "weights aggregate a.json --out w.json",
@@ -153,7 +153,7 @@ def test_the_weights_that_ship(dhp: Run) -> None:
         ("weights aggregate a.json --out My-votes.yaml", "'My-votes': is not a name; must be of lower-case"),
         ("weights aggregate --out w.yaml", "Missing argument"),
         ("show desing", "'desing': unknown name; did you mean 'design'"),
-        ("show design --chart .", "is not a regular file"),
+        ("show design --chart .", "is a folder; must be a new file"),
     ],
 )
 def test_bad_input_is_one_line(dhp: Run, tmp_path: Path, arguments: str, message: str) -> None:
