@@ -13,8 +13,10 @@ from dhp.analysis.config import Statistics
 from dhp.analysis.mark_sweep import MarkSweep
 from dhp.analysis.passing import AtMark, PassShare
 from dhp.analysis.percent import whole_percent
+from dhp.analysis.verdict_rule import is_denied
 from dhp.content.catalog import variant_name
 from dhp.content.yaml_files import refusals
+from dhp.core.checksum import CHECKSUM, holds
 from dhp.core.errors import InputError
 from dhp.core.plugins import load_target
 from dhp.core.records import IDENTITY, PROBES
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 
 SCHEMA = "dhp.results/3"
+MAKE_AGAIN = "repeat the command of its run"
+"""What to do about results that cannot be believed."""
 
 
 Interval = tuple[float, float] | None
@@ -588,25 +592,38 @@ class Results(Sequence[Result]):
         """Results from what `results.json` holds, strictly.
 
         Raises `InputError` with
-        `place` for another schema version, a field that is missing, unknown or of another type, and a
-        signature that lacks a part.
+        `place` for another schema version, a field that is missing, unknown or of another type, a signature
+        that lacks a part, figures that differ from their checksum, and a verdict that its own figures deny.
         """
         objects = content if isinstance(content, list) else [content]
         results = []
         for each in objects:
             if not isinstance(each, dict) or each.get("schema") != SCHEMA:
                 raise InputError(f"{place}: is not a results file of this version; allowed: schema {SCHEMA}")
-            fields = {name: value for name, value in each.items() if name != "schema"}
+            fields = {name: value for name, value in each.items() if name not in ("schema", CHECKSUM)}
             with refusals(place, Result):
                 result = _adapter().validate_json(json.dumps(fields), strict=True)
             try:
                 Signature.parse(result.signature)
             except InputError as e:
                 raise InputError(f"{place}: {e}") from None
+            if CHECKSUM in each and not holds(each):
+                raise InputError(f"{place}: was edited, its figures differ from their checksum; {MAKE_AGAIN}")
+            _check_verdicts(result, place)
             results.append(result)
         if not results:
             raise InputError(f"{place}: holds no result")
         return cls(results)
+
+
+def _check_verdicts(result: Result, place: str) -> None:
+    """Raise `InputError` for a verdict that its own figures deny."""
+    for row in (*result.variants, *result.probes):
+        if is_denied(row.state, row.detection, row.detection_ci, row.at_least, result.floor):
+            raise InputError(
+                f"{place}: {printable(row.variant)}: its own figures deny the verdict '{row.state}'; "
+                f"{MAKE_AGAIN}"
+            )
 
 
 def _as_shown(form: str, of: object) -> Any:
@@ -625,7 +642,8 @@ def results_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of `results.json`: one result, or a list of them."""
     one = _adapter().json_schema(ref_template="#/$defs/{model}")
     kinds = one.pop("$defs")
-    one["properties"] = {"schema": {"const": SCHEMA}, **one["properties"]}
+    digests = {"type": "object", "additionalProperties": {"type": "string"}}
+    one["properties"] = {"schema": {"const": SCHEMA}, CHECKSUM: digests, **one["properties"]}
     one["required"] = ["schema", *one["required"]]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

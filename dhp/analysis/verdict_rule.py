@@ -26,6 +26,7 @@ from dhp.stats.discernment import holm
 ALPHA = 0.05
 """Error of each test: of all kinds together for what is shown, of one kind for how large it is."""
 BLIND = 0.5
+_ROUNDING = 1e-6
 
 
 def verdicts(
@@ -72,3 +73,27 @@ def verdicts(
         (MISSED, below_floor),
     )
     return [next((word for word, holds in first if holds[v]), UNDECIDED) for v in range(shown.size)]
+
+
+def is_denied(
+    word: Verdict,
+    detection: float | None,
+    interval: tuple[float, float] | None,
+    at_least: float | None,
+    floor: float,
+) -> bool:
+    """Whether the figures beside a verdict or state rule it out, as they do if it was edited.
+
+    Only what the rules demand of these figures is looked at: tests and harmless copies are not known here.
+    """
+    high = math.inf if interval is None else interval[1]
+    if detection is None:
+        return bool(word.side) or (word.about == "damage" and word.is_bad)
+    if (word.side == "above" and detection <= BLIND) or (word.side == "below" and detection >= BLIND):
+        return True
+    if word.is_noticed:
+        limit = high if at_least is None else at_least  # files of earlier versions have no `at_least`
+        return limit < (BLIND + floor) / 2 - _ROUNDING
+    if word.about == "damage" and word.is_bad:
+        return high >= (BLIND if word.side == "below" else floor)
+    return False

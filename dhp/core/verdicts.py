@@ -18,6 +18,8 @@ Standing = Literal["good", "weak", "open", "bad"]
 """What it means for the user of the judge; `open` is for what more examples would decide."""
 Effect = Literal["", "lowers scores", "raises scores"]
 """What a change that must not move scores is shown to do."""
+Side = Literal["", "above", "below"]
+"""On which side of 50 % detection lies where a word is said; empty if on either."""
 Shape = Literal["full", "hollow", "square"]
 """Form of the dot in charts, for readers who do not see its colour."""
 
@@ -56,6 +58,8 @@ class Verdict(str):
     """Whether there were too few pairs for any test."""
     effect: Effect
     """What a control or attack does that it must not do."""
+    side: Side
+    """Where detection lies, so that no figure contradicts the word beside it."""
 
     def __new__(
         cls,
@@ -75,6 +79,7 @@ class Verdict(str):
         like_edits: bool = False,
         untested: bool = False,
         effect: Effect = "",
+        side: Side = "",
     ) -> Self:
         made = super().__new__(cls, word)
         made.about, made.standing = about, standing
@@ -86,6 +91,7 @@ class Verdict(str):
             untested,
             effect,
         )
+        made.side = side
         VERDICTS[word] = made
         return made
 
@@ -191,6 +197,7 @@ NOTICED = Verdict(
     fill=("#d3e7ec", "#123e49"),
     mark=("#0f5f73", "#67c6dd"),
     phrase="notices {}",
+    side="above",
 )
 UNDECIDED = Verdict(
     "undecided",
@@ -219,6 +226,7 @@ FAINT = Verdict(
     may_change=True,
     explanation="seen, in too few pairs to count on, with a floor of {floor}",
     caution="Do not rely on it if texts may suffer from {}: it seldom notices this.",
+    side="above",
 )
 AS_HARMLESS_EDITS = Verdict(
     "as harmless edits",
@@ -232,6 +240,7 @@ AS_HARMLESS_EDITS = Verdict(
     like_edits=True,
     explanation="by the same metric, perhaps no more often than harmless edits",
     caution="Do not rely on it if texts may suffer from {}: its scores fall as much for harmless edits.",
+    side="above",
 )
 MISSED = Verdict(
     "missed",
@@ -258,6 +267,7 @@ PREFERRED = Verdict(
     phrase="prefers texts damaged by {}",
     explanation="the damaged text got the higher score",
     caution="Do not rely on it if texts may suffer from {}: it prefers such texts.",
+    side="below",
 )
 
 STILL = Verdict(
@@ -306,6 +316,7 @@ PREFERS_EDITS = Verdict(
     effect="raises scores",
     explanation="harmless edits raise the score",
     caution="Do not compare texts that differ in form alone: it prefers {}.",
+    side="below",
 )
 RAISED = Verdict(
     "raised",
@@ -320,6 +331,7 @@ RAISED = Verdict(
     effect="raises scores",
     explanation="an attack raises the score",
     caution="Do not use it if writers know of it: its scores are raised by {}.",
+    side="below",
 )
 FALSE_ALARM = Verdict(
     "false alarm",
@@ -334,6 +346,7 @@ FALSE_ALARM = Verdict(
     effect="lowers scores",
     explanation="harmless edits lower the score",
     caution="Do not compare texts that differ in form alone: false alarm on {}.",
+    side="above",
 )
 
 MUTE = Verdict(

@@ -35,7 +35,7 @@ _OWN_FIELDS: Mapping[str, str] = {
 """Fields of a request that are settings of their own."""
 
 
-def _fields(pairs: Sequence[str]) -> dict[str, object]:
+def read_fields(pairs: Sequence[str]) -> dict[str, object]:
     """`KEY=JSON` pairs as a mapping; what is no JSON is a text."""
     values: dict[str, object] = {}
     for pair in pairs:
@@ -97,7 +97,7 @@ class ModelSettings:
         default_factory=dict,
         metavar="KEY=JSON",
         repeatable=True,
-        read=_fields,
+        read=read_fields,
     )
     transport: TransportName | None = option(
         "HTTP client: fast, or sdk (the openai package); default: fast, for Azure sdk.", default=None

@@ -29,7 +29,7 @@ from dhp.runs.level_shift import LevelShift, check_scales, level_shifts_of, move
 from dhp.runs.losses import losses
 from dhp.runs.marks import failing, moved_marks, passing, passing_a_person
 from dhp.runs.pairing import paired_results
-from dhp.runs.reader import Run, RunSource, open_run, read_results
+from dhp.runs.reader import Run, RunSource, open_run, run_of_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,7 +186,7 @@ def _outcome(
 def averaged_run(source: RunSource, name: str) -> Run:
     """A run by its folder, its results file, or its results, which messages call `name`."""
     if not isinstance(source, Results) and (path := Path(source)).is_file():
-        run = Run(path.parent, read_results(path), str(path))
+        run = run_of_file(path, str(path))
     else:
         run = open_run(source, name)
     if dosed := [r for r in run.results if r.curves]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.ratings import RatingsArray, ratings_of_file
 from dhp.analysis.ratings_table import ratings_parts, read_ratings
-from dhp.analysis.results import Result, Results
+from dhp.analysis.results import MAKE_AGAIN, Result, Results
+from dhp.core.checksum import CHECKSUM, of_ratings
 from dhp.core.errors import InputError
 from dhp.core.files import opened, parse_json, read_json, text_lines
 from dhp.core.writing import MANIFEST
@@ -130,14 +131,33 @@ def open_run(source: RunSource, name: str) -> Run:
 
 
 def read_run(folder: str | Path) -> Run:
-    """A run by its folder; raises `InputError` for a folder that holds none, one of another version, or a
-    broken manifest."""
+    """A run by its folder.
+
+    Raises `InputError` for a folder that holds none, one of another version, a broken manifest, and results
+    and ratings that do not belong together.
+    """
     path = Path(folder) / RESULTS
     if not path.is_file():
         raise InputError(f"{folder}: holds no run, there is no {RESULTS}; must be folders of finished runs")
-    run = Run(Path(folder), read_results(path), str(folder))
-    if path.with_name(MANIFEST).exists():
-        _ = run.manifest
+    return run_of_file(path, str(folder))
+
+
+def run_of_file(path: Path, name: str) -> Run:
+    """A run by its results file, which messages call `name`; errors as in `read_run`."""
+    content = read_json(path)
+    run = Run(path.parent, Results.from_json(content, str(path)), name)
+    carries_checksum = run.folder.joinpath(MANIFEST).exists() and CHECKSUM in run.manifest
+    ratings = path.with_name(RATINGS)
+    computed = of_ratings(ratings) if ratings.exists() else None
+    for each in content if isinstance(content, list) else [content]:
+        if CHECKSUM not in each:
+            if carries_checksum:
+                raise InputError(f"{path}: is not of this run, or has lost its checksum; {MAKE_AGAIN}")
+        elif computed is not None and each[CHECKSUM]["ratings"] != computed:
+            raise InputError(
+                f"{path}: was not computed from the {RATINGS} beside it, which was replaced or edited, or is "
+                f"of another run; {MAKE_AGAIN}"
+            )
     return run
 
 

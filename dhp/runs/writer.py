@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dhp.analysis.results import Results
+from dhp.core.checksum import CHECKSUM, of_ratings, sealed
 from dhp.core.errors import InputError
 from dhp.core.files import indented_json, json_line
 from dhp.core.records import Example, PerturbedText, Variant
@@ -165,7 +166,9 @@ class RunFolder:
         """Write texts, ratings and results; each file appears whole or not at all, the results last."""
         self._folder.write("perturbed.jsonl", perturbed_lines(perturbed))
         self.ratings.finish()
-        self._text("results.json", indented_json(results.to_dict()))
+        ratings = of_ratings(self.path / RATINGS)
+        objects = [sealed(result.to_dict(), ratings) for result in results]
+        self._text("results.json", indented_json(objects[0] if len(objects) == 1 else objects))
 
     def write_report(self, page: str) -> None:
         """Write `report.html`."""
@@ -206,6 +209,7 @@ class RunFolder:
             "libraries": _versions(),
             "answered_by": {model: dict(names) for model, names in self._answered_by.items()},
             "usage_of_perturb_model": {name: dict(usage) for name, usage in self._usage.items()},
+            CHECKSUM: "sha256",
             "identity": dict(self._identity),
         }
 

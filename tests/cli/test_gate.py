@@ -11,7 +11,7 @@ import pytest
 
 import dhp as library
 from dhp.cli.main import main
-from dhp.core.verdicts import MISSED
+from dhp.core.verdicts import FALSE_ALARM, MISSED
 
 from .conftest import Run
 
@@ -118,7 +118,7 @@ def test_what_must_be_noticed_must_be_proven(dhp: Run, tmp_path: Path) -> None:
 def test_a_false_alarm_fails_unless_controls_are_ignored(
     dhp: Run, tmp_path: Path, results: library.Results
 ) -> None:
-    alarm = replace(results[0].controls[0], verdict="false alarm")
+    alarm = replace(results[0].controls[0], verdict=FALSE_ALARM, detection=0.7, detection_ci=(0.6, 0.8))
     write(tmp_path / "r", changed(results, 0, controls=(alarm,)))
     done = dhp("gate", "r", "--min-detection", "50")
     assert (done.code, ": false alarm, " in done.out) == (1, True)

@@ -12,6 +12,7 @@ import yaml
 from dhp import AnalysisConfig, run
 from tests.cli.conftest import dhp
 from tests.quick import undrawn, undrawn_charts
+from tests.unsealed import unsealed
 
 __all__ = ["dhp", "undrawn_charts"]
 
@@ -22,11 +23,12 @@ Edit = Callable[[dict[str, Any]], object]
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of three runs over two datasets."""
+    """A folder of three runs over two datasets, which tests may edit."""
     folder = tmp_path_factory.mktemp("runs")
     with undrawn():
         for name, model in MODELS.items():
             run(model, list(DATASETS), out=folder / name)
+            unsealed(folder / name)
     return folder
 
 

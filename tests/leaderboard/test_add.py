@@ -247,9 +247,9 @@ def test_the_wording_of_a_warning_shuts_out_no_run_of_ones_own(runs: Path, tmp_p
     reworded = [result | {"warnings": ["as another version said it"]} for result in results]
     (run / "results.json").write_text(json.dumps(reworded))
     assert len(read_entries([run])) == len(results)
-    reworded[0]["variants"][0]["verdict"] = "missed"
+    reworded[0]["variants"][0]["verdict"] = "faint"
     (run / "results.json").write_text(json.dumps(reworded))
-    with pytest.raises(InputError, match=r"verdict is missed, but \w+ follows from the ratings"):
+    with pytest.raises(InputError, match=r"verdict is faint, but \w+ follows from the ratings"):
         read_entries([run])
 
 

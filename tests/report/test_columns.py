@@ -44,6 +44,7 @@ from dhp.runs.compare import compare_rated
 from dhp.runs.reader import read_run
 from tests.quick import undrawn_charts
 from tests.report.made import result, row
+from tests.unsealed import unsealed
 
 __all__ = ["undrawn_charts"]
 
@@ -90,6 +91,7 @@ def run_with_it(seventh: Verdict, tmp_path: Path) -> Path:
     records._adapter.cache_clear()
     folder = tmp_path / "run"
     (result,) = dhp.run("mock/ideal", "mini/story_cloze", n=8, out=folder, progress=False)
+    unsealed(folder)
     first = replace(result.variants[0], verdict=seventh)
     (folder / "results.json").write_text(
         indented_json(replace(result, variants=(first, *result.variants[1:])).to_dict()), encoding="utf-8"

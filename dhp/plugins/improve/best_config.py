@@ -1,11 +1,15 @@
 """The `dhp.yaml` with the best prompt."""
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from dhp.core.secrets import HIDDEN, masked
 from dhp.core.writing import inner_folder, write_lines
+from dhp.llm.settings import read_fields
 from dhp.plugins.improve.changes import JudgePrompt
 from dhp.plugins.improve.trials import ORIGINAL, Outcome
 
@@ -30,8 +34,12 @@ def written(outcome: Outcome, context: click.Context) -> str:
     files = prompt.written(inner_folder(asked.out, "best"))
     path = asked.out / "dhp.yaml"
     options = {**_stated(context), **_changed(asked.original, prompt), "prompt-file": files}
+    head = f"# Run it by: dhp benchmark --config {path}\n"
+    if "body" in options and (hidden := without_secrets(options["body"])) != options["body"]:
+        options["body"] = hidden
+        head += f"# {HIDDEN} stands for what looks like a key: fill it in before.\n"
     text = yaml.safe_dump(options, allow_unicode=True, sort_keys=False, width=10_000)
-    write_lines(path, [f"# Run it by: dhp benchmark --config {path}\n", text])
+    write_lines(path, [head, text])
     pages = " and ".join(str(asked.out / name / "report.html") for name in (ORIGINAL, best))
     return f"written: {', '.join(files)}; {path} asks by it; both judges on the other texts: {pages}"
 
@@ -46,6 +54,16 @@ def _stated(context: click.Context) -> dict[str, Any]:
             continue
         options[name] = [*value] if isinstance(value, tuple) else value
     return options
+
+
+def without_secrets(body: Sequence[str]) -> list[str]:
+    """`KEY=JSON` pairs with what a manifest hides hidden, the others as they were given."""
+    fields = read_fields(body)
+    hidden = {name: masked(value, name) for name, value in fields.items()}
+    return [
+        pair if hidden[name] == fields[name] else f"{name}={json.dumps(hidden[name], ensure_ascii=False)}"
+        for name, pair in zip(fields, body, strict=True)
+    ]
 
 
 def _changed(old: JudgePrompt, new: JudgePrompt) -> dict[str, Any]:

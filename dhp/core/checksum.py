@@ -1,0 +1,47 @@
+"""The checksum of figures and of the ratings they were computed from, by which the two belong together.
+
+It finds what was edited, replaced or mixed up. It is no signature: who edits can compute it anew.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dhp.core.files import opened
+
+CHECKSUM = "checksum"
+"""Its field in an object of `results.json`."""
+
+
+def of_ratings(path: Path) -> str:
+    """sha256, as hex digits, of a file of ratings or of a folder of such; raises `InputError` as `opened`."""
+    parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    digests = []
+    for part in parts:
+        with opened(part) as file:
+            digest = hashlib.sha256()
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+            digests.append(digest.hexdigest())
+    return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+def sealed(figures: Mapping[str, Any], ratings: str) -> dict[str, Any]:
+    """The figures with their checksum; `ratings` is that of the ratings."""
+    return {**figures, CHECKSUM: {"ratings": ratings, "figures": _of_figures(figures, ratings)}}
+
+
+def holds(found: Mapping[str, Any]) -> bool:
+    """Whether figures that carry a checksum are as they were written; the layout of the file is free."""
+    stated = found[CHECKSUM]
+    figures = {name: value for name, value in found.items() if name != CHECKSUM}
+    if not isinstance(stated, dict) or not isinstance(ratings := stated.get("ratings"), str):
+        return False
+    return bool(stated == sealed(figures, ratings)[CHECKSUM])
+
+
+def _of_figures(figures: Mapping[str, Any], ratings: str) -> str:
+    text = json.dumps([figures, ratings], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
