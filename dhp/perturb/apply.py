@@ -166,7 +166,8 @@ class RulesApplied:
             return function(text, rng, **params)
 
         try:
-            if self.split is None or "example" in wanted:
+            of_texts = variant.level in _LEVELS_OF_TEXTS or "example" not in wanted
+            if self.split is None or not of_texts:
                 result = change(example.output)
             else:
                 result = _in_parts(*self.split(example), change, variant)
@@ -205,6 +206,10 @@ def _fault(text: object, original: str, level: str) -> str | None:
     if text == original and level != "control":
         return "returned the text unchanged; raise dhp.NotApplicable where nothing can be done"
     return None
+
+
+_LEVELS_OF_TEXTS = ("character", "word", "sentence")
+"""Perturbers of these never see more than the texts that may be changed, even if they look at the example."""
 
 
 def _in_parts(

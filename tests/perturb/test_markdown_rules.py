@@ -30,7 +30,9 @@ ALONE = re.compile(r"\s*(?:[-*•]|\(?\d\)|\d\.)\s*")
 
 def degraded(name: str, text: str, seed: int) -> str:
     rule = builtin_perturbers()[name]
-    given = {"others": OTHERS} if rule.wants("others") else {}
+    given: dict[str, object] = {"others": OTHERS} if rule.wants("others") else {}
+    if rule.wants("example"):
+        given["example"] = Example("text", "", text)
     result = rule(text, Random(seed), **SUITE[name], **given)
     assert isinstance(result, Edited)
     return result.text

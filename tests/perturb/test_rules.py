@@ -303,6 +303,30 @@ def test_sentences_go_come_twice_or_come_from_elsewhere_and_nest(seed: int, coun
         assert more <= less if name == "sentence_deletion" else less <= more
 
 
+def test_central_sentences_are_those_that_share_most_words_with_the_source() -> None:
+    parts = [
+        "It was a lovely morning for everybody who had come to the square.",
+        "The council closed the library.",
+        "Visitors wept, and nobody knew what to say about it.",
+        "The library holds ancient manuscripts of the council.",
+    ]
+    source = "The council of the town closed the library with its ancient manuscripts."
+    text = " ".join(parts)
+    for seed in range(8):
+        for k, kept in ((1, parts[:3]), (2, [parts[0], parts[2]])):
+            gone = RULES["sentence_deletion"](
+                text, random.Random(seed), example=Example("x", source, text), k=k, central=True
+            )
+            assert isinstance(gone, Edited)
+            assert sentences(gone.text) == kept
+
+
+def test_without_a_source_any_sentence_is_central() -> None:
+    text = "The first one is here. The second one is here. The third one is here."
+    gone = {apply("sentence_deletion", text, seed, k=1, central=True).text for seed in range(20)}
+    assert len(gone) == 3
+
+
 def test_chinese_is_split_without_spaces() -> None:
     text = "昆明的铁路已经铺完。十月开始试运行！市民很高兴。"
     assert sorted(apply("word_swaps", text, k=3).text) == sorted(text)

@@ -1,9 +1,20 @@
 """The words of a text that are in the lists, where they mean what the lists say."""
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from dhp.perturb.facts.lists import FactLists
+
+_CONTENT = re.compile(r"[^\W\d_]{6,}|[\u3400-\u9fff]{2}")
+
+
+def content_words(text: str) -> set[str]:
+    """The words of a text that say what it is about, in small letters: those of six letters or more.
+
+    Of Chinese text they are pairs of characters.
+    """
+    return set(_CONTENT.findall(text.lower()))
 
 
 class ListedWord(NamedTuple):

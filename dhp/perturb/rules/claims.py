@@ -14,6 +14,7 @@ from dhp.perturb.edits import applied
 from dhp.perturb.facts.names import distinct
 from dhp.perturb.facts.table import FactTable, in_table
 from dhp.perturb.facts.text import FactText, Lists
+from dhp.perturb.facts.words import content_words
 
 _TRIES = 60
 """Sentences of other texts that are looked at."""
@@ -25,7 +26,6 @@ _POINTS_BACK = re.compile(
     re.I,
 )
 """Beginnings of sentences that go on from one before."""
-_CONTENT = re.compile(r"[^\W\d_]{6,}|[\u3400-\u9fff]{2}")
 _SHARED = 2
 """Words that a sentence without names has in common with the text."""
 _MOST_DIFFERENT = 2.0
@@ -78,7 +78,7 @@ def _claims(text: FactText, table: FactTable, rng: Random) -> Iterator[str]:
     by_kind: dict[object, list[str]] = {}
     for name in distinct(names.of(text.prose)):
         by_kind.setdefault(names.kind(name), []).append(name)
-    words = set(_CONTENT.findall(text.text.lower()))
+    words = content_words(text.text)
     for _ in range(_TRIES if sentences else 0):
         sentence = sentences[int(rng.random() * len(sentences))]
         if sentence in used or sentence in text.text or sentence in text.evidence:
@@ -93,7 +93,7 @@ def _claims(text: FactText, table: FactTable, rng: Random) -> Iterator[str]:
             claim = applied(sentence, names.renaming(sentence, mapping))[0]
             if claim not in text.text and claim not in text.evidence:
                 yield claim
-        elif len(words.intersection(_CONTENT.findall(sentence.lower()))) >= _SHARED:
+        elif len(words & content_words(sentence)) >= _SHARED:
             yield sentence
 
 

@@ -15,6 +15,8 @@ from dhp.core.records import Example
 from dhp.core.seeding import drawn, drawn_at_once
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
 from dhp.perturb.cuts import inserted, removed, repeated
+from dhp.perturb.facts.text import evidence_of
+from dhp.perturb.facts.words import content_words
 from dhp.perturb.numbering import renumbered
 
 
@@ -113,19 +115,30 @@ def _deranged(positions: Sequence[int], rng: Random) -> list[int]:
 
 @perturber(name="sentence_deletion", level="sentence", degrees={"minor": {"k": 1}, "major": {"share": 0.5}})
 def sentence_deletion(
-    text: str, rng: Random, *, language: str | None = None, k: int | None = None, share: float | None = None
+    text: str,
+    rng: Random,
+    *,
+    example: Example,
+    language: str | None = None,
+    k: int | None = None,
+    share: float | None = None,
+    central: bool = False,
 ) -> Edited:
     """Delete `k` sentences, or a `share` of them, as long as half of the text is left.
 
-    A sentence that would take more is skipped. Those of a smaller dose are among those of a larger one.
+    They are random ones, or those that share most content words with the source if `central`. A sentence that
+    would take more is skipped. Those of a smaller dose are among those of a larger one.
     """
     spans = whole_sentences(text, language)
     asked = asked_edits(k, share, len(spans))
     if len(spans) < 2:
         raise NotApplicable("fewer than two sentences")
-    before = text
+    before, order = text, [*drawn(spans, rng)]
+    if central:
+        stated = content_words(evidence_of(example))
+        order.sort(key=lambda span: -len(stated & content_words(text[slice(*span)])))
     gone, left = list[tuple[int, int]](), length(text) / 2
-    for start, end in drawn(spans, rng):
+    for start, end in order:
         if (size := length(text[start:end])) <= left:
             gone.append((start, end))
             left -= size

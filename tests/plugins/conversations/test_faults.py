@@ -340,3 +340,21 @@ def test_foreign_sentences_are_of_assistants(rows: list[dict[str, Any]]) -> None
     inserted = [t.text for t in found.texts if t.variant.startswith("sentence_insertion") and t.text]
     assume(inserted)
     assert all(re.search(r"User:|Result of", said) is None for text in inserted for _, said in blocks(text))
+
+
+def test_wrong_facts_reach_the_assistant_alone() -> None:
+    asked = "Write {} a letter of {} lines about what was seen there in the last {} days, please."
+    said = "I wrote {} the letter of {} lines. It is about what was seen there in the last {} days."
+    names = ["in Leeds", "in Oslo", "in Boston", "in Vienna", "in Dublin", "in Lyon"]
+    rows = []
+    for i, name in enumerate(names):
+        facts = (name, 12 + i, 31 + i)
+        user = {"role": "user", "content": asked.format(*facts)}
+        rows.append({"messages": [user, {"role": "assistant", "content": said.format(*facts)}]})
+    (dataset,) = resolve_datasets([rows])
+    (found,) = perturb_datasets(dataset, suite="general", progress=None)
+    before = {example.id: blocks(example.output) for example in dataset.examples}
+    made = [t for t in found.texts if t.text and t.variant.startswith(("wrong_", "sentence_deletion"))]
+    assert len(made) >= 6
+    for text in made:
+        assert changed(before[text.example], blocks(text.text)) == [1], text.variant
