@@ -184,6 +184,7 @@ while time.monotonic() < until:
                 faults += 1
                 continue
             taken += 1
+            time.sleep(0.002)
             Path(sys.argv[2]).unlink()
     except InputError:
         pass
@@ -196,7 +197,7 @@ def test_no_two_hold_a_folder_while_its_lock_file_comes_and_goes(tmp_path: Path)
     command = [sys.executable, "-c", CONTENDER, str(tmp_path / "out"), str(tmp_path / "held")]
     processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     counts = [p.communicate()[0].split() for p in processes]
-    assert all(int(taken) > 5 for taken, _ in counts), counts
+    assert all(int(taken) > 0 for taken, _ in counts), counts
     assert [faults for _, faults in counts] == ["0"] * 3
     assert list((tmp_path / "out").iterdir()) == []
 
