@@ -135,7 +135,7 @@ class VariantName(NamedTuple):
 DEGREES = frozenset(
     [
         *("minor", "major", "light", "heavy", "small", "large", "weak", "strong", "low", "medium", "high"),
-        *("mild", "moderate", "severe", "subtle", "obvious"),
+        *("mild", "moderate", "severe", "critical", "subtle", "obvious", "silent", "loud"),
     ]
 )
 """Words that are a degree behind the last dot of a variant's name."""

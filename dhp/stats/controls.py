@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dhp.stats.arrays import Bools, Floats, Ints, checked_table, cluster_index, cluster_sums
 from dhp.stats.defaults import RESAMPLES
 from dhp.stats.detection import FEWEST_PAIRS, Detection, detection
-from dhp.stats.influences import mean_influences
+from dhp.stats.influences import Influences, difference, mean_influences
 from dhp.stats.sign_flips import flip_p, flipped_sums, sign_flips
 from dhp.stats.wilcoxon import signed_ranks
 
@@ -121,24 +121,23 @@ def _by_size(
 ) -> tuple[Floats, Floats]:
     """`log_p_small` and `log_p_large` of a change (n, M).
 
-    Change and drop are of the same texts: what is tested is the mean of the one less `LITTLE` of the other
-    (Fieller 1954), so that the drop is not taken for known.
+    What is tested is the mean change less `LITTLE` of the mean drop (Fieller 1954), so that the drop is not
+    taken for known. Both may be of the same texts or of others: a text counts in each mean it is part of.
     """
     small, large = np.full(change.shape[1], np.nan), np.full(change.shape[1], np.nan)
     drops = np.asarray(damage, dtype=np.float64)
     for m in np.flatnonzero(against >= 0):
-        part = LITTLE * drops[:, against[m], m]
-        ends = [_log_p_below_zero(sign * change[:, m] - part, clusters) for sign in (1, -1)]
-        small[m] = max(ends)
-        large[m] = _log_p_below_zero(part - direction[m] * change[:, m], clusters)
+        part = mean_influences(LITTLE * drops[:, against[m], m])
+        up, down, moved = (mean_influences(sign * change[:, m]) for sign in (1, -1, direction[m]))
+        small[m] = max(_log_p_below_zero(difference(end, part), clusters) for end in (up, down))
+        large[m] = _log_p_below_zero(difference(part, moved), clusters)
     return small, large
 
 
-def _log_p_below_zero(values: Floats, clusters: npt.ArrayLike | None) -> float:
-    """Natural log of the p-value of Student's t-test that the mean is 0 or more; 0 if it cannot be tested."""
+def _log_p_below_zero(figure: Influences, clusters: npt.ArrayLike | None) -> float:
+    """Natural log of the p-value of Student's t-test that a figure is 0 or more; 0 if it cannot be tested."""
     from scipy.special import stdtr
 
-    figure = mean_influences(values)
     variance, groups = figure.variance(clusters)
     if not groups > 1 or np.isnan(figure.value):
         return 0.0

@@ -94,6 +94,20 @@ def test_upward_movement_counts_as_movement() -> None:
     assert 0.5 < found.share[0] < 2
 
 
+def test_a_control_of_other_texts_than_the_damage_is_as_large_as_it_is() -> None:
+    """29 texts have the control, 39 others the damage; it costs as much as that, upwards, or a hair."""
+    rng = np.random.default_rng(12)
+    damage, control = np.full((2, 68, 1, 1), math.nan)
+    damage[:39] = noisy(2.0, 39, 1, rng)
+    control[39:] = noisy(-2.0, 29, 1, rng)
+    (found,) = movements(control, damage, [True])
+    assert found.log_p_large[0] < math.log(0.001)
+    assert found.log_p_small[0] > math.log(0.9)
+    (hair,) = movements(control / 1000, damage, [True])
+    assert hair.log_p_small[0] < math.log(0.001)
+    assert hair.log_p_large[0] > math.log(0.9)
+
+
 def test_a_control_that_moves_nothing_and_one_without_pairs() -> None:
     nothing, missing = movements(np.stack([np.zeros((30, 2)), np.full((30, 2), math.nan)], axis=1))
     assert nothing.log_p.tolist() == [0, 0]
