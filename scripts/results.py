@@ -23,6 +23,7 @@ from results_pages.judgebench import (
     judgebench_ratings,
     judgebench_verdicts,
 )
+from results_pages.judgebench_claude import judgebench_claude, judgebench_claude_read
 from results_pages.llmbar import llmbar, llmbar_ratings, llmbar_verdicts
 from results_pages.memory_judge import locomo_judge, locomo_ratings
 from results_pages.mini import mini
@@ -43,6 +44,7 @@ SETS: Mapping[str, Callable[[Path], SetFigures]] = {
     "llm_judge_bench": llm_judge_bench,
     "mslc24": mslc24,
     "rewardbench2": rewardbench2,
+    "judgebench_claude": judgebench_claude,
     "judgebench": judgebench,
     "agents": agents,
     "llmbar": llmbar,
@@ -59,6 +61,7 @@ RATINGS: Mapping[str, Callable[[Path], pd.DataFrame]] = {
     "mslc24": mslc24_ratings,
     "nullmodel": nullmodel_ratings,
     "rewardbench2": rewardbench2_ratings,
+    "judgebench_claude_read": judgebench_claude_read,
     "judgebench": judgebench_ratings,
     "judgebench_by_length": judgebench_by_length,
     "judgebench_verdicts": judgebench_verdicts,

@@ -110,16 +110,18 @@ def cells(page: str, row: str) -> list[str]:
 @pytest.mark.realdata
 @pytest.mark.parametrize("judge", ["gpt-5.4", "gpt-5.4-mini", "claude-sonnet-4.6"])
 def test_judges_of_2026_by_a_plain_count(real: Path, judge: str) -> None:
-    """Shares of rejected answers below the good one, ties half, by the mean of eight ratings and by one."""
+    """Shares of rejected answers below the good one by the mean of eight ratings, and by one.
+
+    Ties count half, and so does a pair of which one answer has no rating at all.
+    """
     shares: dict[str, list[float]] = {}
     singles: dict[str, list[list[float]]] = {}
     for row in rows_of(real / "rewardbench2_judges" / f"{judge}.jsonl"):
         good, *others = row["scores"]
         for worse in others:
             means = [[x for x in side if x is not None] for side in (good, worse)]
-            if all(means):
-                drop = sum(means[0]) / len(means[0]) - sum(means[1]) / len(means[1])
-                shares.setdefault(row["subset"], []).append(_share(drop))
+            drop = sum(means[0]) / len(means[0]) - sum(means[1]) / len(means[1]) if all(means) else 0.0
+            shares.setdefault(row["subset"], []).append(_share(drop))
             single = singles.setdefault(row["subset"], [[] for _ in range(8)])
             for found, a, b in zip(single, good, worse, strict=True):
                 if a is not None and b is not None:

@@ -335,3 +335,44 @@ def test_the_overview_opens_with_three_findings_and_their_intervals(real: Path) 
     passed = sum(score >= 7 for score in scores)
     low, high = binomtest(passed, len(scores)).proportion_ci(method="exact")
     assert f"{passed / len(scores):.0%} [{low * 100:.0f}–{high * 100:.0f}] of them pass" in findings[0]
+
+
+def test_silence_on_claudes_answers(real: Path) -> None:
+    """Detection with silence as ties, without the silent pairs, and the accuracy of JudgeBench's rule."""
+    worth = {"original": 1, "tie": 0, "degraded": -1}
+    judged: dict[str, dict[str, list[list[int | None]]]] = {}
+    with (real / "judgebench_claude" / "verdicts.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            orders = [worth.get(row[order]) for order in ("original_first", "original_second")]
+            judged.setdefault(row["model"], {}).setdefault(row["variant"], []).append(orders)
+    head, *rows = table("judgebench_claude", "Right answers preferred, in both orders")
+    silence = {row[0]: row[1:] for row in table("judgebench_claude", "What silence does")}
+    assert len(rows) == len(judged) == 3
+    for judge, mean, *cells in rows:
+        ties, left_out = {}, {}
+        for kind, pairs in judged[judge].items():
+            ties[kind] = detected((sum(v or 0 for v in pair), 0) for pair in pairs)
+            left_out[kind] = detected((a + b, 0) for a, b in pairs if a is not None and b is not None)
+        assert all(shows(cell, *ties[kind]) for kind, cell in zip(head[2:], cells, strict=True)), judge
+        every = [pair for pairs in judged[judge].values() for pair in pairs]
+        right = sum(sum(v or 0 for v in pair) > 0 for pair in every)
+        missing, silent, alone, counted, accuracy = silence[judge]
+        assert shows(missing, sum(pair.count(None) for pair in every) / 540)
+        assert silent == f"{sum(pair == [None, None] for pair in every)} of 270"
+        assert shows(alone, sum(share for share, _ in left_out.values()) / 4)
+        assert shows(counted, sum(share for share, _ in ties.values()) / 4)
+        assert shows(mean, sum(share for share, _ in ties.values()) / 4)
+        assert accuracy == f"{right / 270:.1%} ({right} of 270)"
+
+
+def test_the_words_on_silence_are_those_of_its_table() -> None:
+    words = said("judgebench_claude")
+    rows = {row[0]: row[1:] for row in table("judgebench_claude", "What silence does")}
+    minimax, glm, mercury = (rows[judge] for judge in ("minimax-m2", "glm-4.7", "mercury-coder"))
+    assert f"no verdict in {minimax[0][:-1]} % of its answers and GLM-4.7 in {glm[0][:-1]} %" in words
+    for column in (2, 3):
+        shares = [whole(row[column]) for row in (minimax, glm, mercury)]
+        assert f"{shares[0]}, {shares[1]} and {shares[2]} %" in words
+    published = [row[4].partition("%")[0] for row in (minimax, glm, mercury)]
+    assert published == ["46.3", "59.3", "62.6"]
+    assert f"{published[0]}, {published[1]} and {published[2]} %" in words

@@ -155,8 +155,8 @@ TEXTS = {
         (
             "The worse answer is another text, not a damaged copy: more than one quality differs.",
             "One set of texts, and one prompt each; Claude was asked through its command line.",
-            "A rating that could not be read is left out: 539 of 84,624 for Sonnet, 24 and 34 of 83,040 "
-            "for GPT-5.4 and its mini.",
+            "The mean of eight is of those that could be read, all but 539 of 84,624 for Sonnet, 24 and 34 "
+            "of 83,040 for GPT-5.4 and its mini; a pair with an answer that has none is a tie.",
             "Nobody rated harmless edits, so there is no control.",
             "Whether a judge was trained on such texts is not known; a reward model is trained to tell "
             "such pairs apart.",
@@ -165,6 +165,29 @@ TEXTS = {
         "github.com/sixijsu77-hub/themis-judge-reliability, Apache-2.0.",
         "Read from DATA/rewardbench2_judges/*.jsonl.",
         2026,
+    ),
+    "judgebench_claude": SetText(
+        "JudgeBench, Claude's answers",
+        "270 pairs of answers by Claude 3.5 Sonnet, of which one is objectively right: knowledge 154, "
+        "reasoning 51, math 34, code 31. GLM-4.7, MiniMax M2 and Mercury Coder compared the two, in both "
+        "orders.",
+        "A judge that says nothing has not seen anything. MiniMax M2 gave no verdict in 47.6 % of its "
+        "answers and GLM-4.7 in 33.0 %; Mercury Coder lacks one verdict of 540. Leave out the pairs that "
+        "lack one, and the most silent judge comes first: 91, 86 and 79 %. Count silence as a tie, and the "
+        "order turns round: 68, 75 and 79 %, as it does by the accuracy of JudgeBench: 46.3, 59.3 and 62.6 "
+        "%. Silence is commonest on reasoning for both, where they gave 29 and 48 % of the verdicts.",
+        (
+            "31 to 154 pairs a kind; the limits of GLM-4.7 and Mercury Coder overlap.",
+            "Why a verdict is missing is not in the file: an answer cut short, a refusal, or words that the "
+            "authors could not read.",
+            "Both answers were shown at once: this is no score of a text alone.",
+            "All answers come from one model, and right is what the question's key says.",
+            "Nobody judged harmless edits, so there is no control.",
+        ),
+        "github.com/devcomfort-research/JudgeBench at 8748b82, December 2025; verdicts and labels alone, no "
+        "texts.",
+        "Read from DATA/judgebench_claude/verdicts.csv.",
+        2025,
     ),
     "judgebench": SetText(
         "JudgeBench",
@@ -302,8 +325,8 @@ TEXTS = {
         "damage, "
         "by rule and by authored edits. Judges that run offline, and a recorded run of a small language "
         "model.",
-        "The small model puts most of its probability on no score at all; of the pairs that are left nothing "
-        "can be decided. The judge that looks at the surface sees what is misspelt or moved and little of "
+        "The small model puts most of its probability on no score at all and is mute: it notices nothing. "
+        "The judge that looks at the surface sees what is misspelt or moved and little of "
         "what is ungrammatical or untrue, and it leaves harmless edits alone. Overlap with the source sees a "
         "changed word, not a changed meaning: on four of the six sets most of these metrics have a false "
         "alarm.",

@@ -102,7 +102,7 @@ def test_each_worse_answer_is_a_pair_with_the_good_one(tmp_path: Path) -> None:
     found = variants(file, "rewardbench2")
     math, safety = (found[name].metrics["score"] for name in ("Math", "Safety"))
     assert (math.n, math.fell, math.tied, math.rose) == (3, *(pytest.approx(1 / 3),) * 3)
-    assert (safety.n, safety.missing, safety.fell) == (1, 1, 1.0)
+    assert (safety.n, safety.unread, safety.fell, safety.tied) == (2, 1, 0.5, 0.5)  # silence is a tie
     (result,) = dhp.analyze(frame)
     assert (result.clusters, result.ratings["unparsed"]) == (2, 3)
 
@@ -161,7 +161,7 @@ def test_any_file_of_ratings_comes_back_whole(
 
 
 def test_reward_models_on_judgebench(tmp_path: Path) -> None:
-    """A model that one pair lacks has a pair less; one whose score is null, too, and that is counted."""
+    """A model that one pair lacks has a pair less; one whose score is null has a tie, and that is counted."""
     row = {"kind": "code", "better": "A"}
     file = lines(
         tmp_path / "r.jsonl",
@@ -173,8 +173,8 @@ def test_reward_models_on_judgebench(tmp_path: Path) -> None:
         {**row, "pair_id": "b", "scores": {"M.1": {"better": 1, "worse": None}}},
     )
     m, n = (variants(file, "judgebench", model=model)["code"].metrics["score"] for model in ("M.1", "N"))
-    assert (m.n, m.missing, m.fell) == (1, 1, 1.0)
-    assert (n.n, n.missing, n.fell) == (1, 0, 0.0)
+    assert (m.n, m.unread, m.fell, m.tied) == (2, 1, 0.5, 0.5)
+    assert (n.n, n.unread, n.fell) == (1, 0, 0.0)
 
 
 def agent(folder: Path) -> Path:
