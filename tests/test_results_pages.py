@@ -112,7 +112,7 @@ def cells(page: str, row: str) -> list[str]:
 def test_judges_of_2026_by_a_plain_count(real: Path, judge: str) -> None:
     """Shares of rejected answers below the good one by the mean of eight ratings, and by one.
 
-    Ties count half, and so does a pair of which one answer has no rating at all.
+    Ties count half, and so does a pair of which one answer has no rating.
     """
     shares: dict[str, list[float]] = {}
     singles: dict[str, list[list[float]]] = {}
@@ -124,8 +124,7 @@ def test_judges_of_2026_by_a_plain_count(real: Path, judge: str) -> None:
             shares.setdefault(row["subset"], []).append(_share(drop))
             single = singles.setdefault(row["subset"], [[] for _ in range(8)])
             for found, a, b in zip(single, good, worse, strict=True):
-                if a is not None and b is not None:
-                    found.append(_share(a - b))
+                found.append(_share(0.0 if a is None or b is None else a - b))
     page = (JUDGES.parent / "sets" / "rewardbench2.html").read_text("utf-8")
     names = re.findall("<th>(.*?)</th>", page.partition('class="grid"')[2].partition("</thead>")[0])[2:]
     told = dict(zip(names, cells(page, judge)[1:], strict=True))

@@ -92,8 +92,8 @@ def losses(ratings: pd.DataFrame) -> Mapping[str, tuple[float, float, float, int
 
 
 def _detected(good: pd.Series, worse: pd.Series) -> pd.Series:
-    """1 where the worse answer got less, a half where it got the same; NaN where a score lacks."""
-    return (np.sign((good - worse).round(9)) + 1) / 2
+    """1 where the worse answer got less, a half where it got the same or a score lacks."""
+    return (np.sign((good - worse).round(9).fillna(0.0)) + 1) / 2
 
 
 def _loss(eight: float, one: float, error: float, clusters: int) -> str:
