@@ -14,7 +14,11 @@ from click import Option
 from tests.cli.test_help import COMMANDS, understood
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "docs" / "results" / "overview.md"]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "results").glob("*.md")),
+]
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
 GENERATED = {"reference/cli.md", "reference/python.md", "protocols.md", "perturbations.md"}
 _FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.S | re.M)

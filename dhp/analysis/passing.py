@@ -13,9 +13,6 @@ from dhp.stats.pass_mark import independent_texts, no_score, passes, share
 if TYPE_CHECKING:
     from dhp.analysis.ratings import RatingsArray
 
-_ERROR = 0.025
-"""Of each limit of a 95 % interval."""
-
 
 @dataclass(frozen=True, slots=True)
 class PassShare:
@@ -44,20 +41,6 @@ class PassShare:
     def rest(self) -> float:
         """The share on the other side of the mark: of damaged texts those that are stopped."""
         return 1 - self.most
-
-    def log_p_above(self, line: float) -> float:
-        """Natural log of the p-value that the true share is `line` or less, in (0, 1); one-sided, exact."""
-        from scipy.special import betainc
-
-        if self.independent is None or self.ci[0] <= line:
-            return 0.0  # the interval holds the line
-        ones = self.share * self.independent
-        return float(np.log(max(betainc(ones, self.independent - ones + 1, line), np.finfo(float).tiny)))
-
-    def needed(self, most: float) -> int:
-        """Texts like these of which none may pass to show that no more than `most` do, in (0, 1)."""
-        independent = math.log(_ERROR) / math.log(1 - most)
-        return math.ceil(independent * self.n / (self.independent or 1.0) - 1e-9)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ _SIGN = re.compile(
     r"^(?: {2,}|\t)\S|[;{}:,(\[]\s*$|[=!<>]=|->|=>|::|&&|\|\||\(\)|\w\[[\w:'\"-]*\]|"
     r"^\s*(?:#|//|--|\*)(?:\s|$)|\w=\w|[{}]"
 )
-"""What lines of code often hold, and lines of prose now and then."""
+"""What lines of code often hold, and lines of prose seldom."""
 _SENTENCE = re.compile(r"\s*[\"'“‘(]?[A-Z][^.!?]*(?:\s[a-z]{2,}){4,}[^=(){};]*[.!?][\"'”’)]*\s*")
 """A line that begins with a capital, ends with a full stop and holds words in a row: no statement."""
 _LONGEST = 100_000
@@ -92,32 +92,32 @@ def _is_call(tree: ast.Module, text: str) -> bool:
 
 def code_lines(lines: Sequence[str], plain: Sequence[bool]) -> list[bool]:
     """Whether each line is one of code or data; `plain` says which lines may be prose."""
-    found = [False] * len(lines)
+    marked = [False] * len(lines)
     blocks = list(_blocks(lines, plain))
     if blocks and all(plain) and parses("\n".join(lines)):
         return [True] * len(lines)
     for start, end in blocks:
         block = lines[start:end]
         if is_code(block) or parses("\n".join(block)):
-            found[start:end] = [True] * (end - start)
-    _grow(lines, blocks, found)
-    return found
+            marked[start:end] = [True] * (end - start)
+    _grow(lines, blocks, marked)
+    return marked
 
 
-def _grow(lines: Sequence[str], blocks: Sequence[tuple[int, int]], found: list[bool]) -> None:
+def _grow(lines: Sequence[str], blocks: Sequence[tuple[int, int]], marked: list[bool]) -> None:
     """Mark blocks beside code that are part of it.
 
     They are statements, or a comment or a string that stands further right than the code before it.
     """
     for place, (start, end) in enumerate(blocks):
-        if found[start]:
+        if marked[start]:
             continue
         block = lines[start:end]
-        follows_code = place > 0 and found[blocks[place - 1][0]]
-        precedes_code = place + 1 < len(blocks) and found[blocks[place + 1][0]]
+        follows_code = place > 0 and marked[blocks[place - 1][0]]
+        precedes_code = place + 1 < len(blocks) and marked[blocks[place + 1][0]]
         is_statements = (follows_code or precedes_code) and all(map(_is_statement, block))
         if is_statements or (follows_code and all(line[:1] in " \t" for line in block)):
-            found[start:end] = [True] * (end - start)
+            marked[start:end] = [True] * (end - start)
 
 
 def _blocks(lines: Sequence[str], plain: Sequence[bool]) -> Iterator[tuple[int, int]]:

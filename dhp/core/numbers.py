@@ -26,7 +26,7 @@ def as_number(text: str) -> float | None:
 
 
 def numbers_of(column: "pd.Series[Any]") -> "pd.Series[float]":
-    """The numbers in a column, NaN where there is none.
+    """The numbers in a column; NaN for anything else.
 
     A comma that may be one of thousands is a decimal one if the column has a comma that is surely so.
     """

@@ -65,18 +65,18 @@ def output_path(path: str | Path) -> Path:
 def check_place(path: Path) -> None:
     """Raise `InputError` unless `path` is new or a regular file with one name."""
     try:
-        found = path.lstat()
+        existing = path.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as e:
         raise unwritable(path, e) from None
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(existing.st_mode):
         raise InputError(f"{path}: is a symbolic link, which is not written through; name what it leads to")
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(existing.st_mode):
         raise InputError(f"{path}: is a folder; must be a new file, or a file to replace")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(existing.st_mode):
         raise InputError(f"{path}: is not a regular file; must be a new file, or a file to replace")
-    if found.st_nlink > 1:
+    if existing.st_nlink > 1:
         raise InputError(f"{path}: has another name as well (hard link), whose file is kept; remove {path}")
 
 

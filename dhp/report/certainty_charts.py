@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.certainty import Asking, Certainty
+from dhp.report.asking_table import asking_table
 from dhp.report.certainty_words import (
     asking_sentence,
-    asking_table,
     certainty_notes,
     certainty_sentence,
 )

@@ -44,7 +44,7 @@ class Cell:
     """What a page shows if the pointer rests on it."""
     small: str = ""
     """A remark beside the text."""
-    said: "Sequence[Sentence]" = ()
+    sentences: "Sequence[Sentence]" = ()
     """The sentences of the text, of which a page marks each part in the colour of its verdict."""
     shade: float | None = None
     """How dark a page shades it, from 0 to 1."""

@@ -137,7 +137,7 @@ _SENTENCE = Column[_Listed](
     "in a sentence",
     lambda row: " ".join(map(str, row.sentences)),
     right=False,
-    extra=lambda row: {"said": row.sentences},
+    extra=lambda row: {"sentences": row.sentences},
     tags={"label": "sentence"},
 )
 

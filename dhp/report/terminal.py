@@ -10,7 +10,8 @@ from dhp.core.diff import diff
 from dhp.core.signature import PAIRWISE, protocol_name
 from dhp.core.text import printable
 from dhp.report.advice import notes, notes_of_plugins, warnings
-from dhp.report.certainty_words import asking_table, certainty_notes
+from dhp.report.asking_table import asking_table
+from dhp.report.certainty_words import certainty_notes
 from dhp.report.columns import LOWEST, PAPER, RUNS, legend, weighed
 from dhp.report.document import Code, Column, Edited, FirstThatFits, Part, Strong, Table, filled, item
 from dhp.report.findings import by_judge, sentences

@@ -1,6 +1,7 @@
 """What a gate finds in a run by itself: missing scores, false alarms, detection, kinds to be noticed."""
 
 import math
+import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
@@ -58,7 +59,7 @@ def shares_at_most(
 ) -> Iterator[Finding]:
     """A limit is met by each share's own interval; that one is not met is shown for all together (Holm)."""
     line = most / 100
-    log_p = holm([share.log_p_above(line) if 0 < line < 1 else 0.0 for _, share, _ in shares])
+    log_p = holm([log_p_above(share, line) if 0 < line < 1 else 0.0 for _, share, _ in shares])
     for (result, share, what), adjusted in zip(shares, log_p.tolist(), strict=True):
         state = at_most(share.ci, most)
         if state == "not met" and line > 0 and adjusted > math.log(0.025):
@@ -66,8 +67,8 @@ def shares_at_most(
         words = f"{what}: {figure(share.share, share.ci)}, at most {most:g} % allowed"
         if share.no_score:
             words += f"; {_points(share.no_score):.1f} % get no score, which the upper limit counts in"
-        if state == "undecided" and line > 0 and share.n < share.needed(line):
-            words += f"; needs {share.needed(line):,} texts without a {event}"
+        if state == "undecided" and line > 0 and share.n < texts_needed(share, line):
+            words += f"; needs {texts_needed(share, line):,} texts without a {event}"
         yield Finding(state, result_name(result), words)
 
 
@@ -162,3 +163,23 @@ def _kind_to_decide(row: VariantResult) -> str:
 def _kind(row: VariantResult) -> str:
     """A kind of damage, or a control, with its verdict and detection."""
     return f"{variant_name(row.variant)}: {row.state}, {figure(row.detection, row.detection_ci)}"
+
+
+_ERROR = 0.025
+"""Of each limit of a 95 % interval."""
+
+
+def log_p_above(share: PassShare, line: float) -> float:
+    """Natural log of the p-value that the true share is `line` or less, in (0, 1); one-sided, exact."""
+    from scipy.special import betainc
+
+    if share.independent is None or share.ci[0] <= line:
+        return 0.0  # the interval holds the line
+    ones = share.share * share.independent
+    return math.log(max(float(betainc(ones, share.independent - ones + 1, line)), sys.float_info.min))
+
+
+def texts_needed(share: PassShare, most: float) -> int:
+    """Texts like these of which none may pass to show that no more than `most` do, in (0, 1)."""
+    independent = math.log(_ERROR) / math.log(1 - most)
+    return math.ceil(independent * share.n / (share.independent or 1.0) - 1e-9)

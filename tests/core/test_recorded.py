@@ -45,11 +45,11 @@ def test_comparisons_are_two_order_scores() -> None:
     ]
     frame = pd.DataFrame(rows, columns=["example", "original_first", "original_second"]).assign(variant="v")
     made = as_ratings(frame, "file")
-    assert [row[2] for row in rated(frame)] == [0.0] * 5 + [-1.0, -0.5, 0.0, 1.0, None]
-    assert made["rule"].dropna().tolist() == ["agree", "one tie", "flip", "agree"]
+    assert [row[2] for row in rated(frame)] == [0.0] * 5 + [-1.0, -0.5, 0.0, 1.0, -0.5]
+    assert made["rule"].tolist()[5:] == ["agree", "one tie", "flip", "agree", "one silent"]
     result = dhp.analyze(frame)[0]
-    assert (result.statistics, result.variants[0].n, result.ratings["unparsed"]) == ("sign-flip", 4, 1)
-    assert result.variants[0].detection == (1 + 1 + 0.5 + 0) / 4
+    assert (result.statistics, result.variants[0].n, result.ratings["unparsed"]) == ("sign-flip", 5, 0)
+    assert result.variants[0].detection == (1 + 1 + 0.5 + 0 + 1) / 5
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def graded(tmp_path: Path) -> Path:
 def test_the_n_beside_a_figure_is_what_it_rests_on(graded: Path) -> None:
     (result,) = dhp.run(f"recorded/{graded}", progress=None)
     (row,) = result.variants
-    assert (result.model, result.n, row.n, row.metrics["overall"].missing) == ("J", 10, 5, 1)
+    assert (result.model, result.n, row.n, row.metrics["overall"].missing) == ("J", 10, 6, 0)
     assert result.ratings == {
         "asked": 16,
         "scored": 15,
@@ -100,7 +100,7 @@ def test_texts_without_a_judgement_are_not_asked_about(graded: Path) -> None:
         {"id": f"e{i}", "output": f"Text {i}.", "perturbed": f"Txt {i}.", "kind": "worse"} for i in range(49)
     ]
     (result,) = dhp.run(f"recorded/{graded}", texts, progress=None)
-    assert (result.n, result.variants[0].n, result.ratings["asked"]) == (10, 5, 16)
+    assert (result.n, result.variants[0].n, result.ratings["asked"]) == (10, 6, 16)
     with pytest.raises(InputError, match="has no judgement of any of these texts"):
         dhp.run(f"recorded/{graded}", [{**row, "kind": "other"} for row in texts], progress=None)
 

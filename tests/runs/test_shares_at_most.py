@@ -8,7 +8,7 @@ from scipy.stats import binom, binomtest
 
 from dhp.analysis.passing import PassShare
 from dhp.analysis.results import Result
-from dhp.runs.gate_findings import Finding, shares_at_most
+from dhp.runs.gate_findings import Finding, log_p_above, shares_at_most, texts_needed
 
 
 class Named:
@@ -28,7 +28,7 @@ def findings(passed: list[int], n: int, most: float) -> list[Finding]:
 
 def test_the_p_of_a_share_is_the_binomial_one() -> None:
     share = PassShare(0.2, tuple(binomtest(20, 100).proportion_ci(method="exact")), 100, 100)
-    assert np.exp(share.log_p_above(0.1)) == pytest.approx(binom.sf(19, 100, 0.1))
+    assert np.exp(log_p_above(share, 0.1)) == pytest.approx(binom.sf(19, 100, 0.1))
 
 
 def test_one_of_twelve_beyond_a_limit_may_be_chance() -> None:
@@ -56,4 +56,4 @@ def test_texts_that_a_limit_needs(n: int) -> None:
 
 def test_texts_in_clusters_need_more() -> None:
     alike = PassShare(0.0, (0.0, 0.148), 100, 23.1)
-    assert alike.needed(0.1) == 152
+    assert texts_needed(alike, 0.1) == 152

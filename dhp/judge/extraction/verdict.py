@@ -94,6 +94,11 @@ def _statements(words: str) -> Iterator[_Verdict]:
             else statement.rule
         )
         lead = words[statement.start : statement.value_start]
+        if (
+            _RATING.search(lead)
+            and words[statement.value_start : statement.value_end].strip("()[]\"'*_ ") in "12"
+        ):
+            continue  # a rating of one text, and no choice between two
         sign = -1 if _LOSES.match(lead) else 1
         decides = statement.kind == FINAL or _DECIDES.match(words, statement.start) is not None
         yield _Verdict(
@@ -102,6 +107,7 @@ def _statements(words: str) -> Iterator[_Verdict]:
     yield from _brackets_at_end(words)
 
 
+_RATING = re.compile(r"\b(?:ratings?|rated?|scores?|scored|grades?|marks?|points?)\b", re.I)
 _STRICT = ("bracketed", "labelled")
 _BRACKETS = re.compile(rf"\[\[ ?{OPTION.pattern} ?\]\](?=[ .!)*]*(?:\n|\Z))", re.I)
 _BEFORE_BRACKETS = re.compile(

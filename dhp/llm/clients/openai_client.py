@@ -488,17 +488,17 @@ class OpenAIClient:
         """The same call without a schema; the empty `replies` if it is answered by nothing, too."""
         self._left_out.add("response_format")
         try:
-            found = await self.complete(request, samples)
+            others = await self.complete(request, samples)
         except (DhpError, Retry, Rejected):
-            found = []
-        if not any(reply.text.strip() for reply in found):
+            others = []
+        if not any(reply.text.strip() for reply in others):
             self._left_out.discard("response_format")
             self._writes_by_schema = True  # the schema is not what keeps it from writing
-            return [_with_costs(replies[0], found), *replies[1:]]
+            return [_with_costs(replies[0], others), *replies[1:]]
         note = f"the server answers nothing under a schema: {_LEFT_OUT['response_format']}"
         if note not in self.notes:
             self.notes.append(note)
-        return [_with_costs(found[0], replies), *found[1:]]
+        return [_with_costs(others[0], replies), *others[1:]]
 
     def _read(self, content: bytes, body: dict[str, Any], samples: int) -> list[Reply]:
         hidden = self._connection.hidden

@@ -233,8 +233,8 @@ def _contradicts(gap: str, sentence: str, language: str | None) -> bool:
         return False
     # Other words may deny by themselves, as "unknown" does: only of nearly the same words it is sure.
     known = [word.base for word in words(sentence)]
-    said = [word.base for word in words(gap) if len(word.base) > _SHORT_WORD or _is_cjk(word.base)]
-    return sum(is_akin(word, known) for word in said) >= _NEARLY_ALL * len(said)
+    content = [word.base for word in words(gap) if len(word.base) > _SHORT_WORD or _is_cjk(word.base)]
+    return sum(is_akin(word, known) for word in content) >= _NEARLY_ALL * len(content)
 
 
 _NEARLY_ALL = 0.8
@@ -249,8 +249,9 @@ def _fault_in_any_language(gap: str, index: int, old: Sequence[str]) -> str | No
         return COPIED
     if len(new) > 2 * len(sources[index]) + 6:
         return MANY_SENTENCES
-    shared = sum(is_akin(word, sources[index]) for word in new if len(word) > _SHORT_WORD or _is_cjk(word))
-    return None if shared else UNRELATED
+    source = sources[index]
+    known = [word for word in source if len(word) > _SHORT_WORD or _is_cjk(word)] or source
+    return None if any(is_akin(word, known) for word in new) else UNRELATED
 
 
 _COPY = 0.92

@@ -172,10 +172,10 @@ def _of_json(answer: str, tag: str) -> str | None:
     plain = answer.strip()
     fence = _JSON_FENCE.fullmatch(plain)
     try:
-        found = json.loads(fence[1] if fence else plain)
+        value = json.loads(fence[1] if fence else plain)
     except (ValueError, RecursionError):
         return None
-    text = found.get(tag) if isinstance(found, dict) and len(found) == 1 else None
+    text = value.get(tag) if isinstance(value, dict) and len(value) == 1 else None
     return text if isinstance(text, str) else None
 
 

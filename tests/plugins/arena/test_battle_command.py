@@ -166,7 +166,8 @@ def test_recorded_comparisons_have_a_verdict_and_a_report(dhp: Run) -> None:
     shown = dhp("battle", "--recorded", "v.csv", "--out", "out")
     assert (shown.code, shown.err) == (0, "")
     words = " ".join(shown.out.split())
-    assert "M (pairwise:recorded): notices negation." in words
+    assert "M (pairwise:recorded)" in words
+    assert "wrong negation 90% 74–97 98% noticed 21" in words
     # 19 and 17 of 21, both 16, together 17; 3 of the 20 with both verdicts flip.
     assert "M negation 21 1 90% 81% 76% 81% 15%" in words
     assert Path("out/report.html").is_file()
