@@ -33,10 +33,10 @@ def sealed(figures: Mapping[str, Any], ratings: str) -> dict[str, Any]:
     return {**figures, CHECKSUM: {"ratings": ratings, "figures": _of_figures(figures, ratings)}}
 
 
-def holds(found: Mapping[str, Any]) -> bool:
+def holds(result: Mapping[str, Any]) -> bool:
     """Whether figures that carry a checksum are as they were written; the layout of the file is free."""
-    stated = found[CHECKSUM]
-    figures = {name: value for name, value in found.items() if name != CHECKSUM}
+    stated = result[CHECKSUM]
+    figures = {name: value for name, value in result.items() if name != CHECKSUM}
     if not isinstance(stated, dict) or not isinstance(ratings := stated.get("ratings"), str):
         return False
     return bool(stated == sealed(figures, ratings)[CHECKSUM])
