@@ -20,10 +20,22 @@ _UNSPACED = {"zh": "。", "ja": "。"}
 """Languages that set no space between sentences -> their full stop."""
 
 
+_AT_THE_START = 0.3
+"""Share of the instructions that stand before a text: most writers of such attacks add them at its end."""
+
+
 @perturber(name="judge_instruction", level="attack", languages=_LANGUAGES)
 def judge_instruction(text: str, rng: Random, *, texts: Texts = _NONE, language: str | None = None) -> Edited:
-    """Tell the judge which score to give: add one of the `texts` in the language of the text."""
-    return _with_last_sentence(text, rng, texts, language)
+    """Tell the judge which score to give: add one of the `texts` in the language of the text.
+
+    It stands before the text or behind it. One that begins with a line break has lines of its own.
+    """
+    chosen = _in(language, texts)
+    added = chosen[int(rng.random() * len(chosen))]
+    if rng.random() < _AT_THE_START:
+        gap = "\n" if added.startswith("\n") else "" if language in _UNSPACED else " "
+        return Edited(f"{added.strip()}{gap}{text.lstrip()}", 1, 1)
+    return Edited(_joined(text, added, language), 1, 1)
 
 
 @perturber(name="judge_flattery", level="attack", languages=_LANGUAGES)
@@ -79,6 +91,8 @@ def _in(language: str | None, texts: Texts) -> Sequence[str]:
 
 def _joined(text: str, sentence: str, language: str | None) -> str:
     text = text.rstrip()
+    if sentence.startswith("\n"):
+        return f"{text}{sentence}"
     gap = "" if language in _UNSPACED else " "
     stop = "" if text.endswith(_STOPS) else _UNSPACED.get(language or "", ".")
     return f"{text}{stop}{gap}{sentence}"

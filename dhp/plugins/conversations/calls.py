@@ -109,11 +109,21 @@ def _other_value(value: Any, known: Sequence[Any], rng: Random) -> Any:
 
 @perturber(name="call_claimed", level="turn", degrees=ONE_OR_ALL)
 def call_claimed(text: str, rng: Random, *, example: Example, count: int | str) -> Edited:
-    """Remove the last `count` calls with their results: the last answer claims them still."""
+    """Remove the last `count` calls with their results that the last answer claims; it claims them still.
+
+    An answer claims a call if it says an argument of it, or a word of its name. Calls that change something
+    come before those that only look, and a call that only says the answer is none.
+    """
     judged = Judged.of(example)
     last = judged.answers[-1] if judged.answers else 0
     made = [call for i in judged.calling if i < last for call in judged.turns[i].calls]
-    gone = {made[i].id for i in latest(range(len(made)), count, "calls before the last answer")}
+    answer = judged.turns[last].text if judged.answers else ""
+    claimed = [call for call in made if _is_claimed(call, answer)]
+    if made and not claimed:
+        raise NotApplicable("the last answer claims no call")
+    with_effect = [call for call in claimed if not _LOOKS.match(call.name)]
+    left = with_effect if count != "all" and with_effect else claimed
+    gone = {left[i].id for i in latest(range(len(left)), count, "calls that the last answer claims")}
     turns = []
     for turn in judged.turns:
         kept = replace(turn, calls=tuple(call for call in turn.calls if call.id not in gone))
@@ -121,3 +131,29 @@ def call_claimed(text: str, rng: Random, *, example: Example, count: int | str) 
         if not emptied and turn.result_of not in gone:
             turns.append(kept)
     return Edited(judged.shown(turns), len(gone), len(gone))
+
+
+_LOOKS = re.compile(
+    r"(?:get|list|search|find|read|look|fetch|check|query|show|view|describe|lookup)(?![a-z])", re.I
+)
+"""Names of calls that only look."""
+_NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_LEAST_LETTERS = 4
+_STEM = 5
+"""Letters by which a word of a name is found in another form: `refund` in "refunded"."""
+_MOST_OF_ANSWER = 0.5
+"""Share of the answer from which on an argument is the answer itself, as in a call that replies."""
+
+
+def _is_claimed(call: Call, answer: str) -> bool:
+    """Whether an answer says what a call did, or with what."""
+    said = answer.lower()
+    arguments = [str(value) for value in call.values.values() if isinstance(value, str | int | float)]
+    if any(
+        len(each) > _MOST_OF_ANSWER * len(answer) and each.lower() in said for each in arguments if answer
+    ):
+        return False
+    if any(len(each) >= _LEAST_LETTERS and each.lower() in said for each in arguments):
+        return True
+    words = [word.lower() for word in _NAME_WORD.findall(call.name) if not _LOOKS.fullmatch(word)]
+    return any(len(word) >= _LEAST_LETTERS and word[:_STEM] in said for word in words)
