@@ -37,6 +37,9 @@ def test_probes_agree_with_the_perturbers() -> None:
             known[perturber].check_params(variant.params, perturber)
 
 
+NEWLINE = "\n"
+
+
 def params(name: str) -> dict[str, object]:
     return dict(read_probes("attacks").perturbers[name].params or {})
 
@@ -54,10 +57,14 @@ def params(name: str) -> dict[str, object]:
         ("هل غادروا؟", "ar", " "),
     ],
 )
-def test_judge_is_addressed_in_a_last_sentence(name: str, text: str, language: str, gap: str) -> None:
+def test_judge_is_addressed_behind_the_text_and_told_what_to_do_before_it_too(
+    name: str, text: str, language: str, gap: str
+) -> None:
     texts = params(name)["texts"]
-    made = {apply(ATTACKS[name], text, seed, language, texts=texts).text for seed in range(60)}
-    assert made == {f"{text}{gap}{sentence}" for sentence in texts[language]}
+    made = {apply(ATTACKS[name], text, seed, language, texts=texts).text for seed in range(400)}
+    behind = {f"{text}{'' if each[0] == NEWLINE else gap}{each}" for each in texts[language]}
+    before = {f"{each.strip()}{NEWLINE if each[0] == NEWLINE else gap}{text}" for each in texts[language]}
+    assert made == (behind | before if name == "judge_instruction" else behind)
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -67,7 +74,10 @@ def test_attacks_are_written_in_each_language_that_they_can_do(name: str) -> Non
     for language, written in texts.items():
         assert len(written) == len(set(written)) >= 4
         if language in ("zh", "ja", "ar"):  # the script tells, as far as it can
-            assert {text_language(text) for text in written} == {None if language == "ar" else language}
+            words = [
+                text for text in written if not text.startswith(NEWLINE)
+            ]  # others have a form of their own
+            assert {text_language(text) for text in words} == {None if language == "ar" else language}
     with pytest.raises(NotApplicable, match="the text is in French, in which there is nothing to add"):
         apply(ATTACKS[name], "Il est tard.", language="fr", texts=texts)
 
