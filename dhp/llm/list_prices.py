@@ -23,6 +23,8 @@ _PROVIDERS = {
     "api.groq.com": ("groq", "groq/"),
     "api.together.ai": ("together", "together_ai/"),
     "openrouter.ai": ("openrouter", "openrouter/"),
+    "api.typesafe.ai": ("typesafe", "typesafe/"),
+    "api.fireworks.ai": ("fireworks", "fireworks_ai/"),
 }
 """Host of a provider -> its name, and what is before the names of its models in litellm's table."""
 
@@ -31,18 +33,26 @@ def listed_prices(model: str, endpoint: str, *, discounted: bool = False) -> tup
     """The prices of a model per million tokens, in US dollars, and where they come from.
 
     There are none for a server of another owner, and for a model that neither table lists. Prices are
-    `discounted` for requests that go by batch, if such prices are listed.
+    `discounted` for requests that go by batch, if such prices are listed. Those of decision models are
+    litellm's alone: the bundled table has the prices of writing.
     """
     provider, _, name = model.partition("/")
     if provider == "litellm":
         ours, theirs = name, [name, name.partition("/")[2]]
     elif known := _PROVIDERS.get(urlsplit(endpoint).hostname or ""):
+        if provider == "decisions":  # may name the host's owner once more
+            name = name.removeprefix(f"{known[0]}/")
         ours, theirs = f"{known[0]}/{name}", [known[1] + name]
     else:
         return Prices(), ""
     version, table = _of_litellm()
     entry: dict[str, Any] = next((table[key] for key in theirs if key in table), {})
     source = f"litellm {version}"
+    if provider == "decisions":
+        asked = _per_million(entry, "_decisions") or _per_million(entry, "")
+        if asked is None:
+            return Prices(), ""
+        return asked, f"{source}: {_words(asked)} US dollars per million tokens"
     direct, batch = (_per_million(entry, suffix) for suffix in ("", "_batches"))
     if direct is None:
         source = f"the list of {_DATE}"

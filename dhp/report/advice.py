@@ -18,6 +18,8 @@ _MISSING = 0.5
 """Probability that fell on no score from which the reader is warned."""
 _TIED = 0.5
 """Share of pairs that are tied from which a finer answer is advised."""
+_ROUNDED = 0.05
+"""Share of a decision model's pairs that are tied from which the reader is told."""
 _NAMED = 4
 """Kinds of damage named in one piece of advice."""
 _NAMED_JUDGES = 2
@@ -343,9 +345,27 @@ def _notes_on_reading(result: Result) -> list[str]:
         )
     if result.missing_mass is not None:
         remarks.append(f"scores by probability; {result.missing_mass:.1%} of it fell on no score, on average")
+    if (tied := _tied_by_rounding(result)) is not None and tied >= _ROUNDED:
+        remarks.append(
+            f"{percent(tied)} of the scores under damage stayed as they were: a decision model gives its "
+            "probabilities rounded, mostly to two digits, and so does not show small drops"
+        )
     if parsed := sum(count for rule, count in result.rules.items() if rule.startswith("parse:")):
         remarks.append(f"{parsed} scores were read from the text, as no probabilities came with them")
     return remarks
+
+
+def _tied_by_rounding(result: Result) -> float | None:
+    """Share of the pairs with both scores that are tied; None if no decision model scored texts.
+
+    Two expected levels are hardly ever equal unless the probabilities are rounded.
+    """
+    decides = set(result.rules) == {"prob"} and result.missing_mass is None and not result.pairs
+    cells = [cell for row in result.variants for cell in row.metrics.values() if cell.tied is not None]
+    read = sum(cell.n - cell.unread for cell in cells)
+    if not decides or not read:
+        return None
+    return sum(cell.n * (cell.tied or 0.0) - cell.unread for cell in cells) / read
 
 
 def _unscored(ratings: Mapping[str, int]) -> str:

@@ -23,6 +23,17 @@ LISTED = {
     },
     "gemini/gemini-2.5-flash": {"input_cost_per_token": 3e-07, "output_cost_per_token": 2.5e-06},
     "claude-haiku-4-5": {"input_cost_per_token": 1e-06, "output_cost_per_token": 5e-06},
+    "typesafe/jev-latest": {"input_cost_per_token": 4.2e-08, "output_cost_per_token": 0.0},
+    "fireworks_ai/accounts/fireworks/models/rune": {
+        "input_cost_per_token": 4.2e-08,
+        "output_cost_per_token": 0.0,
+    },
+    "gpt-6-luna": {
+        "input_cost_per_token": 1e-07,
+        "output_cost_per_token": 5e-07,
+        "input_cost_per_token_decisions": 2e-07,
+        "output_cost_per_token_decisions": 0.0,
+    },
     "some-image-model": {"output_cost_per_image": 0.04},
 }
 
@@ -52,6 +63,18 @@ def litellm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("openai/claude-haiku-4-5", "https://api.anthropic.com/v1", Prices(1, 5)),
         ("litellm/anthropic/claude-haiku-4-5", "litellm", Prices(1, 5)),
         ("litellm/gemini/gemini-2.5-flash", "litellm", Prices(0.3, 2.5)),
+        ("decisions/jev-latest", "https://api.typesafe.ai/v1", Prices(0.042, 0)),
+        ("decisions/typesafe/jev-latest", "https://api.typesafe.ai/v1", Prices(0.042, 0)),
+        (
+            "decisions/fireworks/accounts/fireworks/models/rune",
+            "https://api.fireworks.ai/inference/v1",
+            Prices(0.042, 0),
+        ),
+        ("decisions/gpt-6-luna", OPENAI_URL, Prices(0.2, 0)),
+        ("decisions/openai/gpt-6-luna", OPENAI_URL, Prices(0.2, 0)),
+        ("openai/gpt-6-luna", OPENAI_URL, Prices(0.1, 0.5)),
+        ("decisions/gpt-4.1-mini", OPENAI_URL, Prices()),
+        ("decisions/jev-latest", "http://127.0.0.1:8000/v1", Prices()),
         ("openai/gpt-4o-mini", "http://127.0.0.1:8000/v1", Prices()),
         ("openai/some-image-model", OPENAI_URL, Prices()),
         ("openai/unknown", OPENAI_URL, Prices()),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dhp.analysis.results import Result
-from dhp.report.advice import advice, warnings
+from dhp.report.advice import advice, notes, warnings
 from dhp.stats.spread import spread
 from tests.report.made import control, result, row
 
@@ -149,3 +149,19 @@ def test_a_note_on_several_judges_is_said_once() -> None:
     assert warnings(unseen) == [said]
     assert warnings([*unseen, result(row(TYPOS))]) == [f"3 of 4 judges: {said}"]
     assert warnings([*unseen[:2], result(row(TYPOS))]) == [f"own/0 and own/1: {said}"]
+
+
+def test_pairs_of_a_decision_model_that_tie_are_said() -> None:
+    """Of 24 pairs 9 tie, 3 of them unread: 6 of 21. No word for a model that writes."""
+
+    def said(tied: float, **fields: Any) -> list[str]:
+        shown = row(TYPOS)
+        cells = {name: replace(cell, n=24, tied=tied, unread=3) for name, cell in shown.metrics.items()}
+        remarks = notes(result(replace(shown, metrics=cells), **fields))
+        return [remark for remark in remarks if "rounded" in remark]
+
+    [remark] = said(9 / 24, rules={"prob": 100})
+    assert remark.startswith("29% of the scores under damage stayed as they were: a decision model")
+    assert not said(4 / 24, rules={"prob": 100})  # 1 of 21
+    assert not said(9 / 24, rules={"prob": 100}, missing_mass=0.01)
+    assert not said(9 / 24, rules={"parse:json": 100})
