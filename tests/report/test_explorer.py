@@ -26,6 +26,7 @@ from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run
 from tests.browser import Page, in_browser, needs_chromium
 from tests.quick import undrawn_charts
+from tests.unsealed import unsealed
 
 __all__ = ["undrawn_charts"]
 
@@ -253,7 +254,10 @@ def explored(path: Path, folder: Path, act: Callable[[Page], Awaitable[None]]) -
 
 
 def drops_of(run: Run, judge: int, metric: str | None) -> "pd.Series[float]":
-    """The drop of each rated (variant, example), by pandas from the ratings; NaN where there is none."""
+    """The drop of each rated (variant, example), by pandas from the ratings; NaN where there is none.
+
+    Damage of which a side has no score that the judge could have given is a tie.
+    """
     frame = run.ratings
     model = run.results[judge].model
     mine = frame[frame["model"] == model]
@@ -266,6 +270,14 @@ def drops_of(run: Run, judge: int, metric: str | None) -> "pd.Series[float]":
     drops = pd.DataFrame(original.to_numpy() - degraded.to_numpy(), degraded.index, means.columns).round(9)
     asked = mine.set_index(["variant", "example"]).index
     drops = drops[drops.index.isin(asked)]
+    is_damage = ~drops.index.get_level_values("variant").isin(CONTROLS)
+    said = mine.assign(said=mine["status"] != "failed").pivot_table(
+        index=["variant", "example"], columns="metric", values="said", aggfunc="any"
+    )
+    both = said.reindex(drops.index) & said.loc[ORIGINAL].reindex(
+        drops.index.get_level_values("example")
+    ).set_axis(drops.index)
+    drops = drops.mask(drops.isna() & both & is_damage[:, None], 0.0)
     chosen: pd.Series[float] = drops[metric] if metric else drops.mean(axis=1).round(9)
     return chosen
 
@@ -386,7 +398,7 @@ def test_markup_in_any_name_and_text_shows_as_text(run: Run, tmp_path: Path) -> 
     lines[0] |= {"source": f"s{EVIL}", "output": f"o{EVIL}", "fields": {f"f{EVIL}": f"t{EVIL}"}}
     (folder / "examples.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
     path = tmp_path / "evil.html"
-    path.write_text(html_report(read_run(folder)), encoding="utf-8")
+    path.write_text(html_report(read_run(unsealed(folder))), encoding="utf-8")
 
     async def act(page: Page) -> None:
         await choose(page, variant=f"v{EVIL}", metric=f"m{EVIL}", order="example")

@@ -117,9 +117,16 @@ def of_other_criterion(text: str, end: int, grammar: Grammar) -> bool:
     match = _OF_WHAT.match(text, end) if grammar.names else None
     if match is None:
         return False
+    if _without_denial(match["what"]) in grammar.names:  # "a score of 1 for inconsistency"
+        return False
     words_between = text[end : match.start("what")]
     part = "(" not in words_between and not grammar.parts(match["what"]) and _ENDS.match(text, match.end())
     return bool(part) or is_other_criterion(match["what"], grammar)
+
+
+def _without_denial(word: str) -> str:
+    """A word in small letters without a syllable before it that denies it."""
+    return re.sub(r"^(?:in|ir|im|il|un|dis|non-?)(?=\w{4})", "", word.lower())
 
 
 def is_other_criterion(word: str, grammar: Grammar) -> bool:
