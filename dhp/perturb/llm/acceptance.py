@@ -430,8 +430,11 @@ def _entities_fault(original: str, revised: str, count: int | str, language: str
     made = changes(before, words(revised), case=True, bridged=_bridged)
     if sum(len(change.old) for change in made) > max(0.5 * len(before), 4):
         return REWRITTEN
-    if any(_is_slip(change) and _plain(change.old) != _plain(change.new) for change in made):
+    slips = sum(_is_slip(change) and _plain(change.old) != _plain(change.new) for change in made)
+    if slips > (len(made) // 3 if count == "all" else 0):
         return MISSPELT_ENTITY
+    if language is None:  # a term in small letters may be an entity there, as in English
+        return None
     if language != "en":
         return _entities_fault_in_any_language(before, made, count)
     replaced: list[Change] = []

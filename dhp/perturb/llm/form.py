@@ -26,22 +26,26 @@ _LABEL = re.compile(r"\s*[A-ZÄÖÜ][^\W\d_]*(?: [^\W\d_]+){0,3}: *\n?")
 """A word or a few before a colon at the start of a text, as in `Revised summary:`."""
 
 
-def is_marked(original: str, revised: str) -> str | None:
-    """Why new marks or a placeholder give a revised text away; None if none does."""
+def is_marked(original: str, revised: str, *, word_by_word: bool = False) -> str | None:
+    """Why new marks or a placeholder give a revised text away; None if none does.
+
+    Word by word no mark may come more often; a sentence that is said again may repeat its own.
+    """
     if (_PLACEHOLDER.search(revised)) and not _PLACEHOLDER.search(original):
         return PLACEHOLDER
     label = _LABEL.match(revised)
     if label and not original.lstrip().startswith(label[0].strip()) and not _LABEL.match(original):
         return MARKED
     for signs in (_SIGNS, _QUOTES):
-        if Counter(signs.findall(revised)) - Counter(signs.findall(original)):
+        before, after = Counter(signs.findall(original)), Counter(signs.findall(revised))
+        if after - before if word_by_word else after.keys() - before.keys():
             return MARKED
     return None
 
 
 def form_fault(original: str, revised: str) -> str | None:
     """Why a revised text has another form than the original outside the words that were changed."""
-    if reason := is_marked(original, revised):
+    if reason := is_marked(original, revised, word_by_word=True):
         return reason
     if original.strip().count("\n") != revised.strip().count("\n"):
         return FORM
