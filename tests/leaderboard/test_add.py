@@ -16,6 +16,7 @@ from dhp.analysis.results import Results, results_schema
 from dhp.core.errors import InputError
 from dhp.core.specs import Task
 from dhp.leaderboard.entries import add_results, read_entries
+from tests.unsealed import unsealed
 
 from .conftest import run_with_own_weights, signed
 
@@ -62,7 +63,11 @@ def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
         (lambda r: r.update(left_out=["random_typos.minor"]), "left_out is"),
         (lambda r: r.update(levels="none"), "levels is none, but suite"),
         (lambda r: r["detection"].update(avg=0.99), "detection.avg is 0.99"),
-        (lambda r: r["variants"][0].update(verdict="missed"), "variants.random_deletions.minor.verdict is"),
+        (lambda r: r["variants"][0].update(verdict="missed"), "its own figures deny the verdict 'missed'"),
+        (
+            lambda r: r["variants"][0].update(verdict="faint"),
+            "variants.random_deletions.minor.verdict is faint",
+        ),
         (lambda r: signed(r, "weights", "design.v1@0"), r"weights are 'design.v1@0', not .* `weights` FILE"),
     ],
 )
@@ -229,7 +234,8 @@ class Careless:
 def test_what_makes_figures_doubtful_cannot_be_taken_away(tmp_path: Path, field: str) -> None:
     run = tmp_path / "run"
     dhp.run(Careless(), "mini/answer_equivalence", out=run)
-    result = json.loads((run / "results.json").read_text())
+    bare = unsealed(shutil.copytree(run, tmp_path / "bare"))
+    result = json.loads((bare / "results.json").read_text())
     assert result[field]
     file = tmp_path / "edited.json"
     file.write_text(json.dumps(result | {field: type(result[field])() if field != "missing_mass" else None}))

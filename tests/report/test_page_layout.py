@@ -9,6 +9,7 @@ import dhp
 from dhp.report.page import html_report
 from dhp.runs.reader import read_run
 from tests.browser import Page, in_browser, needs_chromium
+from tests.unsealed import unsealed
 
 pytestmark = [pytest.mark.slow, needs_chromium]
 
@@ -49,6 +50,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame = run.ratings
     frame.loc[frame["model"].str.startswith("mock"), "model"] += f"&{'x' * 60}"
     frame.to_parquet(folder / "ratings.parquet")
+    unsealed(folder)
     path = folder / "long.html"
     path.write_text(html_report(replace(read_run(folder), results=dhp.Results(named))), encoding="utf-8")
     return path
