@@ -180,13 +180,10 @@ def test_the_same_scores_with_other_reasons_have_another_digest() -> None:
     assert data["unparsed"] == data["refused"] == data["out_of_scale"] != data["failed"]
 
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
-
-
 @pytest.mark.realdata
-def test_minimax_comes_last_on_judgebench() -> None:
+def test_minimax_comes_last_on_judgebench(real: Path) -> None:
     """Published (devcomfort-research/JudgeBench): 59.3, 46.3 and 62.6 % of the pairs are right."""
-    results = dhp.analyze(DATA / "judgebench_claude" / "verdicts.csv")
+    results = dhp.analyze(real / "judgebench_claude" / "verdicts.csv")
     by_model = {each.model: each for each in results}
     order = sorted(by_model, key=lambda name: by_model[name].detection.avg or 0)
     assert order == ["minimax-m2", "glm-4.7", "mercury-coder"]

@@ -147,13 +147,13 @@ _MOST_OF_ANSWER = 0.5
 
 def _is_claimed(call: Call, answer: str) -> bool:
     """Whether an answer says what a call did, or with what."""
-    said = answer.lower()
+    lowered = answer.lower()
     arguments = [str(value) for value in call.values.values() if isinstance(value, str | int | float)]
     if any(
-        len(each) > _MOST_OF_ANSWER * len(answer) and each.lower() in said for each in arguments if answer
+        len(each) > _MOST_OF_ANSWER * len(answer) and each.lower() in lowered for each in arguments if answer
     ):
         return False
-    if any(len(each) >= _LEAST_LETTERS and each.lower() in said for each in arguments):
+    if any(len(each) >= _LEAST_LETTERS and each.lower() in lowered for each in arguments):
         return True
     words = [word.lower() for word in _NAME_WORD.findall(call.name) if not _LOOKS.fullmatch(word)]
-    return any(len(word) >= _LEAST_LETTERS and word[:_STEM] in said for word in words)
+    return any(len(word) >= _LEAST_LETTERS and word[:_STEM] in lowered for word in words)
