@@ -49,7 +49,7 @@ def follow(prompt: str) -> str | None:
     count = int((re.findall(r"Number of \w+: (?:exactly|at least) (\d+)", prompt) or ["1"])[-1])
     changed = {
         "one fictional entity": lambda: _with_invented(text, 1, rng),
-        "many fictional entities": lambda: _with_invented(text, 4, rng),
+        "many fictional entities": lambda: _with_invented(text, 99, rng),
         "a few errors of grammar": lambda: _with_errors(text, count, rng),
         "many errors of grammar": lambda: _with_errors(text, count + 1, rng),
         "one sentence said twice": lambda: _with_rephrasings(text, 1, rng),
