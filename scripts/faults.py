@@ -41,7 +41,7 @@ LIMIT = 180
 CONCURRENCY = 4
 MOST_KILOBYTES = 600_000
 """Of the memory of a run."""
-_VOLATILE = ("created", "usage", "cost", "latency")
+_VOLATILE = ("created", "usage", "cost", "latency", "checksum")
 
 
 @contextmanager
