@@ -136,7 +136,9 @@ class RatingsFile:
 
 
 def _are_parts(folder: Path) -> bool:
-    return all(_PART.fullmatch(part.name) and part.is_file() for part in folder.iterdir())
+    """Whether a folder holds parts and nothing else; an empty one is not of ours."""
+    parts = list(folder.iterdir())
+    return bool(parts) and all(_PART.fullmatch(part.name) and part.is_file() for part in parts)
 
 
 def _kind(column: "pd.Series[Any]") -> str:

@@ -54,7 +54,7 @@ def test_tables_and_figures_of_three_judges(dhp: Run, tmp_path: Path) -> None:
     models = [r.model for r in results]
     assert shown == [[f"{models[i]}, {models[j]}", f"{rho[i][j]:z.2f}"] for i, j in pairs]
     page = (tmp_path / "page.html").read_text("utf-8")
-    assert all(f"<td>{rho[i][j]:z.2f}</td>" in page for i, j in pairs)
+    assert all(f'<td class="number" data-value="{rho[i][j]}">{rho[i][j]:z.2f}</td>' in page for i, j in pairs)
     alone = dhp("compare", folders[0])
     assert alone.code == 2
     assert "has one judge only" in alone.err
@@ -63,7 +63,7 @@ def test_tables_and_figures_of_three_judges(dhp: Run, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_is_undefined_is_a_dash(dhp: Run) -> None:
-    """One example has no interval; judges without any score have no rank either."""
+    """One example has no interval and no rank; judges without any score tie and share a letter."""
     for name, model, n in (
         ("one", "mock/ideal", "1"),
         ("other", "mock/noisy", "1"),
@@ -78,12 +78,21 @@ def test_what_is_undefined_is_a_dash(dhp: Run) -> None:
         assert "nan" not in done.out
         assert "––" not in done.out
         assert "– (" not in done.out
-    for done, n in ((single, 1), (silent, 9)):
+    for done, n, letter in ((single, 1, "–"), (silent, 9, "a")):
         assert f"mini/story_cloze, n = {n}; judges" in done.out
-        assert {line.split()[-1] for line in after(done.out, "share a letter")[1:3]} == {"–"}
-        assert done.out.splitlines()[-1] == "mini/story_cloze: detection is undefined"
-    kinds = [line.split() for line in after(silent.out, "by kind,")[1:7]]
-    assert {tuple(cells[-3:]) for cells in kinds} == {("–", "–", "–")}
+        assert {line.split()[-1] for line in after(done.out, "share a letter")[1:3]} == {letter}
+    assert single.out.splitlines()[-1] == "mini/story_cloze: detection is undefined"
+    rows = [line.split()[-1] for line in after(single.out, "by kind,")[1:7]]
+    assert rows == ["–"] * 6
+    last = " ".join(silent.out.split("\n\n")[-1].split())
+    assert last == (
+        "mock/noisy?unparsable=1 does not differ significantly from mock/ideal?unparsable=1: "
+        "50 against 50 %, +0 points (-11 to 11)"
+    )
+    kinds = [" ".join(line.split()) for line in after(silent.out, "by kind,")[1:7]]
+    ties = "50 undecided (0% read) 50 undecided (0% read) 0 (-17 to 17)"
+    assert len(kinds) == 6
+    assert all(kind.endswith(f" {ties}") for kind in kinds)
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,9 @@ COMMANDS = {
     "--model openai/stub --base-url URL --out out --cache cache",
 }
 NAMED_BY_USER = {Path(name) for name in ("out", "cache", "set", "board", "run", "runs", "figures")}
-FOLDERS = {"battle", "best", "examples", "original", "prompts", "ratings.parquet", "summarization"}
-"""Names under which a folder may stand: of ours, or one of parts."""
+TASKS = {"brainstorming", "chat", "generation", "open_qa", "roleplay", "summarization"}
+FOLDERS = {"battle", "best", "examples", "mine", "original", "prompts", "ratings.parquet"} | TASKS
+"""Names under which a folder may stand: of ours, one of parts, or an empty one for a run."""
 OBSTACLES = ("link to a file", "link to a folder", "dangling link", "hard link", "folder", "pipe")
 LONGEST = 20.0
 """Seconds of a command that is refused, with two cores in use: one that reads a pipe would never end."""

@@ -92,6 +92,13 @@ def test_what_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.Monk
         write(tmp_path / "file" / "ratings.parquet", frames())
 
 
+def test_an_empty_folder_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "ratings.parquet").mkdir()
+    with pytest.raises(InputError, match="holds something else than ratings; remove it"):
+        write(tmp_path / "ratings.parquet", frames(1))
+    assert (tmp_path / "ratings.parquet").is_dir()
+
+
 def test_a_part_that_is_none_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "ratings.parquet"
     folder.mkdir()

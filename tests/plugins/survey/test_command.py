@@ -120,7 +120,8 @@ def test_votes_are_counted_shown_and_used(dhp: Run, tmp_path: Path) -> None:
     assert "experts: 3" in shown.out
     assert "agreement, summarization: Fleiss' kappa 0." in shown.out
     page = (tmp_path / "own.html").read_text("utf-8")
-    assert '<td class="heat" style="--share: 0.667">0.67</td>' in page
+    heat = f'<td class="number heat" style="--share: 0.667" data-value="{2 / 3}">0.67</td>'
+    assert heat in page
     judged = dhp(
         *("benchmark", "--model", "baseline/surface", "--dataset", "mini/summeval", "--n", "5"),
         *("--weights", "own.yaml", "--out", "run"),
