@@ -43,7 +43,7 @@ from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.verdict import read_verdict
 from dhp.judge.judges.recorded import read_recorded
-from dhp.llm.api import Garbled
+from dhp.llm.api import Retry
 from dhp.llm.clients.responses import read_replies
 from dhp.loaders.fetch import unpack
 from dhp.loaders.resolve import resolve_datasets
@@ -464,7 +464,7 @@ def outcome(kind: Kind, name: str, data: bytes) -> str:
         try:
             with _limited():
                 kind.read(path)
-        except (DhpError, Garbled) as e:
+        except (DhpError, Retry) as e:  # `Retry` of an answer without JSON, and of a stream without its end
             return "refused" if "\n" not in str(e) else f"several lines: {e!s:.200}"
         except _Hang:
             return f"hang: more than {SLOW} s"
