@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.content.catalog import names_of, override, read_protocol, read_task, read_wording
+from dhp.core import answer_forms
 from dhp.core.answer_forms import POINTWISE_FORMS, AnswerForm, answer_scale
 from dhp.core.records import Candidate
 from dhp.core.specs import LANGUAGES, Scale
@@ -14,7 +15,12 @@ from dhp.judge.extraction.rating import read_rating
 from dhp.judge.requests import Prompts
 
 FIVE = Scale(min=1.0, max=5.0)
-FORMS = [form for form in POINTWISE_FORMS if form not in ("mix", "json")]
+FORMS = [
+    name
+    for name in POINTWISE_FORMS
+    if not ((form := answer_forms.FORMS[name]).turns or form.own_prompt or form.data)
+]
+"""Those of which one answer is prose, asked for by a prompt of the package."""
 
 
 def prompts(form: AnswerForm, language: str) -> Iterator[tuple[Scale, str]]:
