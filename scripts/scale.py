@@ -29,6 +29,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from dhp.content.yaml_files import content_folder
+from dhp.core.checksum import CHECKSUM, sealed
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.records import Params, Reply, Request
@@ -200,7 +201,9 @@ def board(folder: Path, share: float, samples: int) -> None:
         files = folder / f"{count}"
         files.mkdir()
         for i in range(count):
-            result = results[i % 5] | {"model": f"own/model-{i}"}
+            figures = results[i % 5] | {"model": f"own/model-{i}"}
+            ratings_sum = figures.pop(CHECKSUM)["ratings"]
+            result = sealed(figures, ratings_sum)
             (files / f"{i}.json").write_text(json.dumps(result))
         _, seconds, peak = dhp("leaderboard", files, "--out", folder / f"site{count}")
         print(f"leaderboard, {count} results: {seconds:.1f} s CPU, {peak:.0f} MB", flush=True)
