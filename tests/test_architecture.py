@@ -299,6 +299,8 @@ RunSpec JudgeSettings Perturber Request Builder RulesApplied RequestBuilder _Tem
 Variant VariantName ResolvedConfig RequestContext Connection Engine _Asking Usage Signature
 Mention SampleConsistency Spread ResponseStyle Statement Sentence Advice Pair Miss Cut
 _Structure Masked Grammar Value _Weighted BelowEdits Movement MarkSweep Measured Prices Drawing
+FactText Capital Name Shape ListedWord _Range Place Clause _Parts
+Column FirstThatFits Note Heading Facts Points Code
 """
 """Settings and machinery; parts of one step; further figures and sentences."""
 

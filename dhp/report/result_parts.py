@@ -162,7 +162,12 @@ def repeats_table(result: Result) -> Table[Any] | None:
     for name in known:
         column = Column[Any](name.replace("icc", "ICC"), item(name), _REPEATS.get(name, figure))
         columns.append(column.on(item(1)))
-    return Table("Single scores", columns, [*result.repeats.items()], titled=False)
+    # A count that was read from a file is a float: a page must say the same of both.
+    rows = [
+        (metric, {name: None if value is None else float(value) for name, value in figures.items()})
+        for metric, figures in result.repeats.items()
+    ]
+    return Table("Single scores", columns, rows, titled=False)
 
 
 def counts(result: Result) -> dict[str, str]:

@@ -398,7 +398,11 @@ def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path
             *cells, apart = by_name[variant_name(one["variant"])]
             for cell, variant in zip(cells, (one, two), strict=True):
                 shown = [whole_percent(x) for x in (variant["detection"], *variant["detection_ci"])]
-                assert re.findall(r"\d+|[a-z]+", cell) == [shown[0], *variant["verdict"].split(), *shown[1:]]
+                assert re.findall(r"\d+(?:\.\d)?|[a-z]+", cell) == [
+                    shown[0],
+                    *variant["verdict"].split(),
+                    *shown[1:],
+                ]
             expected = 100 * (two["detection"] - one["detection"])
             assert float(apart.replace("−", "-")) == pytest.approx(expected, abs=0.51)
         assert by_name["harmless edits"][0].startswith(noisy["controls"][0]["verdict"])
