@@ -130,7 +130,7 @@ def _final_channel(text: str) -> str | None:
     """What gpt-oss says outside its channel of analysis; the text itself if it has no channels."""
     if _LOST_CHANNEL.match(text):
         return text.rpartition(_FINAL)[2] if _FINAL in text else None
-    channels = list(_CHANNEL.finditer(text))
+    channels = list(_CHANNEL.finditer(text)) if "<|channel|>" in text else []
     if not channels:
         return text
     if channels[-1][1] != "final":

@@ -17,6 +17,7 @@ from dhp.judge.extraction.behind import of_other_criterion
 from dhp.judge.extraction.grammar import (
     BARE,
     FINAL,
+    JUDGED,
     LABELLED,
     NAMED,
     RESULT,
@@ -204,7 +205,6 @@ _NEEDS_NO_COLON = frozenset(
     "score rating overall total verdict grade boxed result answer choice option".split()
 )
 _ARTICLES = frozenset("a an the of to".split())
-_JUDGED = frozenset("summary text response reply translation story output passage essay".split())
 
 
 def _statement(text: str, place: int, value: Value, clause: Clause, grammar: Grammar) -> Statement | None:
@@ -247,7 +247,7 @@ def _kind(clause: Clause, grammar: Grammar) -> str | None:
         "rating" in last and "rates" not in last and not linked
     ):
         return None
-    if not speaks and not {"article", "source"}.isdisjoint(words) and _JUDGED.isdisjoint(words):
+    if not speaks and not {"article", "source"}.isdisjoint(words) and JUDGED.isdisjoint(words):
         return None
     label = _label(clause, grammar) if linked and not speaks and clause.whole else None
     if label and (clause.pure or label == NAMED):

@@ -1,5 +1,6 @@
 """What a sentence of an answer may state, and how its values are written."""
 
+import functools
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,10 @@ FINAL, LABELLED, NAMED, RESULT, STATED, BARE = "final", "labelled", "named", "re
 is judged may have as well, words of the judge's own, a value alone."""
 
 
+JUDGED = frozenset(
+    "summary text response answer reply translation story output passage essay caption piece".split()
+)
+"""What a judged text is called."""
 Stop = Callable[[str, Value, str, "Grammar"], int | None]
 
 
@@ -31,7 +36,7 @@ class Statement(NamedTuple):
     """The rule that read it: the kind, or `stars` or `fraction`."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Grammar:
     """How the values of one kind of answer are written."""
 
@@ -50,7 +55,7 @@ class Grammar:
     section: str = ""
     """The part of the list whose words count as well."""
 
-    @property
+    @functools.cached_property
     def lexicon(self) -> Lexicon:
         """The closed list, with the names of the criterion."""
         return lexicon(self.names, self.section)
@@ -84,9 +89,10 @@ class Clause(NamedTuple):
     """Whether all of the sentence up to the value is of words of the list."""
 
 
-_END = r"[.!?…][\"')\]]{0,2} +(?=\S)|[。！？；](?=\S)|; +(?=\S)|\n+"
-SENTENCE_END = re.compile(_END)
-_NO_INITIAL = re.compile(rf"(?<!\b[A-Z])(?:{_END})|(?<=[A-Z])\. +(?=[A-Z][a-z]+(?: [a-z]+)?:)")
+_MARK = r"[.!?…。！？；;\n]"  # a set of characters first makes the search fast
+_ENDS = r"(?:(?<=[.!?…])[\"')\]]{0,2} +(?=\S)|(?<=[。！？；])(?=\S)|(?<=;) +(?=\S)|(?<=\n)\n*)"
+SENTENCE_END = re.compile(_MARK + _ENDS)
+_NO_INITIAL = re.compile(rf"{_MARK}(?!(?<=\b[A-Z]\.)(?! +[A-Z][a-z]+(?: [a-z]+)?:)){_ENDS}")
 """The same where a capital letter is an initial, as in `U.S. and`, and no choice."""
 
 

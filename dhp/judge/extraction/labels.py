@@ -151,10 +151,10 @@ _AS_A_KEY = re.compile(
 )
 """Something else is stated of what the label names: `Acceptable: never`, `Pass? No.`"""
 _IN_PART = re.compile(
-    r" (?:in|on|for|at|when|as to)\b(?! (?:all|every|any|both|general|my|the whole|balance)\b)"
+    r" (?:in|on|for|at|when|as to|with)\b(?! (?:all|every|any|both|general|my|the whole|balance)\b)"
     r"|.*\b(?:except\w*|exceptions?|partial\w*|partly|part|conditional\w*|provided|unless|if|only|mostly"
     r"|almost|nearly"
-    r"|once|however|would|could|though|although)\b",
+    r"|once|however|would|could|though|although|were|had|but for|apart from|aside from|bar|save for)\b",
     re.I,
 )
 """The label is stated of a part, or under a condition."""

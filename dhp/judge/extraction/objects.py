@@ -67,7 +67,8 @@ def own_objects(text: str, parts: Sequence[Found]) -> Iterator[Any]:
         above = next((line for line in reversed(lines) if line.strip()), "")
         if not before.strip() and above.rstrip().endswith(":"):
             before = above
-        if _SOMEBODY_SAYS.search(AS_ASKED.sub("", before)) is None:
+        sentence = re.split(r"[.!?](?:\s+|\Z)", before)[-1]
+        if _SOMEBODY_SAYS.search(AS_ASKED.sub("", sentence)) is None:
             yield each.value
 
 

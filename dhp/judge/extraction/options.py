@@ -103,7 +103,7 @@ _DOUBT = re.compile(
     re.I,
 )
 _CORRECTED = re.compile(r"[\s(.…]*(?:no[,.;:!]|wait\b|actually\b|scratch that|sorry\b)", re.I)
-_BESIDE = re.compile(r"[^\n.,;]{0,40}[,;] (?:and |but )?")
+_BESIDE = re.compile(r"[^\n.,;]{0,40}[,;] (?:and |but |then )?")
 _OF_A_PART = re.compile(r" ?(?:\(|for\b|in\b|on\b)|[ .!]*(?:\Z|\n)")
 
 

@@ -60,6 +60,8 @@ _MARKUP = (
     ("#", re.compile(r"(?m)^[ \t]{0,8}#{1,6}(?=[ \t])"), ""),
 )
 """A sign without which there is no such markup, what is written, and what is kept of it."""
+_SPACES = re.compile(r"[^\S\n ][^\S\n]*| [^\S\n]+")
+_AT_LINES = re.compile(r" \n ?|\n ")
 _QUOTED = re.compile(r"“[^“”\n]*[”“\n]|[„«][^”“»\n]*(?:[”“»\n]|\Z)|[「『][^」』]*(?:[」』]|\Z)|“[^\n]*")
 _SINGLE = re.compile(
     r"(?<![^\s(\[:=-])'(?=\S)[^'\n]{0,400}(?:(?<=[a-z])'(?=[a-z])[^'\n]{0,200}){0,9}(?:'(?![a-z])|(?=\n)|\Z)",
@@ -120,7 +122,8 @@ def plain(text: str) -> str:
         text = _NO_DIGITS.sub("^", text.translate(_CHARACTERS))
         text = _DIGIT.sub(lambda m: str(unicodedata.digit(m[0])), unicodedata.normalize("NFKC", text))
     text = text.translate(_CHARACTERS)
-    return re.sub(r" ?\n ?", "\n", re.sub(r"[^\S\n]+", " ", text)).strip()
+    text = _SPACES.sub(" ", text)
+    return (_AT_LINES.sub("\n", text) if "\n" in text else text).strip()
 
 
 def unquoted(text: str) -> str:

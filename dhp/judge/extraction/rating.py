@@ -10,7 +10,7 @@ from dhp.core.specs import Metric, Scale
 from dhp.core.text import holds_refusal
 from dhp.judge.api import rescale
 from dhp.judge.extraction import objects
-from dhp.judge.extraction.behind import goes_on, stop_of
+from dhp.judge.extraction.behind import stop_of
 from dhp.judge.extraction.clauses import bare, statements
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
 from dhp.judge.extraction.grammar import (
@@ -27,6 +27,7 @@ from dhp.judge.extraction.grammar import (
 )
 from dhp.judge.extraction.labels import read_label
 from dhp.judge.extraction.plain import plain, readable, unquoted
+from dhp.judge.extraction.taken_back import goes_on
 from dhp.judge.extraction.values import LETTER, NUMBER, SIGNED_NUMBER, letter_reader, number_reader
 from dhp.judge.extraction.words import words_of
 
@@ -256,7 +257,7 @@ def _in_brackets(text: str, grammar: Grammar) -> list[Statement]:
     inside = bare(text, match.end(), grammar) if match else None
     if match is None or inside is None:
         return []
-    closed = match[0][-1] != "(" or text[inside.value_end : inside.value_end + 1] == ")"
+    closed = match[0][-1] != "(" or re.match(r"\)(?! ?:)", text[inside.value_end : inside.value_end + 3])
     return [inside] if closed else []
 
 
@@ -277,8 +278,13 @@ def _stands_alone(named: Statement, text: str) -> bool:
     return _MORE.search(text, named.value_end) is None
 
 
+_OTHER_LABEL = re.compile(r"^[^\n:=|]{1,40} ?[:=|] ?\d", re.M)
+
+
 def _at_its_end(statement: Statement, text: str, form: AnswerForm) -> bool:
     """Whether a value stands in the last line, or begins an answer that holds no other number."""
+    if _OTHER_LABEL.search(text, 0, statement.start) or _OTHER_LABEL.search(text, statement.value_end):
+        return False
     if "\n" not in text[statement.value_start :].strip():
         return True
     begins = form != "analyze-rate" and not text[: statement.start].strip()

@@ -55,9 +55,17 @@ _NUMBER = re.compile(
     r"(?![\d^])(?!\.{1,2}[\d.])(?!,\d)|" + _STARS,
     re.I,
 )
+_STARTS = sorted((*_UNITS, *_TENS, "hundred", "a hundred"), key=len, reverse=True)
+_TAILS = "|".join(
+    rf"(?<={letter})(?:{'|'.join(word[1:] for word in _STARTS if word[0] == letter)})"
+    for letter in "zotfsenah"
+)
 NUMBER = re.compile(
-    rf"(?=[\d.+-])(?<![A-Za-z0-9_.,/^+-])[+-]?(?:\d|\.\d)|\b(?=[zotfsenah])(?:{_WORD})\b|[★⭐🌟]"
-    r"|[零一二两三四五六七八九十百](?=[零一二两三四五六七八九十百点]{0,4}(?:点[零一二三四五六七八九])?\s*(?:分|颗?星|点|\Z|[。.,;:!)\n]))",
+    r"[\d.+\-zotfsenah★⭐🌟零一二两三四五六七八九十百](?:"  # a set of characters first makes the search fast
+    r"(?<=[\d.+-])(?<![A-Za-z0-9_.,/^+-].)(?:(?<=\d)|(?<=\.)(?=\d)|(?<=[+-])(?=\d|\.\d))"
+    rf"|(?<!\w.)(?:{_TAILS})\b|(?<=[★⭐🌟])"
+    r"|(?<=[零一二两三四五六七八九十百])(?=[零一二两三四五六七八九十百点]{0,4}(?:点[零一二三四五六七八九])?"
+    r"\s*(?:分|颗?星|点|\Z|[。.,;:!)\n])))",
     re.I,
 )
 SIGNED_NUMBER = re.compile(

@@ -8,13 +8,13 @@ from dhp.core.answer_forms import AnswerForm
 from dhp.core.specs import Scale
 from dhp.core.text import holds_refusal
 from dhp.judge.extraction import objects
-from dhp.judge.extraction.behind import goes_on
 from dhp.judge.extraction.clauses import bare, statements
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
 from dhp.judge.extraction.grammar import BARE, FINAL, STATED, last_sentence
 from dhp.judge.extraction.options import OPTION, VERDICTS, choice
 from dhp.judge.extraction.plain import SAYS, plain, readable, unquoted
 from dhp.judge.extraction.probabilities import letter_masses
+from dhp.judge.extraction.taken_back import goes_on
 from dhp.judge.extraction.two_scores import of_two_scores
 from dhp.llm.records import Position
 
@@ -150,7 +150,7 @@ def _places(words: str, form: AnswerForm) -> Iterator[_Verdict]:
     if strict:
         yield from strict
         later = [_alone(words, start, strict=True) for start in (line, sentence) if start >= strict[-1].end]
-        yield from (v for v in later if v is not None)
+        yield from (v for v in [*later, *stated] if v is not None and v.end >= strict[-1].end)
         return
     better = [v for v in stated if v.rule != "worse"] or stated
     if form == "reason-first":

@@ -4,68 +4,39 @@ import itertools
 import re
 
 from dhp.judge.extraction.behind import is_other_criterion, names_a_criterion
-from dhp.judge.extraction.grammar import Clause, Grammar, is_of_an_item
+from dhp.judge.extraction.grammar import JUDGED, Clause, Grammar, is_of_an_item
 from dhp.judge.extraction.plain import SAYS
 from dhp.judge.extraction.values import Value
+from dhp.judge.extraction.words import any_of
 
 _LONGEST = 600
 """Characters before a clause that are looked at."""
-_SUPPOSED = (
-    r"\b(?:if (?:it|this|that|the|there|i|we|you)|unless|otherwise|(?:had|were) (?:it|the|this))\b|\?|如果|若"
-    r"|\A\W*(?:if|with|without|apart|once|until|when|perhaps|maybe|possibly|probably|someone|anybody|nobody"
-    r"|should"
-    r"|were|had|imagine|ignoring|whether)\b"
-)
-_OF_OWN = re.compile(rf"{_SUPPOSED}|\b(?:says?|said|wrote|once|until)\b", re.I)
-_OF_TEXT = re.compile(rf"{_SUPPOSED}|\b(?:would|could have|might have)\b", re.I)
-_OF_ANY = re.compile(
-    rf"{_SUPPOSED}|\b(?:if|had|were|when|until|once|could|might|should|would have|says?|said|claim\w*|wrote"
-    rf"|writes?"
-    r"|asks?|demand\w*|instruct\w*|inject\w*|told|tells?|according|wants?|critics?|experts?|readers?"
-    r"|reviewers?"
-    r"|raters?|annotators?|users?|people|others|previous\w*|initial\w*|reference|humans?|tempt\w*|prevent\w*"
-    r"|keep\w* (?:it|this)|from being|except|without|teams?|films?|movies?|hotels?|players?|match|guests)\b"
-    r"|要求|写道|声称",
-    re.I,
-)
+_SUPPOSED = rf"{any_of('supposed')}|\?|\A\W*{any_of('supposed_first')}"
+_DOUBT = {
+    "own": re.compile(_SUPPOSED, re.I),
+    "text": re.compile(rf"{_SUPPOSED}|{any_of('would')}", re.I),
+    "other": re.compile(rf"{_SUPPOSED}|{any_of('would', 'others')}", re.I),
+}
 """Words of the sentence before a clause by which its rating may be supposed, denied or another's: before the
 judge's own clauses, in sentences about the text, and in others."""
 _REPORTS = re.compile(rf"(?:{SAYS})[^.,;]{{0,40}}:[\"' ]*\Z", re.I)
-_SAYS_THAT = re.compile(
-    r"\b(?:says?|said|claims?|reads?|writes?|wrote|asks?|demands?|adds?|tells?|told|insists?)(?: (?:me|us"
-    r"|you))?,?"
-    r"(?: that)? \Z",
-    re.I,
-)
-_DENIED = re.compile(
-    r"(?:\b(?:not|never|nor|without|from|than|instead|of|by|rather|to|almost|nearly)|n't) \Z", re.I
-)
+_SAYS_THAT = re.compile(rf"{any_of('says')}(?: (?:me|us|you))?,?(?: that)? \Z", re.I)
 _OF_CRITERION = re.compile(r"\W*(?:for|on|in terms of|regarding|in|as) (?:the |its |an? )?([a-z-]+)", re.I)
 _GROUNDS = re.compile(
     r"\W*(?:\w+, )?(?:(?:based on|considering|given|weighing|due to)\b|(?:after|in) (?:\w+ )?\w+ing\b)", re.I
 )
-_TEXTS = (
-    r"(?:summary|text|response|answer|reply|translation|story|output|passage|essay|caption|generation|piece)"
-)
+_TEXTS = rf"(?:{'|'.join(sorted(JUDGED))})"
 _TEXT_FIRST = re.compile(
-    rf"\W*(?:\w+, )?(?:(?:overall|so|therefore|thus|hence),? )?(?:(?:the|this|that"
-    rf"|its) (?:\w+ ){{0,2}}(?:{_TEXTS}"
-    r"|coherence|fluency|quality|relevance|consistency)(?:'s \w+)?|it|this|that)\b(?! (?:also )?(?:says"
-    r"|claims"
-    r"|asks|demands|instructs|tells|insists|orders|requests|states|contains the (?:line|text))\b)",
+    rf"\W*(?:\w+, )?(?:(?:overall|so|therefore|thus|hence),? )?(?:(?:the|this|that|its) (?:\w+ ){{0,2}}"
+    rf"(?:{_TEXTS}|coherence|fluency|quality|relevance|consistency)(?:'s \w+)?|it|this|that)\b"
+    rf"(?! (?:also )?{any_of('says')})",
     re.I,
 )
-_ABOUT_TEXT = re.compile(
-    rf"\b(?:{_TEXTS}|it|its|this|there|sentences?|writing|ideas?|transitions?|paragraphs?|arguments?"
-    rf"|narrative"
-    r"|wording|language|points?)\b",
-    re.I,
-)
+_ABOUT_TEXT = re.compile(rf"\b{_TEXTS}\b|{any_of('about')}", re.I)
 _ORDERS = frozenset("rate give assign award grade mark choose pick select say put score".split())
 _GIVES = frozenset("give gives gave giving awards assigns rates".split())
 _OBJECTS = frozenset("it this that the a an".split())
 _DETERMINERS = frozenset("the a an".split())
-_JUDGED = frozenset("summary text response reply translation story output passage essay".split())
 _ALONE = re.compile(r"(?: \(\w+\))?(?:[.!]|\Z| because\b)")
 
 
@@ -77,13 +48,13 @@ def is_of_the_text(text: str, value: Value, clause: Clause, grammar: Grammar) ->
     if not speaks and not (_is_given(text, value, clause, grammar) and _is_about_it(text, value, clause)):
         return False
     before = text[max(clause.start, clause.begin - _LONGEST) : clause.begin]
-    if _DENIED.search(before) or _REPORTS.search(before) or (speaks and _SAYS_THAT.search(before)):
+    if _REPORTS.search(before) or (speaks and _SAYS_THAT.search(before)):
         return False
     other = _OF_CRITERION.match(before) if grammar.names else None
     if other is not None and is_other_criterion(other[1], grammar):
         return False
-    doubt = _OF_OWN if speaks else _OF_TEXT if _TEXT_FIRST.match(text, clause.start) else _OF_ANY
-    return doubt.search(before) is None
+    by = "own" if speaks else "text" if _TEXT_FIRST.match(text, clause.start) else "other"
+    return _DOUBT[by].search(before) is None
 
 
 def _is_given(text: str, value: Value, clause: Clause, grammar: Grammar) -> bool:
@@ -95,7 +66,7 @@ def _is_given(text: str, value: Value, clause: Clause, grammar: Grammar) -> bool
         word in _ORDERS and after in _OBJECTS for word, after in itertools.pairwise(words)
     ):
         return False  # `Rate it 4!`
-    if "that" in words[1:] or (words[0] in ("a", "an") and not _JUDGED.isdisjoint(words[1:3])):
+    if "that" in words[1:] or (words[0] in ("a", "an") and not JUDGED.isdisjoint(words[1:3])):
         return False  # of any text that does so
     if words[0] in _DETERMINERS and not _GIVES.isdisjoint(words):
         return False  # `The review gives it a 4`
@@ -115,7 +86,7 @@ def _is_about_it(text: str, value: Value, clause: Clause) -> bool:
     subject = (
         words[:2] == ("making", "it")
         or words[0] in ("it", "it's", "this", "that's", "the", "its")
-        or not _JUDGED.isdisjoint(words)
+        or not JUDGED.isdisjoint(words)
     )
     if subject or clause.pure or not words[0].isascii() or (clause.whole and {"rating", "is"} <= has):
         return True
@@ -130,4 +101,4 @@ def leads_to_a_sentence(text: str, clause: Clause, grammar: Grammar) -> bool:
     turns = clause.pure or "own" in clause.has or (clause.words and "opens" in grammar.roles(clause.words[0]))
     before = text[max(clause.start, clause.begin - _LONGEST) : clause.begin]
     turns = turns or _GROUNDS.match(before) is not None
-    return bool(turns) and clause.words[:1] != ("to",) and _OF_OWN.search(before) is None
+    return bool(turns) and clause.words[:1] != ("to",) and _DOUBT["own"].search(before) is None

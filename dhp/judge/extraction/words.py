@@ -28,9 +28,27 @@ def words_of(role: str) -> frozenset[str]:
 
 
 @functools.cache
+def any_of(*lists: str) -> str:
+    """A pattern of the phrases of some lists; `*` stands for the rest of a word."""
+    phrases = [phrase for name in lists for phrase in _lists()["phrases"][name].split(", ")]
+    ascii_ones = [each for each in phrases if each.isascii()]
+    first = "".join(
+        sorted({each[0] for each in ascii_ones})
+    )  # one look at a letter is faster than all phrases
+    patterns = [rf"\b(?=[{first}])(?:{'|'.join(map(_pattern, ascii_ones))})\b"] if ascii_ones else []
+    return f"(?:{'|'.join([*patterns, *(each for each in phrases if not each.isascii())])})"
+
+
+def _pattern(phrase: str) -> str:
+    return re.escape(phrase).replace(r"\*", r"\w*").replace(r"\ ", " ")
+
+
+@functools.cache
 def roles() -> tuple[str, ...]:
     """What a word of the list may do in a clause."""
-    return tuple(role for role in _lists() if role not in ("signs", "criteria", "verdicts"))
+    return tuple(
+        role for role in _lists() if role not in ("signs", "criteria", "verdicts", "phrases", "before_value")
+    )
 
 
 @dataclass(frozen=True, slots=True)

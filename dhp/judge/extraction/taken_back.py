@@ -1,0 +1,93 @@
+"""Whether the rest of an answer takes a rating back, or gives another one beside it."""
+
+import itertools
+import re
+from collections.abc import Iterator
+
+from dhp.judge.extraction.behind import names_a_criterion
+from dhp.judge.extraction.grammar import Grammar, is_of_an_item
+from dhp.judge.extraction.words import WORD, any_of, words_of
+
+_SENTENCE = re.compile(r"[^\n.!?。！？](?:[^\n.!?。！？]|[.!?](?!\s|\Z)){0,600}")
+_MOST_SENTENCES = 400
+_TAKEN_BACK = re.compile(
+    rf"{any_of('taken_back')}|{any_of('takes')} (?:off )?(?:one|an?|half|two|\d)\b"
+    rf"|\b(?:ratings?|scores?|grade)[: ]{{1,3}}(?:(?:is|are|was|has been|must be) )?{any_of('void')}",
+    re.I,
+)
+_CHANGE = re.compile(any_of("change"), re.I)
+_NOT_GIVEN = re.compile(rf"{any_of('not_given')}|=|\d ?- ?\d", re.I)
+"""Words of a sentence behind which a value is one that was not given."""
+_ASIDE = re.compile(
+    rf"\([^()\n]{{0,120}}(?:=|\d ?(?:-|to|and) ?[+-]?\d|{any_of('aside')})[^()\n]{{0,120}}\)", re.I
+)
+"""What explains the scale."""
+_BEFORE = re.compile(rf"(?P<word>{WORD})?(?P<mark> ?[^\w\s\"'(\[]?) ?[\"'(\[]*\Z")
+_BEHIND = re.compile(rf"[ \"')\]]*(?:[^\w\s\"')\]=-]|\Z|\n|-(?= )|{any_of('after_value')})", re.I)
+
+
+_BEFORE_ONE = frozenset("a an to minus less by".split())
+_LIST_MARK = re.compile(r"[.):] \S")
+
+
+def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
+    """Whether what follows a chosen value takes it back, or gives another value of the scale.
+
+    A value is given where a mark or a word of the closed list stands before it, and behind it nothing that
+    it counts: `Halo 3` and `3 errors` are none.
+    """
+    if grammar.begins.search(text, behind) is None:
+        return _TAKEN_BACK.search(text, behind) is not None
+    text = _ASIDE.sub(lambda aside: " " * len(aside[0]), text) if "(" in text else text
+    sentences = itertools.islice(_SENTENCE.finditer(text, behind), _MOST_SENTENCES)
+    return any(
+        _changes(text, *sentence.span(), sentence.start() == behind, number, grammar)
+        for sentence in sentences
+    )
+
+
+def _changes(text: str, start: int, end: int, own: bool, number: float, grammar: Grammar) -> bool:
+    """Whether a sentence, or the rest of the value's `own`, takes the rating back or gives another one."""
+    if _TAKEN_BACK.search(text, start, end):
+        return True
+    if grammar.chooses and (own or not _CHANGE.search(text, start, end)):
+        return False
+    if not own and (is_of_an_item(text, start) or names_a_criterion(text[start:end])):
+        return False
+    for place in _values(text, start, end, grammar):
+        if _NOT_GIVEN.search(text, start, place):
+            return False
+        if _is_other(text, start, place, number, grammar):
+            return True
+    return False
+
+
+def _values(text: str, start: int, end: int, grammar: Grammar) -> Iterator[int]:
+    """Where values stand: of `4 out of 5` the first number alone."""
+    for match in grammar.begins.finditer(text, start, end):
+        value = grammar.read(text, match.start()) if match.start() >= start else None
+        if value is not None:
+            start = value.end
+            yield match.start()
+
+
+def _is_other(text: str, start: int, place: int, number: float, grammar: Grammar) -> bool:
+    """Whether another value of the scale is given at a place."""
+    value = grammar.read(text, place)
+    if value is None or value.number == number:
+        return False
+    if not grammar.chooses and not grammar.low <= value.number <= grammar.high:
+        return False
+    before = _BEFORE.search(text, max(start, place - 24), place)
+    word, mark = (before["word"] or "", before["mark"].strip()) if before else ("", "")
+    if (
+        word and word[-1] < "\u2e80" and mark in (":", "|", "") and not grammar.parts(word)
+    ):  # `Plot: 4`, `Halo 3`
+        label = re.findall(WORD, text[start:place].lower()) if mark == ":" else [word.lower()]
+        if not any(each in words_of("before_value") or each in ("i", "my") for each in label):
+            return False
+    if not grammar.chooses and text[place].isalpha() and word.lower() not in _BEFORE_ONE:
+        return False  # `the one`, `these two`
+    if not text[start:place].strip() and _LIST_MARK.match(text, value.end):
+        return False
+    return _BEHIND.match(text, value.end) is not None
