@@ -7,7 +7,7 @@ quoted speech. Words of languages without spaces: BudouX. Why these two: docs/la
 import functools
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dhp.core.errors import NotApplicable
@@ -144,7 +144,8 @@ _SAYS = {
 """How a sentence goes on behind quoted speech."""
 _ARABIC_INITIAL = re.compile(r"(?:^|\s)[\u0621-\u064a]\.$")
 _CJK = r"\u3040-\u30ff\u3400-\u9fff"
-_TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]*[^\W{_CJK}][^\s{_CJK}]*")
+_TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
+_WORD_CHARACTER = re.compile(r"\w")
 _TRADITIONAL = frozenset("們個這來說時國會學對後為過與們還")
 SEGMENTED = {"ja": "ja", "zh": "zh-hans", "th": "th"}
 """Languages without spaces that can be split into words -> the model of BudouX."""
@@ -215,12 +216,13 @@ def sentences(text: str, language: str | None) -> list[str]:
 def word_spans(text: str, language: str | None) -> list[Span]:
     """The bounds of the words of a text: what is between white space and holds a letter or digit.
 
-    Words of Chinese, Japanese (bunsetsu, as texts with spaces set them apart) and Thai are those of BudouX.
+    Words of Chinese, Japanese and Thai are those of BudouX. No Chinese word that wordfreq lists is cut, and a
+    Japanese bunsetsu is two words if a particle stands behind its noun.
     In texts of other languages each Chinese or Japanese character counts as one. Raises `NotApplicable` for a
     language without spaces that BudouX does not know.
     """
     if language not in WITHOUT_SPACES:
-        return [m.span() for m in _TOKEN.finditer(text)]
+        return [m.span() for m in _TOKEN.finditer(text) if _WORD_CHARACTER.search(m[0])]
     if language not in SEGMENTED:
         raise NotApplicable(f"{language_name(language)} text cannot be split into words")
     model = SEGMENTED[language]
@@ -229,11 +231,84 @@ def word_spans(text: str, language: str | None) -> list[Span]:
     spans = []
     for run in re.finditer(r"\S+", text):
         start = run.start()
-        for chunk in _with_whole_latin_words(_parser(model).parse(run.group())):
+        for chunk in _whole_words(_parser(model).parse(run.group()), language):
             if any(map(str.isalnum, chunk)):
                 spans.append((start, start + len(chunk)))
             start += len(chunk)
     return spans
+
+
+def _whole_words(chunks: Iterable[str], language: str) -> list[str]:
+    """The chunks of BudouX without bounds within words, and with those before Japanese particles."""
+    whole = _with_whole_latin_words(chunks)
+    if language == "zh":
+        return _with_whole_chinese_words(whole)
+    if language == "ja":
+        return [part for chunk in whole for part in _noun_and_particle(chunk)]
+    return whole
+
+
+_PARTICLES = (
+    "は が を に で と へ も の や から まで より では には とは へは にも でも とも への との での からの "
+    "までの"
+).split()
+_BEHIND_NOUN = re.compile(
+    rf"(?<=[{_HAN}\u30a1-\u30fcA-Za-z0-9０-９Ａ-ｚ々%％」』）)])(?:{'|'.join(_PARTICLES)})(?=[、。，．！？]*$)"
+)
+
+
+def _noun_and_particle(chunk: str) -> tuple[str, ...]:
+    """A Japanese bunsetsu, in two if a particle stands behind what is no hiragana: 図書館を."""
+    particle = _BEHIND_NOUN.search(chunk)
+    return (chunk[: particle.start()], chunk[particle.start() :]) if particle else (chunk,)
+
+
+_LONGEST_CHINESE_WORD = 5
+_RARE = math.log(1e-8)
+"""Logarithm of the share of a Chinese character that is not listed as a word."""
+
+
+def _with_whole_chinese_words(chunks: Sequence[str]) -> list[str]:
+    """The chunks, of which none ends within a word of the likeliest division into listed words."""
+    run = "".join(chunks)
+    inside = _inside_words(run)
+    whole: list[str] = []
+    end = 0
+    for chunk in chunks:
+        if end in inside:
+            whole[-1] += chunk
+        else:
+            whole.append(chunk)
+        end += len(chunk)
+    return whole
+
+
+def _inside_words(run: str) -> set[int]:
+    """The positions within words if a text is divided so that the product of their frequencies is highest."""
+    known = _chinese_logs()
+    best, starts = [0.0], [0]
+    for end in range(1, len(run) + 1):
+        start = end - 1
+        likely = best[start] + known.get(run[start], _RARE)
+        for longer in range(max(0, end - _LONGEST_CHINESE_WORD), start):
+            word = known.get(run[longer:end])
+            if word is not None and best[longer] + word > likely:
+                start, likely = longer, best[longer] + word
+        best.append(likely)
+        starts.append(start)
+    inside, end = set[int](), len(run)
+    while end:
+        inside.update(range(starts[end] + 1, end))
+        end = starts[end]
+    return inside
+
+
+@functools.cache
+def _chinese_logs() -> Mapping[str, float]:
+    """Logarithms of the shares of Chinese words, in simplified characters."""
+    from wordfreq import get_frequency_dict
+
+    return {word: math.log(share) for word, share in get_frequency_dict("zh", wordlist="large").items()}
 
 
 _LATIN = re.compile(r"[A-Za-z0-9_.+#-]")

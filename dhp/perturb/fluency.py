@@ -1,19 +1,20 @@
 """Whether words can stand side by side: by this a rule knows that its edit broke a sentence.
 
-Each language has lists of function words (`perturbations/lists/function_words.yaml`). Chinese words whose
-parts were taken for words are known by their frequency.
+Each language has lists of function words (`perturbations/lists/function_words.yaml`).
 """
 
 import functools
 import re
 import string
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise, zip_longest
+from random import Random
 
 from dhp.content.catalog import read_list
 from dhp.core.language import WITHOUT_SPACES, word_spans
 from dhp.core.markdown import masked
+from dhp.core.seeding import drawn
 from dhp.core.specs import Spec
 
 Span = tuple[int, int]
@@ -24,12 +25,10 @@ STOPS = ".,;:!?…。，、；：！？"
 """Marks at the end of a clause."""
 _MARK = re.compile(r"\s*(?:[.,;:!?…)\]}—–|。，、；：！？）】》」』”]|\n)")
 """Behind a word: a mark, or the end of its line."""
+_STOP = re.compile(r"\s*(?:[.!?…)\]}。！？）】》」』]|\n)")
+"""One that ends a sentence or a quotation: in Japanese a comma may stand behind any particle."""
 _LEAST = 0.1
 """Share of function words from which a text is taken to be in a language."""
-_LEAST_WORD = 5e-4
-"""Share of all words from which on a Chinese character is a word by itself."""
-_RARER = 0.1
-"""A rarer one is known as a part of words that are more frequent than this share of it."""
 
 
 class WordLists(Spec):
@@ -45,6 +44,8 @@ class WordLists(Spec):
     """Never at the beginning of a clause, nor right behind an opener."""
     verbs: str = ""
     """A clause is none without them."""
+    ahead: str = ""
+    """Inside a clause they stand before what belongs to them; without them it may be one still."""
 
 
 class FunctionWords(Spec):
@@ -69,17 +70,9 @@ class Fluency:
         )
         self.leads = self.openers | leads
         self.all = self.leads | self.links | self.closers
-        self._language = language
-
-    @cached_property
-    def frequencies(self) -> Mapping[str, float]:
-        """Chinese word -> its share of all words; empty for other languages."""
-        if self._language != "zh":
-            return {}
-        from wordfreq import get_frequency_dict
-
-        known: Mapping[str, float] = get_frequency_dict("zh", wordlist="small")
-        return known
+        self.ahead = self.leads | frozenset(words.ahead.split())
+        self.end = _STOP if language == "ja" else _MARK
+        """A mark before which no opener and no lead stands."""
 
     def breaks(self, left: str | None, right: str | None) -> bool:
         """Whether two neighbours break a sentence; None is the beginning or the end of a clause."""
@@ -87,13 +80,11 @@ class Fluency:
             return left in self.leads or right in self.closers
         return left in self.openers and (right in self.links or right in self.closers)
 
-    def cuts(self, word: str, left: str, beside: str) -> bool:
-        """Whether a Chinese word is cut: `left` of it is one character that is no word, as in `beside`."""
-        known = self.frequencies
-        alone = known.get(left, 0.0) if len(left) == 1 else 1.0
-        return alone < _LEAST_WORD and known.get(word, 0.0) > _RARER * alone and beside not in known
 
-
+_NUMBER = "0"
+"""Stands for all numbers."""
+_YEAR = 4
+"""Digits of a year, which may stand behind a word, too."""
 _STEPS = 2
 """Words by which a gap grows so that the sentence stays broken."""
 _BLANK = " \t\u00a0\u202f\u3000"
@@ -124,7 +115,7 @@ class Words:
 
     @cached_property
     def _at(self) -> Mapping[str, Sequence[int]]:
-        """Where leads, openers, closers and verbs are, and Chinese words that may be one with the next."""
+        """Where leads, openers, closers and verbs are."""
         known, words = self.known, self._words
         if known is None:
             return {}
@@ -133,10 +124,8 @@ class Words:
             kind: [i for i, word in enumerate(words) if word in some] if some else []
             for kind, some in lists.items()
         }
-        at["part"] = []
-        if whole := known.frequencies:
-            at["part"] = [i for i, (one, two) in enumerate(pairwise(words)) if one + two in whole]
-            at["opener"] = []  # Chinese does without many of them
+        if known.closers:
+            at["opener"] = []  # Chinese does without many of them, and in Japanese they stand behind a noun
         return at
 
     def gaps(self, size: int, place: int) -> Iterator[int]:
@@ -148,7 +137,6 @@ class Words:
             return
         starts = {i + 1 for i in at["lead"]}.union(i - size for i in at["closer"])
         starts.update(start for i in at["verb"] for start in range(i - size + 1, i + 1))
-        starts.update(start for i in at["part"] for start in (i + 1, i - size + 1))
         ends = [i + 1 - size for i in at["opener"]]
         last = len(self._words) - size
         for some, is_gap in ((starts, self.is_gap), (ends, self._is_bare)):
@@ -171,11 +159,7 @@ class Words:
         if has_verb:
             in_clause = before is not None and not _MARK.search(self._part(start, end))
             return in_clause and known.leads.isdisjoint(gone)
-        if not known.frequencies or start == 0 or end == len(self._words):
-            return False
-        # Without spaces between words the cut may fall inside what a Chinese reader takes for one word.
-        one, other = self._words[start - 1], self._words[end]
-        return known.cuts(one + gone[0], one, one + other) or known.cuts(gone[-1] + other, other, one + other)
+        return False
 
     def _is_bare(self, start: int, end: int) -> bool:
         """Whether words stay without the opener before them, which is the last one that is gone."""
@@ -217,35 +201,45 @@ class Words:
         # What is taken for a word there may hold a mark.
         return [i for i in places if not _INNER_MARK.search(words[i] + words[i + 1])]
 
-    def breaking_first(self, pairs: Iterable[int]) -> Iterator[int]:
-        """The neighbours whose exchange breaks a sentence, then the others, each in their order."""
-        if (known := self.known) is None:
-            yield from pairs
-            return
-        others = list[int]()
-        for i in pairs:
-            if self._breaks_swapped(known, i):
-                yield i
-            else:
-                others.append(i)
-        yield from others
+    def breaking_first(self, rng: Random) -> Iterator[int]:
+        """The neighbours whose exchange breaks a sentence, then the others, in random orders.
 
-    def _breaks_swapped(self, known: Fluency, i: int) -> bool:
-        """Whether a sentence breaks if a word and the next one change places."""
+        Those that break it come one for each function word in turn, so that no kind of pair prevails.
+        """
+        groups = [list(drawn(some, rng)) for some in drawn(list(self._breaking.values()), rng)]
+        for turn in zip_longest(*groups):
+            yield from (i for i in turn if i is not None)
+        breaking = set(chain.from_iterable(groups))
+        yield from drawn([i for i in self.neighbours if i not in breaking], rng)
+
+    @cached_property
+    def _breaking(self) -> Mapping[str, list[int]]:
+        """Function word -> the neighbours whose exchange breaks a sentence by it."""
+        groups: dict[str, list[int]] = {}
+        if self.known is None:
+            return groups
+        for i in self.neighbours:
+            word = self._broken_by(self.known, i)
+            if word is not None:
+                groups.setdefault(word, []).append(i)
+        return groups
+
+    def _broken_by(self, known: Fluency, i: int) -> str | None:
+        """The word by which a sentence breaks if one and the next change places; None if it may not."""
         one, other = self._words[i], self._words[i + 1]
-        if one in known.leads and other not in known.all:
-            # German "die" at the beginning of a clause may be a pronoun.
-            inside = one in known.openers or self._before(i) is not None
-            if inside and not (i and self._is_word(self._words[i - 1] + one)):
-                return True
-        elif not known.closers and known.leads.isdisjoint(self._words[max(i - 1, 0) : i + 2]):
-            return False
-        if known.breaks(self._before(i), other) or known.breaks(other, one):
-            return True
-        if known.breaks(one, self._behind(i + 1)):
-            return True
-        whole, turned = one + other, other + one
-        return known.cuts(whole, one, turned) and known.cuts(whole, other, turned)
+        before = self._before(i)
+        # At the beginning of a clause German "die" may be a pronoun, and English "is" asks.
+        inside = one in known.openers or before is not None
+        if inside and other not in known.ahead | known.all:
+            if one in known.ahead:
+                return one
+            if one.isdecimal() and len(one) < _YEAR:
+                return _NUMBER
+        if not known.closers and known.leads.isdisjoint(self._words[max(i - 1, 0) : i + 2]):
+            return None
+        if known.breaks(before, other) or known.breaks(other, one):
+            return other
+        return one if known.breaks(one, self._behind(i + 1)) else None
 
     def _before(self, i: int) -> str | None:
         """The word before another; None at the beginning of a clause, "" if it cannot be told."""
@@ -256,7 +250,7 @@ class Words:
         gap = word[len(plain) :] + self._text[self.spans[i - 1][1] : self.spans[i][0]]
         if gap.strip(_BLANK):
             return None if _MARK.match(gap) else ""
-        return "" if i > 1 and self._is_word(self._words[i - 2] + plain) else plain
+        return plain
 
     def _behind(self, i: int) -> str | None:
         """The word behind another; None at the end of a clause, "" if it cannot be told."""
@@ -265,12 +259,8 @@ class Words:
         last, word = self._words[i : i + 2]
         gap = last[len(last.rstrip(STOPS)) :] + self._text[self.spans[i][1] : self.spans[i + 1][0]]
         if gap.strip(_BLANK):
-            return None if _MARK.match(gap) else ""
-        return "" if i + 2 < len(self._words) and self._is_word(word + self._words[i + 2]) else word
-
-    def _is_word(self, joined: str) -> bool:
-        """Whether two Chinese words are one."""
-        return self.known is not None and joined in self.known.frequencies
+            return None if self.known and self.known.end.match(gap) else ""
+        return word.rstrip(STOPS)
 
 
 _MOST_KEPT = 20_000

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from random import Random
 
 from dhp.core.errors import NotApplicable
-from dhp.core.seeding import drawn
+from dhp.core.language import sentence_spans
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
 from dhp.perturb.cuts import by_line, removed
 from dhp.perturb.fluency import STOPS, words_in
@@ -75,21 +75,45 @@ def word_swaps(
     """Exchange `k` pairs of neighbouring words, or as many as a `share` of the words.
 
     No mark stands between them, and no word moves twice. Pairs whose exchange breaks the sentence, as far as
-    lists of words show it, come first. The swaps of a smaller dose are among those of a larger one.
+    lists of words show it, come first, of each function word one in turn. A sentence still begins with a
+    capital. The swaps of a smaller dose are among those of a larger one.
     """
-    word_places = words_in(text, language, with_marks=False)
-    spans, words = word_places.spans, [text[start:end] for start, end in word_places.spans]
-    asked, chosen = asked_edits(k, share, len(words)), set[int]()
-    for i in word_places.breaking_first(drawn(word_places.neighbours, rng)):
-        if not chosen & {i - 1, i, i + 1}:
-            chosen.add(i)
+    places = words_in(text, language, with_marks=False)
+    spans, words = places.spans, [text[start:end] for start, end in places.spans]
+    first = _first_words(text, language, spans)
+    small = {word for word in words if word.islower()} | (places.known.all if places.known else set())
+    asked, chosen = asked_edits(k, share, len(words)), dict[int, tuple[str, str]]()
+    for i in places.breaking_first(rng):
+        if chosen.keys() & {i - 1, i, i + 1}:
+            continue
+        pair = words[i + 1], words[i]
+        if i in first and words[i][:1].isupper():
+            if not (words[i].lower() in small or words[i][1:2].isupper() or words[i] == "I"):
+                continue  # it may be a name, and lose its capital if it is none
+            pair = _with_capital(words[i + 1]), _without_capital(words[i])
+        chosen[i] = pair
         if len(chosen) == asked:
             break
     if not chosen:
         raise NotApplicable("no two neighbouring words differ")
     pieces, end = list[str](), 0
-    for i in sorted(chosen):
+    for i, (one, other) in sorted(chosen.items()):
         (start, middle), (following, stop) = spans[i : i + 2]
-        pieces += [text[end:start], words[i + 1], text[middle:following], words[i]]
+        pieces += [text[end:start], one, text[middle:following], other]
         end = stop
     return Edited("".join([*pieces, text[end:]]), asked, len(chosen))
+
+
+def _first_words(text: str, language: str | None, spans: Sequence[tuple[int, int]]) -> set[int]:
+    """The words that begin sentences."""
+    starts = [start for start, _ in spans]
+    return {bisect_left(starts, start) for start, _ in sentence_spans(text, language)}
+
+
+def _with_capital(word: str) -> str:
+    return word[:1].upper() + word[1:]
+
+
+def _without_capital(word: str) -> str:
+    """The word in small letters, unless it is written in capitals."""
+    return word if word[1:2].isupper() or word == "I" else word[:1].lower() + word[1:]
