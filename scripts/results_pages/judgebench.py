@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
-from results_pages.llmbar import two_order_ratings
 from results_pages.parts import Grid, SetFigures, Table, audit_of, tabled
 from results_pages.recorded_scores import read_recorded_scores
 from results_pages.recorded_verdicts import (
@@ -34,10 +33,11 @@ _BY_LENGTH = tabled("judgebench_by_length", "dhp analyze ratings.csv --details")
 
 def judgebench(data: Path) -> SetFigures:
     """Detection by kind of question and by length, and the published accuracies beside our own counts."""
-    cells = recorded_cells(*_verdicts(data))
+    verdicts = _verdicts(data)
+    cells = recorded_cells(*verdicts)
     exact = dhp.AnalysisConfig(statistics="sign-flip")
     rated = dhp.analyze(judgebench_ratings(data))
-    compared = dhp.analyze(two_order_ratings(cells, "judgebench"), analysis=exact)
+    compared = dhp.analyze(verdict_table(*verdicts, "judgebench"), analysis=exact)
     alone = tuple(audit_of(r, r.model) for r in rated)
     both = tuple(audit_of(r, r.model, "both orders") for r in compared)
     grid = Grid(

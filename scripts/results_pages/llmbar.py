@@ -18,7 +18,6 @@ from results_pages.recorded_verdicts import (
 )
 
 import dhp
-from dhp.core.records import ORIGINAL
 from dhp.core.tables import read_table
 from dhp.report.labels import percent, percents
 
@@ -29,10 +28,11 @@ _SUBSETS = ("Natural", "GPTInst", "GPTOut", "Manual", "Neighbor")
 
 def llmbar(data: Path) -> SetFigures:
     """Pointwise and pairwise figures, one against the other, and position bias."""
-    cells = recorded_cells(*_answers(data))
+    answers = _answers(data)
+    cells = recorded_cells(*answers)
     rated = [_audit(r) for r in dhp.analyze(llmbar_ratings(data))]
     exact = dhp.AnalysisConfig(statistics="sign-flip")
-    compared = [_audit(r) for r in dhp.analyze(two_order_ratings(cells, "llmbar"), analysis=exact)]
+    compared = [_audit(r) for r in dhp.analyze(verdict_table(*answers, "llmbar"), analysis=exact)]
     asks = (tabled("llmbar_verdicts", "dhp battle --recorded ratings.csv"),)
     page = ("python scripts/results.py DATA --only llmbar --out pages",)
     pointwise = Grid(
@@ -45,7 +45,7 @@ def llmbar(data: Path) -> SetFigures:
     pairwise = Grid(
         "Both outputs shown, in both orders",
         "A pair counts as noticed where the better output wins over both orders; verdicts that flip with the "
-        "order are ties.",
+        "order, and pairs without a verdict, are ties.",
         tuple(compared),
         asks,
     )
@@ -79,19 +79,6 @@ def llmbar_verdicts(data: Path) -> pd.DataFrame:
 
 def _audit(result: dhp.Result) -> Audit:
     return audit_of(result, result.model, result.protocol)
-
-
-def two_order_ratings(cells: Iterable[RecordedCell], dataset: str) -> pd.DataFrame:
-    """Pairwise verdicts as ratings: 0 for the better output, minus its two-order score for the other."""
-    rows = [
-        (c.model, c.protocol, dataset, pair, variant, "overall", score)
-        for c in cells
-        if not c.pointwise
-        for pair, value in c.scores.items()
-        for variant, score in ((ORIGINAL, 0.0), (c.subset, -value))
-    ]
-    columns = ["model", "protocol", "dataset", "example", "variant", "metric", "score"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def _by_judge(cells: Iterable[RecordedCell]) -> Mapping[tuple[str, str], dict[str, RecordedCell]]:

@@ -1,13 +1,18 @@
-"""The overview of the results pages: three findings, and one table of all judges, the newest first."""
+"""The overview of the results pages: three findings, and one table of all judges, the newest first.
 
-from collections.abc import Sequence
+What passes is told of the worst kind, as in the picture, and the mean over kinds stands beside it.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from results_pages.parts import Audit, Grid, SetFigures, share_text
 from results_pages.texts import TEXTS
 
+from dhp.analysis.passing import PassShare
 from dhp.analysis.results import Result
-from dhp.report.columns import RUNS
+from dhp.content.catalog import variant_name
+from dhp.report.columns import AVERAGES, RUNS
 from dhp.report.document import Column, filled
 from dhp.report.labels import percent, percents
 from dhp.report.printout import markdown_table
@@ -43,8 +48,42 @@ def lines_of(sets: Sequence[SetFigures]) -> list[Line]:
 
 
 def columns_of(lines: Sequence[Line]) -> list[Column[Result]]:
-    """The columns of the terminal."""
-    return filled(RUNS, [line.audit.result for line in lines])
+    """The columns of the terminal, D last as the sets differ in N, and the kind that passes most."""
+    discernment = [column for column in RUNS if column in AVERAGES]
+    others = [column for column in RUNS if column not in AVERAGES]
+    place = [column.heading for column in others].index("damaged pass")
+    columns = [*others[:place], WORST_PASSES, *others[place:], *discernment]
+    return filled(columns, [line.audit.result for line in lines])
+
+
+def _worst(result: Result) -> tuple[str, PassShare] | None:
+    """The kind of damage that passes most."""
+    known = [(row.variant, row.passes) for row in result.variants if row.passes]
+    return max(known, key=lambda each: each[1].share, default=None)
+
+
+def _worst_share(result: Result) -> float | None:
+    worst = _worst(result)
+    return None if worst is None else worst[1].share
+
+
+def _worst_words(result: Result) -> str:
+    worst = _worst(result)
+    if worst is None:
+        return "–"
+    kind, share = worst
+    return f"{share_text(share)} {variant_name(kind)}".replace("_", " ")
+
+
+WORST_PASSES = Column[Result](
+    "most that passes",
+    _worst_share,
+    percent,
+    "the kind of damage that passes the mark most often, with its 95 % interval",
+    words=_worst_words,
+    right=False,
+    optional=True,
+)
 
 
 def table_of(lines: Sequence[Line]) -> str:
@@ -69,8 +108,8 @@ def findings(sets: Sequence[SetFigures]) -> list[str]:
     if {"blind_spot", "locomo_judge"} <= made.keys():
         found.append(_seeing(made["blind_spot"], made["locomo_judge"]))
         found.append(_mark(made["blind_spot"]))
-    if "agents" in made:
-        found.append(_steps(made["agents"]))
+    if {"trec_rag", "judgebench_claude"} <= made.keys():
+        found.append(_silence(made["trec_rag"], made["judgebench_claude"]))
     return found
 
 
@@ -106,12 +145,24 @@ def _mark(blind_spot: SetFigures) -> str:
     )
 
 
-def _steps(agents: SetFigures) -> str:
-    audits = _audits(agents)
-    outcome, votes = audits["outcome:qwen2.5:14b"], audits["selfcons3:qwen2.5:14b"]
-    return (
-        "**What a judge is shown decides what it sees.** Of faults in an agent's run the "
-        f"same model notices {outcome.noticed} kinds if it sees the outcome alone "
-        f"({percent(outcome.detection)} [{percents(outcome.ci)}]), and {votes.noticed} if it sees every step "
-        f"and has three votes ({percent(votes.detection)} [{percents(votes.ci)}])."
+def _silence(graded: SetFigures, verdicts: SetFigures) -> str:
+    unread = sorted(
+        ((1 - (a.result.read or 0.0), a) for a in _audits(graded).values()), key=lambda each: -each[0]
     )
+    silent = [(share, audit) for share, audit in unread if share > 0.5]
+    names = ", ".join(f"{audit.judge} in {percent(share)}" for share, audit in silent)
+    (left_out,) = verdicts.tables
+    alone = {row[0]: row[left_out.heads.index("left out")] for row in left_out.rows}
+    last = min(_audits(verdicts).values(), key=lambda audit: audit.detection or 0.0)
+    return (
+        f"**Silence is no sight.** On passages that people graded {names} of the calls gave no score, and so "
+        f"they notice {_most(audit.noticed for _, audit in silent)}. Look at `read` first: on JudgeBench "
+        f"{last.judge} gave a verdict in {percent(last.result.read)} of its answers and comes last "
+        f"({percent(last.detection)} [{percents(last.ci)}]); over its answered pairs alone it would have "
+        f"{alone[last.judge]}."
+    )
+
+
+def _most(noticed: Iterable[str]) -> str:
+    """The best of `0 of 3` and the like."""
+    return max(noticed, key=lambda words: int(words.partition(" ")[0])).replace("0 of", "none of")

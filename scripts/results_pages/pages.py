@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from results_pages.overview import columns_of, findings, lines_of, table_of
+from markupsafe import Markup
+from results_pages.difficulty import HEADS, difficulties
+from results_pages.overview import Line, columns_of, findings, lines_of, table_of
 from results_pages.parts import Audit, Grid, SetFigures, Table, cell_text, judges_of, places_of
 from results_pages.picture import pictures
 from results_pages.texts import LEAD, LIMITS, TEXTS
@@ -15,8 +17,10 @@ from dhp.report.labels import percent, percents
 from dhp.report.printout import markdown_table
 from dhp.report.web import page
 
+_RECENT = 2025
+"""The year from which on judges stand unfolded."""
 _TEMPLATES = Path(__file__).parent / "templates"
-_README_SETS = {"rewardbench2": 0, "agents": 1, "judgebench": 1, "llmbar": 1}
+_README_SETS = {"trec_rag": 2, "rewardbench2": 0, "judgebench_claude": 0}
 """Set -> how many of the highest and of the lowest judges the README shows, by mean detection; 0 for all."""
 
 
@@ -38,11 +42,16 @@ def all_pages(sets: Sequence[SetFigures]) -> dict[str, str]:
         judges=judges,
         lead=LEAD,
         findings=[re.split(r"\*\*", sentence)[1:] for sentence in findings(sets)],
-        lines=lines,
+        recent=[line for line in lines if _is_recent(line)],
+        older=[line for line in lines if not _is_recent(line)],
         columns=columns_of(lines),
+        picture=_drawings(sets),
         limits=LIMITS,
     )
     made = {"index.html": index, "overview.md": overview_markdown(sets)}
+    made["difficulty.html"] = _page(
+        "results_difficulty.html", "", texts, found=difficulties(sets), heads=HEADS
+    )
     for each in sets:
         made |= pictures(each) if each.name == "blind_spot" else {}
         made[f"sets/{each.name}.html"] = _page(
@@ -58,6 +67,20 @@ def all_pages(sets: Sequence[SetFigures]) -> dict[str, str]:
             own_commands=own_commands,
         )
     return made
+
+
+def _is_recent(line: Line) -> bool:
+    return (TEXTS[line.figures.name].year or 0) >= _RECENT
+
+
+def _drawings(sets: Sequence[SetFigures]) -> dict[str, Markup]:
+    """Theme of the page -> the picture, which stands in the page itself."""
+    return {
+        name.removesuffix(".svg").rpartition("-")[2]: Markup(drawing)
+        for each in sets
+        if each.name == "blind_spot"
+        for name, drawing in pictures(each).items()
+    }
 
 
 def _page(template: str, root: str, texts: object, **values: object) -> str:
@@ -146,7 +169,7 @@ def readme_table(sets: Sequence[SetFigures]) -> str:
             ranked = sorted(recorded, key=lambda a: -(a.detection or 0.0))
             chosen = [*ranked[:ends], *ranked[-ends:]] if ends else ranked
             rows += [[TEXTS[name].title, *_readme_row(audit)] for audit in chosen]
-    return markdown_table(["set", "judge", "noticed", "detection", "lowest"], rows, [3])
+    return markdown_table(["set", "judge", "noticed", "detection", "read", "lowest"], rows, [3, 4])
 
 
 def _readme_row(audit: Audit) -> list[str]:
@@ -157,7 +180,13 @@ def _readme_row(audit: Audit) -> list[str]:
         else f"{low.verdict.sign} {low.kind}: {percent(low.detection)} [{percents(low.ci)}]"
     )
     mean = f"{percent(audit.detection)} [{percents(audit.ci)}]"
-    return [replace(audit, judge=_plain(audit.judge)).name, audit.noticed, mean, worst]
+    return [
+        replace(audit, judge=_plain(audit.judge)).name,
+        audit.noticed,
+        mean,
+        percent(audit.result.read),
+        worst,
+    ]
 
 
 def _plain(judge: str) -> str:

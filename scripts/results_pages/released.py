@@ -4,14 +4,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
+from results_pages.asking import asking_table
 from results_pages.parts import Audit, Grid, SetFigures, audit_of, differences, tabled
 from results_pages.recorded_scores import read_recorded_scores
 
 import dhp
 from dhp.core.errors import InputError
+from dhp.core.records import ORIGINAL
+from dhp.core.tables import read_table
 
 OVERLAP = ("metric/rouge1", "metric/rouge2", "metric/rougeL", "metric/bleu", "metric/chrf")
 SURFACE = "baseline/surface"
+_SOUND = 0.5
+"""The mark between the verdicts false and true."""
 
 
 def bump(data: Path) -> SetFigures:
@@ -77,6 +82,26 @@ def agents_ratings(data: Path) -> pd.DataFrame:
     return read_recorded_scores("trajectory", data / "trajectory_judge")
 
 
+def agents_verdicts(data: Path) -> pd.DataFrame:
+    """Verdicts on runs that have a sound twin, with the confidence in the verdict."""
+    folder = data / "trajectory_judge"
+    instance_of = {
+        row.text("trajectory_id"): row.text("instance_id")
+        for row in read_table(folder / "trajectories.jsonl").rows
+    }
+    rows = []
+    for row in read_table(folder / "verdicts.jsonl").rows:
+        run = row.text("trajectory_id")
+        example = instance_of[run]
+        kind = run.removeprefix(example).lstrip("-")
+        faulty = row.value("faulty")
+        sound = None if faulty is None else str(not faulty).lower()
+        variant = ORIGINAL if kind == "clean" else kind
+        rows.append((example, variant, "sound", sound, row.value("confidence"), row.text("judge_id")))
+    frame = pd.DataFrame(rows, columns=["example", "variant", "metric", "verdict", "confidence", "model"])
+    return frame[frame["example"].isin(frame.loc[frame["variant"] == ORIGINAL, "example"])]
+
+
 def agents(data: Path) -> SetFigures:
     """Detection of each fault, silent and loud apart, and judges against each other."""
     frame = agents_ratings(data)
@@ -87,6 +112,10 @@ def agents(data: Path) -> SetFigures:
         tuple(audit_of(r, r.model) for r in dhp.analyze(frame)),
         (tabled("agents", "dhp analyze ratings.csv --details"),),
     )
-    return SetFigures(
-        "agents", (grid,), (differences(frame, tabled("agents", "dhp compare ratings.csv")),), (grid,)
+    marked = dhp.analyze(agents_verdicts(data), analysis=dhp.AnalysisConfig(pass_mark=_SOUND))
+    command = tabled("agents_verdicts", f"dhp analyze ratings.csv --pass-mark {_SOUND:g}")
+    tables = (
+        differences(frame, tabled("agents", "dhp compare ratings.csv")),
+        asking_table([(_SOUND, marked)], (command,)),
     )
+    return SetFigures("agents", (grid,), tables, (grid,))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from results_pages.asking import asking_table
 from results_pages.parts import Grid, SetFigures, Table, audit_of, differences, tabled
 from results_pages.recorded_scores import read_recorded_scores
 from scipy.stats import t
@@ -14,6 +15,8 @@ import dhp
 from dhp.core.records import ORIGINAL
 
 _ANALYZE = tabled("rewardbench2", "dhp analyze ratings.csv --details")
+_MARKS = (6.5, 7.0)
+_REWARD_MODEL = "skywork"
 _ONE = tabled(
     "rewardbench2",
     "python -c \"import dhp, pandas; f = pandas.read_csv('ratings.csv'); [print(k, r.model, r.detection.avg) "
@@ -34,8 +37,19 @@ def rewardbench2(data: Path) -> SetFigures:
     tables = (
         differences(frame, tabled("rewardbench2", "dhp compare ratings.csv")),
         _eight_against_one(frame),
+        _asking(frame),
     )
     return SetFigures("rewardbench2", (grid,), tables, (grid,))
+
+
+def _asking(frame: pd.DataFrame) -> Table:
+    """At two marks, of the judges that rate from 1 to 10."""
+    rated = frame[~frame["model"].str.startswith(_REWARD_MODEL)]
+    marked = [(mark, dhp.analyze(rated, analysis=dhp.AnalysisConfig(pass_mark=mark))) for mark in _MARKS]
+    commands = tuple(
+        tabled("rewardbench2", f"dhp analyze ratings.csv --pass-mark {mark:g}") for mark in _MARKS
+    )
+    return asking_table(marked, commands)
 
 
 def rewardbench2_ratings(data: Path) -> pd.DataFrame:

@@ -87,6 +87,64 @@ TEXTS = {
         "Read from DATA/mslc24: metric-scores/en-de, mapping/en-de.tsv, documents/en-de.docs.",
         2024,
     ),
+    "trec_rag": SetText(
+        "Passages graded by people",
+        "TREC RAG 2024: passages for 36 topics, which people at NIST graded from 0 (nothing to do with the "
+        "topic) to 3 (answers it). Nine judges of 2026 scored each alone from 0 to 3.",
+        "Three judges say next to nothing: Gemini 2.5 Pro gave no score in 88 %, Gemini 3.1 Pro in 81 % and "
+        "DeepSeek V4 Pro in 61 % of its calls; they notice nothing. The six others notice grade 0 in 78 to "
+        "91 % of the pairs, and of grade 2 nobody sees more than 62 %. No mark serves both sides: at 2, "
+        "GPT-5.5 passes 57 % of the passages of grade 2 and fails 29 % of grade 3, Qwen 3.6 Plus 29 and 61 "
+        "%. A scale of four points leaves too many texts equally near to the mark: at 2 a person who reads "
+        "the nearest fifth is shown to help one judge of the six.",
+        (
+            "69 passages of grade 3, and 23 to 56 pairs a grade: differences of ten points say nothing.",
+            "One grader a passage: where people would differ, a judge that differs is not wrong.",
+            "A passage of another grade is another text, not a damaged copy; more than relevance differs.",
+            "Why scores are missing was not recorded; the judges were asked by one prompt, once.",
+        ),
+        "github.com/asukul/RAG-Eval-LLM-Judge at 1b6065c4, results/trec-rag-2024_judges.json; code MIT, data "
+        "CC BY 4.0. Scores alone, no text is used.",
+        "Read from DATA/trec_rag/scores.csv.",
+        2026,
+    ),
+    "uijudge": SetText(
+        "Screenshots",
+        "110 pairs of a web page and the same page with one planted visual defect of sixteen kinds. Gemini 3 "
+        "Flash saw a screenshot, said whether the page meets the criterion that the defect breaks, how sure "
+        "it is, and, asked openly in another call, what is wrong with the page.",
+        "The judge says no to 44 of the 110 pages with a defect. Asked openly it names the criterion in 34 "
+        "of these; in 10 it does not, and most of those are alternative texts, which it could not see: a "
+        "right verdict without the right reason. Of the 66 pages that pass it names the defect of 16 all the "
+        "same: known, and yet passed. Of the clean pages 11 fail, too. It says 93 % and is right in 66 %.",
+        (
+            "3 to 9 pairs a kind: no kind can be decided; only the mean over kinds and the counts of the "
+            "whole say something.",
+            "Whether an open answer names the criterion was decided by the authors of the set.",
+            "One judge, one prompt, pages that were made for the purpose.",
+        ),
+        "github.com/gojiplus/uijudge-bench at 0e3543eb; code MIT, pages CC BY 4.0. Verdicts alone, no page "
+        "is used.",
+        "Read from DATA/uijudge/verdicts.csv.",
+        2026,
+    ),
+    "small_judges": SetText(
+        "Small judges under harmless change",
+        "26 open models of thirteen families up to 8 billion parameters, base and instruct, scored 50 texts; "
+        "then with the rubric in reverse and in random order, and the texts made wordy and terse.",
+        "The order in which the rubric stands is a false alarm for 20 of the 26, and nearly all others score "
+        "the same text higher for it. A wordy text is preferred by 15 and scored lower by 9. Not one judge "
+        "stays still under all four changes, and size is no cure: the models of 7 and 8 billion parameters "
+        "move as the small ones do. Terse texts mostly get equal scores.",
+        (
+            "50 texts a change; the order in which a rubric stands and the length are two of many changes.",
+            "A wordy text is no better by the authors' making; whether readers agree was not asked.",
+            "No damage was judged, so nothing is said of what these judges see.",
+        ),
+        "github.com/ssamba1/Scoring-Bias-in-LLM-as-a-Judge at fd44089, paper/honest, MIT. Scores alone.",
+        "Read from DATA/small_judges/scores.csv.",
+        None,
+    ),
     "locomo_judge": SetText(
         "A judge of memory systems",
         "1,540 questions on ten long conversations (LoCoMo). GPT-4o mini, with the prompt that five "

@@ -104,7 +104,7 @@ def written(model: str, folder: Path, way: str, **more: object) -> dict[str, obj
     dhp.run(model, "mini/summeval", out=folder / f"out-{way}", settings=settings, **more)
     out = folder / f"out-{way}"
     results = json.loads((out / "results.json").read_text())
-    for name in ("created", "latency"):
+    for name in ("created", "latency", "checksum"):
         results.pop(name)
     return {
         "ratings": pd.read_parquet(out / "ratings.parquet").to_csv(),
