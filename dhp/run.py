@@ -27,7 +27,7 @@ from dhp.core.specs import Task
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge
 from dhp.judge.factory import all_own, any_recorded, find_judges
-from dhp.judge.judges.judgements import RECORDED, recorded_file
+from dhp.judge.judges.recorded import columns_of, reads_table, recorded_file
 from dhp.judge.prompt_files import PromptFiles
 from dhp.judge.ratings import COLUMNS, judge_estimates, rate_texts
 from dhp.llm.cached_model import RequestContext, latency, taken
@@ -36,7 +36,7 @@ from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.memory import Rows
 from dhp.loaders.rated import given_texts, rated_task
-from dhp.loaders.recorded import recorded_texts
+from dhp.loaders.recorded_texts import recorded_texts
 from dhp.perturb.builder import Data, build_texts, with_own_task
 from dhp.perturb.llm.model import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
@@ -133,10 +133,10 @@ class RunSpec(Choice, JudgesSpec):
 
     def texts(self) -> Data:
         """Whose texts: without `dataset` those that recorded judges were asked about."""
-        names = [each for each in as_list(self.model) if isinstance(each, str) and each.startswith(RECORDED)]
+        names = [each for each in as_list(self.model) if reads_table(each)]
         if self.dataset is not None or not names:
             return self.dataset
-        return recorded_texts(recorded_file(names[0]))
+        return recorded_texts(recorded_file(names[0]), columns_of(names[0]))
 
     def choice(self) -> Choice:
         """The choice of texts, with the task that follows from the other settings.

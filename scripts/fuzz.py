@@ -42,7 +42,7 @@ from dhp.core.seeding import stream
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.verdict import read_verdict
-from dhp.judge.judges.recorded import read_recorded
+from dhp.judge.judges.recorded import recorded_judges
 from dhp.llm.api import Retry
 from dhp.llm.clients.responses import read_replies
 from dhp.loaders.fetch import unpack
@@ -422,7 +422,9 @@ def kinds(judged: Sequence[str] = ANSWERS) -> dict[str, Kind]:
         "task": Kind({"x.yaml": specs["task"]}, lambda path: read_task(str(path))),
         "protocol": Kind({"x.yaml": specs["protocol"], "y.yaml": own}, lambda path: read_protocol(str(path))),
         "weights": Kind({"x.yaml": weights}, lambda path: read_weights(str(path))),
-        "answers": Kind({"x.jsonl": _lines(answers)}, lambda path: list(read_recorded(path))),
+        "answers": Kind(
+            {"x.jsonl": _lines(answers)}, lambda path: recorded_judges(f"recorded/{path}?form=score-only")
+        ),
         "archives": Kind({"x.zip": _zipped(inside), "x.tar.gz": _tarred(inside)}, _unpacked),
         "batches": Kind({"x.jsonl": _batch_results()}, _read_batch),
         "logs": Kind(_logs(), lambda path: resolve_datasets([str(path)])),

@@ -19,8 +19,8 @@ import numpy as np
 import pandas as pd
 
 import dhp
-from dhp.analysis.ratings_table import read_ratings
 from dhp.content.catalog import read_card, read_suite
+from dhp.core.ratings_table import read_ratings
 from dhp.loaders.published import read_published
 from dhp.perturb.apply import Others, RulesApplied
 from dhp.perturb.registry import find_perturbers

@@ -23,22 +23,22 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from results_pages.summeval import recorded_ratings
 
 from dhp.content.catalog import read_card
 from dhp.core.answer_forms import AnswerForm
 from dhp.core.errors import InputError, require
 from dhp.core.files import read_lines
 from dhp.core.records import Candidate
+from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
-from dhp.judge.judges.recorded import dialogue_id
 from dhp.loaders.dataset import measure
 from dhp.loaders.rated import RatedText, human_scores, read_rated
 from dhp.loaders.resolve import published as published_set
 from dhp.plugins.human.agreement import Agreement, correlate
 from dhp.plugins.human.correlation import Coefficient, Level, correlations
 from dhp.plugins.human.williams import Williams, williams
-from dhp.run import judge_texts
 from dhp.stats.arrays import Floats
 
 WITHIN = 0.002
@@ -130,9 +130,8 @@ def judged(folder: Path, metric: str, protocol: str, form: AnswerForm, reading: 
     file = folder / "chatgpt_responses" / f"gpt3.5_{metric[:3]}_{protocol}.json.gz"
     for row in json.loads(gzip.decompress(file.read_bytes())):
         scores = [s for a in row["all_responses"] if (s := _read(a, form, reading)) is not None]
-        judge[places[dialogue_id(row["source"], row["context"]), row["system_id"]]] = (
-            fmean(scores) if scores else np.nan
-        )
+        dialogue = text_hash(f"{row['source']}\n{row['context']}")
+        judge[places[dialogue, row["system_id"]]] = fmean(scores) if scores else np.nan
     return human, judge
 
 
@@ -270,10 +269,7 @@ def statistics(folder: Path) -> Iterator[Cell]:
 
 def recorded_judge(folder: Path) -> Agreement:
     """gpt-3.5-turbo-0301 on 12 systems of SummEval, reason then score and stars, by the user's own way."""
-    data = f"summeval={folder / 'summeval' / 'summeval.jsonl'}"
-    file = folder / "judge_responses" / "summeval_gpt-3.5-turbo-0301.jsonl.gz"
-    frames = [judge_texts(f"replay/{file}?protocol={protocol}", data) for protocol in ("rts", "stareval")]
-    ratings = pd.concat(frames)
+    ratings = pd.concat([recorded_ratings(folder, protocol) for protocol in ("rts", "stareval")])
     ratings["model"] = "gpt-3.5-turbo-0301"
     human = pd.DataFrame(human_scores(read_rated("summeval", folder / "summeval" / "summeval.jsonl")))
     return correlate(ratings, human)

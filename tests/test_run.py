@@ -8,7 +8,7 @@ import pytest
 
 import dhp
 import dhp.judge.judges.llm
-from dhp.analysis import ratings, ratings_table
+from dhp.analysis import ratings, ratings_checks
 from dhp.content import yaml_files
 from dhp.core.errors import InputError
 from dhp.judge.ratings import _Check
@@ -53,7 +53,7 @@ def test_ratings_are_checked_when_they_are_made_and_when_they_are_read(
 
     def counted(table: Any, *scales: Any) -> Any:
         checked.update(table["dataset"].unique())
-        return ratings_table.checked_ratings(table, *scales)
+        return ratings_checks.checked_ratings(table, *scales)
 
     class Counting(_Check):
         def checked(self, rating: object) -> dhp.Rating:

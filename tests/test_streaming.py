@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dhp.analysis.ratings_table import read_ratings
 from dhp.cli.main import main
 from dhp.core.errors import InputError, StoppedEarly
+from dhp.core.ratings_table import read_ratings
 from dhp.core.tables import read_table
 from dhp.judge import ratings as judge_ratings
 from dhp.perturb import builder

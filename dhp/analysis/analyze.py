@@ -15,10 +15,8 @@ from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.kinds import failure_warnings, judged_kinds, judged_probes, rated_variants
 from dhp.analysis.mark_sweep import mark_sweep
 from dhp.analysis.marks import marks_in_words
-from dhp.analysis.own_table import RatingsForm
 from dhp.analysis.passing import AtMark, pass_shares
 from dhp.analysis.ratings import RatingsArray, ratings_of_file, split_ratings, without_score
-from dhp.analysis.ratings_table import place_of
 from dhp.analysis.results import (
     DoseResponse,
     DoseThreshold,
@@ -31,7 +29,9 @@ from dhp.analysis.results import (
 from dhp.content.catalog import read_suite, read_task
 from dhp.core.errors import InputError
 from dhp.core.options import near_keywords
-from dhp.core.recorded import FLIP, is_pairwise
+from dhp.core.own_table import RatingsForm
+from dhp.core.rating_forms import FLIP, is_pairwise
+from dhp.core.ratings_table import place_of
 from dhp.core.records import IDENTITY, ORIGINAL, PROBES, Variant, methods, parse_variant
 from dhp.core.seeding import key_digest, text_hash
 from dhp.core.signature import Signature

@@ -8,7 +8,7 @@ import numpy as np
 
 from dhp.analysis.passing import PassShare, share_of
 from dhp.content.catalog import changes_content
-from dhp.core.recorded import CONFIDENCE, VERDICT
+from dhp.core.rating_forms import CONFIDENCE, VERDICT
 from dhp.core.records import parse_variant
 from dhp.core.seeding import key_digest
 from dhp.stats.arrays import Floats

@@ -10,19 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dhp.analysis.own_table import RatingsForm
-from dhp.analysis.ratings_table import (
-    GROUPING,
-    blank,
-    checked_ratings,
-    in_parts,
-    place_of,
-    ratings_parts,
-    read_ratings,
-)
+from dhp.analysis.ratings_checks import GROUPING, blank, checked_ratings
 from dhp.analysis.unread import causes
 from dhp.core.errors import InputError, suggest
-from dhp.core.recorded import BESIDE, CONFIDENCE, ONE_SILENT
+from dhp.core.own_table import RatingsForm
+from dhp.core.rating_forms import BESIDE, CONFIDENCE, ONE_SILENT
+from dhp.core.ratings_table import in_parts, place_of, ratings_parts, read_ratings
 from dhp.core.records import ASKED_AGAIN, ORIGINAL, RATING_STATUSES, SECOND, UNREAD
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale

@@ -3,10 +3,10 @@
 import click
 
 from dhp.analysis.config import AnalysisConfig
-from dhp.analysis.own_table import RatingsForm
 from dhp.cli.command import Command
 from dhp.cli.options import setting, settings
 from dhp.cli.output import OutputOptions
+from dhp.core.own_table import RatingsForm
 from dhp.core.progress import stage
 from dhp.perturb.settings import Choice
 

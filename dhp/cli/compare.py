@@ -69,8 +69,8 @@ def compare(
     from dhp.report.compared import compared_page
     from dhp.runs.alike import rated_by_dataset
     from dhp.runs.compare import compare_rated
+    from dhp.runs.rated_tables import results_of_tables
     from dhp.runs.reader import Run, read_run
-    from dhp.runs.recorded import results_of_tables
     from dhp.stats.compare import QUANTITIES
 
     quantities, runs = QUANTITIES if output.json else ("detection",), list[Run]()

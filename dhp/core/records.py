@@ -186,8 +186,6 @@ class PerturbedText:
     """Kind and amount of the changes; None if they are not counted."""
     rejected: tuple[str, ...] = ()
     """Why earlier answers of the language model that made it did not count, in the order of settings."""
-    columns: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """The numbers in the row of a ready-made pair, such as scores that others computed."""
     by_hand: bool = False
     """Whether a person edited the text after it was made."""
 
@@ -211,8 +209,6 @@ class Candidate:
     """Reference texts other than the one under judgement, for protocols and metrics that use them."""
     level: str | None = None
     """Level of the variant, recorded with the rating and never shown to the judge; None for the original."""
-    columns: Mapping[str, str] = field(default_factory=dict)
-    """The numbers in the row of a ready-made pair, for `column/NAME`; not for judges that read."""
     repeat: int = 0
     """How often the same judge rated this text before; a language model is asked anew each time."""
 

@@ -23,12 +23,10 @@ from dhp.judge.adapters.adapter import PREFIX, instance, load_object
 from dhp.judge.adapters.scorer import ObjectJudge, object_judge
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge, as_judge, is_judge
-from dhp.judge.judges.column import column_judge
 from dhp.judge.judges.compared import ComparedRatings
-from dhp.judge.judges.judgements import RECORDED, recorded_judges
 from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.judges.mock import AlwaysFirst, ConstantJudge, RandomJudge, mock_judge
-from dhp.judge.judges.recorded import RecordedJudge
+from dhp.judge.judges.recorded import is_store, reads_table, recorded_file, recorded_judges
 from dhp.judge.judges.surface import SurfaceJudge
 from dhp.judge.prompt_files import PromptFiles, prompt_versions, read_files
 from dhp.judge.question_files import is_json
@@ -40,9 +38,6 @@ from dhp.llm.settings import ModelSettings
 from dhp.llm.store import open_store
 from dhp.llm.stored_model import StoredModel, stored_model
 
-_REPLAY = "replay/"
-_RECORDED = ("column/", _REPLAY, RECORDED)
-"""Judges that read their scores or answers from a file."""
 _DEFAULT, _DECISION = "dhp", "decision"
 """Protocols of models that write, and of decision models, unless one is named."""
 _FILE_TOKENS = 512
@@ -67,9 +62,7 @@ def _mock(model: str, seed: int) -> Judge:
 
 _FINDERS: dict[str, Callable[[str, int], Judge]] = {
     "baseline": _baseline,
-    "column": column_judge,
     "mock": _mock,
-    "replay": lambda model, seed: RecordedJudge(model),
 }
 
 
@@ -190,7 +183,7 @@ def _other_judges(
     model: object, seed: int, settings: JudgeSettings, context: RequestContext
 ) -> Sequence[Judge]:
     """Judges that are no language model: the user's own, an object or the name of one, or those by name."""
-    if isinstance(model, str) and model.startswith(RECORDED):
+    if isinstance(model, str) and reads_table(model):
         return recorded_judges(model)
     if isinstance(model, str) and not model.startswith(PREFIX):
         return [find_judge(model, seed=seed)]
@@ -203,7 +196,7 @@ def _other_judges(
 def find_judge(model: str, *, seed: int = 0) -> Judge:
     """The judge called `provider/name` that asks no language model.
 
-    Names: `baseline/NAME`, `mock/KIND?dial=value`, `replay/FILE?setting=value`, and those of plug-ins. Raises
+    Names: `baseline/NAME`, `mock/KIND?dial=value`, and those of plug-ins. Raises
     `InputError` with the near name for an unknown one.
     """
     provider, slash, _ = model.partition("/")
@@ -237,7 +230,7 @@ def llm_judge(
     Parameters
     ----------
     model
-        `provider/name` of a language model, or `replay/STORE.sqlite`.
+        `provider/name` of a language model, or `recorded/STORE.sqlite`.
     protocol
         How it is asked and read: a name, a file, or `dhp.protocol(...)`.
     settings
@@ -300,34 +293,31 @@ def all_own(model: object) -> bool:
     """Whether all of these judges bring their metrics: functions, scorers, recorded judgements."""
     judges = as_list(model)
     return bool(judges) and all(
-        each.startswith((PREFIX, RECORDED)) if isinstance(each, str) else not isinstance(each, Judge)
+        each.startswith(PREFIX) or reads_table(each) if isinstance(each, str) else not isinstance(each, Judge)
         for each in judges
     )
 
 
 def any_recorded(model: object) -> bool:
-    """Whether one of these judges reads its scores or answers from a table, which has none of new texts."""
-    names = [each for each in as_list(model) if isinstance(each, str)]
-    return any(name.startswith(_RECORDED) and not _asks_a_model(name) for name in names)
+    """Whether one of these judges reads its ratings from a table, which has none of new texts."""
+    return any(map(reads_table, as_list(model)))
 
 
 def _asks_a_model(model: str) -> bool:
     """Whether it names a language model, or a store of its replies."""
-    path = model.removeprefix(_REPLAY).partition("?")[0]
-    is_store = model.startswith(_REPLAY) and Path(path).suffix == ".sqlite"
-    return is_store or model.startswith(tuple(f"{provider}/" for provider in providers()))
+    return is_store(model) or model.startswith(tuple(f"{provider}/" for provider in providers()))
 
 
 def _cached_model(model: str, settings: ModelSettings, context: RequestContext) -> CachedModel:
-    if not model.startswith(_REPLAY):
+    if not is_store(model):
         opened = settings.open(model, context)
         if settings.body and not isinstance(opened, Client):
             name = next(iter(settings.body))
             raise InputError(f"`body` {name}: is for models behind a server, not for {model}; leave it out")
         return CachedModel(opened, context)
-    path, _, query = model.removeprefix(_REPLAY).partition("?")
+    path, query = recorded_file(model), model.partition("?")[2]
     chosen = query.removeprefix("model=") if query else None
     if query and not query.startswith("model="):
         raise InputError(f"model '{model}': unknown setting '{query}'; allowed: model=NAME")
-    store = open_store(Path(path))
+    store = open_store(path)
     return CachedModel(stored_model(store, chosen), RequestContext(store, keep_going=True))

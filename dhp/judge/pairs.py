@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, get_args
 
-from dhp.core.recorded import BESIDE, verdict_rule
-from dhp.core.recorded import OVERALL as OVERALL
+from dhp.core.rating_forms import BESIDE, verdict_rule
+from dhp.core.rating_forms import OVERALL as OVERALL
 from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, RatingStatus
 from dhp.core.specs import Metric, MetricTexts, Scale, Task
 

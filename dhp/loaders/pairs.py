@@ -20,8 +20,6 @@ PAIR_FIELDS = ("perturbed", "kind", "degree", "level", "control", "better")
 DEFAULT_KIND = "perturbed"
 DEFAULT_LEVEL = "given"
 TEXTS = ("id", "source", "output")
-_LONGEST_NUMBER = 40
-"""Characters."""
 _YES, _NO = ("1", "true", "yes", "control"), ("0", "false", "no", "")
 _MIDDLE = 1.5
 """A preference for neither, of those from 1, the first text, to 2, the second."""
@@ -41,7 +39,6 @@ class Pair(NamedTuple):
     degree: str | None
     level: str
     control: bool
-    columns: Mapping[str, str]
 
 
 def read_row(row: Row, number: int, entry: PairColumns, form: PairMap) -> Pair | LeftOut:
@@ -72,29 +69,7 @@ def read_row(row: Row, number: int, entry: PairColumns, form: PairMap) -> Pair |
     control = level == "control" or ("control" in columns and _is_control(row, columns["control"], form))
     degree = " ".join((cell("degree") or "").split()) or None
     example = Example(identity, cell("source") or "", good, fields)
-    return Pair(row, example, "id" in columns, bad, kind, degree, level, control, _numbers(row))
-
-
-def _numbers(row: Row) -> dict[str, str]:
-    """The cells that hold numbers, and those of nested columns as `COLUMN.NAME`."""
-    fields = {}
-    for column, value in row.values.items():
-        cells = {column: value}
-        if isinstance(value, Mapping):
-            cells = {f"{column}.{name}": cell for name, cell in value.items()}
-        for name, cell in cells.items():
-            text = as_text(cell)
-            if text is not None and len(text) <= _LONGEST_NUMBER and _is_number(text):
-                fields[name] = text
-    return fields
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return Pair(row, example, "id" in columns, bad, kind, degree, level, control)
 
 
 _ASKING = ("user", "human", "system", "developer")
@@ -293,7 +268,6 @@ def _grouped(
     examples: dict[str, Example] = {}
     variants: dict[str, Variant] = {}
     texts: dict[tuple[str, str], str] = {}
-    columns: dict[tuple[str, str], Mapping[str, str]] = {}
     for pair in pairs:
         variant = _variant(pair, harmful)
         known = variants.setdefault(variant.name, variant)
@@ -314,15 +288,15 @@ def _grouped(
             same.append(member)
             families.setdefault(base, []).append(member)
             examples[member] = replace(example, id=member)
-        texts[member, variant.name], columns[member, variant.name] = pair.text, pair.columns
+        texts[member, variant.name] = pair.text
     for name, family in families.items():
         for each in family if len(family) > 1 else ():
             examples[each] = replace(examples[each], fields={"cluster": name, **examples[each].fields})
     made = tuple(
-        PerturbedText(example, variant, text, None, audit(examples[example].output, text), (), columns[key])
+        PerturbedText(example, variant, text, None, audit(examples[example].output, text))
         for example in examples
         for variant in variants
-        if (text := texts.get(key := (example, variant))) is not None
+        if (text := texts.get((example, variant))) is not None
     )
     return tuple(examples.values()), tuple(variants.values()), made
 

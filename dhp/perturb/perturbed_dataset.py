@@ -22,8 +22,7 @@ def original_of(example: Example, task: Task) -> Candidate:
 
 
 def _copy(original: Candidate, perturbed: PerturbedText, level: str | None) -> Candidate:
-    text, columns = perturbed.text or "", perturbed.columns
-    return replace(original, variant=perturbed.variant, text=text, level=level, columns=columns)
+    return replace(original, variant=perturbed.variant, text=perturbed.text or "", level=level)
 
 
 def _references(example: Example) -> tuple[str, ...]:
@@ -131,7 +130,7 @@ class PerturbedDataset:
         candidates: list[Candidate] = []
         for example in self.dataset.examples:
             original, texts = original_of(example, self.dataset.task), copies[example.id]
-            candidates.append(replace(original, columns=texts[0].columns if texts else {}))
+            candidates.append(original)
             candidates += (_copy(original, each, levels.get(each.variant)) for each in texts)
         return candidates
 

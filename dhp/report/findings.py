@@ -10,7 +10,7 @@ from dhp.analysis.passing import PassShare
 from dhp.analysis.results import FEWEST_PAIRS, MUTE_BELOW, DoseThreshold, Result, VariantResult
 from dhp.analysis.unread import REMEDIES
 from dhp.content.catalog import kind_name, variant_name
-from dhp.core.recorded import ONE_ORDER
+from dhp.core.rating_forms import ONE_ORDER
 from dhp.core.records import parse_variant
 from dhp.core.verdicts import (
     BLIND,

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.ratings import RatingsArray, ratings_of_file
-from dhp.analysis.ratings_table import ratings_parts, read_ratings
 from dhp.analysis.results import MAKE_AGAIN, Result, Results
 from dhp.core.checksum import CHECKSUM, of_ratings
 from dhp.core.errors import InputError
 from dhp.core.files import opened, parse_json, read_json, text_lines
+from dhp.core.ratings_table import ratings_parts, read_ratings
 from dhp.core.writing import MANIFEST
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pandas as pd
 from results_pages.parts import Audit, Grid, SetFigures, Table, audit_of, tabled
 
 import dhp
-from dhp.core.recorded import ORDERS, preferred
+from dhp.core.rating_forms import ORDERS, preferred
 from dhp.core.tables import read_table
 from dhp.report.labels import percent, percents
 

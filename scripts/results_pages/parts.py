@@ -16,7 +16,7 @@ from dhp.core.verdicts import Verdict
 from dhp.report.findings import control_words, sentences
 from dhp.report.labels import percent, percents
 from dhp.runs.compare import compare_rated
-from dhp.runs.recorded import recorded_results
+from dhp.runs.rated_tables import recorded_results
 from dhp.stats.compare import Pair
 
 

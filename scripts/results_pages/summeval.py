@@ -1,5 +1,7 @@
 """SummEval: agreement of a recorded judge and of ROUGE with experts, beside what damage ROUGE notices."""
 
+import gzip
+import tempfile
 from pathlib import Path
 
 import pandas as pd
@@ -16,7 +18,18 @@ JUDGE = "gpt-3.5-turbo-0301"
 _PROTOCOLS = {"rts": "reason, then score", "stareval": "one to five stars", "mcq": "a letter from A to E"}
 _ROUGE = ("metric/rouge1", "metric/rouge2", "metric/rougeL")
 _RECORDED = f"judge_responses/summeval_{JUDGE}.jsonl.gz"
+_COLUMNS = "example=id&variant=system&answer=response"
+_UNPACKED = f"gunzip -c DATA/{_RECORDED} > answers.jsonl && "
 _HUMAN = "summeval=DATA/summeval/summeval.jsonl"
+
+
+def recorded_ratings(data: Path, protocol: str) -> pd.DataFrame:
+    """The ratings in the judge's answers under a protocol, which are packed."""
+    with tempfile.TemporaryDirectory() as folder:
+        answers = Path(folder) / "answers.jsonl"
+        answers.write_bytes(gzip.decompress((data / _RECORDED).read_bytes()))
+        model = f"recorded/{answers}?{_COLUMNS}&protocol={protocol}"
+        return dhp.judge(model, f"summeval={data / 'summeval' / 'summeval.jsonl'}")
 
 
 def summeval(data: Path) -> SetFigures:
@@ -24,9 +37,8 @@ def summeval(data: Path) -> SetFigures:
     file = data / "summeval" / "summeval.jsonl"
     frames, commands, left_out = [], [], []
     for protocol, words in _PROTOCOLS.items():
-        frame = dhp.judge(f"replay/{data / _RECORDED}?protocol={protocol}", f"summeval={file}")
-        frames.append(frame.assign(model=JUDGE, protocol=words))
-        commands.append(_command(f'"replay/DATA/{_RECORDED}?protocol={protocol}"'))
+        frames.append(recorded_ratings(data, protocol).assign(model=JUDGE, protocol=words))
+        commands.append(_command(f'"recorded/answers.jsonl?{_COLUMNS}&protocol={protocol}"', _UNPACKED))
     for model in _ROUGE:
         try:
             frames.append(dhp.judge(model, f"summeval={file}").assign(protocol="F1, eleven references"))
@@ -60,8 +72,8 @@ def summeval(data: Path) -> SetFigures:
     return SetFigures("summeval", (grid,), (table,), (table, grid), (*left_out, *more))
 
 
-def _command(model: str) -> str:
-    return f"dhp judge {_HUMAN} --model {model} --out r.csv && dhp correlate r.csv --human {_HUMAN}"
+def _command(model: str, before: str = "") -> str:
+    return f"{before}dhp judge {_HUMAN} --model {model} --out r.csv && dhp correlate r.csv --human {_HUMAN}"
 
 
 def _row(judge: JudgeAgreement, metric: MetricAgreement) -> tuple[str, ...]:

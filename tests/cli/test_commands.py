@@ -235,9 +235,11 @@ def test_harmless_edits_are_judged_by_default(dhp: Run, tmp_path: Path, model: s
 
 
 def test_recorded_scores_are_asked_for_no_harmless_edits(dhp: Run) -> None:
-    rows = [f"s{i},Ann has {i} cats.,She has {i} cats.,She has dogs.,1,{i % 2}" for i in range(6)]
-    Path("p.csv").write_text("\n".join(["id,source,output,perturbed,good,bad", *rows]) + "\n")
-    judge = "--model column/good?perturbed=bad --task summarization"
+    rows = [f"s{i},Ann has {i} cats.,She has {i} cats.,She has dogs." for i in range(6)]
+    Path("p.csv").write_text("\n".join(["id,source,output,perturbed", *rows]) + "\n")
+    scores = [f"s{i},1,{i % 2}" for i in range(6)]
+    Path("scores.csv").write_text("\n".join(["id,original,perturbed", *scores]) + "\n")
+    judge = "--model recorded/scores.csv --task summarization"
     found = json.loads(dhp(f"benchmark {judge} --dataset p.csv --json").out)
     assert (found["controls"], found["ratings"]["failed"]) == ([], 0)
 

@@ -49,7 +49,7 @@ def test_a_model_in_process_is_judged(name: str, tiny_model: Path, tmp_path: Pat
     assert results.usage["calls"] > 0
     assert results.to_frame().equals(again.to_frame())
     assert (results.missing_mass is not None) == (name == "g-eval-prob")
-    replayed = dhp.run(f"replay/{tmp_path / 'cache' / FILE}", protocol=way, **SMALL)
+    replayed = dhp.run(f"recorded/{tmp_path / 'cache' / FILE}", protocol=way, **SMALL)
     assert replayed.to_frame().equals(results.to_frame())
 
 

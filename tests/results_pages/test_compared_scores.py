@@ -10,7 +10,7 @@ from results_pages.recorded_scores import read_recorded_scores
 
 from dhp.core.errors import InputError
 from dhp.runs.compare import DatasetComparison, compare_rated
-from dhp.runs.recorded import recorded_results
+from dhp.runs.rated_tables import recorded_results
 
 
 def ratings(

@@ -7,8 +7,8 @@ import pyarrow.dataset
 import pytest
 
 import dhp
-from dhp.analysis.ratings_table import read_ratings
 from dhp.core.errors import InputError
+from dhp.core.ratings_table import read_ratings
 from dhp.leaderboard.entries import read_entries
 from dhp.report.page import html_report
 from dhp.runs.ratings_file import RatingsFile

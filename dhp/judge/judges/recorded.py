@@ -1,38 +1,37 @@
-"""Judges that read their answers from a file."""
+"""Judges whose ratings stand in a table, `recorded/FILE`.
 
-import gzip
+Scores are taken as they are. Answers in words are read like those of a language model, on the scale of the
+task that they are given.
+"""
+
 import logging
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import multimode
+from typing import TYPE_CHECKING
 
 from dhp.core.answer_forms import POINTWISE_FORMS, AnswerForm, turns_of
-from dhp.core.errors import InputError, suggest
-from dhp.core.files import inner_files, parse_json, read_text, reason, unpacked
-from dhp.core.records import ORIGINAL, Candidate, Rating
+from dhp.core.errors import InputError, listed, one_of, suggest
+from dhp.core.files import reason
+from dhp.core.own_table import RatingsForm
+from dhp.core.rating_forms import ANSWER, is_pairwise
+from dhp.core.ratings_table import read_judgements
+from dhp.core.records import RATING_STATUSES, Candidate, Rating, RatingStatus
 from dhp.core.seeding import text_hash
-from dhp.core.specs import Metric, Task
-from dhp.core.tables import Row, as_text, json_lines, sound
-from dhp.judge.api import Judge, split_settings, with_original
+from dhp.core.signature import PAIRWISE
+from dhp.core.specs import Metric, Scale, Task
+from dhp.core.tables import is_blank
+from dhp.judge.api import WIDE, Judge, computed_task, metric_name, split_settings, with_original
 from dhp.judge.extraction.rating import metric_rating, read_answer
-from dhp.llm.store import NOT_STORED
 
-_PUBLISHED = {"example": "id", "variant": "system", "answer": "response", "model": "judge"}
-"""What published rows call our columns."""
-_METRICS = {
-    "coh": "coherence",
-    "con": "consistency",
-    "eng": "engagingness",
-    "flu": "fluency",
-    "gro": "groundedness",
-    "nat": "naturalness",
-    "rel": "relevance",
-    "und": "understandability",
-}
-"""Short names of metrics in names of files."""
+if TYPE_CHECKING:
+    import pandas as pd
+
+RECORDED = "recorded/"
+_CHOICES = ("model", "protocol", "form")
+"""Settings that are no names of columns."""
 _FORMS: Mapping[str, AnswerForm] = {
     "rts": "analyze-rate",
     "stareval": "stars",
@@ -45,234 +44,217 @@ _FORMS: Mapping[str, AnswerForm] = {
     "g-eval-sample": "score-only",
     **{form: form for form in POINTWISE_FORMS},
 }
-"""Protocols whose form of answer is known."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedAnswer:
-    """One answer of a judge, as it was given."""
-
-    example: str
-    variant: str
-    """Variant as the recording names it: often the system that wrote the text."""
-    metric: str
-    sample: int
-    """Number of the sample, from 0; where the recording numbers none, in the order of its rows."""
-    answer: str
-    protocol: str | None = None
-    model: str | None = None
-
-
-def read_recorded(path: Path) -> Iterator[RecordedAnswer]:
-    """The answers in a file, or in all files of a folder; each may be gzipped (`.gz`).
-
-    Forms: JSON Lines with `example, variant, metric, answer` and perhaps `sample, protocol, model`; JSON
-    Lines with `judge, protocol, metric, system, id, response` (Shen et al. 2023); JSON lists of items with
-    `source, context, system_id, all_responses` in a file called `MODEL_METRIC_PROTOCOL.json` (Chiang and Lee
-    2023), where the example is `dialogue_id(source, context)`. Raises `InputError` with the place for
-    anything else.
-    """
-    seen: dict[RecordedAnswer, set[int]] = defaultdict(set)
-    for file in inner_files(path, (".jsonl", ".json", ".gz"), "recorded answers"):
-        for row, answer in _answers(file):
-            samples = seen[replace(answer, sample=0, answer="")]
-            sample = len(samples) if answer.sample < 0 else answer.sample
-            if sample in samples:
-                raise row.fault(f"duplicate sample {sample} of this example, variant and metric")
-            samples.add(sample)
-            yield replace(answer, sample=sample)
-
-
-def dialogue_id(source: str, context: str) -> str:
-    """A stable id for a dialogue that has none."""
-    return text_hash(f"{source}\n{context}")
-
-
-_UNNUMBERED = -1
-_SETTINGS = ("form", "model", "original", "protocol")
-
-
-def _answers(file: Path) -> Iterator[tuple[Row, RecordedAnswer]]:
-    """What a file says, row by row, with the sample `_UNNUMBERED` where it says none."""
-    name = file.name.removesuffix(".gz")
-    text = _unzipped(file) if file.suffix == ".gz" else read_text(file)
-    if name.endswith(".json"):
-        yield from _items(file, name.removesuffix(".json"), text)
-        return
-    for row in map(sound, json_lines(str(file), text.split("\n"))):
-        yield row, _answer(row)
-
-
-def _unzipped(file: Path) -> str:
-    try:
-        with gzip.open(file) as packed:
-            return unpacked(str(file), packed).decode("utf-8-sig")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as e:
-        raise InputError(f"{file}: not gzipped UTF-8 text ({reason(e)})") from None
-
-
-def _answer(row: Row) -> RecordedAnswer:
-    called = _PUBLISHED if "response" in row.values and "answer" not in row.values else {}
-    texts = {name: _text(row, called.get(name, name)) for name in ("example", "variant", "metric")}
-    for name in ("protocol", "model"):
-        if row.has(column := called.get(name, name)):
-            texts[name] = row.text(column)
-    sample = row.values.get("sample", _UNNUMBERED)
-    if "sample" in row.values and (type(sample) is not int or sample < 0):
-        raise row.fault(f"sample {sample!r}; allowed: a whole number from 0")
-    assert isinstance(sample, int)
-    return RecordedAnswer(sample=sample, answer=_answer_text(row, called.get("answer", "answer")), **texts)
-
-
-def _text(row: Row, column: str) -> str:
-    if column not in row.values:
-        raise row.fault(f"column '{column}' is missing; {suggest(column, row.values)}")
-    return row.text(column)
-
-
-def _answer_text(row: Row, column: str) -> str:
-    """An answer may be empty, but it must be there."""
-    text = as_text(row.values.get(column))
-    if text is None:
-        raise row.fault(f"column '{column}' holds no text; allowed: what the judge answered")
-    return row.encodable(column, text)
-
-
-def _items(file: Path, name: str, text: str) -> Iterator[tuple[Row, RecordedAnswer]]:
-    model, _, rest = name.partition("_")
-    metric, _, protocol = rest.partition("_")
-    if not protocol:
-        raise InputError(f"{file}: its name must be MODEL_METRIC_PROTOCOL.json, e.g. gpt3.5_coh_geval.json")
-    items = parse_json(str(file), text)
-    if not isinstance(items, list):
-        raise InputError(f"{file}: a {type(items).__name__}; allowed: a list of items")
-    for number, item in enumerate(items, 1):
-        place = f"{file}: item {number}"
-        if not isinstance(item, dict):
-            raise InputError(f"{place}: a {type(item).__name__}; allowed: an object")
-        row = Row(place, item)
-        example = dialogue_id(_text(row, "source"), _text(row, "context"))
-        key = (example, _text(row, "system_id"), _METRICS.get(metric, metric), _UNNUMBERED)
-        answers = item.get("all_responses")
-        if not isinstance(answers, list):
-            raise row.fault("'all_responses' is not a list; allowed: the list of answers")
-        for each in answers:
-            answered = _answer_text(Row(place, {"all_responses": each}), "all_responses")
-            yield row, RecordedAnswer(*key, answered, protocol, model)
+"""Protocols, ours and published ones, whose form of answer is known."""
 
 
 class RecordedJudge(Judge):
-    """Gives the answers of a recording again, read by the form in which they were asked for.
+    """Gives recorded ratings again; texts without one were not asked about, and are left out.
 
-    `replay/FILE` may be followed by settings: `protocol=` and `model=` choose where a recording holds
-    several, `original=` names the recorded variant that plays the original (default: `original`), `form=`
-    says what the answers look like where the protocol's name does not.
+    `ratings` are (example, variant) -> those of the text; `compare` says whether they come of comparisons.
+    With a `form` their `raw` is an answer of this form, still to be read.
     """
 
-    def __init__(self, model: str) -> None:
-        self.model = model
-        name, settings = split_settings(model, _SETTINGS)
-        file = name.removeprefix("replay/")
-        if not file:
-            raise InputError(f"model '{model}': its file is missing; must have the form replay/FILE")
-        answers = list(read_recorded(Path(file)))
-        if not answers:
-            raise InputError(f"{file}: holds no answers; allowed: at least one")
-        for key in ("model", "protocol"):
-            answers = self._chosen(answers, key, settings.get(key))
-        self.protocol = answers[0].protocol or "none"
-        self._form = self._form_of(settings.get("form") or self.protocol)
-        self._original = settings.get("original", ORIGINAL)
-        self._variants = {answer.variant for answer in answers}
-        if "original" in settings:
-            self._need_original()
-        self._answers: dict[tuple[str, str, str], list[RecordedAnswer]] = defaultdict(list)
-        for answer in answers:
-            self._answers[answer.example, answer.variant, answer.metric].append(answer)
-        self.samples = max(map(len, self._answers.values()))
-        self._say_repeated(file)
+    def __init__(
+        self,
+        model: str,
+        protocol: str,
+        ratings: Mapping[tuple[str, str], Sequence[Rating]],
+        *,
+        compare: bool = False,
+        form: AnswerForm | None = None,
+    ) -> None:
+        self.model, self.protocol, self.compare = model, protocol, compare
+        self._recorded, self._form = ratings, form
+        every = [r for each in ratings.values() for r in each]
+        self.samples = 1 + max(r.sample for r in every)
+        self._metrics = tuple(dict.fromkeys(r.metric for r in every))
+        self._scores = [r.score for r in every if r.score is not None]
+        self.settings = {"judgements": text_hash(repr(sorted(map(repr, every))))}
 
-    def _say_repeated(self, file: str) -> None:
-        """A warning where some texts have more answers than most: their mean would count in silence."""
-        usual = min(multimode(map(len, self._answers.values())))
-        several = [
-            {a.answer for a in recorded} for recorded in self._answers.values() if len(recorded) > usual
-        ]
-        if several:
-            logging.getLogger("dhp").warning(
-                "%s: %d of %d texts and metrics have more than %d answer%s, %d of them different ones; "
-                "their mean counts",
-                file,
-                len(several),
-                len(self._answers),
-                usual,
-                "s" if usual > 1 else "",
-                sum(len(answers) > 1 for answers in several),
-            )
+    def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
+        """The task with the recorded metrics; their scale is the range of the scores, for answers its own."""
+        if self._form is not None:
+            asked = [metric for metric in task.metrics if metric.name in self._metrics]
+            if not asked:
+                raise InputError(
+                    f"model '{self.model}': holds answers about {listed(self._metrics)}, and task "
+                    f"'{task.task}' has no such metric, whose scale they need; name another by `task`"
+                )
+            return task.model_copy(update={"metrics": asked})
+        low, high = min(self._scores, default=0.0), max(self._scores, default=0.0)
+        if self.compare:
+            low, high = -1.0, 1.0
+        scale = Scale(min=low, max=high) if low < high else Scale(min=-WIDE, max=WIDE)
+        made = [computed_task(task, name, name, scale).metrics[0] for name in self._metrics]
+        return task.model_copy(update={"metrics": made, "translations": {}})
 
     def asked_about(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """The texts with a recorded answer whose original has one, too; all if there is none."""
-        recorded = {(example, variant) for example, variant, _ in self._answers}
-        names = {c.variant: self._original if c.variant == ORIGINAL else c.variant for c in candidates}
-        return with_original(candidates, lambda c: (c.example, names[c.variant]) in recorded) or candidates
-
-    def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
-        """Raises `InputError` if originals are to be rated and no recorded variant plays the original."""
-        if any(c.variant == ORIGINAL for c in candidates):
-            self._need_original()
-
-    def _need_original(self) -> None:
-        if self._original not in self._variants:
+        """The texts with a recorded rating whose original has one, too."""
+        kept = with_original(candidates, lambda c: (c.example, c.variant) in self._recorded)
+        if not any(c.level for c in kept):
             raise InputError(
-                f"model '{self.model}': no variant '{self._original}' is recorded; set original=NAME; "
-                f"{suggest(self._original, self._variants)}"
+                f"model '{self.model}': has no judgement of any of these texts; example and variant must be "
+                "named in the file as in the data"
             )
+        return kept
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
-        """The recorded samples of every candidate and metric; failed where there are none."""
+        """The recorded ratings of every text."""
+        metrics = {metric.name: metric for metric in task.metrics}
         for candidate in candidates:
-            variant = self._original if candidate.variant == ORIGINAL else candidate.variant
-            for metric in task.metrics:
-                answers = self._answers.get((candidate.example, variant, metric.name))
-                if answers is None:
-                    yield Rating(
-                        candidate.example, candidate.variant, metric.name, 0, None, "failed", NOT_STORED
-                    )
-                    continue
-                for answer in answers:
-                    yield self._rating(answer, candidate.variant, metric)
+            for rating in self._recorded.get((candidate.example, candidate.variant), ()):
+                if self._form is None:
+                    yield rating
+                elif rating.metric in metrics:
+                    yield _read(rating, metrics[rating.metric], self._form)
 
-    def _rating(self, answer: RecordedAnswer, variant: str, metric: Metric) -> Rating:
-        turns = turns_of(self._form)
-        form = turns[answer.sample % len(turns)]
-        read = read_answer(answer.answer, metric, form)
-        return metric_rating(read, metric, form, (answer.example, variant, answer.sample), answer.answer)
 
-    def _chosen(
-        self, answers: Sequence[RecordedAnswer], key: str, wanted: str | None
-    ) -> list[RecordedAnswer]:
-        """The answers of one model, or one protocol."""
-        values = {getattr(answer, key) for answer in answers}
-        if wanted is None and len(values) == 1:
-            return list(answers)
-        names = [name or "" for name in values]
-        if wanted is None:
-            raise InputError(
-                f"model '{self.model}': several {key}s are recorded; choose one by {key}=NAME; "
-                f"{suggest('', names)}"
-            )
-        if wanted not in values:
-            raise InputError(
-                f"model '{self.model}': no {key} '{wanted}' is recorded; {suggest(wanted, names)}"
-            )
-        return [answer for answer in answers if getattr(answer, key) == wanted]
+def _read(rating: Rating, metric: Metric, form: AnswerForm) -> Rating:
+    """The rating in an answer; under a protocol whose samples are asked in turn, by the form of its turn."""
+    turns = turns_of(form)
+    asked, answer = turns[rating.sample % len(turns)], rating.raw or ""
+    place = (rating.example, rating.variant, rating.sample)
+    return metric_rating(read_answer(answer, metric, asked), metric, asked, place, answer)
 
-    def _form_of(self, name: str) -> AnswerForm:
-        plain = name.partition("@")[0].replace("_", "-")
-        if plain not in _FORMS:
+
+def recorded_file(model: str) -> Path:
+    """The file in the name of a recorded judge; raises `InputError` for a name without one."""
+    file = model.removeprefix(RECORDED).partition("?")[0]
+    if not file:
+        raise InputError(f"model '{model}': its file is missing; must have the form {RECORDED}FILE")
+    return Path(file)
+
+
+def is_store(model: str) -> bool:
+    """Whether it names a store of replies, from which a language model's answers are read again."""
+    return model.startswith(RECORDED) and recorded_file(model).suffix == ".sqlite"
+
+
+def reads_table(model: object) -> bool:
+    """Whether it names a table of ratings."""
+    return isinstance(model, str) and model.startswith(RECORDED) and not is_store(model)
+
+
+def columns_of(model: str) -> RatingsForm:
+    """What the table of a recorded judge calls its columns, by the settings in the judge's name."""
+    _, settings = split_settings(model)
+    fields = {ours: theirs for ours, theirs in settings.items() if ours not in _CHOICES}
+    return RatingsForm(fields=fields or None)
+
+
+def recorded_judges(model: str) -> list[RecordedJudge]:
+    """The judges of a file, one for each model and protocol in it.
+
+    `recorded/FILE?model=NAME&protocol=NAME` chooses some, and `form=FORM` says what answers look like where
+    the protocol's name does not. Any other setting, `score=COLUMN`, says what the file calls a column. See
+    `dhp.core.rating_forms` for what it holds. Raises `InputError` for a file of another form, a rating twice,
+    and a name that is not in it.
+    """
+    path, (_, settings) = recorded_file(model), split_settings(model)
+    frame = read_judgements(path, columns_of(model))
+    for key, default in (("model", f"{RECORDED}{path.name}"), ("protocol", "none")):
+        frame[key] = frame[key].astype(str) if key in frame else default
+        if (wanted := settings.get(key)) is not None:
+            if wanted not in set(frame[key]):
+                raise InputError(
+                    f"model '{model}': no {key} '{wanted}' in the file; {suggest(wanted, set(frame[key]))}"
+                )
+            frame = frame[frame[key] == wanted]
+    compare, answers = is_pairwise(frame.columns), "score" not in frame
+    judges = []
+    for (name, protocol), part in frame.groupby(["model", "protocol"], sort=False):
+        ratings = _answers(part, str(path)) if answers else _ratings(part, str(path))
+        _say_repeated(ratings, str(path))
+        way = f"{PAIRWISE}{protocol if protocol != 'none' else 'recorded'}" if compare else str(protocol)
+        read_as = _form_of(settings.get("form", way), model) if answers else None
+        judges.append(RecordedJudge(str(name), way, ratings, compare=compare, form=read_as))
+    return judges
+
+
+def _form_of(name: str, model: str) -> AnswerForm:
+    plain = name.partition("@")[0].replace("_", "-")
+    if plain not in _FORMS:
+        raise InputError(
+            f"model '{model}': the form of answers in '{name}' is unknown; set it, "
+            f"as in {RECORDED}FILE?form=score-only; {suggest(name, POINTWISE_FORMS)}"
+        )
+    return _FORMS[plain]
+
+
+def _answers(part: "pd.DataFrame", place: str) -> dict[tuple[str, str], list[Rating]]:
+    """(example, variant) -> ratings that are still to be read from their answers."""
+    unread = part.assign(score=None, status="unparsed", rule=None)
+    answers = ["" if is_blank(answer) else str(answer) for answer in part[ANSWER]]
+    return _ratings(unread, place, answers)
+
+
+def _ratings(
+    part: "pd.DataFrame", place: str, answers: Sequence[str] = ()
+) -> dict[tuple[str, str], list[Rating]]:
+    """(example, variant) -> its ratings; samples without a number are counted in their order."""
+    counts: dict[tuple[str, str, str], int] = defaultdict(int)
+    by_text: dict[tuple[str, str], list[Rating]] = defaultdict(list)
+    seen: set[tuple[str, str, str, int]] = set()
+    for number, row in enumerate(part.to_dict("records")):
+        key = str(row["example"]), str(row["variant"]), metric_name(str(row["metric"]))
+        sample = counts[key] if "sample" not in row else _whole(row["sample"], place)
+        counts[key] += 1
+        if (*key, sample) in seen:
             raise InputError(
-                f"model '{self.model}': the form of answers in '{name}' is unknown; set it, "
-                f"as in replay/FILE?form=score-only; "
-                f"{suggest(name, POINTWISE_FORMS)}"
+                f"{place}: example '{key[0]}', variant '{key[1]}': sample {sample} is there twice"
             )
-        return _FORMS[plain]
+        seen.add((*key, sample))
+        score = _number(row["score"], f"{place}: example '{key[0]}', variant '{key[1]}'")
+        status = "scored" if score is not None else _reason(row.get("status"), place)
+        rule = row.get("rule")
+        rating = Rating(*key, sample, score, status, None, rule if isinstance(rule, str) else None)
+        by_text[key[:2]].append(replace(rating, raw=answers[number]) if answers else rating)
+    return by_text
+
+
+def _say_repeated(ratings: Mapping[tuple[str, str], Sequence[Rating]], place: str) -> None:
+    """A warning where some texts have more ratings than most: their mean would count in silence."""
+    by_metric: dict[tuple[str, str, str], list[Rating]] = defaultdict(list)
+    for rating in (each for several in ratings.values() for each in several):
+        by_metric[rating.example, rating.variant, rating.metric].append(rating)
+    usual = min(multimode(map(len, by_metric.values())))
+    repeated = [
+        {(rating.score, rating.raw) for rating in several}
+        for several in by_metric.values()
+        if len(several) > usual
+    ]
+    if repeated:
+        logging.getLogger("dhp").warning(
+            "%s: %d of %d texts and metrics have more than %d rating%s, %d of them different ones; "
+            "their mean counts",
+            place,
+            len(repeated),
+            len(by_metric),
+            usual,
+            "s" if usual > 1 else "",
+            sum(len(different) > 1 for different in repeated),
+        )
+
+
+def _reason(status: object, place: str) -> RatingStatus:
+    """Why there is no score."""
+    text = str(status or "unparsed")
+    known: Mapping[str, RatingStatus] = {each: each for each in RATING_STATUSES[1:]} | {"nan": "unparsed"}
+    one_of("status", text, known, place)
+    return known[text]
+
+
+def _whole(value: object, place: str) -> int:
+    try:
+        return int(float(str(value)))
+    except ValueError as e:
+        raise InputError(f"{place}: sample {value!r} ({reason(e)}); must be a whole number") from None
+
+
+def _number(value: object, place: str) -> float | None:
+    if value is None or value != value or not str(value).strip():
+        return None
+    try:
+        return float(str(value))
+    except ValueError:
+        raise InputError(f"{place}: score {value!r} is not a number") from None

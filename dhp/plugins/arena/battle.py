@@ -25,8 +25,8 @@ from dhp.core.specs import Task
 from dhp.core.writing import OutputFolder
 from dhp.judge.api import Judge
 from dhp.judge.factory import find_judges
-from dhp.judge.judges.judgements import RECORDED
 from dhp.judge.judges.llm import LlmJudge
+from dhp.judge.judges.recorded import RECORDED
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict
 from dhp.llm.cached_model import RequestContext, taken
 from dhp.llm.estimate import estimate_requests

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError
-from dhp.core.recorded import ONE_ORDER, ORDERS, is_pairwise, preferred, read_judgements
+from dhp.core.rating_forms import ONE_ORDER, ORDERS, is_pairwise, preferred
+from dhp.core.ratings_table import read_judgements
 from dhp.core.records import ORIGINAL
 from dhp.plugins.arena.statistics import PositionBias, position_bias
 from dhp.report.document import Column, Table

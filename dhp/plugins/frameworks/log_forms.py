@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dhp.core.recorded import OVERALL
+from dhp.core.rating_forms import OVERALL
 from dhp.core.tables import Row
 from dhp.plugins.frameworks.evaluation_events import evaluation_entries
 

@@ -9,7 +9,7 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.core.recorded import ratings_of_log
+from dhp.core.ratings_table import ratings_of_log
 
 TEXTS = [("1", "original"), ("1", "typos"), ("2", "original"), ("2", "typos")]
 NAMES = [{"example": example, "variant": variant} for example, variant in TEXTS]

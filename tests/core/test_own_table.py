@@ -2,15 +2,17 @@
 
 import json
 import logging
+import math
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import dhp
-from dhp.analysis.own_table import RatingsForm
 from dhp.core.errors import InputError
+from dhp.core.own_table import RatingsForm
 from dhp.report.advice import notes
 
 rng = np.random.default_rng(3)
@@ -152,3 +154,44 @@ def test_kinds_with_an_empty_level_are_one_level_and_told_of() -> None:
     assert none.levels == "none"
     (some,) = dhp.analyze(LONG.assign(level=levels.where(LONG["example"] != "e3")))
     assert some.variants[0].level == "character", "another row of the kind says it"
+
+
+PAIRS = [
+    {"id": i, "kind": kind, "scores": {"whole": 0.9, "broken": 0.9 - loss * (i + 1)}}
+    for i in range(8)
+    for kind, loss in (("number", 0.05), ("name", 0.0))
+]
+
+
+def test_a_row_may_hold_the_score_of_a_degraded_text_and_of_its_original(tmp_path: Path) -> None:
+    """One damage lowers the score of every pair, the other of none."""
+    path = tmp_path / "pairs.jsonl"
+    pd.DataFrame(PAIRS).to_json(path, orient="records", lines=True)
+    fields = {"variant": "kind", "original": "scores.whole", "score": "scores.broken", "cluster": "id"}
+    (result,) = dhp.analyze(path, form=RatingsForm(fields=fields))
+    assert {v.variant: v.detection for v in result.variants} == {"number": 1.0, "name": 0.5}
+    with pytest.raises(InputError, match=r"column 'scores\.brokn' is missing"):
+        dhp.analyze(path, form=RatingsForm(fields=fields | {"score": "scores.brokn"}))
+
+
+@pytest.mark.realdata
+@pytest.mark.slow
+def test_published_scores_of_bump(real: Path) -> None:
+    """Kinds are those that the authors count by; truth is the file itself, and scipy's test."""
+    path = real / "bump" / "task1_dataset.json"
+    fields = {
+        "variant": "corrected_error_type",
+        "original": "scores.QAFactEval_reference",
+        "score": "scores.QAFactEval_edited",
+        "cluster": "article_id",
+    }
+    (result,) = dhp.analyze(path, form=RatingsForm(fields=fields))
+    rows = pd.DataFrame(json.loads(path.read_text()))
+    rows["apart"] = [s["QAFactEval_reference"] - s["QAFactEval_edited"] for s in rows["scores"]]
+    assert len(result.variants) == 7
+    for variant in result.variants:
+        apart = rows.loc[rows["corrected_error_type"] == variant.variant, "apart"]
+        assert variant.detection == pytest.approx((apart > 0).mean() + (apart == 0).mean() / 2)
+        p = stats.wilcoxon(apart, alternative="greater", zero_method="wilcox", method="exact").pvalue
+        if p > 1e-14:  # scipy's tail sums lose themselves beyond
+            assert variant.d == pytest.approx(math.log(p) / math.log(0.05), abs=0.1)

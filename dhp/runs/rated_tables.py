@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from dhp.analysis.analyze import analyze
 from dhp.analysis.ratings import UNKNOWN, split_ratings
-from dhp.analysis.ratings_table import GROUPING, place_of, read_ratings
+from dhp.analysis.ratings_checks import GROUPING
 from dhp.core.errors import InputError
-from dhp.core.recorded import as_ratings
+from dhp.core.rating_forms import as_ratings
+from dhp.core.ratings_table import place_of, read_ratings
 from dhp.core.seeding import text_hash
 from dhp.runs.reader import RunResult
 

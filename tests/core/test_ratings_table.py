@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dhp.analysis import ratings_table
 from dhp.analysis.ratings import split_ratings
-from dhp.analysis.ratings_table import ratings_columns, read_ratings
+from dhp.core import ratings_table
 from dhp.core.errors import InputError
+from dhp.core.ratings_table import ratings_columns, read_ratings
 
 HEAD = "example,variant,metric,sample,score,raw\n"
 ROWS = [

@@ -7,8 +7,8 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.core.recorded import as_ratings
-from dhp.loaders.recorded import recorded_texts
+from dhp.core.rating_forms import as_ratings
+from dhp.loaders.recorded_texts import recorded_texts
 
 
 def rated(frame: pd.DataFrame) -> list[tuple[str, str, float | None, str]]:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from dhp.content.own_task import function_task
 from dhp.core.errors import InputError
-from dhp.core.recorded import read_judgements
+from dhp.core.own_table import RatingsForm
+from dhp.core.ratings_table import read_judgements
 from dhp.core.records import ORIGINAL, Example, PerturbedText, Variant, parse_variant
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.pairs import DEFAULT_LEVEL
@@ -13,14 +14,15 @@ from dhp.loaders.pairs import DEFAULT_LEVEL
 NO_TEXT = "(the text was not recorded)"
 
 
-def recorded_texts(path: Path) -> Dataset:
+def recorded_texts(path: Path, form: RatingsForm = RatingsForm()) -> Dataset:
     """Originals and degraded texts of a file of judgements, from its columns `text`, `source` and `level`.
 
-    Without `text` each has a remark in its place. A text without a judgement is not among them. Raises
-    `InputError` for a file of another form, and one without an original or a degraded text.
+    `form` says what the file calls its columns. Without `text` each has a remark in its place. A text without
+    a judgement is not among them. Raises `InputError` for a file of another form, and one without an original
+    or a degraded text.
     """
     texts: dict[tuple[str, str], Mapping[str, object]] = {}
-    for values in read_judgements(path).to_dict("records"):
+    for values in read_judgements(path, form).to_dict("records"):
         row = {str(name): value for name, value in values.items()}
         texts.setdefault((str(row["example"]), str(row["variant"])), row)
     examples = tuple(

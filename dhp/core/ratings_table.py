@@ -1,25 +1,18 @@
-"""The table of ratings: reading by rows or columns, and checks."""
+"""Reading a table of ratings: by rows or columns, in the forms that other programs write."""
 
-import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from dhp.analysis.own_table import RatingsForm
-from dhp.core.errors import InputError, one_of, suggest, unique
+from dhp.core.errors import InputError, suggest
 from dhp.core.files import inner_files, opened, read_bytes, reason
-from dhp.core.numbers import number_hint, numbers_of
-from dhp.core.recorded import as_ratings, ratings_of_log
-from dhp.core.records import RATING_STATUSES
-from dhp.core.specs import Scale
+from dhp.core.own_table import RatingsForm
+from dhp.core.plugins import load_target, offered
+from dhp.core.rating_forms import ANSWER, ORDERS, OVERALL, VERDICT, as_ratings
 from dhp.core.tables import (
     LONGEST_TEXT,
     group_count,
-    is_blank,
     mark_of,
     parquet_table,
     read_table,
@@ -115,9 +108,6 @@ def _is_column(name: str, values: Any) -> bool:
     return name in _NUMBERS and is_number and compute.all(compute.is_finite(values)).as_py() is not False
 
 
-REQUIRED = ("example", "variant", "metric", "score")
-GROUPING = ("model", "protocol", "dataset")
-OPTIONAL = ("sample", "level", "status", "cluster", *GROUPING)
 _PLACE = "dhp.place"
 
 
@@ -219,122 +209,28 @@ def place_of(frame: "pd.DataFrame") -> str:
     return str(frame.attrs.get(_PLACE, "ratings"))
 
 
-def checked_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = None) -> "pd.DataFrame":
-    """A ratings table in which every value is what it must be.
+def read_judgements(path: Path, form: RatingsForm = RatingsForm()) -> "pd.DataFrame":
+    """The judgements in a table or a log, each with a score, the reason for none, or an answer to be read.
 
-    Recorded judgements of another form are read as `dhp.core.recorded` says. A copy with names as texts,
-    `score` as floats (NaN if there is none) and `status` in every row. With
-    `scales` other metrics and scores off the scale are errors too. Raises `InputError` with the first row at
-    fault.
+    Raises `InputError` for any other file, and for a column that is missing.
     """
-    place = place_of(frame)
-    table = _checked_columns(as_ratings(frame, place), place)
-    numbers, empty = _checked_scores(table["score"], place)
-    table["score"] = numbers
-    _check_status(table, empty, place)
-    if scales is not None:
-        _check_scales(table, scales, place)
-    return table
-
-
-def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
-    columns = [str(c) for c in frame.columns]
-    for name in REQUIRED:
-        if name not in columns:
-            needed = (
-                f"map it by --field {name}=COLUMN; a table of ratings has the columns {', '.join(REQUIRED)}"
-            )
-            raise InputError(f"{place}: column '{name}' is missing; {suggest(name, columns)}; {needed}")
-    unique("column", columns, place)
-    for name in columns:
-        meant = get_close_matches(name, set(OPTIONAL) - set(columns), n=1, cutoff=0.8)
-        if name not in REQUIRED and meant:
-            raise InputError(f"{place}: unknown column '{name}'; {suggest(name, [*REQUIRED, *OPTIONAL])}")
-    if frame.empty:
-        raise InputError(f"{place}: the table has no rows")
-    table = frame.reset_index(drop=True)
-    for name in ("example", "variant", "metric", *GROUPING, "level", "cluster", "sample"):
-        if name not in table:
-            continue
-        empty = blank(table[name])
-        if name == "level":  # what has none is of no known level
-            table[name] = table[name].astype(object).mask(empty, "")
-        elif empty.any():
-            raise InputError(f"{place}: row {_row(empty)}: {name} is empty")
-        table[name] = table[name].astype(str)
-    return table
-
-
-def _checked_scores(scores: "pd.Series[Any]", place: str) -> "tuple[pd.Series[float], pd.Series[bool]]":
-    """The scores as numbers, and whether each is missing."""
-    if scores.dtype.kind not in "iufO":
-        raise InputError(f"{place}: column 'score' is of type {scores.dtype}; must hold numbers")
-    empty = blank(scores)
-    numbers = numbers_of(scores.mask(empty))
-    wrong = ~empty & ~np.isfinite(numbers)
-    if scores.dtype == object:
-        wrong |= scores.map(lambda score: isinstance(score, bool | np.bool_ | complex)).astype(bool)
-    if wrong.any():
-        value = scores.iloc[_row(wrong) - 1]
-        plain = value.item() if isinstance(value, np.generic) else value
-        raise InputError(f"{place}: row {_row(wrong)}: score {plain!r} is not a number{number_hint(plain)}")
-    return numbers, empty
-
-
-def _check_scales(table: "pd.DataFrame", scales: Mapping[str, Scale], place: str) -> None:
-    import pandas as pd
-
-    unknown = ~table["metric"].isin(list(scales))
-    if unknown.any():
-        one_of("metric", table["metric"].iloc[_row(unknown) - 1], scales, f"{place}: row {_row(unknown)}")
-    code, names = pd.factorize(table["metric"])
-    low, high = (np.array([getattr(scales[m], end) for m in names])[code] for end in ("min", "max"))
-    off = (table["score"] < low) | (table["score"] > high)
-    if off.any():
-        row = table.iloc[_row(off) - 1]
-        scale = scales[row["metric"]]
+    frame = read_ratings(path, form)
+    for column in ("example", "variant"):
+        if column not in frame:
+            raise InputError(f"{path}: column '{column}' is missing; {suggest(column, map(str, frame))}")
+    frame = as_ratings(frame, str(path))
+    if "score" not in frame and ANSWER not in frame:
         raise InputError(
-            f"{place}: row {_row(off)}: score {row['score']:g} is off the scale of metric '{row['metric']}'; "
-            f"allowed: {scale.min:g} to {scale.max:g}, or an empty score with status 'out_of_scale'"
+            f"{path}: holds no judgements; allowed: a column 'score', or '{VERDICT}', or '{ORDERS[0]}' and "
+            f"'{ORDERS[1]}', or '{ANSWER}'"
         )
+    return frame if "metric" in frame else frame.assign(metric=OVERALL)
 
 
-def blank(column: "pd.Series[Any]") -> "pd.Series[bool]":
-    """Whether each cell of a column is empty, or a text that says no more than that (`is_blank`)."""
-    import pandas as pd
+def ratings_of_log(path: Path, fields: Mapping[str, str] = {}) -> "pd.DataFrame | None":
+    """The scores that a judge gave in the log of another tool, as a table of ratings; None for another file.
 
-    if column.dtype.kind in "biuf":
-        return column.isna()
-    code, names = pd.factorize(column.astype(str))
-    spaces = [i for i, name in enumerate(names) if is_blank(str(name))]
-    return column.isna() | np.isin(code, spaces)
-
-
-def _check_status(table: "pd.DataFrame", empty: "pd.Series[bool]", place: str) -> None:
-    if "status" not in table:
-        if empty.any():
-            logging.getLogger("dhp").warning(
-                "%s: %d rows have no score, and no column 'status' says why; they count as unparsed",
-                place,
-                int(empty.sum()),
-            )
-        table["status"] = np.where(empty, "unparsed", "scored")
-        return
-    table["status"] = table["status"].astype(object).mask(blank(table["status"]) & ~empty, "scored")
-    unknown = ~table["status"].isin(RATING_STATUSES)
-    if unknown.any():
-        value = table["status"].iloc[_row(unknown) - 1]
-        one_of("status", value, RATING_STATUSES, f"{place}: row {_row(unknown)}")
-    scored = table["status"] == "scored"
-    if (contradiction := scored & empty).any():
-        raise InputError(f"{place}: row {_row(contradiction)}: status is 'scored' but the score is empty")
-    if (contradiction := ~scored & ~empty).any():
-        at = _row(contradiction)
-        raise InputError(
-            f"{place}: row {at}: status is '{table['status'].iloc[at - 1]}' but there is a score"
-        )
-
-
-def _row(wrong: "pd.Series[bool]") -> int:
-    """The first row at fault, counted from 1 without the heading."""
-    return int(np.flatnonzero(wrong.to_numpy())[0]) + 1
+    `fields` has names of ours -> paths in an entry of the log.
+    """
+    tables = (load_target(target)(path, fields) for target in offered("log_ratings").values())
+    return next((table for table in tables if table is not None), None)

@@ -11,7 +11,7 @@ from dhp.core.checks import checked
 from dhp.core.errors import InputError, suggest
 from dhp.core.numbers import number_hint, numbers_of
 from dhp.core.options import option, pairs_like
-from dhp.core.recorded import OVERALL
+from dhp.core.rating_forms import OVERALL
 from dhp.core.records import ORIGINAL
 from dhp.core.tables import is_blank, read_table
 
@@ -57,7 +57,9 @@ class RatingsForm:
         made = _in_small_letters(frame.drop(columns=replaced).rename(columns=theirs))
         if _is_wide(made.columns):
             made = _long(made, place)
-        elif "score" in made and not get_close_matches("metric", map(str, made.columns)):
+        elif ORIGINAL in (self.fields or {}) and _is_paired(made.columns):
+            made = _apart(made)
+        if "score" in made and not get_close_matches("metric", map(str, made.columns)):
             made = made.assign(metric=OVERALL)  # a column with a near name is one that is misspelt
         for column, name, spelt in (("model", self.name, "name"), ("dataset", self.dataset, "dataset")):
             if name is not None and column in made:
@@ -99,6 +101,23 @@ def _missing(column: str, columns: Iterable[str], place: str) -> InputError:
 def _is_wide(columns: Collection[str]) -> bool:
     """Whether a row holds the scores of an example, in a column for each variant."""
     return ORIGINAL in columns and not {"variant", "score"} & {*columns}
+
+
+def _is_paired(columns: Collection[str]) -> bool:
+    """Whether a row holds the score of a degraded text and, in a column of its own, that of its original."""
+    return {ORIGINAL, "score", "variant"} <= {*columns}
+
+
+def _apart(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """A row for the degraded text of each pair and one for its original; each pair is an example."""
+    import pandas as pd
+
+    made = frame.reset_index(drop=True)
+    if "example" not in made:
+        made = made.assign(example=made.index + 1)
+    degraded = made.drop(columns=ORIGINAL)
+    originals = degraded.assign(variant=ORIGINAL, score=made[ORIGINAL])
+    return pd.concat([originals, degraded], ignore_index=True)
 
 
 def _long(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":

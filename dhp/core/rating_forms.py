@@ -1,19 +1,19 @@
-"""Judgements that were recorded, in three forms, as a table of ratings."""
+"""The forms that a judgement takes in a table: a score, a verdict, preferences, or an answer in words."""
 
-from collections.abc import Collection, Mapping
-from pathlib import Path
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from dhp.core.errors import InputError
-from dhp.core.plugins import load_target, offered
 from dhp.core.records import ORIGINAL
-from dhp.core.tables import is_blank, read_table
+from dhp.core.tables import is_blank
 
 if TYPE_CHECKING:
     import pandas as pd
 
 VERDICT, CONFIDENCE = "verdict", "confidence"
 """Columns of yes-or-no judgements: whether the text was accepted, and how sure that was, in [0, 1]."""
+ANSWER = "answer"
+"""Column of what a judge wrote, in which its score is still to be read."""
 ORDERS = ("original_first", "original_second")
 """Columns of comparisons: which text was preferred when the original was shown first, and second."""
 FLIP = "flip"
@@ -79,35 +79,6 @@ def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     ]
     made.attrs = dict(frame.attrs)
     return made
-
-
-def ratings_of_log(path: Path, fields: Mapping[str, str] = {}) -> "pd.DataFrame | None":
-    """The scores that a judge gave in the log of another tool, as a table of ratings; None for another file.
-
-    `fields` has names of ours -> paths in an entry of the log.
-    """
-    tables = (load_target(target)(path, fields) for target in offered("log_ratings").values())
-    return next((table for table in tables if table is not None), None)
-
-
-def read_judgements(path: Path) -> "pd.DataFrame":
-    """The judgements in a table or a log, each with a score or the reason for none.
-
-    Raises `InputError` for any other file, and for a column that is missing.
-    """
-    import pandas as pd
-
-    if (logged := ratings_of_log(path)) is not None:
-        return logged
-    table = read_table(path)
-    table.need(["example", "variant"])
-    frame = as_ratings(pd.DataFrame([row.values for row in table.rows], dtype=object), str(path))
-    if "score" not in frame:
-        raise InputError(
-            f"{path}: holds no judgements; allowed: a column 'score', or '{VERDICT}', or '{ORDERS[0]}' and "
-            f"'{ORDERS[1]}'"
-        )
-    return frame if "metric" in frame else frame.assign(metric=OVERALL)
 
 
 def _accepted(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
