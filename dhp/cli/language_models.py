@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dhp.llm.settings import ModelSettings
     from dhp.report.document import Part, Table
 
-_ASK_NO_MODEL = ("mock", "baseline", "column", "recorded")
+_ASK_NO_MODEL = ("mock", "baseline")
 
 
 def check_filler(settings: "ModelSettings", models: Sequence[str | None], *, dry_run: bool = False) -> None:
@@ -36,11 +36,12 @@ def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_mo
 
     With a perturb model those on how models are reached are of use.
     """
-    ask_none = (*_ASK_NO_MODEL, *offered("judges"))
-    if not models or not all(model.partition("/")[0] in ask_none for model in models):
-        return
     from dhp.content.catalog import read_protocol
+    from dhp.judge.judges.recorded import reads_table
 
+    ask_none = (*_ASK_NO_MODEL, *offered("judges"))
+    if not models or not all(model.partition("/")[0] in ask_none or reads_table(model) for model in models):
+        return
     usual = tuple(protocols) == (DEFAULT_PROTOCOL,) or any(read_protocol(p).pairwise for p in protocols)
     options = [] if usual else ["--protocol"]  # any judge can compare
     options += stated("changes")
