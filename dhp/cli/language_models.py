@@ -18,7 +18,7 @@ _ASK_NO_MODEL = ("mock", "baseline")
 
 def check_filler(settings: "ModelSettings", models: Sequence[str | None], *, dry_run: bool = False) -> None:
     """Raise `InputError` for a filler if no language model is asked, or if a dry run cannot count for it."""
-    from dhp.judge.adapters.adapter import PREFIX
+    from dhp.core.objects import PREFIX
     from dhp.llm.api import providers
 
     options, asked = stated("settings.filler"), tuple(f"{provider}/" for provider in providers())

@@ -404,7 +404,7 @@ class Suite(Spec):
     """The task of the texts it is for."""
     source: str
     """Source of the parameters."""
-    perturbers: dict[Name, PerturberUse] = Field(min_length=1)
+    perturbers: dict[Name, PerturberUse]
     """Perturber -> its parameters."""
 
     @model_validator(mode="after")
@@ -461,7 +461,7 @@ class Probes(Spec):
     probes: Name
     source: str
     """Source of the probes."""
-    perturbers: dict[Name, PerturberUse] = Field(min_length=1)
+    perturbers: dict[Name, PerturberUse]
 
 
 class Agreement(Spec):

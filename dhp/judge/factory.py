@@ -16,10 +16,11 @@ from dhp.content.catalog import (
 from dhp.content.yaml_files import content_folder
 from dhp.core.answer_forms import FILE_FORMS, FORMS
 from dhp.core.errors import InputError, one_of, suggest
+from dhp.core.objects import PREFIX
 from dhp.core.options import as_list, near_keywords
 from dhp.core.plugins import load_target, offered
 from dhp.core.protocol_spec import Protocol, Protocols
-from dhp.judge.adapters.adapter import PREFIX, instance, load_object
+from dhp.judge.adapters.adapter import instance, load_object
 from dhp.judge.adapters.scorer import ObjectJudge, object_judge
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge, as_judge, is_judge

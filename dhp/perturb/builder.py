@@ -22,7 +22,7 @@ from dhp.loaders.memory import Rows, entries
 from dhp.loaders.released import is_released, read_released, released_datasets
 from dhp.loaders.resolve import is_own, resolve_datasets
 from dhp.loaders.user import is_user_data
-from dhp.perturb.api import Perturber
+from dhp.perturb.api import IN_ANOTHER, Perturber
 from dhp.perturb.apply import Others, RulesApplied, authored_origin, authored_perturbers, authored_texts
 from dhp.perturb.content_note import content_note
 from dhp.perturb.doses import Doses, dosed
@@ -223,31 +223,41 @@ class Builder:
         """The name of the suite, its variants as they will be made, and the names of those left out.
 
         Without a perturb model its perturbers of method `llm` are authored, if that was done, or rules stand
-        in for them, if the suite names any.
+        in for them, if the suite names any. So they are beside a perturber of the user's that asks the model,
+        which then is for that one alone.
         """
         check_suite(suite, self.registry)
         if self.doses:
             suite = dosed(suite, self.doses, self.registry)
         added = () if self.doses else tuple(p for p in self.own_perturbers if p.name not in suite.perturbers)
         variants = [*suite.variants, *(v for p in added for v in p.variants)]
-        if self.model is not None:
+        if not variants:
+            raise InputError(f"suite '{suite.suite}': has no perturber; add one by `perturbers`")
+        own_asking = [p.name for p in self.own_perturbers if p.method == "llm"]
+        if self.model is not None and not own_asking:
             return suite.suite, variants, []
-        if asking := [p.name for p in self.own_perturbers if p.asks]:
-            raise InputError(f"perturber '{asking[0]}': asks a language model; give one by `perturb_model`")
         written = authored_perturbers(read_authored(dataset.name))
+        if self.model is None:
+            if asking := [name for name in own_asking if name not in written]:
+                raise InputError(
+                    f"perturber '{asking[0]}': asks a language model; give one by `perturb_model`"
+                )
+            own_asking = []
         languages = {example.language for example in dataset.examples}
-        made = [
-            replace(v, method="authored")
-            if v.perturber in written
-            else stood_in(v, suite, self.registry, languages)
-            for v in variants
-        ]
-        left_out = [v.name for v in made if v.method == "llm"]
+        made = []
+        for variant in variants:
+            if variant.perturber in own_asking:
+                made.append(variant)
+            elif variant.perturber in written:
+                made.append(replace(variant, method="authored"))
+            else:
+                made.append(stood_in(variant, suite, self.registry, languages))
+        left_out = [v.name for v in made if v.method == "llm" and v.perturber not in own_asking]
         if len(left_out) == len(made):
             raise InputError(
                 f"suite '{suite.suite}': a language model makes all of it; give one by `perturb_model`"
             )
-        return suite.suite, [v for v in made if v.method != "llm"], left_out
+        return suite.suite, [v for v in made if v.name not in left_out], left_out
 
     def check(
         self, datasets: Sequence[Dataset], further: Callable[[Dataset, Sequence[Variant]], object] | None
@@ -258,7 +268,7 @@ class Builder:
         for dataset in datasets:
             variants: Sequence[Variant] = dataset.pair_variants
             if dataset.suite is not None:
-                _, variants, _ = self.chosen(dataset, dataset.suite)
+                variants = self._of_languages(dataset, self.chosen(dataset, dataset.suite)[1])
                 if self.model is not None:
                     self.model.check(filter(self._is_prompted, variants), dataset.task.task)
             by_model = [v for v in variants if v.method == "llm"]
@@ -289,9 +299,10 @@ class Builder:
         return function_texts(dataset, variant, self.registry, self.seed, self.model.max_tokens)
 
     def _by_suite(self, dataset: Dataset, suite: Suite) -> PerturbedDataset:
-        name, variants, left_out = self.chosen(dataset, suite)
+        name, chosen, left_out = self.chosen(dataset, suite)
+        self._note_languages(dataset, [*chosen, *self._missing_probes(chosen)])
+        variants = self._of_languages(dataset, chosen)
         every = [*variants, *self._missing_probes(variants)]
-        self._note_languages(dataset, every)
         before = replace(self.model.cached_model.usage) if self.model else Usage()
         # What a function of the user's calls is not known: in a dry run none is called.
         uncalled = {v.name for v in every if self.dry and self.registry[v.made_by].is_own}
@@ -308,6 +319,17 @@ class Builder:
             return part
         usage = self.model.cached_model.usage.since(before).lasting
         return replace(part, usage=usage, auto_steps=self.model.auto_steps.get(dataset.task.task, {}))
+
+    def _of_languages(self, dataset: Dataset, variants: Sequence[Variant]) -> list[Variant]:
+        """The variants without those by rules for languages that no text is in: they count nowhere."""
+        spoken = {example.language for example in dataset.examples}
+        able = []
+        for variant in variants:
+            perturber = self.registry[variant.made_by]
+            faults = [perturber.language_fault(code, by_suite=not variant.stand_in) or "" for code in spoken]
+            if variant.method != "rule" or not all(fault.startswith(IN_ANOTHER) for fault in faults):
+                able.append(variant)
+        return able or list(variants)
 
     def _note_languages(self, dataset: Dataset, variants: Sequence[Variant]) -> None:
         if note := language_note(dataset, variants, self.registry):

@@ -1,9 +1,12 @@
-"""Perturbers by name: built in, of installed packages, or `module:function`."""
+"""Perturbers by name: built in, of installed packages, or at `module:function` or `FILE.py:function`."""
 
 import importlib.metadata
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from dhp.core.errors import InputError, imported, imported_module, suggest
+from dhp.content.catalog import read_probes
+from dhp.core.errors import InputError, imported, suggest
+from dhp.core.objects import PREFIX, object_at
 from dhp.core.plugins import load_target, offered
 from dhp.core.specs import Spec, Suite
 from dhp.perturb import attacks, controls
@@ -77,8 +80,11 @@ def find_perturbers(
     """
     own_perturbers = [_checked(p, f"perturber {p!r}") for p in perturbers]
     known = builtin_perturbers()
+    builtins = dict(known)
     for perturber in own_perturbers:
-        _add(known, perturber.name, perturber)
+        builtin = builtins.get(perturber.name)
+        if builtin is None or perturber.function is not builtin.function:  # else it was chosen by its name
+            _add(known, perturber.name, perturber)
     uses = [use for suite in suites for use in suite.perturbers.items()]
     wanted = {name for used, use in uses for name in (used, *use.stand_ins)} - set(known)
     installed = set(installed_perturbers()) if wanted else set()  # packages are looked through only if needed
@@ -109,25 +115,34 @@ def _add(known: dict[str, Perturber], name: str, perturber: Perturber) -> None:
 
 
 def load_perturber(reference: str) -> Perturber:
-    """The perturber at `module:function`, or the installed one of that name.
+    """The perturber of a name that `dhp list perturbers` shows, at `MODULE:FUNCTION` or `FILE.py:FUNCTION`.
 
-    Modules of the working directory are found too. Raises `InputError` for another form, a module that
-    cannot be imported, and what is no perturber.
+    The last two may begin with `python:`. A control or an attack has the parameters with which runs use it.
+    Raises `InputError` for another form, a module or file that cannot be imported, and what is no perturber.
     """
     if reference in installed_perturbers():
         return load_installed(reference)
-    module_name, colon, attribute = reference.partition(":")
-    if not (module_name and colon and attribute):
-        known = ", ".join(sorted(installed_perturbers()))
-        also = f", or be the name of an installed one: {known}" if known else ""
-        raise InputError(f"perturber '{reference}': must have the form module:function{also}")
-    module = imported_module(module_name, f"perturber '{reference}'")
-    if not hasattr(module, attribute):
-        made = [name for name, value in vars(module).items() if isinstance(value, Perturber)]
+    builtin = builtin_perturbers()
+    if reference in builtin:
+        return _as_in_runs(builtin[reference])
+    where, _, name = reference.removeprefix(PREFIX).rpartition(":")
+    if not (where and name):
+        known = suggest(reference, [*builtin, *installed_perturbers()])
         raise InputError(
-            f"perturber '{reference}': no '{attribute}' in {module_name}; {suggest(attribute, made)}"
+            f"perturber '{reference}': must have the form module:function or FILE.py:function, or be a name "
+            f"of dhp list perturbers; {known}"
         )
-    return _checked(getattr(module, attribute), f"perturber '{reference}'")
+    place = f"perturber '{reference}'"
+    return _checked(object_at(where, name, place), place)
+
+
+def _as_in_runs(perturber: Perturber) -> Perturber:
+    """A built-in one; a control or an attack with the parameters of `perturbations/probes`."""
+    probes = {**read_probes("controls").perturbers, **read_probes("attacks").perturbers}
+    if perturber.name not in probes:
+        return perturber
+    degrees = {variant.degree: variant.params for variant in probes[perturber.name].variants(perturber.name)}
+    return replace(perturber, degrees=degrees)
 
 
 def _checked(value: object, place: str) -> Perturber:

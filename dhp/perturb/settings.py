@@ -160,10 +160,10 @@ class Choice:
         metavar="NAME|FILE.yaml",
     )
     perturbers: "Perturber | Iterable[Perturber]" = option(
-        "Your own perturber, added to the suite unless it names it; may be repeated.",
+        "A perturber by its name or one of your own, added to the suite unless it names it; may be repeated.",
         default=(),
         name="--perturber",
-        metavar="MODULE:FUNCTION",
+        metavar="NAME|FILE.py:FUNCTION",
         repeatable=True,
         read=_perturbers,
     )

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import dhp
 from dhp.content.catalog import read_suite
 from dhp.core.errors import InputError
-from dhp.core.records import PerturbedText, Variant
+from dhp.core.records import PerturbedText, Variant, parse_variant
 from dhp.core.specs import Suite
 from dhp.perturb.apply import NO_FARTHER, Others, RulesApplied, other_texts
-from dhp.perturb.registry import find_perturbers, load_perturber
+from dhp.perturb.registry import builtin_perturbers, find_perturbers, load_perturber
 from dhp.perturb.rules.sentences import sentence_insertion
 from dhp.perturb.rules.whole_texts import random_ending
 from dhp.perturb.suites import check_suite
@@ -182,8 +182,34 @@ def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("own_module")
-def test_found_by_module_and_function() -> None:
-    assert load_perturber("own_perturbers:shout").name == "shout"
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "own_perturbers:shout",
+        "own_perturbers.py:shout",
+        "python:own_perturbers.py:shout",
+        "./own_perturbers.py:shout",
+    ],
+)
+def test_found_by_module_or_file_and_function(reference: str) -> None:
+    assert load_perturber(reference).name == "shout"
+
+
+def test_every_listed_perturber_makes_texts_by_its_name_or_says_why_not() -> None:
+    chosen = [load_perturber(name) for name in builtin_perturbers()]
+    (part,) = dhp.perturb_datasets(
+        "mini/summeval", suite="none", perturbers=chosen, n=2, controls=False, progress=False
+    )
+    made = {parse_variant(text.variant).perturber for text in part.texts}
+    assert made == set(builtin_perturbers())
+    assert all(text.text or text.reason for text in part.texts)
+    texts = {text.variant: text.text for text in part.texts}
+    assert texts["padding"], "an attack has the sentences with which runs add it"
+
+
+def test_a_suite_without_perturbers_needs_one_beside_it() -> None:
+    with pytest.raises(InputError, match="suite 'none': has no perturber; add one by `perturbers`"):
+        dhp.perturb_datasets("mini/summeval", suite="none", progress=False)
 
 
 @pytest.mark.usefixtures("own_module")

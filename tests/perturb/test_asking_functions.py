@@ -19,6 +19,7 @@ from dhp.perturb.builder import build_texts
 from dhp.perturb.llm.functions import function_texts
 from dhp.perturb.llm.model import LlmPerturber
 from dhp.perturb.llm.prompt_files import PromptFiles
+from dhp.perturb.registry import load_perturber
 from dhp.perturb.settings import Choice
 
 from .says import Says
@@ -121,6 +122,19 @@ def built(perturber: Perturber, *, dry: bool) -> list[PerturbedText]:
     choice = Choice(n=3, perturbers=perturber)
     (part,) = build_texts("mini/summeval", choice, 0, settings, settings.context(), dry=dry)
     return [t for t in part.texts if t.variant.startswith(perturber.name)]
+
+
+def test_a_function_that_asks_has_the_model_for_itself() -> None:
+    """The kinds of the suite are authored beside it, as without a model, unless they are named, too."""
+    settings = dhp.ModelSettings()
+    for others, by_model in (
+        ((), {"rude"}),
+        ((load_perturber("grammatical_errors"),), {"rude", "grammatical_errors"}),
+    ):
+        choice = Choice(n=3, perturbers=(rude, *others), perturb_model="openai/nobody")
+        (part,) = build_texts("mini/summeval", choice, 0, settings, settings.context(), dry=True)
+        assert {v.perturber for v in part.variants if v.method == "llm"} == by_model
+        assert any(v.method == "authored" for v in part.variants)
 
 
 def test_a_dry_run_calls_no_function_of_the_user() -> None:

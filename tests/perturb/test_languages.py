@@ -130,6 +130,14 @@ def test_what_is_lost_to_the_language_is_said_once(caplog: pytest.LogCaptureFixt
     assert reasons == ["the text is in German; allowed: English"] * 2 + [None]
 
 
+def test_a_kind_for_another_language_counts_nowhere(caplog: pytest.LogCaptureFixture) -> None:
+    for_chinese = dhp.perturber(name="chinese", level="word", languages=["zh"])(lambda text, rng: text + "的")
+    judge = dhp.run("baseline/surface", "mini/summeval", perturbers=for_chinese, progress=False)
+    assert "not applicable: chinese" in caplog.text
+    assert {row.variant for row in judge.variants} == {v.name for v in read_suite("summeval").variants}
+    assert not judge.not_averaged
+
+
 def test_a_language_that_is_not_declared_is_not_guessed(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "dhp"):
         (made,) = dhp.perturb_datasets(data("es", declared=False), attacks=True)

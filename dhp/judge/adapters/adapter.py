@@ -1,21 +1,17 @@
 """Adapters of scorers, recognised by their attributes without an import of other frameworks."""
 
-import importlib
 import importlib.metadata
-import importlib.util
 import inspect
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from dhp.core.errors import InputError, imported, imported_module, quoted, suggest
+from dhp.core.errors import InputError, imported, quoted, suggest
+from dhp.core.objects import PREFIX, object_at
 from dhp.core.plugins import load_target, offered
 from dhp.core.records import Candidate
-from dhp.core.seeding import text_hash
 
 OUTPUT = ("output",)
 SOURCE = ("source",)
@@ -78,7 +74,6 @@ def is_of(scorer: object, package: str, *names: str) -> bool:
     )
 
 
-PREFIX = "python:"
 ENTRY_POINT_GROUP = "dhp.judges"
 
 
@@ -95,16 +90,7 @@ def load_object(model: str) -> object:
         )
     if not colon:
         return _entry_point(model, name)
-    module = (
-        _file(model, Path(where)) if where.endswith(".py") else imported_module(where, f"model '{model}'")
-    )
-    attribute: object = module
-    for part in name.split("."):
-        if not hasattr(attribute, part):
-            callables = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
-            raise InputError(f"model '{model}': no '{name}' in {where}; {suggest(name, callables)}")
-        attribute = getattr(attribute, part)
-    return attribute
+    return object_at(where, name, f"model '{model}'")
 
 
 def absolute(model: str) -> str:
@@ -125,29 +111,6 @@ def _entry_point(model: str, name: str) -> object:
             f"{suggest(name, entries)}, or python:MODULE:OBJECT"
         )
     return imported(entries[name].load, f"model '{model}' ({entries[name].value})")
-
-
-def _file(model: str, path: Path) -> ModuleType:
-    """A module from a file; modules beside it are found too."""
-    name = f"dhp_judge_{text_hash(str(path.resolve()))}"
-    if importlib.util.find_spec(name) is not None:  # loaded before, or sent to this worker
-        return importlib.import_module(name)
-    if not path.is_file():
-        raise InputError(f"model '{model}': no file {path}; allowed: python:FILE.py:OBJECT")
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses of the file look for it there
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.append(folder)
-    try:
-        imported(lambda: spec.loader.exec_module(module), f"model '{model}'")  # type: ignore[union-attr]
-    except InputError:
-        del sys.modules[name]
-        raise
-    return module
 
 
 _LONGEST_REASON = 300
