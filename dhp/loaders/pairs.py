@@ -1,5 +1,6 @@
 """Ready-made pairs: tables whose rows hold an example and a degraded copy of its output."""
 
+import json
 import logging
 import re
 from collections import Counter
@@ -11,6 +12,7 @@ from typing import Literal, NamedTuple, TypeGuard
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, listed, suggest
 from dhp.core.records import ORIGINAL, Example, PerturbedText, Variant
+from dhp.core.seeding import natural_order, text_hash
 from dhp.core.specs import PairColumns, PairMap, Task
 from dhp.core.tables import Row, Table, as_text, is_blank
 from dhp.loaders.dataset import Dataset
@@ -41,8 +43,8 @@ class Pair(NamedTuple):
     control: bool
 
 
-def read_row(row: Row, number: int, entry: PairColumns, form: PairMap) -> Pair | LeftOut:
-    """The pair in a row, or why there is none; `number` stands in for an id."""
+def read_row(row: Row, number: int | None, entry: PairColumns, form: PairMap) -> Pair | LeftOut:
+    """The pair in a row, or why there is none; `number` stands in for an id, without one the texts."""
     columns, values = {**form.fields, **entry.fields}, {**form.values, **entry.values}
 
     def cell(name: str) -> str | None:
@@ -62,13 +64,15 @@ def read_row(row: Row, number: int, entry: PairColumns, form: PairMap) -> Pair |
         good, bad = (good, bad) if side == 0 else (bad, good)
     others = [name for name in (*columns, *values) if name not in (*TEXTS, *PAIR_FIELDS)]
     fields = {name: text for name in others if (text := _field(row, name, columns, values)) is not None}
-    identity = row.text(columns["id"]) if "id" in columns else str(number)
+    source = cell("source") or ""
+    of_texts = id_of_texts(source, good, fields) if number is None else str(number)
+    identity = row.text(columns["id"]) if "id" in columns else of_texts
     kind = _kind(row, cell("kind"), form.kind_pattern)
     fitting = (lv for lv, kinds in form.levels.items() if fits(kind, kinds))
     level = " ".join((cell("level") or next(fitting, DEFAULT_LEVEL)).split())
     control = level == "control" or ("control" in columns and _is_control(row, columns["control"], form))
     degree = " ".join((cell("degree") or "").split()) or None
-    example = Example(identity, cell("source") or "", good, fields)
+    example = Example(identity, source, good, fields)
     return Pair(row, example, "id" in columns, bad, kind, degree, level, control)
 
 
@@ -207,7 +211,7 @@ def _normalised(row: Row, column: str, labels: set[str]) -> str:
     return label.casefold()
 
 
-def read_pairs(name: str, table: Table, form: PairMap, task: Task) -> Dataset:
+def read_pairs(name: str, table: Table, form: PairMap, task: Task, *, ordered: bool = True) -> Dataset:
     """The dataset in a table of pairs: examples in order of occurrence, with their degraded texts.
 
     A row is a pair, or several with `form.each`. Rows that agree in id, source, output and the fields that a
@@ -216,11 +220,17 @@ def read_pairs(name: str, table: Table, form: PairMap, task: Task) -> Dataset:
     `cluster`, the id. Pairs that are equal, tied, duplicate or without a text are left out and counted in a
     note. Raises `InputError` for a column that is missing, a value that is none of those allowed, a kind with
     several levels, and if no pair is left.
+
+    `ordered` says that the rows come in one order alone, as those of a published set: without ids it has the
+    numbers of its rows. Otherwise texts without an id are known by themselves, and the set is the same in
+    whatever order the rows come.
     """
     table = chosen_rows(table, form.where)
     _check_columns(table, form)
     left_out: Counter[LeftOut] = Counter()
-    pairs = list(_pairs(table, form, left_out))
+    pairs = list(_pairs(table, form, left_out, numbered=ordered))
+    if not ordered:
+        pairs.sort(key=_place)
     examples, variants, texts = _grouped(pairs, [f for f in task.shown_fields if f not in TEXTS], left_out)
     note = ", ".join(f"{count} {why}" for why, count in left_out.items())
     if not pairs:
@@ -248,10 +258,16 @@ def _check_columns(table: Table, form: PairMap) -> None:
                 )
 
 
-def _pairs(table: Table, form: PairMap, left_out: "Counter[LeftOut]") -> Iterator[Pair]:
+def _place(pair: Pair) -> tuple[object, ...]:
+    """Sorts pairs by kind, then by example: the kinds, and which text is called ID~2, follow from it."""
+    degree = pair.degree or ""
+    return natural_order(pair.kind), natural_order(degree), natural_order(pair.example.id), pair.text
+
+
+def _pairs(table: Table, form: PairMap, left_out: "Counter[LeftOut]", *, numbered: bool) -> Iterator[Pair]:
     for number, row in enumerate(table.rows, 1):
         for entry in form.each or [PairColumns()]:
-            pair = read_row(row, number, entry, form)
+            pair = read_row(row, number if numbered else None, entry, form)
             if isinstance(pair, Pair):
                 yield pair
             else:
@@ -284,7 +300,7 @@ def _grouped(
         member = next((name for name in same if (name, variant.name) not in texts), None)
         if member is None:
             base = same[0] if same and not pair.named else example.id
-            member = _free(base, examples)
+            member = free_name(base, examples)
             same.append(member)
             families.setdefault(base, []).append(member)
             examples[member] = replace(example, id=member)
@@ -308,7 +324,12 @@ def _variant(pair: Pair, harmful: Collection[str]) -> Variant:
     return Variant(name, kind, "control" if pair.control else pair.level, "given", pair.degree)
 
 
-def _free(name: str, taken: Collection[str]) -> str:
+def id_of_texts(source: str, output: str, fields: Mapping[str, str]) -> str:
+    """What an example without an id is known by, in whatever order the rows come: a hash of all it holds."""
+    return text_hash(json.dumps([source, output, fields], sort_keys=True))
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
     """`name`, or the first of `name~2`, `name~3`, ... that is not taken."""
     number, free = 1, name
     while free in taken:

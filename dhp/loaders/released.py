@@ -62,7 +62,7 @@ def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, st
     variant of the suite must have a column. `fields`, `{ours: theirs}`, take the place of what the card says:
     ours are `id`, `source`, `output`, the variants, and any other name for a plain field; theirs is a column,
     or a path into a nested one: `a.b[0]`. A text that is missing or equals its original counts as not
-    applicable; without a column `id` the row numbers are the ids. What the columns are read as is logged.
+    applicable; without a column `id` a text is known by itself. What the columns are read as is logged.
     Raises `InputError` for a set without this dataset, a column that is absent, an empty source or output,
     and a duplicate id.
     """

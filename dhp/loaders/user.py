@@ -22,7 +22,16 @@ from dhp.loaders.dataset import Dataset
 from dhp.loaders.hub import HUB_PREFIX, hub_table
 from dhp.loaders.inspect_log import LOG_SUFFIX
 from dhp.loaders.left_out import leave_out
-from dhp.loaders.pairs import PAIR_FIELDS, chosen_rows, is_unanswered, read_pairs, said_before, said_last
+from dhp.loaders.pairs import (
+    PAIR_FIELDS,
+    chosen_rows,
+    free_name,
+    id_of_texts,
+    is_unanswered,
+    read_pairs,
+    said_before,
+    said_last,
+)
 from dhp.loaders.parts import is_parts, parts_table
 
 
@@ -42,12 +51,13 @@ def read_texts(
     `data`); code that comes with a dataset is never run.
 
     `fields` has our names -> the file's columns or paths into nested ones. Needed is `output`, and
-    `source` where the task has one; without `id` the row numbers are the ids; every other column of strings
-    or numbers becomes a field, other values are left out. With a column `perturbed` (a degraded copy of the
-    output) each row is a pair of example and variant: `kind` names the variant (default "perturbed"),
-    `degree` its degree, `level` its level (default "given"), `control` marks a change that must not lower a
-    score, `better` tells which of output and perturbed is the better one; see `read_pairs`. Raises
-    `InputError` with file, row, column and what is allowed.
+    `source` where the task has one; without `id` a text is known by a hash of what its row holds; every other
+    column of strings or numbers becomes a field, other values are left out. With a column `perturbed` (a
+    degraded copy of the output) each row is a pair of example and variant: `kind` names the variant (default
+    "perturbed"), `degree` its degree, `level` its level (default "given"), `control` marks a change that must
+    not lower a score, `better` tells which of output and perturbed is the better one; see `read_pairs`.
+
+    Raises `InputError` with file, row, column and what is allowed.
     """
     table = open_table(str(path))
     return from_table(name or str(path), table, task, columns_of(table, fields, task), where)
@@ -85,7 +95,7 @@ def from_table(
     if "perturbed" in columns:
         table = table.with_rows(row for row in table.rows if row.place not in left_out)
         form = PairMap(fields=dict(columns), where={column: list(values) for column, values in where.items()})
-        return read_pairs(name, table, form, task)
+        return read_pairs(name, table, form, task, ordered=False)
     if "better" in columns:
         raise InputError(
             f"{table.name}: `fields` better= needs two texts; map them by `fields` output=COLUMN and "
@@ -159,36 +169,34 @@ def plain_examples(
 ) -> Sequence[Example]:
     """The examples of a table, a row each; `columns` has our name -> its column.
 
-    Rows at the places `left_out` are counted for the ids, and passed over.
+    Without an id a text is known by itself; see `id_of_texts`. Rows at the places `left_out` are passed over.
     """
-    kept = [place for place, row in enumerate(table.rows) if row.place not in left_out]
     if left_out:
         table = table.with_rows(row for row in table.rows if row.place not in left_out)
-    numbers: dict[str, int] = {}
+    places: dict[str, str] = {}
 
     def read(row: Row) -> Example:
-        number = len(numbers)
-        example = _example(row, kept[number] + 1, columns)
-        if (first := numbers.setdefault(example.id, number)) != number:
-            place = table.rows[first].place
-            raise row.fault(f"duplicate id '{example.id}' (first at {place})")
+        example = _example(row, columns, places)
+        if example.id in places:
+            raise row.fault(f"duplicate id '{example.id}' (first at {places[example.id]})")
+        places[example.id] = row.place
         return example
 
     return table.each(read)
 
 
-def _example(row: Row, number: int, columns: Mapping[str, str]) -> Example:
+def _example(row: Row, columns: Mapping[str, str], taken: Collection[str]) -> Example:
     fields = {}
     for name, column in columns.items():
         text = as_text(row.value(column))
         if name not in ("id", "source", "output") and text is not None:
             fields[name] = row.encodable(column, text)
-    return Example(
-        id=row.text(columns["id"]) if "id" in columns else str(number),
-        source=_source(row, columns["source"]) if "source" in columns else "",
-        output=said_last(row, columns["output"]) or row.text(columns["output"]),
-        fields=fields,
+    source = _source(row, columns["source"]) if "source" in columns else ""
+    output = said_last(row, columns["output"]) or row.text(columns["output"])
+    of_row = (
+        row.text(columns["id"]) if "id" in columns else free_name(id_of_texts(source, output, fields), taken)
     )
+    return Example(of_row, source, output, fields)
 
 
 def _source(row: Row, column: str) -> str:

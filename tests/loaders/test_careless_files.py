@@ -89,7 +89,9 @@ def test_up_to_a_tenth_of_the_rows_is_left_out_with_one_note(
 ) -> None:
     path = with_faults(tmp_path / "x.jsonl", [3], [7])
     found = read(path)
-    assert [example.id for example in found.examples] == [str(i + 1) for i in range(20) if i not in (3, 7)]
+    assert [example.output for example in found.examples] == [
+        each["output"] for i, each in enumerate(OBJECTS) if i not in (3, 7)
+    ]
     (said,) = caplog.messages
     assert said.startswith(f"{path}: 2 of 20 rows are left out: broken JSON at column")
     assert said.endswith("; column 'output' is empty (line 4)")

@@ -1,5 +1,6 @@
 """Ready-made pairs: examples, variants and degraded texts out of tables of many forms."""
 
+import itertools
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +17,7 @@ from dhp.core.records import Audit, Example, PerturbedText, Variant
 from dhp.core.specs import PairColumns, PairMap
 from dhp.core.tables import Row, table
 from dhp.loaders.dataset import Dataset
-from dhp.loaders.pairs import read_pairs
+from dhp.loaders.pairs import id_of_texts, read_pairs
 from dhp.loaders.user import columns_of, from_table, read_texts
 
 from .conftest import TASK, write_csv, write_jsonl, write_parquet
@@ -56,33 +57,34 @@ def test_pairs_become_examples_variants_and_texts(tmp_path: Path, form: str) -> 
     ]
     found = read_texts(WRITERS[form](tmp_path / f"x.{form}", rows), TASK)
     assert found.examples == (
-        Example("a", "Sa", "Oa", {"note": "n"}),
+        Example("a", "Sa", "Oa", {"note": "other"}),
         Example("b", "Sb", "Ob", {"note": "m"}),
     )
     assert found.pair_variants == (
-        Variant("typos", "typos", "character", "given", None),
         Variant("cut", "cut", "given", "given", None),
+        Variant("typos", "typos", "character", "given", None),
     )
-    assert found.pairs[0].audit == Audit(None, None, 2, 0.333333)
+    assert found.pairs[1].audit == Audit(None, None, 2, 0.333333)
     assert [replace(t, audit=None) for t in found.pairs] == [
-        PerturbedText("a", "typos", "bad"),
         PerturbedText("a", "cut", "cut"),
+        PerturbedText("a", "typos", "bad"),
         PerturbedText("b", "typos", "worse"),
     ]
 
 
 def test_pairs_without_kinds_and_with_mapped_columns() -> None:
     found = read({"source": "S", "good": "O", "bad": "P"}, output="good", perturbed="bad")
-    assert found.examples == (Example("1", "S", "O"),)
+    known_by = id_of_texts("S", "O", {})
+    assert found.examples == (Example(known_by, "S", "O"),)
     assert found.pair_variants == (Variant("perturbed", "perturbed", "given", "given", None),)
-    assert texts(found) == [("1", "perturbed", "P")]
+    assert texts(found) == [(known_by, "perturbed", "P")]
 
 
 def test_degrees_are_part_of_the_variant() -> None:
     found = read(pair("a", "x", kind="cut", degree="minor"), pair("a", "y", kind="cut", degree="major"))
     assert [(v.name, v.perturber, v.degree) for v in found.pair_variants] == [
-        ("cut.minor", "cut", "minor"),
         ("cut.major", "cut", "major"),
+        ("cut.minor", "cut", "minor"),
     ]
     assert len(found.examples) == 1
 
@@ -96,10 +98,10 @@ def test_control_rows_become_controls(yes: object) -> None:
         pair("c", "v", kind="cut", control=None),
     )
     assert [(v.name, v.level) for v in found.pair_variants] == [
+        ("cut", "given"),
         ("edit_control", "control"),
         ("edit", "given"),
         ("paraphrase", "control"),
-        ("cut", "given"),
     ]
     said = "t: row 1: column 'control' is 'perhaps'; allowed: 1, true, yes, control or 0, false, no"
     assert said in message(pair("a", "x", control="perhaps"))
@@ -157,11 +159,11 @@ def test_texts_may_be_lists_of_messages() -> None:
         {"chosen": chat("Yes.", "A?"), "rejected": chat(" ", "A?")},
     ]
     found = read(*rows, source="chosen", output="chosen", perturbed="rejected")
-    assert [(e.source, e.output) for e in found.examples] == [
-        ("Why?", "Good."),
-        ("User: A?\n\nAssistant: B.\n\nUser: C?", "Yes."),
-    ]
-    assert [text for _, _, text in texts(found)] == ["Bad.", "No."]
+    damaged = {example: text for example, _, text in texts(found)}
+    assert {(e.source, e.output, damaged[e.id]) for e in found.examples} == {
+        ("Why?", "Good.", "Bad."),
+        ("User: A?\n\nAssistant: B.\n\nUser: C?", "Yes.", "No."),
+    }
 
 
 def test_labels_that_name_no_column_are_refused() -> None:
@@ -214,8 +216,13 @@ def test_one_original_with_many_damages() -> None:
         ("a~3", "Oa", "a"),
     ]
     without_ids = [{"source": "S", "output": "O", "perturbed": t, "kind": k} for t, k in ("xk", "yl", "zk")]
-    found = read(*without_ids, {"source": "S", "output": "P", "perturbed": "x", "kind": "k"})
-    assert texts(found) == [("1", "k", "x"), ("1", "l", "y"), ("1~2", "k", "z"), ("4", "k", "x")]
+    rows = [*without_ids, {"source": "S", "output": "P", "perturbed": "x", "kind": "k"}]
+    one, other = id_of_texts("S", "O", {}), id_of_texts("S", "P", {})
+    expected = {(one, "k", "x"), (one, "l", "y"), (f"{one}~2", "k", "z"), (other, "k", "x")}
+    for order in itertools.permutations(rows):
+        found = read(*order)
+        assert set(texts(found)) == expected
+        assert (found.examples, found.pairs) == (read(*rows).examples, read(*rows).pairs)
 
 
 def test_questions_tell_examples_apart() -> None:
@@ -226,7 +233,7 @@ def test_questions_tell_examples_apart() -> None:
     found = table("t", rows[0], [Row("t", row) for row in rows])
     task = read_task("question_answering")
     told = from_table("t", found, task, columns_of(found, {}, task), {})
-    assert [e.fields["question"] for e in told.examples] == ["q", "r"]
+    assert sorted(e.fields["question"] for e in told.examples) == ["q", "r"]
 
 
 FORM = PairMap(

@@ -94,10 +94,13 @@ def test_field_puts_other_columns_in_the_place_of_the_cards(tmp_path: Path) -> N
     assert found.examples[0].fields == {"also": "x1"}
 
 
-def test_a_row_without_id_is_known_by_its_number(tmp_path: Path) -> None:
+def test_a_row_without_id_is_known_by_its_texts(tmp_path: Path) -> None:
     rows = [{k: v for k, v in row.items() if k != "id"} for row in flat_rows()]
     path = write_jsonl(tmp_path / "x.jsonl", rows)
-    assert [e.id for e in read_released(str(path), "summeval", SUITE).examples] == ["1", "2"]
+    other = write_jsonl(tmp_path / "y.jsonl", rows[::-1])
+    ids = [[e.id for e in read_released(str(each), "summeval", SUITE).examples] for each in (path, other)]
+    assert ids[0] == ids[1][::-1]
+    assert len({*ids[0]}) == 2
 
 
 def test_missing_and_unchanged_texts_do_not_apply(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from dhp.core.errors import InputError
 from dhp.core.records import Example
 from dhp.loaders.dataset import Dataset
+from dhp.loaders.pairs import id_of_texts
 from dhp.loaders.parts import parts_name
 from dhp.loaders.resolve import resolve_datasets
 from dhp.loaders.user import read_texts
@@ -44,14 +45,16 @@ def test_each_form_gives_the_same_examples(tmp_path: Path, form: str) -> None:
     assert (data.pair_variants, data.pairs) == ((), ())
 
 
-def test_row_numbers_are_ids_and_nested_values_are_left_out(tmp_path: Path) -> None:
+def test_texts_are_ids_and_nested_values_are_left_out(tmp_path: Path) -> None:
     rows = [
         {"source": "S", "output": "O", "list": ["x"], "none": None, "nan": float("nan"), "flag": True},
         {"source": "T", "output": "P"},
+        {"source": "T", "output": "P"},
     ]
-    one, two = read(write_jsonl(tmp_path / "x.jsonl", rows)).examples
-    assert one == Example("1", "S", "O", {"flag": "True"})
-    assert two == Example("2", "T", "P")
+    one, two, three = read(write_jsonl(tmp_path / "x.jsonl", rows)).examples
+    assert one == Example(id_of_texts("S", "O", {"flag": "True"}), "S", "O", {"flag": "True"})
+    assert two == Example(id_of_texts("T", "P", {}), "T", "P")
+    assert three.id == f"{two.id}~2"
 
 
 def test_a_field_map_renames_and_takes_precedence(tmp_path: Path) -> None:
@@ -112,7 +115,7 @@ def test_nested_values_are_named_by_their_path(tmp_path: Path) -> None:
     rows = [{"chat": [{"role": "user", "text": "S"}], "out": {"a": {"b": ["O", "P"]}}}]
     path = write_jsonl(tmp_path / "x.jsonl", rows)
     assert list(read(path, {"source": "chat[0].text", "output": "out.a.b[1]"}).examples) == [
-        Example("1", "S", "P")
+        Example(id_of_texts("S", "P", {}), "S", "P")
     ]
     assert "column 'out.a.c' is empty (line 1)" in message(
         path, {"source": "chat[0].text", "output": "out.a.c"}

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -24,11 +24,13 @@ def letters(output: str) -> float:
     return float(output.count("e") % 5)
 
 
-def run_of(rows: list[dict[str, str]], folder: Path, judge: Callable[[str], float] = length) -> Path:
+def run_of(
+    rows: Sequence[Mapping[str, object]], folder: Path, judge: Callable[[str], float] = length
+) -> Path:
     folder.mkdir()
     (folder / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     scale = dhp.JudgeSettings(scale=(0, 5))
-    named = {"task": "summarization", "metrics": ["fluency"]}
+    named = {"task": "summarization", "metrics": ["fluency"]} if "output" in rows[0] else {}
     dhp.run(judge, folder / "mine.jsonl", out=folder / "run", judge_settings=scale, progress=False, **named)
     return folder / "run"
 
@@ -51,6 +53,36 @@ def test_shuffled_rows_are_the_same_data_with_the_same_figures(tmp_path: Path) -
     other = [*ROWS[:-1], {**ROWS[-1], "output": "Another text."}]
     with pytest.raises(dhp.InputError, match="dataset differs"):
         dhp.gate(run_of(other, tmp_path / "e"), against=runs[0], max_drop=5)
+
+
+WITHOUT_IDS = [{"source": row["source"], "output": row["output"]} for row in ROWS]
+PAIRS = [
+    {**row, "perturbed": row["output"].replace(word, ""), "kind": kind}
+    for row in WITHOUT_IDS
+    for kind, word in (("place", "Rome"), ("name", "Ann"), ("place", "cats"))
+]
+TALKS = [
+    {
+        "messages": [
+            {"role": "user", "content": row["source"]},
+            {"role": "assistant", "content": row["output"]},
+        ]
+    }
+    for row in WITHOUT_IDS
+]
+
+
+@pytest.mark.parametrize("rows", [WITHOUT_IDS, PAIRS, TALKS], ids=["texts", "pairs", "conversations"])
+def test_without_ids_the_texts_are_the_ids(rows: list[dict[str, object]], tmp_path: Path) -> None:
+    """Two rows are equal, and of pairs two kinds of an example have several texts."""
+    rows = [*rows, rows[3]]
+    shuffled = random.Random(1).sample(rows, len(rows))
+    runs = [run_of(each, tmp_path / name) for name, each in (("a", rows), ("b", shuffled))]
+    assert figures_of(runs[0]) == figures_of(runs[1])
+    assert dhp.gate(runs[1], against=runs[0], max_drop=5).passed
+    (compared,) = dhp.compare(runs[0], run_of(shuffled, tmp_path / "c", letters))
+    (again,) = dhp.compare(runs[1], tmp_path / "c" / "run")
+    assert compared.to_json() == again.to_json()
 
 
 def test_names_are_sorted_as_people_count() -> None:

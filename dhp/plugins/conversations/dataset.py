@@ -1,6 +1,6 @@
 """Conversations of a file as a dataset."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from dhp.content.catalog import own_suite, read_task
 from dhp.core.errors import InputError, one_of, suggest
@@ -9,7 +9,7 @@ from dhp.core.specs import Task
 from dhp.core.tables import Table, as_text, sound
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.left_out import leave_out
-from dhp.loaders.pairs import chosen_rows
+from dhp.loaders.pairs import chosen_rows, free_name, id_of_texts
 from dhp.loaders.request import Request
 from dhp.plugins.conversations.conversation import (
     CONVERSATION,
@@ -52,12 +52,16 @@ def conversations(asked: Request) -> Dataset | None:
         read: Iterable[Found] = _each_row(chosen, reader, asked)
     else:
         read = reader([sound(row) for row in chosen.rows], asked.fields)
-    examples = tuple(_example(each, number, part, asked) for number, each in enumerate(read, 1))
+    examples: list[Example] = []
+    taken: set[str] = set()
+    for each in read:
+        examples.append(_example(each, part, asked, taken))
+        taken.add(examples[-1].id)
     if not examples:
         raise InputError(f"{rows.name}: no conversation in it; must have at least one")
     task = asked.task if isinstance(asked.task, Task) else read_task(asked.task or TASK)
     suite = own_suite(read_task(TASK), with_llm=False)
-    dataset = Dataset(asked.name, examples, task, suite, examples, split=split_example)
+    dataset = Dataset(asked.name, tuple(examples), task, suite, tuple(examples), split=split_example)
     return dataset.in_languages(None, asked.language or task.output_language)
 
 
@@ -83,12 +87,14 @@ def _part(name: str | None) -> Part:
     raise InputError(f"`judge_part`: unknown part '{name}'; {suggest(str(name), PARTS)}")
 
 
-def _example(conversation: Found, number: int, part: Part, asked: Request) -> Example:
+def _example(conversation: Found, part: Part, asked: Request, taken: Collection[str]) -> Example:
+    """The example of a conversation; without an id it is known by its turns."""
     judged = Judged.split(conversation.turns, part)
-    name = conversation.id or str(number)
-    fields = {CONVERSATION: to_json(conversation.turns), PART: part, "cluster": name}
+    fields = {CONVERSATION: to_json(conversation.turns), PART: part}
     for column in _COPIED:
         if (text := as_text(conversation.row.value(asked.fields.get(column, column)))) is not None:
             fields[column] = conversation.row.encodable(column, text)
+    source = conversation.row.encodable("messages", judged.source)
     output = conversation.row.encodable("messages", judged.output)
-    return Example(name, conversation.row.encodable("messages", judged.source), output, fields)
+    name = conversation.id or free_name(id_of_texts(source, output, fields), taken)
+    return Example(name, source, output, {"cluster": name, **fields})
