@@ -107,6 +107,8 @@ _TOKEN = re.compile(
 _BEFORE_VALUE = frozenset("\"'([{:=|~*-•·】✅❌⭐★🌟✓✔👍")
 _PARTS = frozenset(":=|>-】")
 _BOUNDARIES = frozenset(",，、;:()[]{}|-.…!•·*【】✅❌⭐★🌟✓✔👍>")
+_SUBORDINATES = frozenset("that dass daß que che dat att".split())
+"""Words that make what follows depend on what stands before, which is then not all of the list."""
 _ITEM = re.compile(r"[^\w“”]*(?:(?:\d{1,2}|[A-Za-z])[.):])?[^\w“”]*")
 _DIGIT = re.compile(r"\d")
 _OF_OTHERS = re.compile(
@@ -142,8 +144,11 @@ def clause_before(text: str, start: int, place: int, grammar: Grammar) -> Clause
         label = _label_above(text, start, grammar)
         return label or Clause(start, start, (), frozenset(), parted, True, True)
     pure = whole and _is_pure(text, start, tokens, parts)
-    while words and not whole and "opens" not in grammar.roles(words[0]):
-        del words[0], begins[0]
+    first = next((i for i, word in enumerate(words) if whole or "opens" in grammar.roles(word)), len(words))
+    lead = [*words[:first], *(token[0].lower() for token in tokens[-1:])]
+    if not whole and not _SUBORDINATES.isdisjoint(lead):
+        return None  # `it is not true that I rate it 4`
+    del words[:first], begins[:first]
     if not words and not pure and not (whole and grammar.section):
         return None
     has = frozenset(role for word in words for role in grammar.roles(word))

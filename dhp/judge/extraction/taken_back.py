@@ -46,13 +46,13 @@ def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
     )
 
 
-def _changes(text: str, start: int, end: int, own: bool, number: float, grammar: Grammar) -> bool:
-    """Whether a sentence, or the rest of the value's `own`, takes the rating back or gives another one."""
+def _changes(text: str, start: int, end: int, in_own: bool, number: float, grammar: Grammar) -> bool:
+    """Whether a sentence, or the rest of the value's if `in_own`, takes the rating back or gives another one."""
     if _TAKEN_BACK.search(text, start, end):
         return True
-    if grammar.chooses and (own or not _CHANGE.search(text, start, end)):
+    if grammar.chooses and (in_own or not _CHANGE.search(text, start, end)):
         return False
-    if not own and (is_of_an_item(text, start) or names_a_criterion(text[start:end])):
+    if not in_own and (is_of_an_item(text, start) or names_a_criterion(text[start:end])):
         return False
     for place in _values(text, start, end, grammar):
         if _NOT_GIVEN.search(text, start, place):

@@ -107,12 +107,17 @@ def other_number(
         if allowed.holds(int(_digits(other))):
             return other
     values = [value for value in _values(allowed, rng) if allowed.holds(value)]
-    rounder = 10 * 10 ** shape(number).zeros
-    values = [value for value in values if value % rounder or allowed.is_year]
+    if not allowed.is_year:
+        values = [value for value in values if _is_as_round(value, shape(number))]
     if not values:
         return None
     new = iter(str(values[int(rng.random() * len(values))]))
     return "".join(next(new) if char.isdecimal() else char for char in number)
+
+
+def _is_as_round(value: int, like: Shape) -> bool:
+    made = shape(str(value))
+    return (made.zeros, made.is_half) == (like.zeros, like.is_half)
 
 
 def _values(allowed: _Range, rng: Random) -> Iterable[int]:
