@@ -47,7 +47,7 @@ def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
 
 
 def _changes(text: str, start: int, end: int, in_own: bool, number: float, grammar: Grammar) -> bool:
-    """Whether a sentence, or the rest of the value's if `in_own`, takes the rating back or gives another one."""
+    """Whether a sentence, or the rest of the value's (`in_own`), takes the rating back or gives another."""
     if _TAKEN_BACK.search(text, start, end):
         return True
     if grammar.chooses and (in_own or not _CHANGE.search(text, start, end)):

@@ -117,7 +117,7 @@ def other_number(
 
 def _is_as_round(value: int, like: Shape) -> bool:
     made = shape(str(value))
-    return (made.zeros, made.is_half) == (like.zeros, like.is_half)
+    return (made.zeros, made.is_half, made.is_year) == (like.zeros, like.is_half, like.is_year)
 
 
 def _values(allowed: _Range, rng: Random) -> Iterable[int]:
