@@ -19,13 +19,13 @@ def object_at(where: str, name: str, place: str) -> object:
     `place` for what cannot be imported, and for an object that is not there.
     """
     module = _file(Path(where), place) if where.endswith(".py") else imported_module(where, place)
-    found: object = module
+    reached: object = module
     for part in name.split("."):
-        if not hasattr(found, part):
+        if not hasattr(reached, part):
             callables = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
             raise InputError(f"{place}: no '{name}' in {where}; {suggest(name, callables)}")
-        found = getattr(found, part)
-    return found
+        reached = getattr(reached, part)
+    return reached
 
 
 def _file(path: Path, place: str) -> ModuleType:
