@@ -252,13 +252,23 @@ def _check_asked(
     spec: RunSpec, judges: Sequence[Judge], dataset: Dataset, variants: Sequence[Variant]
 ) -> None:
     """Raise `InputError` for metrics, weights, prompts and servers, before a dataset is degraded."""
+    _check_settings(spec, judges, dataset, variants)
     task = with_metrics(dataset.task, spec.metrics)
-    spec.config(task, variants, judged=False)
     originals = [original_of(example, task) for example in dataset.examples[:LOOKED_AT]]
     for judge in judges:
-        judge.prompts(originals[0], task)
         if judge.cached_model:
             judge.cached_model.check_server(judge.requests(originals, task))
+
+
+def _check_settings(
+    spec: RunSpec, judges: Sequence[Judge], dataset: Dataset, variants: Sequence[Variant]
+) -> None:
+    """The part of `_check_asked` that asks no server, as a dry run must not."""
+    task = with_metrics(dataset.task, spec.metrics)
+    spec.config(task, variants, judged=False)
+    original = original_of(dataset.examples[0], task)
+    for judge in judges:
+        judge.prompts(original, task)
 
 
 def _carry_out(
@@ -272,13 +282,7 @@ def _carry_out(
     name = run_name(_identity(spec, judges, perturbed))
     asked = [(p.candidates(), p.dataset.task) for p in perturbed]
     judges = [judge.with_token_limit(asked, name) for judge in judges]
-    own_judges = [
-        (judge, part.judged_as(judge.own_task(part.dataset.task, part.candidates())))
-        for part in perturbed
-        for judge in judges
-    ]
-    for _, part in own_judges:
-        spec.config(part.dataset.task, part.variants)
+    own_judges = _each_judged(spec, judges, perturbed)
     identity = _identity(spec, judges, perturbed)
     if folder:
         folder.claim(identity, {p.dataset.name: p.usage for p in perturbed if p.usage})
@@ -313,6 +317,20 @@ def _carry_out(
     return results
 
 
+def _each_judged(
+    spec: RunSpec, judges: Sequence[Judge], perturbed: Sequence[PerturbedDataset]
+) -> list[tuple[Judge, PerturbedDataset]]:
+    """Each judge with each part as it judges it; errors for a mark or weights that do not fit."""
+    own_judges = [
+        (judge, part.judged_as(judge.own_task(part.dataset.task, part.candidates())))
+        for part in perturbed
+        for judge in judges
+    ]
+    for _, part in own_judges:
+        spec.config(part.dataset.task, part.variants)
+    return own_judges
+
+
 @contextmanager
 def _models_noted(folder: RunFolder | None, judges: Sequence[Judge]) -> Iterator[None]:
     """Writes which models have answered, also where the run is stopped."""
@@ -336,9 +354,13 @@ def estimate(spec: RunSpec) -> list[Estimate]:
         if folder:
             folder.check(spec.known(judges))
     choice = spec.choice()
+    check = partial(_check_settings, spec, judges)
     with progress_of(spec.progress) as show:
-        made = build_texts(spec.texts(), choice, spec.seed, spec.settings, context, progress=show, dry=True)
+        made = build_texts(
+            spec.texts(), choice, spec.seed, spec.settings, context, progress=show, check=check, dry=True
+        )
     parts = [p.judged_by(spec.metrics) for p in made]
+    _each_judged(spec, judges, parts)
     texts = perturbing_estimates(parts, choice, spec.settings, context)
     for part in parts:
         texts += judge_estimates(judges, part.dataset.name, part.candidates(), part.dataset.task)

@@ -57,17 +57,45 @@ class AtMark:
     """Originals that fail; None without one that could be decided."""
 
 
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """On which side of their marks the texts of n examples are, of V kinds of damage."""
+
+    fails: Floats
+    """Whether originals fail, shape (n,): 1, 0, or NaN if nobody knows."""
+    fails_silent: Bools
+    """Whether that is so as the judge gave no score."""
+    passing: Floats
+    """Whether damaged texts pass, shape (n, V)."""
+    passing_silent: Bools
+
+    def counted(self, silent: float) -> tuple[Floats, Floats]:
+        """`fails` and `passing` with this value for a text without a score."""
+        return (
+            np.where(self.fails_silent, silent, self.fails),
+            np.where(self.passing_silent, silent, self.passing),
+        )
+
+
+def outcomes_at(ratings: "RatingsArray", variants: Sequence[str], marks: Mapping[str, float]) -> Outcomes:
+    """What becomes of each text at the marks of metrics, of which there is one at least."""
+    row = [marks.get(metric, np.nan) for metric in ratings.metrics]
+    (good, bad), (unread, bad_unread) = ratings.score_tables(variants), ratings.unread_tables(variants)
+    return Outcomes(
+        1 - passes(good, row), no_score(good, unread, row), passes(bad, row), no_score(bad, bad_unread, row)
+    )
+
+
 def pass_shares(
     ratings: "RatingsArray", variants: Sequence[str], marks: Mapping[str, float]
 ) -> tuple[PassShare | None, dict[str, PassShare | None]]:
     """Originals that fail, and of each variant the texts that pass; None if no text was answered."""
-    row = [marks.get(metric, np.nan) for metric in ratings.metrics]
-    (good, bad), (unread, bad_unread) = ratings.score_tables(variants), ratings.unread_tables(variants)
-    outcomes, silent = passes(bad, row), no_score(bad, bad_unread, row)
+    of = outcomes_at(ratings, variants, marks)
     passing = {
-        name: share_of(outcomes[:, v], silent[:, v], ratings.clusters) for v, name in enumerate(variants)
+        name: share_of(of.passing[:, v], of.passing_silent[:, v], ratings.clusters)
+        for v, name in enumerate(variants)
     }
-    return share_of(1 - passes(good, row), no_score(good, unread, row), ratings.clusters), passing
+    return share_of(of.fails, of.fails_silent, ratings.clusters), passing
 
 
 def share_of(outcomes: Floats, silent: Bools, clusters: Ints | None) -> PassShare | None:

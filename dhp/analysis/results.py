@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from dhp.analysis.certainty import Asking, Certainty
@@ -449,6 +450,27 @@ class Result:
     def lowest(self) -> VariantResult | None:
         """The kind of damage with the lowest detection, of those with five pairs or more."""
         return next((row for row in self.damage if row.variant == self.detection.min_variant), None)
+
+    @property
+    def most_passing(self) -> PassShare | None:
+        """What passes of the kind of damage of which most does at the pass mark; None without one."""
+        shares = [row.passes for row in self.variants if row.passes is not None]
+        return max(shares, key=lambda share: share.most, default=None)
+
+    @property
+    def mean_passing(self) -> tuple[float, float] | None:
+        """The mean over levels of what passes of the kinds of a level, without and with what got no score."""
+        levels: dict[str, list[PassShare]] = {}
+        for row in self.variants:
+            if row.passes is not None:
+                levels.setdefault(row.level, []).append(row.passes)
+        if not levels:
+            return None
+        least, most = (
+            fmean(fmean(getattr(share, end) for share in of) for of in levels.values())
+            for end in ("share", "most")
+        )
+        return least, most
 
     @property
     def pairs(self) -> tuple[int, int] | None:

@@ -124,6 +124,7 @@ def _tables(
 ) -> list[Part]:
     """Figures by data and by kind, under these names; without limits on a narrow terminal."""
     from dhp.report.columns import legend
+    from dhp.report.compared_marks import marks_table
 
     known = dict(zip(judges, names, strict=True))
     results = [entry.result for each in comparisons for entry in rated[each.dataset]]
@@ -139,6 +140,7 @@ def _tables(
         FirstThatFits(by_data),
         *legend(results),
         *([_ALARM] if alarm else []),
+        *(part for table in marks_table(comparisons, known) for part in ("", table)),
         "",
         FirstThatFits(by_kind),
         *([others] if others else []),

@@ -113,20 +113,6 @@ def _plain(name: str) -> Callable[[Result], float | None]:
     return lambda result: None if result.curves else getattr(result, name)
 
 
-def _passing(result: Result, of: Callable[[PassShare], float] = lambda share: share.share) -> float | None:
-    """The mean over levels of the mean over the kinds of a level, as detection is averaged."""
-    levels: dict[str, list[float]] = {}
-    for row in result.variants:
-        if row.passes is not None:
-            levels.setdefault(row.level, []).append(of(row.passes))
-    means = [sum(shares) / len(shares) for shares in levels.values()]
-    return sum(means) / len(means) if means else None
-
-
-def _passing_words(result: Result) -> str:
-    return at_mark(_passing(result), _passing(result, lambda share: share.most))
-
-
 def _share_words(share: PassShare | None) -> str:
     return _UNDEFINED if share is None else at_mark(share.share, share.most)
 
@@ -206,31 +192,43 @@ READ = Column[Result](
 LOWEST = Column[Result](
     "lowest kind", _lowest, _text, "the kind of damage with the lowest detection", right=False
 )
+_WITH_SILENT = "to: with those that get no score"
+MEAN_PASS = Column[Result](
+    "mean pass",
+    lambda r: None if (mean := r.mean_passing) is None else mean[0],
+    percent,
+    f"damaged texts that still pass at your mark, the mean over levels of damage; {_WITH_SILENT}",
+    words=lambda r: at_mark(*(r.mean_passing or (None, None))),
+    optional=True,
+)
+GOOD_FAILS = Column[Result](
+    "good fail",
+    lambda r: None if (fails := _failing(r)) is None else fails.share,
+    percent,
+    f"originals that fail at your mark; {_WITH_SILENT}",
+    words=lambda r: _share_words(_failing(r)),
+    ends=lambda r: None if (fails := _failing(r)) is None else fails.ci,
+    right=False,
+    optional=True,
+)
 RUNS: list[Column[Result]] = [
+    Column(
+        "damaged pass",
+        lambda r: None if (most := r.most_passing) is None else most.share,
+        percent,
+        f"damaged texts that still pass at your mark, of the kind of which most do; {_WITH_SILENT}",
+        words=lambda r: _share_words(r.most_passing),
+        ends=lambda r: None if (most := r.most_passing) is None else most.ci,
+        right=False,
+        optional=True,
+    ),
+    MEAN_PASS,
+    GOOD_FAILS,
     D_AVG,
     D_MIN,
     Column(NOTICED, _noticed, _text, "kinds of damage that are noticed, of how many", total=_all_noticed),
     DETECTION,
     READ,
-    Column(
-        "damaged pass",
-        _passing,
-        percent,
-        "damaged texts that still pass at your mark, the mean over levels of damage; to: with those that get "
-        "no score",
-        words=_passing_words,
-        optional=True,
-    ),
-    Column(
-        "good fail",
-        lambda r: None if (fails := _failing(r)) is None else fails.share,
-        percent,
-        "originals that fail at your mark; to: with those without a score",
-        words=lambda r: _share_words(_failing(r)),
-        ends=lambda r: None if (fails := _failing(r)) is None else fails.ci,
-        right=False,
-        optional=True,
-    ),
     Column(
         "controls",
         lambda r: None if r.control is None else r.control.state,
@@ -372,6 +370,7 @@ KINDS: list[Column[VariantResult]] = [
         ends=lambda r: None if r.passes is None else r.passes.ci,
         right=False,
         optional=True,
+        tags={"label": "passes"},  # stays on narrow screens
     ),
     Column(
         "stopped",

@@ -12,6 +12,7 @@ from dhp.core.diff import Operation, diff, snippet
 from dhp.core.text import printable
 from dhp.core.verdicts import Verdict, verdicts_about
 from dhp.report.columns import DETECTION, DIFFERENCE, LOWEST, NEWLY, NO_LONGER, run_columns
+from dhp.report.compared_marks import marks_sentence, marks_table
 from dhp.report.labels import listed, percent, percents
 from dhp.report.matrix import Matrix, matrix_of
 from dhp.report.shared_styles import agreement_parts
@@ -31,7 +32,14 @@ _SAME = 1e-9
 
 
 def comparison_sentence(comparisons: Sequence[DatasetComparison]) -> str:
-    """What changed from the first of two judges to the second; of several judges which detects most."""
+    """What changed from the first of two judges to the second; of several judges which detects most.
+
+    What passes at a mark comes first.
+    """
+    return "; ".join([*marks_sentence(comparisons), _by_detection(comparisons)])
+
+
+def _by_detection(comparisons: Sequence[DatasetComparison]) -> str:
     judges = list(dict.fromkeys(judge for each in comparisons for judge in each.judges))
     if len(judges) == 2 and all(len(each.judges) == 2 for each in comparisons):
         return _change(comparisons)
@@ -258,6 +266,7 @@ def compared_page(
         sentence=printable(comparison_sentence(comparisons)),
         changes=_changes(runs, wanted),
         agreement_parts=agreement_parts,
+        marks_table=marks_table,
         verdicts=_verdicts(rows),
         run_columns=run_columns,
         DETECTION=DETECTION,

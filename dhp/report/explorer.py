@@ -157,6 +157,8 @@ class _Judge:
 
     def __init__(self, rated: RunResult, dataset: _Dataset) -> None:
         self._ratings, self._dataset, self._name = rated.ratings, dataset, rated.result.judge
+        at = rated.result.pass_mark
+        self._marks = None if at is None else [at.marks.get(metric) for metric in rated.ratings.metrics]
         self._scores: _Cells = {}
         self._answers: _Cells = {}
         self._scored: list[str] = []
@@ -205,6 +207,7 @@ class _Judge:
         """What it is, and its ratings of some examples, its answers cut to so many characters."""
         known = ("model", "protocol", "dataset", "metrics")
         head = {"name": self._name, **{name: getattr(self._ratings, name) for name in known}}
+        head["marks"] = self._marks
         yield f'{{{_members(head)},"examples":['
         yield from _separated(
             [f'{{{scored},"answers":{_dumped(_cut(answered, length))}}}']

@@ -25,7 +25,7 @@ from dhp.core.verdicts import (
     in_sentence,
 )
 from dhp.report.certainty_words import asking_sentence, certainty_sentence
-from dhp.report.labels import dose_interval, listed, percent, percents, shortened
+from dhp.report.labels import at_mark, dose_interval, listed, percent, percents, shortened
 
 _NAMED = 6
 """The most kinds of damage that a part of a sentence names."""
@@ -126,16 +126,17 @@ def _statements(results: Sequence[Result], without: Collection[str] = ()) -> lis
     reading = [*_about_reading(judged), *_about_orders(judged), *_about_clusters(judged)]
     if all(each.silent for each in judged):
         return reading
+    marked = _at_mark(judged)
     blind = [Statement(BLIND, BLIND.phrase.format(f"any text{_on_blind(judged)}"))]
     if all(each.blind for each in judged):
-        return [*reading, *blind]
+        return [*reading, *marked, *blind]
     parts = _about_kinds(judged, lambda kind: kind not in without)
     every = [verdict for verdict, _, names in _named_kinds(judged) if names]
     if every and all(verdict.may_change for verdict in every):
         parts.insert(0, Statement(UNDECIDED, "notices no kind of damage reliably"))
     if any(each.blind for each in judged):
         parts = [*blind, *parts]
-    parts = [*reading, *parts, *_at_mark(judged), *_about_probes(judged)]
+    parts = [*reading, *marked, *parts, *_about_probes(judged)]
     return parts if parts or without else [Statement(UNDECIDED, "no kind of damage was judged")]
 
 
@@ -240,6 +241,10 @@ def _at_mark(results: Sequence[Result]) -> list[Statement]:
     kind = max(passing, key=lambda name: fmean(share.most for share in passing[name]))
     marks = " or ".join(dict.fromkeys(each.pass_mark.mark for each in marked if each.pass_mark))
     words = f"at your mark of {marks}, {_divided(passing[kind], f'texts with {kind}', 'pass', 'are stopped')}"
+    if len(passing) > 1:
+        means = [each.mean_passing for each in marked if each.mean_passing]
+        least, most = (fmean(end) for end in zip(*means, strict=True))
+        words += f" ({at_mark(least, most)} of all damaged texts)"
     failing = [each.pass_mark.fails for each in marked if each.pass_mark and each.pass_mark.fails]
     if failing:
         words += f" and {_divided(failing, 'the good texts', 'fail', 'pass')}"

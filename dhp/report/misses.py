@@ -1,4 +1,4 @@
-"""The pairs of texts that a judge missed, for the report."""
+"""The pairs of texts that a judge let pass, or did not score lower, for the report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.passing import outcomes_at
 from dhp.content.catalog import kind_name
 from dhp.core.diff import Operation, diff, snippet
 from dhp.runs.reader import RunResult
@@ -24,14 +24,14 @@ _PAIRS = 3
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A pair of texts of which the score did not fall."""
+    """A pair of texts of which the damaged one passed the mark, or without a mark did not score lower."""
 
     place: int
     """Number of the result, from 0 on."""
     row: Mapping[str, Any]
     """Of the `Texts`."""
     drop: float
-    """Mean over the metrics, at most 0."""
+    """Mean over the metrics."""
     original: float
     """Mean score over the metrics."""
     degraded: float
@@ -44,33 +44,39 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """A kind of damage that was not noticed somewhere."""
+    """A kind of damage of which texts pass the mark, or that was not noticed somewhere."""
 
     kind: str
     pairs: Sequence[Pair]
-    """The largest rise of the score first, of equal ones the largest change."""
+    """The largest rise of the score first, of equal ones the largest change; at a mark the highest score."""
 
 
 def misses(rated: Sequence[RunResult], texts: Mapping[str, Texts]) -> list[Miss]:
-    """The three kinds of damage that fared worst, with three pairs each; without those noticed.
+    """The three kinds of damage that fared worst, with three pairs each.
 
-    `texts` are by dataset.
+    At a pass mark those of which most texts pass, with texts that do; without one those that are not noticed,
+    with texts that did not score lower. `texts` are by dataset.
     """
     rows = [(row, place) for place, each in enumerate(rated) for row in each.result.damage]
-    rows = [
-        (row, place)
-        for row, place in rows
-        if not (row.state.is_noticed or row.state.like_edits) and row.detection is not None
-    ]
-    rows.sort(key=lambda pair: pair[0].detection or 0.0)
+    if at_mark(rated):
+        rows = [(row, place) for row, place in rows if row.passes is not None and row.passes.share > 0]
+        rows.sort(key=lambda pair: -pair[0].passes.share if pair[0].passes else 0.0)
+    else:
+        rows = [
+            (row, place)
+            for row, place in rows
+            if not (row.state.is_noticed or row.state.like_edits) and row.detection is not None
+        ]
+        rows.sort(key=lambda pair: pair[0].detection or 0.0)
     kinds: dict[str, list[tuple[str, int]]] = {}
     for row, place in rows:
         kinds.setdefault(kind_name(row.variant), []).append((row.variant, place))
 
     def clearest(where: Sequence[tuple[str, int]]) -> list[Pair]:
-        of = ((name, place, rated[place]) for name, place in where)
-        pairs = [p for name, place, r in of for p in _pairs(name, place, r.ratings, texts[r.result.dataset])]
-        return sorted(pairs, key=lambda p: (p.drop, -_distance(p.row), p.row["example"]))[:_PAIRS]
+        pairs = [p for name, place in where for p in _pairs(name, place, rated[place], texts)]
+        marked = at_mark(rated)
+        pairs.sort(key=lambda p: (-p.degraded if marked else p.drop, -_distance(p.row), p.row["example"]))
+        return pairs[:_PAIRS]
 
     clearest_ones = (Miss(kind, clearest(where)) for kind, where in kinds.items())
     return list(islice((miss for miss in clearest_ones if miss.pairs), _KINDS))
@@ -80,15 +86,25 @@ def _distance(row: Mapping[str, Any]) -> float:
     return (row.get("audit") or {}).get("distance") or 0
 
 
-def _pairs(variant: str, place: int, ratings: RatingsArray, texts: Texts) -> list[Pair]:
-    """The pairs whose mean score did not fall."""
-    ratings = ratings.of_pairs_read()  # what nobody judged was not missed
+def at_mark(rated: Sequence[RunResult]) -> bool:
+    """Whether the texts that pass a mark are shown: every judge has one."""
+    return bool(rated) and all(each.result.pass_mark is not None for each in rated)
+
+
+def _pairs(variant: str, place: int, rated: RunResult, texts: Mapping[str, Texts]) -> list[Pair]:
+    """The pairs whose damaged text passes, or without a mark those whose mean score did not fall."""
+    ratings = rated.ratings.of_pairs_read()  # what nobody judged was not missed
     original, degraded = ratings.score_tables([variant])
     drops = ratings.difference_table([variant], ratings.metrics)[:, 0]
+    mark = rated.result.pass_mark
+    let_through = drops.mean(axis=1) <= 0
+    if mark is not None:
+        let_through = outcomes_at(ratings, [variant], mark.marks).passing[:, 0] == 1
     names = sorted(ratings.examples)
     pairs = []
-    for e in np.flatnonzero(~np.isnan(drops).any(axis=1)):
-        row, drop = texts.get((names[e], variant)), float(drops[e].mean())
-        if row is not None and row["text"] is not None and drop <= 0:
-            pairs.append(Pair(place, row, drop, float(original[e].mean()), float(degraded[e, 0].mean())))
+    for e in np.flatnonzero(~np.isnan(drops).any(axis=1) & let_through):
+        row = texts[rated.result.dataset].get((names[e], variant))
+        if row is not None and row["text"] is not None:
+            means = (float(each[e].mean()) for each in (drops, original, degraded[:, 0]))
+            pairs.append(Pair(place, row, *means))
     return pairs

@@ -26,6 +26,7 @@ from dhp.report.columns import (
     run_columns,
 )
 from dhp.report.compared import comparison_sentence, most_different
+from dhp.report.compared_marks import marks_table
 from dhp.report.document import Column, Part, Strong, Table, filled, item, plain_row
 from dhp.report.findings import by_judge, sentences
 from dhp.report.labels import percent
@@ -159,7 +160,8 @@ def comparisons_html(comparisons: Comparisons) -> str:
     """The sentence, then for each dataset D, and the kinds of damage by judge, those furthest apart first."""
     parts: list[Part] = [Strong(comparison_sentence(comparisons))]
     for each in comparisons:
-        parts += [_averages(each, comparisons.rated[each.dataset]), _kinds(each)]
+        parts += [_averages(each, comparisons.rated[each.dataset]), *marks_table([each])]
+        parts.append(_kinds(each))
     if any(each.apart for each in comparisons):
         parts.append("* significant at 0.05, corrected over all kinds of damage")
     return fragment(parts)

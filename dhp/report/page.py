@@ -22,7 +22,7 @@ from dhp.report.explorer import MOST_EXAMPLES, explorer_data
 from dhp.report.findings import by_judge, sentences
 from dhp.report.labels import best_mark
 from dhp.report.matrix import matrices
-from dhp.report.misses import Texts, misses
+from dhp.report.misses import Texts, at_mark, misses
 from dhp.report.result_parts import drawn_kinds, figures_of
 from dhp.report.runs_index import holds_runs, write_index
 from dhp.report.terminal import runs_tables
@@ -69,6 +69,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         matrices=[(m, [results.index(r) for r in m.columns]) for m in matrices(results)] if several else [],
         advice={judge: text for judge, of in by_judge(results).items() if (text := advice(of))},
         misses=misses(run.rated, _texts(run)) if run.has_texts else [],
+        at_mark=at_mark(run.rated),
         verdicts=[v for v in verdicts_about("damage") if any(row.state is v for row in judged)],
         runs=runs_tables(results),
         figures_of=figures_of,

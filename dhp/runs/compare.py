@@ -23,6 +23,7 @@ from dhp.core.progress import Progress, counted, numbered, progress_of
 from dhp.core.seeding import key_digest
 from dhp.core.signature import protocol_name
 from dhp.runs.alike import check_alike, check_allowed, differ_in_size_alone, differences, rated_by_dataset
+from dhp.runs.at_mark import DAMAGED_PASS, GOOD_FAIL, marked_shares
 from dhp.runs.reader import Run, RunResult, RunSource, open_run
 from dhp.stats.arrays import Ints
 from dhp.stats.compare import (
@@ -30,6 +31,7 @@ from dhp.stats.compare import (
     SWAPS_PER_PAIR,
     Comparison,
     JudgeScores,
+    compare_shares,
     compare_variants,
     in_common,
 )
@@ -66,9 +68,12 @@ class DatasetComparison:
     d_min: tuple[float | None, ...]
     """The lowest D of each judge in its own run."""
     scores: dict[str, Comparison]
-    """`detection`, `auroc`, `standardised_drop` -> the comparison by it."""
+    """`detection`, `auroc`, `standardised_drop` -> the comparison by it; if every judge has a pass mark also
+    `damaged_pass` and `good_fail`, shares of texts of which less is better."""
     styles: SharedStyles
     """How far the judges agree with each other, before and after damage."""
+    marks: tuple[str, ...]
+    """The pass mark of each judge as users write it; none if `scores` hold no shares at a mark."""
     by_variant: tuple[tuple[Pair, ...], ...] = ()
     """Comparison of every pair of judges by detection of each variant, shape (V, K (K - 1) / 2)."""
 
@@ -107,6 +112,7 @@ class DatasetComparison:
                 for rows, pairs in zip(self.damage, self.by_variant or [()] * len(self.damage), strict=True)
             ],
             "false_alarms": list(self.false_alarms),
+            "marks": list(self.marks),
             "scores": {name: _plain(asdict(comparison)) for name, comparison in self.scores.items()},
             "styles": self.styles.to_json(),
         }
@@ -322,6 +328,7 @@ def _compared(
         resamples=max(resamples, SWAPS_PER_PAIR * pairs),
         on_pair=on_pair,
     )
+    marked = _at_marks(entries, levels, _random("marks", *digests), clusters, resamples)
     seen = [{row.variant: row for row in e.result.variants} for e in entries]
     damage = tuple(tuple(rows[variant] for rows in seen) for variant in levels)
     alarms = tuple(tuple(row.variant for row in e.result.alarms) for e in entries)
@@ -338,10 +345,30 @@ def _compared(
         alarms,
         tuple(e.result.d_avg for e in entries),
         tuple(e.result.d_min for e in entries),
-        comparisons,
+        comparisons | marked,
         shared_styles([e.ratings for e in entries], list(levels)),
+        tuple(e.result.pass_mark.mark for e in entries if marked and e.result.pass_mark),
         tuple(variants),
     )
+
+
+def _at_marks(
+    entries: Sequence[RunResult],
+    levels: Mapping[str, str],
+    rng: np.random.Generator,
+    clusters: Ints | None,
+    resamples: int,
+) -> dict[str, Comparison]:
+    """The comparisons by what passes and what fails at the marks of the judges.
+
+    Empty if one has no mark, or if no text of a side was answered by all.
+    """
+    shares = marked_shares(entries, levels)
+    compared = {
+        name: compare_shares(of_judges, rng, clusters=clusters, resamples=resamples)
+        for name, of_judges in zip((DAMAGED_PASS, GOOD_FAIL), zip(*shares, strict=True), strict=False)
+    }
+    return {} if any(np.isnan(each.point).any() for each in compared.values()) else compared
 
 
 def _short_names(results: Sequence[Result], judges: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Floats, checked_table, level_shares
+from dhp.stats.bounds import mean_interval
 from dhp.stats.defaults import RESAMPLES
 from dhp.stats.detection import FEWEST_PAIRS, detection
 from dhp.stats.discernment import holm
@@ -156,6 +157,39 @@ def compare(
         else:
             compared[name] = _by_tests(common, name, levels, rng, clusters, resamples, on_pair)
     return compared
+
+
+def compare_shares(
+    judges: Sequence[Influences],
+    rng: np.random.Generator,
+    *,
+    clusters: npt.ArrayLike | None = None,
+    resamples: int = RESAMPLES,
+    bounds: tuple[float, float] = (-1.0, 1.0),
+) -> Comparison:
+    """Compare two or more judges by a share of the same texts, such as those that pass at a mark.
+
+    Parameters
+    ----------
+    judges : each of shape (1,)
+        Figures of the same examples, as of `dhp.stats.pass_mark.shares_at_mark`: a text that one judge lacks
+        is NaN for all.
+    rng, clusters, resamples
+        As for `compare`.
+    bounds
+        Smallest and largest possible difference.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or a parameter is out of range.
+    """
+    points = np.array([np.ravel([each.value, *mean_interval(each, clusters)]) for each in judges])
+    swapped = [
+        swap(one, other, rng, clusters, resamples=resamples, bounds=bounds)
+        for one, other in combinations(judges, 2)
+    ]
+    return _compared(points, swapped)
 
 
 def _detected(

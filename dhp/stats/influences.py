@@ -117,6 +117,16 @@ def difference(first: Influences, second: Influences) -> Influences:
     )
 
 
+def added(first: Influences, second: Influences) -> Influences:
+    """The sum of two figures of the same examples and shape."""
+    return Influences(
+        first.value + second.value,
+        first.influence + second.influence,
+        first.defined | second.defined,
+        first.tests + second.tests,
+    )
+
+
 def student_interval(
     influences: Influences, clusters: npt.ArrayLike | None = None, level: npt.ArrayLike = 0.95
 ) -> tuple[Floats, Floats]:

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import Bools, Floats, cluster_index, cluster_sums
+from dhp.stats.arrays import Bools, Floats, cluster_index, cluster_sums, level_shares
 from dhp.stats.bounds import mean_interval
 from dhp.stats.effective_size import effective_size
-from dhp.stats.influences import cluster_size, mean_influences
+from dhp.stats.influences import Influences, cluster_size, mean_influences, weighted
 
 _HALVES = 200
 """Random splits into halves."""
@@ -70,6 +70,42 @@ def share(outcomes: npt.ArrayLike, clusters: npt.ArrayLike | None = None) -> tup
     if np.isnan(low) and not np.isnan(x).all():  # a single cluster says nothing of others
         low, high = 0.0, 1.0
     return float(figure.value), low, high
+
+
+def shares_at_mark(
+    fails: npt.ArrayLike, passing: npt.ArrayLike, levels: Sequence[str]
+) -> tuple[Influences, Influences]:
+    """Damaged texts that pass and originals that fail, with each example's influence on both shares.
+
+    Parameters
+    ----------
+    fails : shape (n,)
+        Whether originals fail: 1, 0, or NaN for those that do not count.
+    passing : shape (n, V)
+        Whether damaged texts pass.
+    levels : V names
+        The level of each kind of damage.
+
+    Returns
+    -------
+    damaged_pass, good_fail : of shape (1,)
+        The mean over levels of the mean over the kinds of a level, as detection is averaged, and the share;
+        NaN without a text. Differences of two judges follow by `dhp.stats.swap` if what one of them lacks is
+        NaN for both.
+    """
+    outcomes = np.column_stack([np.asarray(fails, dtype=np.float64), np.asarray(passing, dtype=np.float64)])
+    present = ~np.isnan(outcomes)
+    counts = np.maximum(present.sum(axis=0), 1)
+    value = np.where(present.any(axis=0), np.where(present, outcomes, 0.0).sum(axis=0) / counts, np.nan)
+    influence = np.where(present, outcomes - value, 0.0) / counts
+    texts = Influences(
+        value[:, None], influence[:, :, None], present[:, :, None], np.ones((outcomes.shape[1], 1))
+    )
+    coefficients = np.zeros((2, outcomes.shape[1], 1))
+    coefficients[0, 1:, 0] = level_shares(levels, np.asarray(present[:, 1:].any(axis=0)))[1][-1]
+    coefficients[1, 0, 0] = 1.0 if present[:, 0].any() else np.nan
+    both = weighted(texts, coefficients)
+    return both.part(slice(1)), both.part(slice(1, 2))
 
 
 def independent_texts(outcomes: npt.ArrayLike, clusters: npt.ArrayLike | None = None) -> float:

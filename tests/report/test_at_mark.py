@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -16,7 +17,8 @@ from dhp.report.findings import sentences
 from dhp.report.page import html_report
 from dhp.report.printout import print_parts
 from dhp.report.terminal import results_in_terminal
-from dhp.runs.reader import read_run
+from dhp.runs.compare import Comparisons, compare_rated
+from dhp.runs.reader import open_run, read_run
 
 N = 20
 
@@ -65,9 +67,10 @@ def cells(results: Results) -> set[str]:
 def test_sentence_and_tables_say_what_passes() -> None:
     results = analyzed(7)
     (sentence,) = sentences(results)
-    assert "at your mark of 7, 95% of texts with typos pass" in str(sentence)
+    assert "at your mark of 7, 95% of texts with typos pass (60% of all damaged texts)" in str(sentence)
     assert "5% of the good texts fail" in str(sentence)
-    of_marks = {"passes", "damaged pass", "good fail"}
+    assert sentence.parts[0].text.startswith("at your mark"), "what passes is said first"
+    of_marks = {"passes", "damaged pass", "mean pass", "good fail"}
     assert of_marks <= cells(results)
     assert not of_marks & cells(analyzed())
     assert results.to_frame()["passes"].dropna().tolist() == [0.95, 0.25]
@@ -121,3 +124,70 @@ def test_a_gate_limits_both_shares() -> None:
     assert dhp.gate(results, max_fail=5).state == "undecided", "1 of 20 may be more than 5 %"
     with pytest.raises(InputError, match=r"`max_pass`: .* has no pass mark; repeat the run with `pass_mark`"):
         dhp.gate(analyzed(), max_pass=10)
+
+
+Scores = dict[str, list[float]]
+
+
+def judged(**judges: Scores) -> Comparisons:
+    """Judges with these scores of variants, one for each of 40 examples in turn, at a mark of 7."""
+    rated = []
+    for model, scores in judges.items():
+        rows = [
+            (f"e{i}", variant, "usefulness", of[i % len(of)], "" if variant == "original" else "word", model)
+            for variant, of in scores.items()
+            for i in range(40)
+        ]
+        frame = pd.DataFrame(rows, columns=["example", "variant", "metric", "score", "level", "model"])
+        (one,) = open_run(dhp.analyze(frame, analysis=dhp.AnalysisConfig(pass_mark=7)), model).rated
+        signature = str(replace(one.result.signed, dataset="the same texts"))
+        rated.append(replace(one, result=replace(one.result, signature=signature)))
+    return Comparisons(compare_rated({"ratings": rated}), {"ratings": rated}, [])
+
+
+LENIENT = {"original": [9, 9, 8, 7], "wrong_names": [8, 7, 7, 3], "typos": [8, 8, 7, 5]}
+STRICT = {"original": [9, 8, 6, 7], "wrong_names": [3, 2, 5, 3], "typos": [7, 6, 4, 3]}
+
+
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        (
+            STRICT,
+            "b is a trade: 12 instead of 75 % of damaged texts pass, 25 instead of 0 % of good ones fail",
+        ),
+        (
+            STRICT | {"original": [9]},
+            "b is better: 12 instead of 75 % of damaged texts pass, 0 % of good ones fail by both",
+        ),
+        (
+            LENIENT,
+            "b is not shown to differ: 75 % of damaged texts pass by both, 0 % of good ones fail by both",
+        ),
+        (LENIENT | {"original": [9, 8, 8, 6]}, "b is worse: 75 % of damaged texts pass by both, 25 instead"),
+    ],
+)
+def test_a_comparison_begins_with_what_passes(new: Scores, said: str, tmp_path: Path) -> None:
+    compared = judged(a=LENIENT, b=new)
+    assert compared.sentence.startswith(f"at your mark of 7 {said}")
+    (one,) = compared
+    assert one.marks == ("7", "7")
+    share = one.to_json()["scores"]["damaged_pass"]["pairs"][0]
+    assert share["low"] <= share["difference"] <= share["high"]
+    page = dhp.report(compared, tmp_path / "page.html").read_text("utf-8")
+    for words in (said, "mean pass", "good fail", "b - a"):
+        assert words in page
+
+
+def test_without_marks_a_comparison_says_what_is_noticed() -> None:
+    frame = pd.concat([ratings().assign(model=name) for name in "ab"])
+    compared = dhp.compare(dhp.analyze(frame), progress=None)
+    assert compared.sentence.startswith("b does not differ significantly from a")
+    assert "damaged_pass" not in compared[0].scores
+    assert compared[0].marks == ()
+
+
+def test_of_several_judges_that_with_the_fewest_errors_is_named() -> None:
+    compared = judged(a=LENIENT, b=STRICT, c=STRICT | {"original": [9]})
+    said = "at your mark of 7 c has the fewest errors: 12% of damaged texts pass and 0% of good ones fail"
+    assert compared.sentence.startswith(said)

@@ -211,7 +211,7 @@ def test_sentence_and_matrix_come_first_and_signatures_last(plain: Run, pages: d
         "Detection is how often",
         "D_avg D_min noticed detection",
         "What to do next",
-        "What it let pass",
+        "Not scored lower",
         "Set by set",
         plain.results[0].signature,
         "Every pair of texts",

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, binomtest, norm, t
 
-from dhp.stats.pass_mark import passes, same_share, share, sweep
+from dhp.stats.compare import compare_shares
+from dhp.stats.pass_mark import passes, same_share, share, shares_at_mark, sweep
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 NAN = np.nan
@@ -142,3 +143,29 @@ def test_recorded_judges_let_pass_what_was_counted() -> None:
         value, low, high = share(passes(np.array(votes, dtype=float)[:, None], [1]), questions)
         assert value == pytest.approx(published["accuracy"], abs=1e-3)
         assert low < published["accuracy"] < high
+
+
+def test_shares_at_a_mark_by_hand() -> None:
+    """Two kinds of one level and one of another: the mean over levels; what is NaN has no part."""
+    passing = [[1, 0, 1], [1, 1, 0], [0, NAN, 0], [1, 0, 0]]
+    damaged, good = shares_at_mark([0, 1, NAN, 0], passing, ["a", "a", "b"])
+    assert damaged.value[0] == pytest.approx(((3 / 4 + 1 / 3) / 2 + 1 / 4) / 2)
+    assert good.value[0] == pytest.approx(1 / 3)
+    assert damaged.influence.sum() == pytest.approx(0)
+    nothing = shares_at_mark([NAN, NAN], [[NAN], [NAN]], ["a"])
+    assert np.isnan([each.value[0] for each in nothing]).all()
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=4, max_size=10))
+def test_two_judges_differ_at_a_mark_by_mcnemars_exact_test(pairs: list[tuple[bool, bool]]) -> None:
+    outcomes = np.array(pairs, dtype=float)
+    judges = [shares_at_mark(column, column[:, None], ["all"]) for column in outcomes.T]
+    first, second = (
+        int(((outcomes == [1, 0]) if way else (outcomes == [0, 1])).all(axis=1).sum()) for way in (1, 0)
+    )
+    expected = binomtest(first, first + second).pvalue if first + second else 1.0
+    for share_of_judges in zip(*judges, strict=True):
+        (pair,) = compare_shares(share_of_judges, np.random.default_rng(0), resamples=2000).pairs
+        assert pair.p == pytest.approx(expected)
+        assert pair.difference == pytest.approx((second - first) / len(pairs))
+        assert pair.low <= pair.difference <= pair.high

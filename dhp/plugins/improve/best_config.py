@@ -1,12 +1,13 @@
 """The `dhp.yaml` with the best prompt."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from dhp.analysis.marks import PassMark
 from dhp.core.secrets import HIDDEN, masked
 from dhp.core.writing import inner_folder, write_lines
 from dhp.llm.settings import read_fields
@@ -78,4 +79,12 @@ def _changed(old: JudgePrompt, new: JudgePrompt) -> dict[str, Any]:
         ends = [f"{end:g}" for end in (metric.scale.min, metric.scale.max)]
         settings["scale"] = "..".join(ends[::-1] if metric.lower_is_better else ends)
         settings["metric"] = [metric.name for metric in new.metrics]
+    if new.pass_mark != old.pass_mark:
+        settings["pass-mark"] = _typed(new.pass_mark)
     return settings
+
+
+def _typed(mark: PassMark) -> list[str]:
+    """A pass mark as `--pass-mark` takes it."""
+    marks = mark if isinstance(mark, Mapping) else {"": mark}
+    return [f"{name}={each}" if name else f"{each}" for name, each in marks.items()]

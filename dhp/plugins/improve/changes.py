@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
+from dhp.analysis.marks import PassMark
 from dhp.content.catalog import override
 from dhp.content.yaml_files import load_spec
 from dhp.core.errors import InputError
@@ -18,7 +19,7 @@ from dhp.core.writing import write_lines
 from dhp.judge.extraction.probabilities import score_tokens
 from dhp.judge.prompt_files import PromptFile, pieces_of
 from dhp.plugins.improve.race import Unusable
-from dhp.plugins.improve.wider import wider_metric, wider_text
+from dhp.plugins.improve.wider import wider_mark, wider_metric, wider_text
 
 _CUE = re.compile(r"\n[^\n{}]{0,40}[::][ \t]*\Z")
 """A last line that only asks for the answer, as `Rating:`."""
@@ -66,6 +67,8 @@ class JudgePrompt:
     files: tuple[PromptFile, ...]
     protocol: Protocol
     metrics: tuple[Metric, ...]
+    pass_mark: PassMark = None
+    """The score from which texts pass, on the scale of the prompt."""
 
     def written(self, folder: Path) -> list[str]:
         """Write the prompts into a folder; returns what names them for `prompt_files`."""
@@ -81,13 +84,14 @@ class JudgePrompt:
         self._check_fits(change)
         addition = self._addition(change)
         texts = [_with(file.text, addition, cue=not change.replaces_cue) for file in self.files]
-        metrics = self.metrics
+        metrics, pass_mark = self.metrics, self.pass_mark
         if change.highest is not None:
+            pass_mark = wider_mark(pass_mark, metrics, change.highest)
             metrics = tuple(wider_metric(metric, change.highest) for metric in metrics)
             texts = [wider_text(text, self.metrics[0].scale, change.highest) for text in texts]
         protocol = override(self.protocol, protocol=change.change, **self._settings(change))
         files = tuple(replace(file, text=text) for file, text in zip(self.files, texts, strict=True))
-        return JudgePrompt(files, protocol, metrics)
+        return JudgePrompt(files, protocol, metrics, pass_mark)
 
     def _check_fits(self, change: Change) -> None:
         for pattern, reason in change.unless.items():

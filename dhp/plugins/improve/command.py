@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.analysis.config import AnalysisConfig
+from dhp.analysis.marks import resolved_marks
 from dhp.cli.command import Command
 from dhp.cli.config_file import config_option
 from dhp.cli.criteria import Criteria
@@ -29,7 +30,7 @@ _TEXTS = (
 )
 """What is chosen of texts: all but models, sets and doses of degraded texts, which a loop cannot take."""
 _COMMON = (
-    "--model --dataset --field --prompt-file --metric --scale --labels --base-url --n --samples --max-cost "
+    "--model --dataset --field --prompt-file --metric --scale --labels --pass-mark --base-url --n --max-cost "
     "--dry-run --out --config"
 )
 
@@ -46,6 +47,7 @@ _COMMON = (
 @settings("criteria", Criteria)
 @settings("changes", ProtocolChanges)
 @settings("settings", ModelSettings)
+@settings("analysis", AnalysisConfig, only=("pass_mark",))
 def improve(
     model: str,
     dataset: tuple[str, ...],
@@ -57,13 +59,15 @@ def improve(
     criteria: Criteria,
     changes: ProtocolChanges,
     settings: ModelSettings,
+    analysis: AnalysisConfig,
 ) -> None:
     """Try changes of a judge prompt, and confirm the best one on other texts.
 
     Each change is tried alone on one half of the texts: reasons first, a wider scale, what the points mean,
     probability weighting, samples, and a sentence on what is missed, which the model writes. The best one
     is compared with the prompt as it was on the other half; only if it is shown to help there, it is
-    written as prompt file and dhp.yaml.
+    written as prompt file and dhp.yaml. What helps detects more damage; with --pass-mark fewer damaged texts
+    pass and good texts fail, both together.
 
     Example: dhp improve --model openai/NAME --dataset mine.csv --prompt-file prompt.txt --metric tone
     """
@@ -74,7 +78,7 @@ def improve(
     _check(model, dataset, protocol, changes)
     check_filler(settings, (model,), dry_run=dry_run)
     folder = Path(out).expanduser()
-    asked = _asked(model, dataset, protocol[0], seed, folder, choice, criteria, changes, settings)
+    asked = _asked(model, dataset, protocol[0], seed, folder, choice, criteria, changes, settings, analysis)
     if dry_run:
         say(*planned(estimates(asked)))
         return
@@ -113,6 +117,7 @@ def _asked(
     criteria: Criteria,
     changes: ProtocolChanges,
     settings: ModelSettings,
+    analysis: AnalysisConfig,
 ) -> "Asked":
     from dhp.content.catalog import override, with_metrics
     from dhp.judge.prompt_files import prompt_versions, prompts_by_metric, read_files
@@ -135,6 +140,9 @@ def _asked(
     files = read_files(changes.prompt_files)
     if way.answer != "json":
         prompts_by_metric(files, task.metric_names, task.columns)
-    prompt = JudgePrompt(files, override(way, protocol=ORIGINAL), tuple(task.metrics))
-    kept = {"perturbers": choice.perturbers, "controls": choice.controls, "analysis": AnalysisConfig()}
+    resolved_marks(analysis.pass_mark, task.metric_names, task.metrics)  # refuses one that is on no scale
+    prompt = JudgePrompt(
+        files, override(way, protocol=ORIGINAL), tuple(task.metrics), pass_mark=analysis.pass_mark
+    )
+    kept = {"perturbers": choice.perturbers, "controls": choice.controls}
     return Asked(model, prompt, sets[0], kept, sharing(settings), seed, out)

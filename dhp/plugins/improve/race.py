@@ -1,7 +1,8 @@
 """Which change of a prompt helps: chosen on one half of the texts, confirmed on the other.
 
 A change helps if the detection of the changed judge, over all kinds of damage, is higher than that of the
-judge as it was, on the same examples; `dhp.stats.swap` tests it by sign flips of whole examples. On the
+judge as it was, on the same examples; at a pass mark, if damaged texts that pass and good texts that fail are
+fewer, the two shares added. `dhp.stats.swap` tests it by sign flips of whole examples. On the
 half that chooses, changes are compared at some looks, and one that is shown to be worse than the leader is
 dropped. Whether the best one helps is decided on the other half alone, by one test at 5 %, one-sided. So its
 level depends neither on the number of changes nor on the looks, which need no guarantee of their own.
@@ -21,10 +22,14 @@ FEWEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The detection of a second judge less that of a first, on the same examples."""
+    """What a second judge does better than a first, on the same examples.
+
+    Its detection less that of the first; at a pass mark the sum of the two shares of errors of the first less
+    that of the second.
+    """
 
     difference: float
-    """Between -1 and 1."""
+    """Above 0 if the second is better; between -1 and 1, of a sum between -2 and 2."""
     low: float
     """Lower 95 % confidence limit."""
     high: float

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from dhp.analysis.config import AnalysisConfig
 from dhp.core.errors import InputError, Unreadable
 from dhp.core.progress import Progress
 from dhp.core.seeding import key_digest, text_hash
@@ -19,6 +20,7 @@ from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
 from dhp.plugins.improve.changes import Change, JudgePrompt, known_changes
+from dhp.plugins.improve.errors import errors_apart, errors_of
 from dhp.plugins.improve.race import FEWEST, LOOKS, Gain, Race, Unusable, race
 from dhp.run import estimate, run
 from dhp.runs.compare import compare_results
@@ -29,7 +31,7 @@ ORIGINAL = "original"
 _LOOK = 10
 """Texts that a look needs at least."""
 _PERFECT = 0.99
-"""Detection from which there is nothing to gain."""
+"""Detection, or share of right sides of the mark, from which there is nothing to gain."""
 
 
 def sharing(settings: ModelSettings) -> ModelSettings:
@@ -87,7 +89,7 @@ class Asked:
             *(self.model, self.seed, original.protocol.settings("protocol", "description")),
             *([file.metric, file.text] for file in original.files),
             *(metric.model_dump(mode="json") for metric in original.metrics),
-            *(data.name, data.suite_name, self.way.get("controls")),
+            *(data.name, data.suite_name, self.way.get("controls"), original.pass_mark),
             *([example.id, example.source, example.output] for example in data.examples),
         ]
         return text_hash(json.dumps(asked))
@@ -99,6 +101,7 @@ class Asked:
             "protocol": prompt.protocol,
             "prompt_files": files,
             "metrics": list(prompt.metrics),
+            "analysis": AnalysisConfig(pass_mark=prompt.pass_mark),
             "settings": self.settings,
             "seed": self.seed,
             **self.way,
@@ -122,8 +125,8 @@ class Outcome:
     asked: Asked
     n: tuple[int, int]
     """Texts to choose by, and to confirm by."""
-    detection: float | None
-    """Of the judge as it was, on the texts to choose by."""
+    as_it_was: RunResult
+    """The judge as it was, on the texts to choose by."""
     race: Race
     costs: Mapping[str, float]
     """Change -> what a rating costs more, as a share."""
@@ -134,13 +137,19 @@ class Outcome:
     prompts: Mapping[str, JudgePrompt]
     confirmed: Gain | None
     """Of the best change on the other texts; None if there is none."""
-    alarms: Sequence[str] = ()
-    """Harmless edits that the best change marks down on the other texts, unlike the judge as it was."""
+    judges: tuple[RunResult, ...] = ()
+    """The judge as it was and that of the best change, on the other texts."""
 
     @property
     def helps(self) -> str | None:
         """The change that is recommended; None if nothing helped."""
         return self.race.best if self.confirmed and self.confirmed.helps else None
+
+    @property
+    def alarms(self) -> list[str]:
+        """Harmless edits that the best change marks down on the other texts, unlike the judge as it was."""
+        before, after = ([row.variant for row in judge.result.alarms] for judge in self.judges)
+        return [variant for variant in after if variant not in before]
 
 
 class Trials:
@@ -163,28 +172,29 @@ class Trials:
 
     def outcome(self) -> Outcome:
         """Choose a change, and confirm it."""
-        first = self._judged(ORIGINAL, 0).result
+        first = self._judged(ORIGINAL, 0)
         raced = Race()
         confirmed: Gain | None = None
-        alarms: tuple[str, ...] = ()
-        if (first.detection.avg or 0.0) < _PERFECT:
+        judges: tuple[RunResult, ...] = ()
+        if _right(first) < _PERFECT:
             names = [change.change for change in known_changes().changes]
             raced = race(ORIGINAL, names, self._compared, len(self.looks))
             if raced.best:
                 with raced.usable(raced.best):
-                    confirmed, alarms = self._confirmed(raced.best)
+                    judges = self._on_other_half(raced.best)
+                    confirmed = gain(*judges)
         last = max(look for name, look in self._done if name == ORIGINAL)
         return Outcome(
             self.asked,
             (len(self.halves[0]), len(self.halves[1])),
-            self._done[ORIGINAL, last].result.detection.avg,
+            self._done[ORIGINAL, last],
             raced,
             {name: self._cost(name) for name in raced.gains},
-            first.cost is not None,
+            first.result.cost is not None,
             self.looks,
             self._prompts,
             confirmed,
-            alarms,
+            judges,
         )
 
     def _compared(self, first: str, second: str, look: int) -> Gain:
@@ -217,12 +227,12 @@ class Trials:
         results = run(asked.model, asked.part(ids), out=out, progress=self._progress, **self._keywords[name])
         return open_run(results, name).rated[0]
 
-    def _confirmed(self, best: str) -> tuple[Gain, tuple[str, ...]]:
-        """The gain of a change on the other half, and its new false alarms there."""
-        folders = {name: inner_folder(self.asked.out, name) for name in (ORIGINAL, best)}
-        old, new = (self._run(name, self.halves[1], folder) for name, folder in folders.items())
-        before = {row.variant for row in old.result.alarms}
-        return gain(old, new), tuple(row.variant for row in new.result.alarms if row.variant not in before)
+    def _on_other_half(self, best: str) -> tuple[RunResult, RunResult]:
+        """The judge as it was and that of a change, on the texts that confirm."""
+        old, new = (
+            self._run(name, self.halves[1], inner_folder(self.asked.out, name)) for name in (ORIGINAL, best)
+        )
+        return old, new
 
     def _cost(self, name: str) -> float:
         """What the ratings of a change cost more than those of the judge as it was, as a share."""
@@ -239,15 +249,26 @@ def _price(rated: RunResult) -> float:
 
 
 def gain(old: RunResult, new: RunResult) -> Gain:
-    """The second judge against the first, by detection over all kinds of damage.
+    """The second judge against the first: by errors at their pass marks, without marks by detection.
 
     Raises `Unusable` if they have too few pairs of scores in common.
     """
     compared = compare_results([old, new], ("protocol", "metrics"))
-    (pair,) = compared.scores["detection"].pairs
-    if not pair.p <= 1:
+    if not compared.marks:
+        (pair,) = compared.scores["detection"].pairs
+        better = Gain(pair.difference, pair.low, pair.high, pair.p)
+    else:
+        fewer = errors_apart(old, new)
+        better = Gain(*(float(each[0]) for each in (fewer.difference, fewer.low, fewer.high, fewer.p)))
+    if not better.p <= 1:
         raise Unusable("too few answers could be read")
-    return Gain(pair.difference, pair.low, pair.high, pair.p)
+    return better
+
+
+def _right(rated: RunResult) -> float:
+    """Detection; at a pass mark 1 less the errors."""
+    errors = errors_of(rated)
+    return rated.result.detection.avg or 0.0 if errors is None else 1 - errors
 
 
 def estimates(asked: Asked) -> list[Estimate]:

@@ -1,7 +1,9 @@
 """A wider scale in a prompt that states its scale in numbers."""
 
 import re
+from collections.abc import Mapping, Sequence
 
+from dhp.analysis.marks import PassMark
 from dhp.core.specs import Metric, Scale
 from dhp.judge.prompt_files import pieces_of
 from dhp.plugins.improve.race import Unusable
@@ -25,6 +27,22 @@ def wider_metric(metric: Metric, highest: int) -> Metric:
     if scale.max >= highest:
         raise Unusable("the scale is as wide already")
     return metric.model_copy(update={"scale": Scale(min=scale.min, max=float(highest))})
+
+
+def wider_mark(mark: PassMark, metrics: Sequence[Metric], highest: int) -> PassMark:
+    """The pass mark on scales up to `highest`: 7 of 10 is 70 of 100."""
+    if mark is None:
+        return None
+    if isinstance(mark, Mapping):
+        scales = {metric.name: metric.scale for metric in metrics}
+        return {
+            name: _wider(each, scales.get(name, metrics[0].scale), highest) for name, each in mark.items()
+        }
+    return _wider(mark, metrics[0].scale, highest)
+
+
+def _wider(mark: float | str, scale: Scale, highest: int) -> str:
+    return f"{float(mark) * highest / scale.max:g}"
 
 
 def wider_text(text: str, scale: Scale, highest: int) -> str:

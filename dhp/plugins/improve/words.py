@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
+from dhp.analysis.results import Result
 from dhp.cli.language_models import assumptions, bills_table
 from dhp.content.catalog import variant_name
 from dhp.llm.estimate import CostEstimate, Estimate
+from dhp.plugins.improve.errors import errors_of
 from dhp.plugins.improve.race import Gain
 from dhp.plugins.improve.trials import Outcome, Trials, change_of
 from dhp.report.document import Part
+from dhp.report.labels import at_mark, percent
 
 
 def heading(trials: Trials) -> str:
@@ -38,8 +41,13 @@ def _total(bills: Sequence[CostEstimate]) -> str:
 
 def lines(outcome: Outcome) -> Iterator[str]:
     """A line for the judge as it was, and for each change."""
-    if outcome.detection is not None:
-        yield f"as it was: detection {100 * outcome.detection:.0f} %"
+    result = outcome.as_it_was.result
+    errors = errors_words([result])
+    if errors is not None:
+        yield f"as it was: {errors}"
+        yield "points: fewer damaged texts that pass and good texts that fail, both shares added"
+    elif result.detection.avg is not None:
+        yield f"as it was: detection {percent(result.detection.avg)}"
     race = outcome.race
     for name, gain in sorted(race.gains.items(), key=lambda item: -item[1].difference):
         cost = _cost(outcome.costs[name], "cost" if outcome.priced else "tokens")
@@ -60,11 +68,18 @@ def confirmed_lines(outcome: Outcome) -> Iterator[str]:
     best, gain = outcome.race.best, outcome.confirmed
     if best is None or gain is None:
         whole = not (outcome.race.gains or outcome.race.unusable)
-        yield "nothing to improve: all damage is detected" if whole else "nothing helped"
+        yield (
+            f"nothing to improve: {_NO_FAULT[errors_of(outcome.as_it_was) is not None]}"
+            if whole
+            else "nothing helped"
+        )
         return
     label = change_of(best).label
     sentence = f"{label}, on the other {outcome.n[1]} texts: {_points(gain)}, {_p(gain.p_better)}"
     yield f"{sentence}: it helps" if gain.helps else f"{sentence}: not shown to help"
+    errors = errors_words([judge.result for judge in outcome.judges])
+    if errors is not None:
+        yield f"there {errors}"
     if gain.helps and outcome.n[1] < _FEW:
         yield f"with fewer than {_FEW} texts only large gains are found, and they are printed too large"
     if not gain.helps:
@@ -72,6 +87,25 @@ def confirmed_lines(outcome: Outcome) -> Iterator[str]:
     elif outcome.alarms:
         names = ", ".join(map(variant_name, outcome.alarms))
         yield f"but it also lowers scores for harmless edits: {names}"
+
+
+_NO_FAULT = {True: "no text is on the wrong side of the mark", False: "all damage is detected"}
+"""Whether errors at a mark are counted -> why nothing can be improved."""
+
+
+def errors_words(judges: Sequence[Result]) -> str | None:
+    """`at your mark of 7, 59% of damaged texts pass and 0% of good ones fail`, with those of a second judge.
+
+    None without a mark.
+    """
+    shares = [(each.mean_passing, each.pass_mark) for each in judges]
+    passing = [at_mark(*mean) for mean, _ in shares if mean]
+    failing = [at_mark(of.fails.share, of.fails.most) for _, of in shares if of and of.fails]
+    if not passing or len(passing) != len(judges) or len(failing) != len(judges):
+        return None
+    marks = " and ".join(dict.fromkeys(of.mark for _, of in shares if of))
+    damaged, good = (" instead of ".join(reversed(each)) for each in (passing, failing))
+    return f"at your mark of {marks}, {damaged} of damaged texts pass and {good} of good ones fail"
 
 
 def _points(gain: Gain) -> str:

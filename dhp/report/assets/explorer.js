@@ -42,6 +42,33 @@
       return metric < 0 ? mean(pair.drops.filter((drop) => drop !== null)) : pair.drops[metric];
     };
 
+    // The mean score of a text, of the originals 0, by the chosen metric or by all; null without one.
+    const scoreOf = ({ ratings }, t) => {
+      const metric = judge.metrics.indexOf(fields.metric.value);
+      const given = (ratings.scores[t] ?? []).filter((_, m) => metric < 0 || m === metric);
+      return mean(given.map((samples) => mean(samples.filter(Number.isFinite))).filter((score) => score !== null));
+    };
+    // Whether a text reaches the mark of each metric that has one; null if a missing score could decide it.
+    function passes({ ratings }, t) {
+      const reached = judge.marks.flatMap((mark, m) => {
+        const score = mean((ratings.scores[t]?.[m] ?? []).filter(Number.isFinite));
+        return mark === null ? [] : [score === null ? null : score >= mark - 1e-9 * Math.max(1, Math.abs(mark))];
+      });
+      return reached.includes(false) ? false : reached.includes(null) ? null : true;
+    }
+    const AT_MARK = {
+      "": () => true,
+      passes: (pair) => passes(pair, 1 + pair.v) === true,
+      stopped: (pair) => passes(pair, 1 + pair.v) === false,
+      fails: (pair) => passes(pair, 0) === false,
+    };
+    function inRange(pair) {
+      const [least, most] = [fields.least.value, fields.most.value];
+      if (least === "" && most === "") return true;
+      const score = scoreOf(pair, 1 + pair.v);
+      return score !== null && (least === "" || score >= Number(least)) && (most === "" || score <= Number(most));
+    }
+
     function choose(select, options, all) {
       const before = select.value;
       const groups = new Map();
@@ -63,6 +90,8 @@
       variants = dataset.variants;
       choose(fields.variant, variants.map(({ name, words, level }) => [name, words, level]), "all");
       choose(fields.metric, judge.metrics.map((name) => [name, name]), "all, their mean");
+      fields.mark.parentElement.hidden = judge.marks === null;
+      if (judge.marks === null) fields.mark.value = "";
       section.querySelector(".remarks").textContent = remarks();
       pairs = judge.examples.flatMap((ratings, place) =>
         ratings.drops.flatMap((drops, v) =>
@@ -77,6 +106,8 @@
         .filter(({ v }) => !fields.variant.value || variants[v].name === fields.variant.value)
         .filter(({ example }) => only === null || example.id === only)
         .filter(holds)
+        .filter(AT_MARK[fields.mark.value])
+        .filter(inRange)
         .map((pair) => ({ ...pair, drop: chosenDrop(pair), size: size(pair) }))
         .filter(({ drop }) => wanted.includes(verdict(drop)));
       const order = { "": clearest, detected: (a, b) => b.drop - a.drop }[fields.order.value];
@@ -150,6 +181,7 @@
       const named = element("span", "name", words, element("small", "", pair.example.id));
       named.title = name;
       const summary = element("summary", "", chip(fields.metric.value || "mean", pair.drop), named);
+      if (judge.marks !== null && passes(pair, 1 + pair.v)) summary.append(element("span", "rose", "passes"));
       if (judge.metrics.length > 1)
         summary.append(element("span", "chips", ...pair.drops.map((drop, m) => chip(judge.metrics[m], drop))));
       summary.append(marked("span", "snippet", pair.example.snippets[pair.v]));
@@ -276,8 +308,8 @@
       };
       take("result");
       enter();
-      for (const name of ["variant", "metric", "verdict", "order"]) take(name);
-      fields.text.value = asked.get("text") ?? "";
+      for (const name of ["variant", "metric", "verdict", "mark", "order"]) take(name);
+      for (const name of ["least", "most", "text"]) fields[name].value = asked.get(name) ?? "";
       only = asked.get("pair");
       refresh();
       section.open = true;
@@ -289,7 +321,7 @@
       only = null;
       if (target === fields.result) enter();
       refresh();
-      const set = (field) => (field === fields.text ? field.value : field.selectedIndex > 0);
+      const set = (field) => (field.tagName === "INPUT" ? field.value : field.selectedIndex > 0);
       const chosen = [...fields].filter(set).map((field) => [field.name, field.value]);
       history.replaceState(null, "", `#explorer?${new URLSearchParams(chosen)}`);
     });

@@ -52,6 +52,22 @@ def test_the_planted_change_is_found_and_written(tickets: Run, label: str) -> No
         assert again.code == 0, again.err
 
 
+@pytest.mark.slow
+def test_at_a_pass_mark_fewer_errors_are_what_helps(tickets: Run) -> None:
+    """On a wider scale the mark moves with it; a benchmark by the written file has it."""
+    with planted_server(better_with("1 to 100")) as server:
+        done = tickets(f"{COMMAND} --base-url {server.url}/v1 --pass-mark 7")
+        assert done.code == 0, done.err
+        assert re.search(
+            r"^as it was: at your mark of 7, \d+% of damaged texts pass and \d+%", done.out, re.M
+        )
+        assert re.search(r"^wider scale, on the other 30 texts: \+\d+ points .*: it helps$", done.out, re.M)
+        assert re.search(r"^there at your mark of 7 and 70, \d+% instead of \d+% of damaged", done.out, re.M)
+        assert yaml.safe_load(Path("runs/improve/dhp.yaml").read_text("utf-8"))["pass-mark"] == ["70"]
+        again = tickets("benchmark --config runs/improve/dhp.yaml --n 30 --quiet")
+        assert again.code == 0, again.err
+
+
 def test_keys_of_the_body_are_hidden_and_all_else_is_as_it_was_given() -> None:
     """By the same rule as in manifests; the pairs are still read as the option is."""
     given = (
@@ -165,6 +181,10 @@ def test_a_server_that_refuses_ends_the_command(tickets: Run) -> None:
         ("--metric clarity", "prompt.txt: its name begins with no metric; write METRIC=prompt.txt"),
         ("--dataset mini", "--dataset"),
         ("--protocol swap", "--protocol"),
+        (
+            "--pass-mark 12",
+            "--pass-mark 12: is not on the scale of 'usefulness'; allowed: a number from 1 to 10",
+        ),
     ],
 )
 def test_mistakes_are_said_in_one_line(tickets: Run, options: str, said: str) -> None:

@@ -1,0 +1,41 @@
+"""Judges beside each other at their pass marks: damaged texts that pass, good texts that fail."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from dhp.analysis.passing import outcomes_at
+from dhp.runs.reader import RunResult
+from dhp.stats.influences import Influences
+from dhp.stats.pass_mark import shares_at_mark
+
+DAMAGED_PASS, GOOD_FAIL = "damaged_pass", "good_fail"
+"""Names of the two shares in comparisons."""
+
+
+def marked_shares(
+    entries: Sequence[RunResult], levels: Mapping[str, str], *, silent_is_wrong: bool = False
+) -> list[tuple[Influences, Influences]]:
+    """Damaged texts that pass and good ones that fail, of each judge, on the texts that all answered about.
+
+    Each judge is read at its own mark; the list is empty if one has none. `levels` are those of the kinds of
+    damage. A text without a score neither passes nor fails; with `silent_is_wrong` it does what it should
+    not.
+    """
+    common = set.intersection(*(set(entry.ratings.examples) for entry in entries))
+    sides = []
+    for entry in entries:
+        at = entry.result.pass_mark
+        if at is None:
+            return []
+        rows = np.isin(entry.ratings.examples, list(common))
+        outcomes = outcomes_at(entry.ratings, list(levels), at.marks)
+        fails, passing = outcomes.counted(float(silent_is_wrong))
+        sides.append((fails[rows], passing[rows]))
+    lacking = [np.any([np.isnan(each[side]) for each in sides], axis=0) for side in (0, 1)]
+    return [
+        shares_at_mark(
+            np.where(lacking[0], np.nan, fails), np.where(lacking[1], np.nan, passing), [*levels.values()]
+        )
+        for fails, passing in sides
+    ]
