@@ -7,14 +7,14 @@ from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from dhp.analysis.analyze import analyze_ratings, of_comparisons
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.ratings import RatingsArray, merged_ratings
 from dhp.analysis.results import Result, Results
-from dhp.content.catalog import Metrics, override, read_protocol, with_metrics
-from dhp.content.own_task import function_task
+from dhp.content.catalog import Metrics, metric_list, override, read_protocol, with_metrics
+from dhp.content.own_task import chosen_metrics, function_task
 from dhp.core.checks import checked
 from dhp.core.errors import InputError, Waiting
 from dhp.core.options import as_list, keywords_of
@@ -26,7 +26,7 @@ from dhp.core.signature import protocol_name
 from dhp.core.specs import Task
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge
-from dhp.judge.factory import all_own, any_recorded, find_judges
+from dhp.judge.factory import all_own, any_function, any_recorded, find_judges
 from dhp.judge.judges.recorded import columns_of, reads_table, recorded_file
 from dhp.judge.prompt_files import PromptFiles
 from dhp.judge.ratings import COLUMNS, judge_estimates, rate_texts
@@ -60,12 +60,25 @@ class JudgesSpec:
     model: object
     _: KW_ONLY
     protocol: Protocols = "dhp"
-    prompt_files: PromptFiles = ()
+    prompt: PromptFiles = ()
     metrics: Metrics = ()
+    scale: str | tuple[float, float] | None = None
+    labels: str | Sequence[str] = ()
     settings: ModelSettings = ModelSettings()
     judge_settings: JudgeSettings = JudgeSettings()
     seed: int = 0
     progress: Progress | bool | None = True
+
+    def with_scale(self) -> Self:
+        """The same with scale or labels where they belong: those of a function, else of the metrics."""
+        if self.scale is None and not self.labels:
+            return self
+        if any_function(self.model) and not self.labels:
+            own_scale = replace(self.judge_settings, scale=self.scale)
+            return replace(self, judge_settings=own_scale, scale=None)
+        labels = self.labels.split(",") if isinstance(self.labels, str) else self.labels
+        metrics = chosen_metrics(metric_list(self.metrics), self.scale, labels, prompted=bool(self.prompt))
+        return replace(self, metrics=metrics, scale=None, labels=())
 
     def judges(self, context: RequestContext) -> list[Judge]:
         """The judges that are named."""
@@ -74,7 +87,7 @@ class JudgesSpec:
             self.protocol,
             self.settings,
             context,
-            prompt_files=self.prompt_files,
+            prompt_files=self.prompt,
             seed=self.seed,
             judge_settings=self.judge_settings,
             one_metric=len(as_list(self.metrics)) == 1,
@@ -107,7 +120,7 @@ class RunSpec(Choice, JudgesSpec):
             chosen,
             preset=None,
             dataset="all" if self.dataset is None else self.dataset,
-            protocol=_paper_protocol(self.protocol, prompted=bool(self.prompt_files)),
+            protocol=_paper_protocol(self.protocol, prompted=bool(self.prompt)),
             analysis=as_in_paper(self.analysis, "analysis"),
             perturb_model=model,
         )
@@ -195,13 +208,17 @@ def run(spec: RunSpec) -> Results:
         How they are degraded: fields of `dhp.Choice`.
     protocol
         How language models are asked: a name, a file, `dhp.protocol(...)`, or several of them.
-    prompt_files
+    prompt
         Prompts to use as they are, one or several: files, folders or `METRIC=FILE`. `{{slot}}` or `{slot}`
         takes a column. Several folders, or with one metric several files, are versions of a prompt.
     metrics
-        Those of the task to judge by, default all, or of your own: `dhp.own_metric("usefulness", (1, 10))`.
+        Those of the task to judge by, default all. With `scale` or `labels` names of your own.
+    scale, labels
+        Of your own metrics, or of the scores of a function: `1..10` (`10..1` says that lower is better), or
+        words, the worst first. A prompt without `metrics` rates one that is called `score`.
     settings, judge_settings, analysis
         How models are reached and what they may cost; what is said about a judge of your own; the tests.
+        Fields of these may stand by themselves: `base_url="http://localhost:8000/v1"`, `pass_mark=7`.
     seed
         Of every random choice.
     out
@@ -217,7 +234,7 @@ def run(spec: RunSpec) -> Results:
     InputError, StoppedEarly
         For anything wrong with these; at a limit of `settings`, or when a server gives out (resumable).
     """
-    spec = spec.with_preset()
+    spec = spec.with_preset().with_scale()
     with progress_of(spec.progress) as show:
         return spec.settings.filled(partial(run_within, spec, show))
 
@@ -348,7 +365,7 @@ def _models_noted(folder: RunFolder | None, judges: Sequence[Judge]) -> Iterator
 @keywords_of(RunSpec)
 def estimate(spec: RunSpec) -> list[Estimate]:
     """What `run` would take of language models, at most, asking nothing; parameters and errors as there."""
-    spec = spec.with_preset()
+    spec = spec.with_preset().with_scale()
     judges = spec.judges(context := spec.settings.context())
     with spec.folder() or nullcontext() as folder:
         if folder:
@@ -382,7 +399,7 @@ def judge_texts(spec: RatingSpec) -> "pd.DataFrame":
 
     Parameters
     ----------
-    model, protocol, prompt_files, metrics, settings, judge_settings, seed, progress
+    model, protocol, prompt, metrics, scale, labels, settings, judge_settings, seed, progress
         As for `run`.
     data
         A table of texts, a file or in memory, `NAME=FILE` of a published set (see `dhp.loaders.rated`), or
@@ -404,6 +421,7 @@ def judge_texts(spec: RatingSpec) -> "pd.DataFrame":
     """
     import pandas as pd
 
+    spec = spec.with_scale()
     parts = spec.settings.filled(lambda context: list(rating_parts(spec, context)))
     return pd.concat(parts or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
 

@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     chosen.dataset or ["all"],
                     preset="paper",
                     protocol=dhp.protocol("dhp", **({} if chosen.steps is None else {"steps": chosen.steps})),
-                    prompt_files=tuple(chosen.prompt_file),
+                    prompt=tuple(chosen.prompt_file),
                     perturb_model=chosen.perturb_model,
                     perturbed=chosen.perturbed,
                     n=chosen.n,

@@ -125,7 +125,7 @@ def test_one_value_stands_for_a_list_of_one(tmp_path: Path) -> None:
     settings = dhp.ModelSettings(store=False)
     wanted: dict[str, Any] = {"settings": settings, "n": 3, "progress": None}
     asked = [
-        dhp.estimate("openai/none", "mini/story_cloze", prompt_files=files, metrics=metrics, **wanted)
+        dhp.estimate("openai/none", "mini/story_cloze", prompt=files, metrics=metrics, **wanted)
         for files, metrics in ((prompt, "fluency"), ([str(prompt)], ["fluency"]), ((prompt,), ("fluency",)))
     ]
     assert asked[0] == asked[1] == asked[2]

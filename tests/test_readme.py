@@ -11,6 +11,7 @@ from dhp.judge.factory import request_builder
 from dhp.perturb.registry import find_perturbers
 from dhp.perturb.suites import check_suite
 from tests.llm.stub import stub_server
+from tests.plugins.improve.planted import PROMPT, planted_server, write_tickets
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README", "docs/asking", "docs/costs", "docs/own-data", "docs/own-judge", "docs/own-perturber")
@@ -35,6 +36,29 @@ def test_an_audit_of_a_function(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 12
     assert all("detection" in line and "D = " in line for line in lines)
+
+
+@pytest.mark.parametrize("page", ["README", "docs/own-prompt"])
+def test_the_run_of_ones_own_prompt_is_one_call(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it stands on the page, but for the address of the server and the number of texts."""
+    text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
+    (code,) = [
+        each for each in re.findall(r"```python\n(.*?)```", text, re.S) if 'prompt="prompt.txt"' in each
+    ]
+    monkeypatch.chdir(tmp_path)
+    write_tickets(Path("tickets.csv"), 8)
+    Path("prompt.txt").write_text(PROMPT, encoding="utf-8")
+    with planted_server(lambda prompt: 0.5) as server:
+        names = {"dhp": dhp}
+        code = code.replace("http://localhost:8000", server.url).replace(
+            'out="runs/v1"', "progress=None, n=6"
+        )
+        exec(code, names)
+    (result,) = names["results"]  # type: ignore[misc]
+    assert result.pass_mark.mark == "7"
+    assert result.read == 1
 
 
 @pytest.mark.slow

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from dhp.core.checks import checked, requires
-from dhp.core.errors import InputError
 from dhp.core.options import option
 
 if TYPE_CHECKING:
@@ -16,7 +14,6 @@ if TYPE_CHECKING:
 OWN = "python:"
 
 
-@checked(requires("labels", "metrics"), name="criteria")
 @dataclass(frozen=True)
 class Criteria:
     """What is rated."""
@@ -40,17 +37,16 @@ class Criteria:
         metavar="WORST,..,BEST",
     )
 
-    def chosen(self, models: Sequence[str]) -> "list[str | Metric]":
-        """The metrics to judge by; those of the user's own have a scale or labels."""
-        scale = None if _own_functions(models) else self.scale
-        if scale is None and self.labels is None:
-            return list(self.metrics)
-        from dhp.content.own_task import own_metric
+    def chosen(self, models: Sequence[str], *, prompted: bool = False) -> "list[str | Metric]":
+        """The metrics to judge by; those of the user's own have a scale or labels.
 
-        if not self.metrics:
-            raise InputError("`scale`: requires `metrics`")
+        `prompted` says whether the prompt is the user's own.
+        """
+        from dhp.content.own_task import chosen_metrics
+
+        scale = None if _own_functions(models) else self.scale
         labels = self.labels.split(",") if self.labels is not None else ()
-        return [own_metric(name.lower().replace("-", "_"), scale, labels) for name in self.metrics]
+        return chosen_metrics(self.metrics, scale, labels, prompted=prompted)
 
     def of_functions(self, models: Sequence[str], settings: "JudgeSettings") -> "JudgeSettings":
         """The settings of functions and scorers, with their scale."""

@@ -92,7 +92,7 @@ class ProtocolChanges(AnswerChanges):
     persona: str | None = option(
         "Persona at the start of the prompt.", default=None, metavar="none|hhh|annotator|FILE"
     )
-    prompt_files: tuple[str, ...] = option(
+    prompt: tuple[str, ...] = option(
         "Prompt used as it is; {{x}} or {x} takes a column, the source or the output. "
         "Repeated: per metric, or versions.",
         default=(),

@@ -108,7 +108,10 @@ def _protocol(asked: ShowRequest) -> Iterator[Part]:
     from dhp.judge.factory import request_builder
     from dhp.judge.pairs import ORDERS, OVERALL, Pair
 
-    protocol, metrics = asked.changes.changed(asked.name), asked.criteria.chosen(())
+    protocol, metrics = (
+        asked.changes.changed(asked.name),
+        asked.criteria.chosen((), prompted=bool(asked.changes.prompt)),
+    )
     task, texts = _candidates(asked, metrics)
     example = texts[0].example if asked.example is None else asked.example
     one_of("example", example, {c.example for c in texts}, "--example")
@@ -122,7 +125,7 @@ def _protocol(asked: ShowRequest) -> Iterator[Part]:
             yield f"# {key}: {source}"
     if protocol.changed:
         yield f"# changed by options: {', '.join(sorted(protocol.changed))}"
-    builder = request_builder(protocol, prompt_files=asked.changes.prompt_files)
+    builder = request_builder(protocol, prompt_files=asked.changes.prompt)
     if protocol.pairwise:
         names = [metric if isinstance(metric, str) else metric.name for metric in metrics]
         both = builder.pair_requests([Pair(here[0], shown[0])], task, names or (OVERALL,))

@@ -12,6 +12,8 @@ from dhp.core.specs import (
 )
 
 OWN_TASK = "own"
+SCORE = "score"
+"""The metric of who names none."""
 
 
 @near_keywords
@@ -59,6 +61,26 @@ def own_metric(
         return Metric.model_validate(texts)
 
 
+def chosen_metrics(
+    metrics: Sequence[str | Metric],
+    scale: str | tuple[float, float] | None,
+    labels: Sequence[str],
+    *,
+    prompted: bool,
+) -> list[str | Metric]:
+    """The metrics to judge by; with a scale or labels those that are named are the user's own.
+
+    A prompt of one's own that rates one thing needs no name of it: it is `score`. Raises `InputError` for a
+    scale or labels of no metric.
+    """
+    if scale is None and not labels:
+        return list(metrics)
+    if not metrics and not prompted:
+        raise InputError(f"`{'scale' if scale is not None else 'labels'}`: requires `metrics`")
+    names = [name for name in metrics if isinstance(name, str)] or [SCORE]
+    return [own_metric(name.lower().replace("-", "_"), scale, labels) for name in names]
+
+
 def own_task(metrics: Sequence[Metric]) -> Task:
     """A task of any texts, with or without a source, judged by these metrics."""
     return Task(task=OWN_TASK, instruction="Write the text.", output_label="Text", metrics=list(metrics))
@@ -67,4 +89,4 @@ def own_task(metrics: Sequence[Metric]) -> Task:
 @functools.cache
 def function_task() -> Task:
     """The task of plain tables that only functions judge, which bring their metrics."""
-    return own_task([own_metric("score")])
+    return own_task([own_metric(SCORE)])

@@ -8,7 +8,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -21,67 +21,83 @@ S = TypeVar("S")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def check_keywords(
-    function: str, names: Iterable[str], allowed: Iterable[str], inner: Mapping[str, str] = {}
-) -> None:
-    """Raise `UnknownKeyword` for the first keyword that a function does not take, with the near name.
-
-    `inner` holds what to write for keywords of the settings records that the function takes.
-    """
+def check_keywords(function: str, names: Iterable[str], allowed: Iterable[str]) -> None:
+    """Raise `UnknownKeyword` for the first keyword that a function does not take, with the near name."""
     known = list(dict.fromkeys(allowed))
     for name in names:
         if name not in known:
-            hint = f"write {inner[name]}" if name in inner else suggest(name.lower(), known)
-            raise UnknownKeyword(f"{function}() has no keyword '{name}'; {hint}")
+            raise UnknownKeyword(f"{function}() has no keyword '{name}'; {suggest(name.lower(), known)}")
 
 
-def _inner_keywords(record: object) -> dict[str, str]:
-    """Field of a settings record in the defaults of a record -> how it is written as a keyword."""
-    written: dict[str, str] = {}
-    for part in fields(record) if is_dataclass(record) else ():
-        kind = part.default_factory if isinstance(part.default_factory, type) else type(part.default)
-        if not is_dataclass(kind):
-            continue
-        inner = {each.name: f"{each.name}=..." for each in fields(kind)} | _inner_keywords(kind)
-        name = f"{part.name}=dhp.{kind.__name__}"
-        written = {key: f"{name}({words})" for key, words in inner.items()} | written
-    return written
-
-
-def near_keywords(call: F, name: str = "", inner: Mapping[str, str] = {}) -> F:
+def near_keywords(call: F, name: str = "", further: Iterable[str] = ()) -> F:
     """Let a function refuse an unknown keyword with the near name, as Python does from 3.13 on.
 
-    `name` is what messages call it; default: its name. `inner` holds what to write for keywords of the
-    settings records that the function takes.
+    `name` is what messages call it; default: its name. `further` are keywords that it takes beside those of
+    its signature.
     """
     known = [each for each in inspect.signature(call).parameters if each not in ("self", "cls")]
     name = name or call.__qualname__.rpartition("<locals>.")[2]
 
     @wraps(call)
     def checked(*args: Any, **keywords: Any) -> Any:
-        check_keywords(name, keywords, known, inner)
+        check_keywords(name, keywords, [*known, *further])
         return call(*args, **keywords)
 
     return checked  # type: ignore[return-value]
 
 
-def keywords_of(record: Callable[P, S]) -> Callable[[Callable[[S], R]], Callable[P, R]]:
+def keywords_of(record: type[S]) -> Callable[[Callable[[S], R]], Callable[..., R]]:
     """Let a function of one record be called with what the record is made of.
 
-    So each keyword is declared once, as a field, and shows in the signature of every function that takes it.
+    So each keyword is declared once, as a field, and shows in the signature of functions that take it.
+    Where a field is a record of settings, fields of that one may be given by themselves: `base_url=...` for
+    `settings=ModelSettings(base_url=...)`.
     """
+    inner = _inner_fields(record)
 
-    def decorate(function: Callable[[S], R]) -> Callable[P, R]:
+    def decorate(function: Callable[[S], R]) -> Callable[..., R]:
         @wraps(function)
-        def call(*args: P.args, **keywords: P.kwargs) -> R:
-            return function(record(*args, **keywords))
+        def call(*args: Any, **keywords: Any) -> R:
+            return function(record(*args, **_gathered(record, keywords, inner)))
 
         returned = inspect.signature(function).return_annotation
         signature = inspect.signature(record).replace(return_annotation=returned)
         call.__signature__ = signature  # type: ignore[attr-defined]
-        return near_keywords(call, function.__name__, _inner_keywords(record))
+        return near_keywords(call, function.__name__, inner)
 
     return decorate
+
+
+def _inner_fields(record: Any) -> dict[str, tuple[str, ...]]:
+    """Field of the settings records in a record -> the fields that lead to it, the outermost first."""
+    parts = fields(record)
+    inner: dict[str, tuple[str, ...]] = {}
+    for part in parts:
+        default = part.default_factory() if isinstance(part.default_factory, type) else part.default
+        if is_dataclass(default) and not isinstance(default, type):
+            further = {name: (part.name, *path) for name, path in _inner_fields(default).items()}
+            inner = further | {each.name: (part.name,) for each in fields(default)} | inner
+    return {name: path for name, path in inner.items() if name not in {part.name for part in parts}}
+
+
+def _gathered(
+    record: Any, keywords: Mapping[str, Any], inner: Mapping[str, tuple[str, ...]]
+) -> dict[str, Any]:
+    """The keywords of a record, those of settings records put into these."""
+    defaults = {part.name: part.default for part in fields(record)}
+    gathered = {name: value for name, value in keywords.items() if name not in inner}
+    for name, value in keywords.items():
+        if name in inner:
+            part, *path = inner[name]
+            gathered[part] = _with(gathered.get(part, defaults[part]), path, name, value)
+    return gathered
+
+
+def _with(record: Any, path: Sequence[str], name: str, value: object) -> Any:
+    """A record with another value in one of its fields, or in one of a record that the path leads to."""
+    if not path:
+        return replace(record, **{name: value})
+    return replace(record, **{path[0]: _with(getattr(record, path[0]), path[1:], name, value)})
 
 
 def as_list(value: object) -> list[Any]:

@@ -29,5 +29,5 @@ Prompts may be one's own, and steps may come from a file: the paper prints both.
 def paper_settings(of: str, record: object) -> dict[str, object]:
     """The paper's settings for a record, without the steps if a file or a prompt of one's own has them."""
     steps = getattr(record, "steps", None)
-    own_steps = steps not in ("none", "written", "auto", None) or bool(getattr(record, "prompt_files", False))
+    own_steps = steps not in ("none", "written", "auto", None) or bool(getattr(record, "prompt", False))
     return {name: value for name, value in PAPER[of].items() if name != "steps" or not own_steps}

@@ -223,7 +223,7 @@ def llm_judge(
     protocol: str | Protocol = "dhp",
     *,
     settings: ModelSettings = ModelSettings(),
-    prompt_files: PromptFiles = (),
+    prompt: PromptFiles = (),
     seed: int = 0,
 ) -> LlmJudge:
     """One language model under one protocol, as a judge to rate with or to give to `dhp.run`.
@@ -236,7 +236,7 @@ def llm_judge(
         How it is asked and read: a name, a file, or `dhp.protocol(...)`.
     settings
         How it is reached, how hard it is worked, and what it may cost.
-    prompt_files
+    prompt
         Published prompts to use as they are.
     seed
         Sent with sampled answers.
@@ -248,7 +248,7 @@ def llm_judge(
     """
     if settings.filler is not None and settings.filler.is_used:
         raise InputError("`settings.filler`: is for whole runs; leave it out, or name the model in dhp.run")
-    judges = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt_files, seed=seed)
+    judges = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt, seed=seed)
     if len(judges) != 1 or not isinstance(judges[0], LlmJudge):
         raise InputError(f"model '{model}': is not one language model under one protocol")
     return judges[0]
@@ -266,7 +266,7 @@ def request_builder(
     if protocol.pairwise:
         return RequestBuilder(protocol, wording, seed=seed, limit_given=limit_given)
     if FORMS[protocol.answer].own_prompt and not prompt_files:
-        raise InputError("`answer` json: needs a prompt of your own that asks for it, by `prompt_files`")
+        raise InputError("`answer` json: needs a prompt of your own that asks for it, by `prompt`")
     writes = not FORMS[protocol.answer].data
     if prompt_files and writes and "max_tokens" not in protocol.changed:
         protocol = override(protocol, max_tokens=max(protocol.max_tokens, _FILE_TOKENS))
@@ -296,6 +296,14 @@ def all_own(model: object) -> bool:
     return bool(judges) and all(
         each.startswith(PREFIX) or reads_table(each) if isinstance(each, str) else not isinstance(each, Judge)
         for each in judges
+    )
+
+
+def any_function(model: object) -> bool:
+    """Whether one of these judges is a function or scorer, whose scores have a scale of their own."""
+    return any(
+        each.startswith(PREFIX) if isinstance(each, str) else not isinstance(each, Judge)
+        for each in as_list(model)
     )
 
 

@@ -81,7 +81,7 @@ def prompt_versions(prompt_files: PromptFiles, *, one_prompt: bool) -> list[Prom
         return [prompt_files]
     names = [version_name(read_files(each)) for each in arguments]
     if twice := [name for name in names if names.count(name) > 1]:
-        raise InputError(f"`prompt_files`: two prompts are named '{twice[0]}'; give each a name of its own")
+        raise InputError(f"`prompt`: two prompts are named '{twice[0]}'; give each a name of its own")
     return list(arguments)
 
 

@@ -474,7 +474,7 @@ class RequestBuilder:
         if unexplained := [m.name for m in task.metrics if not m.definition.strip() or m in in_words]:
             raise InputError(
                 f"metric '{unexplained[0]}': nothing says how to judge it; allowed: a prompt of your own by "
-                "`prompt_files`, or `task` FILE.yaml with its definition and steps"
+                "`prompt`, or `task` FILE.yaml with its definition and steps"
             )
         steps = auto_steps
         if self.steps is not None:

@@ -127,6 +127,33 @@ def test_what_python_refuses_is_refused_as_before() -> None:
         plain(1, Secondd=2)  # type: ignore[call-arg]
 
 
+def test_a_field_of_settings_may_stand_by_itself() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Inner:
+        rate: int = 1
+        name: str = "inner"
+
+    @dataclasses.dataclass(frozen=True)
+    class Middle:
+        inner: Inner = Inner()
+        depth: int = 2
+
+    @dataclasses.dataclass(frozen=True)
+    class Record:
+        name: str = "record"
+        middle: Middle = Middle()
+
+    @keywords_of(Record)
+    def of_record(record: Record) -> Record:
+        return record
+
+    assert of_record(depth=5, rate=3) == Record(middle=Middle(Inner(3), 5))
+    assert of_record(middle=Middle(depth=7), rate=3) == Record(middle=Middle(Inner(3), 7))
+    assert of_record(name="own") == Record("own"), "a field of the record itself comes first"
+    with pytest.raises(TypeError, match=r"of_record\(\) has no keyword 'dept'; did you mean 'depth'"):
+        of_record(dept=5)
+
+
 @checked(name="limits")
 @dataclass(frozen=True)
 class Limits:

@@ -210,7 +210,7 @@ def test_published_prompt_files_on_published_texts(real: Path, tmp_path: Path) -
             data=real / "summeval",
             n=20,
             protocol=dhp.protocol("g-eval-sample", samples=2),
-            prompt_files=[str(files)],
+            prompt=[str(files)],
             metrics=["coherence", "consistency"],
             settings=asking(tmp_path, base_url=url),
         )

@@ -1,10 +1,8 @@
 """What a notebook shows of results, comparisons, gates, charts and errors."""
 
-import re
 from dataclasses import fields
 from inspect import signature
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -129,18 +127,6 @@ def test_the_text_of_results_is_one_text_in_a_notebook_too(
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
     assert repr(results[0]) == text
     assert results[0].sentence[:60] in text
-
-
-@pytest.mark.parametrize(
-    ("keywords", "advice"),
-    [
-        ({"scale": (0, 1)}, "write judge_settings=dhp.JudgeSettings(scale=...)"),
-        ({"cost": 5}, "write settings=dhp.ModelSettings(limits=dhp.Limits(cost=...))"),
-    ],
-)
-def test_a_keyword_of_the_settings_is_told_where_it_belongs(keywords: dict[str, Any], advice: str) -> None:
-    with pytest.raises(TypeError, match=re.escape(advice)):
-        dhp.run("mock/ideal", "mini/summeval", **keywords)
 
 
 def test_what_is_no_run_is_refused_in_one_line(results: list[Results]) -> None:

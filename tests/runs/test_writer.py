@@ -74,7 +74,7 @@ def asked(prompt: Path, text: str, **changes: object) -> dict[str, object]:
     prompt.write_text(text + " {{output}} From 1 to 5?")
     protocol = dhp.protocol("dhp", **changes)
     settings = dhp.ModelSettings(store=False)
-    return dhp.llm_judge("openai/gpt-4o", protocol, prompt_files=prompt, settings=settings).identity
+    return dhp.llm_judge("openai/gpt-4o", protocol, prompt=prompt, settings=settings).identity
 
 
 def claimed(folder: RunFolder, given: dict[str, Any]) -> str:

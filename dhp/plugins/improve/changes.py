@@ -71,7 +71,7 @@ class JudgePrompt:
     """The score from which texts pass, on the scale of the prompt."""
 
     def written(self, folder: Path) -> list[str]:
-        """Write the prompts into a folder; returns what names them for `prompt_files`."""
+        """Write the prompts into a folder; returns what names them for `prompt`."""
         named = []
         for file in self.files:
             path = folder / file.path.name

@@ -100,8 +100,8 @@ def _check(model: str, dataset: Sequence[str], protocol: Sequence[str], changes:
             f"`model` {model}: has no prompt that could be changed; allowed: a language model, "
             f"{', '.join(f'{each}NAME' for each in known)}"
         )
-    if not changes.prompt_files:
-        raise InputError("`prompt_files`: is missing; name the prompt to improve")
+    if not changes.prompt:
+        raise InputError("`prompt`: is missing; name the prompt to improve")
     for name, value in (("dataset", dataset), ("protocol", protocol)):
         if len(value) > 1:
             raise InputError(f"`{name}`: there are {len(value)}; a prompt is improved for one at a time")
@@ -128,16 +128,16 @@ def _asked(
     way = changes.changed(protocol)
     if way.pairwise:
         raise InputError(f"`protocol` {protocol}: compares texts; allowed: pointwise protocols")
-    metrics = criteria.chosen([model])
+    metrics = criteria.chosen([model], prompted=True)
     one_prompt = len(metrics) == 1 or way.answer == "json"
-    if len(prompt_versions(changes.prompt_files, one_prompt=one_prompt)) > 1:
-        raise InputError("`prompt_files`: names several versions of a prompt; one is improved at a time")
+    if len(prompt_versions(changes.prompt, one_prompt=one_prompt)) > 1:
+        raise InputError("`prompt`: names several versions of a prompt; one is improved at a time")
     sets, _ = found_datasets(list(dataset) or None, with_own_task(list(dataset), choice, metrics), seed)
     if len(sets) > 1:
         names = ", ".join(each.name for each in sets)
         raise InputError(f"`dataset`: a prompt is improved on one set of texts; allowed: one of {names}")
     task = with_metrics(sets[0].task, metrics)
-    files = read_files(changes.prompt_files)
+    files = read_files(changes.prompt)
     if way.answer != "json":
         prompts_by_metric(files, task.metric_names, task.columns)
     resolved_marks(analysis.pass_mark, task.metric_names, task.metrics)  # refuses one that is on no scale

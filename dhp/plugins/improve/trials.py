@@ -99,7 +99,7 @@ class Asked:
         files = prompt.written(inner_folder(self.out, "prompts", name))
         return {
             "protocol": prompt.protocol,
-            "prompt_files": files,
+            "prompt": files,
             "metrics": list(prompt.metrics),
             "analysis": AnalysisConfig(pass_mark=prompt.pass_mark),
             "settings": self.settings,

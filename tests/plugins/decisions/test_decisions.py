@@ -101,7 +101,7 @@ def test_pass_and_fail_become_a_question_of_truth(says: Says, kind: str, tmp_pat
     questions.write_text(json.dumps({"truth": asked}))
     metric = dhp.own_metric("truth", labels=["fail", "pass"])
     with scripted_server(says) as server:
-        ratings = rated(server, tmp_path, metrics=[metric], prompt_files=questions)
+        ratings = rated(server, tmp_path, metrics=[metric], prompt=questions)
         body = server.calls[-1].body["questions"]
     question = body["truth"] if kind == "noul" else body[0]
     assert question["type"] == kind
@@ -116,7 +116,7 @@ def test_several_labels_become_a_choice_with_the_expected_label_as_score(tmp_pat
     prompt.write_text("How good is the tone of {{output}}, after {{article}}?")
     metric = dhp.own_metric("tone", labels=["rude", "flat", "kind"])
     with scripted_server(system_one(lambda _, answer: answer)) as server:
-        ratings = rated(server, tmp_path, metrics=[metric], prompt_files=prompt)
+        ratings = rated(server, tmp_path, metrics=[metric], prompt=prompt)
         question = server.calls[-1].body["questions"]["tone"]
     assert question["type"] == "choice"
     assert list(question["criteria"]) == ["rude", "flat", "kind"]
@@ -326,7 +326,7 @@ def test_a_file_of_questions_is_read_strictly(content: object, words: str, tmp_p
     file = tmp_path / "questions.json"
     file.write_text(content if isinstance(content, str) else json.dumps(content))
     with scripted_server(system_one()) as server, pytest.raises(InputError, match=words):
-        rated(server, tmp_path, prompt_files=file, metrics=["coherence"])
+        rated(server, tmp_path, prompt=file, metrics=["coherence"])
 
 
 def test_a_file_of_questions_is_what_is_asked(tmp_path: Path) -> None:
@@ -335,11 +335,11 @@ def test_a_file_of_questions_is_what_is_asked(tmp_path: Path) -> None:
     question = {"type": "score", "instructions": "Does `output` hang together?", "criteria": levels}
     file.write_text(json.dumps({"questions": {"coherence": question}, "state": "ignored"}))
     with scripted_server(system_one()) as server:
-        ratings = rated(server, tmp_path, prompt_files=file, metrics=["coherence"])
+        ratings = rated(server, tmp_path, prompt=file, metrics=["coherence"])
         assert server.calls[-1].body["questions"] == {"coherence": question}
     assert set(ratings["protocol"].str.partition("@")[0]) == {"mine"}
     with (
         scripted_server(system_one()) as server,
         pytest.raises(InputError, match="no question for the metric"),
     ):
-        rated(server, tmp_path / "other", prompt_files=file, metrics=["coherence", "fluency"])
+        rated(server, tmp_path / "other", prompt=file, metrics=["coherence", "fluency"])
