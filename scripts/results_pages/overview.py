@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from results_pages.parts import Audit, Grid, SetFigures, share_text
 from results_pages.texts import TEXTS
 
-from dhp.analysis.passing import PassShare
 from dhp.analysis.results import Result
-from dhp.content.catalog import variant_name
 from dhp.report.columns import AVERAGES, RUNS
 from dhp.report.document import Column, filled
 from dhp.report.labels import percent, percents
@@ -48,42 +46,10 @@ def lines_of(sets: Sequence[SetFigures]) -> list[Line]:
 
 
 def columns_of(lines: Sequence[Line]) -> list[Column[Result]]:
-    """The columns of the terminal, D last as the sets differ in N, and the kind that passes most."""
+    """The columns of the terminal, D last as the sets differ in N."""
     discernment = [column for column in RUNS if column in AVERAGES]
     others = [column for column in RUNS if column not in AVERAGES]
-    place = [column.heading for column in others].index("damaged pass")
-    columns = [*others[:place], WORST_PASSES, *others[place:], *discernment]
-    return filled(columns, [line.audit.result for line in lines])
-
-
-def _worst(result: Result) -> tuple[str, PassShare] | None:
-    """The kind of damage that passes most."""
-    known = [(row.variant, row.passes) for row in result.variants if row.passes]
-    return max(known, key=lambda each: each[1].share, default=None)
-
-
-def _worst_share(result: Result) -> float | None:
-    worst = _worst(result)
-    return None if worst is None else worst[1].share
-
-
-def _worst_words(result: Result) -> str:
-    worst = _worst(result)
-    if worst is None:
-        return "–"
-    kind, share = worst
-    return f"{share_text(share)} {variant_name(kind)}".replace("_", " ")
-
-
-WORST_PASSES = Column[Result](
-    "most that passes",
-    _worst_share,
-    percent,
-    "the kind of damage that passes the mark most often, with its 95 % interval",
-    words=_worst_words,
-    right=False,
-    optional=True,
-)
+    return filled([*others, *discernment], [line.audit.result for line in lines])
 
 
 def table_of(lines: Sequence[Line]) -> str:
