@@ -51,13 +51,6 @@ def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_mo
         raise InputError(f"{options[0]}: is for language models, and {models[0]} asks none; leave it out")
 
 
-_WAYS = (
-    ("in one call", "joint"),
-    ("one call each", "single"),
-    ("by probability", "by_probability"),
-)
-
-
 def estimates_shown(estimates: Sequence["Estimate"]) -> "list[Part]":
     """One block a judge, over all its datasets."""
     if not estimates:
@@ -65,15 +58,11 @@ def estimates_shown(estimates: Sequence["Estimate"]) -> "list[Part]":
     lines: list[Part] = []
     for judge in dict.fromkeys((e.model, e.protocol) for e in estimates):
         parts = [e for e in estimates if (e.model, e.protocol) == judge]
-        several = sum(e.samples for e in parts) > sum(e.prompts for e in parts)
-        ways = [way for way in _WAYS if several or way[1] != "single"]
-        lines += _of_judge(judge, parts, ways[1:2] if several and parts[0].one_by_one else ways)
+        lines += _of_judge(judge, parts)
     return lines
 
 
-def _of_judge(
-    judge: tuple[str, str], parts: Sequence["Estimate"], ways: Sequence[tuple[str, str]]
-) -> "list[Part]":
+def _of_judge(judge: tuple[str, str], parts: Sequence["Estimate"]) -> "list[Part]":
     from dhp.report.document import Strong
 
     samples, stored = sum(e.samples for e in parts), sum(e.stored for e in parts)
@@ -88,12 +77,10 @@ def _of_judge(
         f"; {stored:,} need no call: their answers are stored, or the same is asked twice" if stored else ""
     )
     lines.append(f"{samples:,} {what}{free}")
-    several = samples > sum(e.prompts for e in parts)
-    rows = [
-        (way if several or name != "joint" else "as asked", [getattr(e, name) for e in parts])
-        for way, name in (ways if what == "ratings" else ways[:1])
-    ]
-    lines.append(bills_table("samples" if several else "", rows))
+    heading, way = "", "as asked"
+    if samples > sum(e.prompts for e in parts):
+        heading, way = "samples", "one call each" if parts[0].one_by_one else "in one call"
+    lines.append(bills_table(heading, [(way, [e.bill for e in parts])]))
     if calls := sum(e.again.calls for e in parts):
         bills = [e.again for e in parts]
         tokens, out, money = _prompt_tokens(bills), _answer_tokens(bills), _cost(bills)
@@ -131,7 +118,7 @@ def assumptions(estimate: "Estimate") -> list[str]:
     lines = [f"time: {estimate.assumed}"]
     if estimate.priced:
         lines.append(f"prices of {estimate.priced}; --price-in and --price-out say others")
-    elif estimate.joint.cost is None and not estimate.in_process:
+    elif estimate.bill.cost is None and not estimate.in_process:
         lines.append("no list price of this model is known here; --price-in and --price-out say one")
     if not estimate.exact:
         lines.append("tokens are estimates: a quarter of the bytes")

@@ -21,7 +21,7 @@ _SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """What the requests take if they are sent in one way."""
+    """What some requests take."""
 
     calls: int
     """Number of requests sent."""
@@ -58,18 +58,14 @@ class Estimate:
     """Assumption behind the duration."""
     exact: bool
     """Whether tokens were counted by the model's tokenizer."""
-    joint: CostEstimate
-    """Estimate for all samples of a prompt in one call."""
-    single: CostEstimate
-    """Estimate for one call per sample."""
-    by_probability: CostEstimate
-    """Estimate for one call per prompt that reads the probabilities of the first answer token."""
+    bill: CostEstimate
+    """What the requests take as they will be sent."""
     again: CostEstimate
     """Upper limit of what asking again takes on top, if no first answer can be read."""
     priced: str = ""
     """Source of the prices, if the user gave none; empty if there are none."""
     one_by_one: bool = False
-    """Whether each sample must be a call of its own."""
+    """Whether each sample is a call of its own, as one call gives no more."""
     in_process: bool = False
     """Whether the model is in this process, where tokens cost nothing."""
     controls: float = 0.0
@@ -125,6 +121,7 @@ def estimate_requests(
         seconds = duration(calls, *(work or (sent, answered)))
         return CostEstimate(calls, sent, answered, prices.cost(sent, answered), seconds)
 
+    one_by_one = _one_by_one(cached_model)
     return Estimate(
         cached_model.model.model,
         protocol,
@@ -135,12 +132,10 @@ def estimate_requests(
         samples - missing,
         assumed,
         exact,
-        cost(prompts, tokens, most, work),
-        cost(missing, tokens_single, most, work),
-        cost(prompts, tokens, prompts),
+        cost(missing, tokens_single, most, work) if one_by_one else cost(prompts, tokens, most, work),
         cost(*again.total),
         priced,
-        _one_by_one(cached_model),
+        one_by_one,
         work is not None,
     )
 

@@ -139,8 +139,8 @@ def test_a_dry_run_counts_the_judging_of_texts_that_are_not_there_yet(tmp_path: 
     (texts, ratings) = dhp_api.estimate(
         "openai/judge", "mini/summeval", n=4, perturb_model="openai/writer", settings=settings
     )
-    assert (texts.what, texts.joint.calls) == ("texts", 4 * 6)
-    assert (ratings.what, ratings.joint.calls) == ("ratings", 4 * 14 * 4), "13 variants, 6 of them to be made"
+    assert (texts.what, texts.bill.calls) == ("texts", 4 * 6)
+    assert (ratings.what, ratings.bill.calls) == ("ratings", 4 * 14 * 4), "13 variants, 6 of them to be made"
 
 
 def test_a_limit_stops_the_making_and_the_same_command_goes_on(dhp: Run, follower: str) -> None:

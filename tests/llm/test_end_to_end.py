@@ -150,7 +150,7 @@ def test_a_dry_run_measures_a_model_in_process(tiny_model: Path, tmp_path: Path)
     (found,) = dhp.estimate(f"hf/{tiny_model}", protocol="g-eval-prob", settings=asking(tmp_path), **SMALL)
     assert re.fullmatch(r"\S+ s a prompt, measured on 8 of them in this process", found.assumed)
     each = float(found.assumed.split(" ")[0])
-    assert found.joint.seconds == pytest.approx(found.joint.calls * each, rel=0.1)
+    assert found.bill.seconds == pytest.approx(found.bill.calls * each, rel=0.1)
     assert found.stored == 0
 
 

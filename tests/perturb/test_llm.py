@@ -310,7 +310,7 @@ def test_a_dry_run_measures_on_few_tokens_and_not_for_long(monkeypatch: pytest.M
         params = Params(temperature=None, top_p=None, max_tokens=1024)
         requests = [Request(f"prompt {i}", params, (0,), "x") for i in range(prompts)]
         found = estimate_requests(cached, "perturbations", "data", requests, "texts")
-        assert found.joint.seconds >= 0.02 * prompts
+        assert found.bill.seconds >= 0.02 * prompts
         return model.rooms
 
     assert rooms(20) == [1, 16, 1, *[16] * 8]
@@ -333,5 +333,5 @@ def test_a_dry_run_measures_for_a_bounded_time_over_all_data(monkeypatch: pytest
     assert context.measured.seconds < 0.3
     assert re.search(r"measured on [2-8] of them", found[0].assumed)
     assert found[-1].assumed.endswith("measured on other requests in this process")
-    first, last = found[0].joint.seconds, found[-1].joint.seconds
+    first, last = found[0].bill.seconds, found[-1].bill.seconds
     assert 0.3 < last / first < 3

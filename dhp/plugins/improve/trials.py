@@ -301,7 +301,7 @@ def _label(name: str) -> str:
 
 
 def _tokens(each: Estimate) -> float:
-    return each.joint.prompt_tokens + each.joint.completion_tokens
+    return each.bill.prompt_tokens + each.bill.completion_tokens
 
 
 def change_of(name: str) -> Change:

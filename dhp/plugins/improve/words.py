@@ -22,7 +22,7 @@ def heading(trials: Trials) -> str:
 
 def planned(estimates: Sequence[Estimate]) -> list[Part]:
     """What each change takes at most, a row each, what that rests on, and all of it together."""
-    bills = [(each.protocol, [each.single if each.one_by_one else each.joint]) for each in estimates]
+    bills = [(each.protocol, [each.bill]) for each in estimates]
     first = estimates[0]
     table = bills_table(f"{first.model} on {first.dataset}", bills)
     return [table, *assumptions(first), "", _total([bill for _, (bill,) in bills])]

@@ -228,7 +228,7 @@ def test_the_dry_run_counts_each_order_once(tmp_path: Path) -> None:
 
         def estimated() -> int:
             requests = asked.builder.pair_requests(PAIRS, TASK, [OVERALL])
-            return estimate_requests(model, "choose", "x", requests, "verdicts").joint.calls
+            return estimate_requests(model, "choose", "x", requests, "verdicts").bill.calls
 
         before = estimated()
         list(asked.verdicts(PAIRS, TASK))
