@@ -11,6 +11,8 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 
+from dhp.core.code_forms import has_form
+
 _STATEMENT = re.compile(
     r"\s*(?:"
     r"(?:async\s+)?(?:def|class)\s+\w+.*[:{]|"
@@ -28,7 +30,9 @@ _STATEMENT = re.compile(
     r"(?:#!|@\w+|//|/\*|\*/|<\?|<!DOCTYPE|>>>|\$\s+\w).*|"
     r"</?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?>.*|"
     r"(?:SELECT\b.*\bFROM|INSERT INTO|UPDATE\b.*\bSET|DELETE FROM|(?:CREATE|ALTER) (?:TABLE|VIEW|INDEX))\b.*|"
-    r"\"[^\"\n]+\"\s*:\s*[\[{\"\d\-tfn].*"
+    r"[\[{]?\s*\"[^\"\n]+\"\s*:\s*[\[{\"\d\-tfn].*|"
+    r"package\s+[\w.]+;?|import\s+[\"(].*|(?:class|struct|enum|union)\s+\w+;|(?:public|private|protected):|"
+    r"(?:my|our|local|let|sub)\s+[$@%\w].*[=;{]"
     r")\s*(?:(?:#|//).*)?"
 )
 """A line that is a statement of a programming language, or a part of one."""
@@ -39,6 +43,8 @@ _SIGN = re.compile(
 """What lines of code often hold, and lines of prose seldom."""
 _SENTENCE = re.compile(r"\s*[\"'“‘(]?[A-Z][^.!?]*(?:\s[a-z]{2,}){4,}[^=(){};]*[.!?][\"'”’)]*\s*")
 """A line that begins with a capital, ends with a full stop and holds words in a row: no statement."""
+_WORDS = 8
+_FULL_STOP = re.compile(r"[^\W\d_][.!?。][\"'”’)]*\s*$")
 _LONGEST = 100_000
 """Characters of a block that is parsed; a longer one is told by its lines."""
 _PROGRAM = (
@@ -54,6 +60,8 @@ def is_code(lines: Sequence[str]) -> bool:
     if not any(strong):
         return False
     if len(lines) == 1:
+        if len(lines[0].split()) >= _WORDS and _FULL_STOP.search(lines[0]):
+            return False  # prose behind `name=` or a tag
         return any(sign in lines[0] for sign in "=(){}<>[];")  # "import duties" may be prose
     likely = [is_sure or _SIGN.search(line) is not None for is_sure, line in zip(strong, lines, strict=True)]
     return 2 * sum(likely) > len(lines) and (sum(strong) > 1 or all(likely))
@@ -98,10 +106,23 @@ def code_lines(lines: Sequence[str], plain: Sequence[bool]) -> list[bool]:
         return [True] * len(lines)
     for start, end in blocks:
         block = lines[start:end]
-        if is_code(block) or parses("\n".join(block)):
+        if is_code(block) or has_form(block) or parses("\n".join(block)):
             marked[start:end] = [True] * (end - start)
     _grow(lines, blocks, marked)
+    if any(marked):
+        for i in _comment_lines(lines, plain):
+            marked[i] = True
     return marked
+
+
+def _comment_lines(lines: Sequence[str], plain: Sequence[bool]) -> Iterator[int]:
+    """The lines of comments `/* ... */` over several lines."""
+    inside = False
+    for i, line in enumerate(lines):
+        inside = inside or line.lstrip().startswith("/*")
+        if inside and plain[i]:
+            yield i
+        inside = inside and "*/" not in line
 
 
 def _grow(lines: Sequence[str], blocks: Sequence[tuple[int, int]], marked: list[bool]) -> None:
@@ -116,8 +137,14 @@ def _grow(lines: Sequence[str], blocks: Sequence[tuple[int, int]], marked: list[
         follows_code = place > 0 and marked[blocks[place - 1][0]]
         precedes_code = place + 1 < len(blocks) and marked[blocks[place + 1][0]]
         is_statements = (follows_code or precedes_code) and all(map(_is_statement, block))
-        if is_statements or (follows_code and all(line[:1] in " \t" for line in block)):
+        is_indented = follows_code and all(line[:1] in " \t" for line in block)
+        if is_statements or is_indented or (follows_code and precedes_code and _may_be_code(block)):
             marked[start:end] = [True] * (end - start)
+
+
+def _may_be_code(lines: Sequence[str]) -> bool:
+    """Whether lines between code belong to it: one has a sign of code, and none is a sentence."""
+    return any(map(_SIGN.search, lines)) and not any(map(_SENTENCE.fullmatch, lines))
 
 
 def _blocks(lines: Sequence[str], plain: Sequence[bool]) -> Iterator[tuple[int, int]]:

@@ -9,6 +9,7 @@ import pytest
 from dhp.content.catalog import read_list
 from dhp.core.code import code_lines
 from dhp.core.errors import NotApplicable
+from dhp.core.markdown import masked
 from dhp.core.records import Example
 from dhp.perturb.api import Edited
 from dhp.perturb.registry import builtin_perturbers
@@ -44,7 +45,21 @@ int main(void) {
     return 0;
 }"""
 DATA = json.dumps({"name": "Ada", "years": [1815, 1852], "known for": "notes on the engine"}, indent=2)
-CODE = [PYTHON, JAVASCRIPT, SQL, HTML, C, DATA, "print('-' * 10)", "x = 5", "[1, 2, 3]"]
+FORMS = [
+    '#!/bin/sh\nset -e\nfor f in *.log; do\n  gzip "$f"\ndone\necho All compressed',
+    "mkdir -p build\ncd build\ncmake ..\nsudo make install",
+    "FROM python:3.11\nCOPY . .\nRUN pip install -r requirements.txt",
+    "select id, total from invoices\nwhere paid = false\norder by total desc\nlimit 10;",
+    "name,age,city\nAnna,34,Bonn\nBob,27,Lyon",
+    "id;price\n1;49.90\n2;19.50",
+    "services:\n  web:\n    image: nginx\n    ports:\n      - 80\n  db:\n    image: postgres",
+    "\\begin{align}\n  f(x) &= x^2 + 1 \\\\\n\\end{align}",
+    "static int\nadd(int a, int b)\n{\n\treturn a + b;\n}\n\n"
+    "/* Sort them.\n   The last one is the pivot. */\nint n = 0;",
+    "class Stack {\npublic:\n    void push(int x) { data.push_back(x); }\n};",
+    '{"a": 1, "b": [1, 2',
+]
+CODE = [PYTHON, JAVASCRIPT, SQL, HTML, C, DATA, *FORMS, "print('-' * 10)", "x = 5", "[1, 2, 3]"]
 PROSE = [
     "The council voted 9 to 4. It will move to Mill Street (2 km away), where 300 square metres stand empty.",
     "Dear Ms Calder,\n\nthanks for your order: a lamp.\nWe ship it on 3 May.\n\nBest regards,\nThe team",
@@ -57,6 +72,12 @@ PROSE = [
     "With this in mind:\n- first, the seller;\n- second, the buyer;\n- third, the bank.",
     "    Full fathom five thy father lies;\n    Of his bones are coral made;\n    Those are pearls:",
     "else we would have left",
+    "dict=size gives the size of the dictionary that is kept in memory.",
+    "Select a plan\nfrom the list\nand order by phone",
+    "go home\nread a book\ntouch the grass",
+    "steps:\n- mix the flour\n- add the milk",
+    "Name: Anna\nCity: Bonn\nFood: rice",
+    "red, green, blue\none, two, three\nhere, there, nowhere",
     "In 2019 [1] and 2020 [2], prices rose: see the table.",
 ]
 
@@ -122,3 +143,11 @@ def _edited(name: str, text: str, seed: int = 0) -> str:
     degree = next(iter(perturber.degrees.values()), {})
     result = perturber.function(text, Random(seed), **extra, **degree)
     return result.text if isinstance(result, Edited) else result
+
+
+@pytest.mark.parametrize("formula", ["$a^2 + b_1 = c$", "\\\\(x > 0\\\\)"])
+def test_a_formula_is_an_atom(formula: str) -> None:
+    text = f"We know that {formula} holds for all of them, and it costs $5 or $6."
+    shown = masked(text).text
+    assert formula not in shown
+    assert "$5 or $6" in shown
