@@ -140,7 +140,8 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("_"):
         from dhp.core.plugins import load_target, offered
 
-        if target := offered("functions").get(name):
+        target = offered("functions").get(name)
+        if target:
             return load_target(target)
     raise AttributeError(f"module 'dhp' has no attribute '{name}'")
 

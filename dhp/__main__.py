@@ -20,7 +20,8 @@ def start(arguments: Sequence[str] | None = None, program: str = "dhp") -> NoRet
     except ImportError as e:
         from dhp.core.errors import broken_installation
 
-        if not (broken := broken_installation(e)):
+        broken = broken_installation(e)
+        if not broken:
             raise
         print(f"dhp: {broken}", file=sys.stderr)
         raise SystemExit(2) from None

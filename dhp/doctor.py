@@ -115,7 +115,8 @@ def _packages() -> dict[str, list[_Package]]:
     """Extra -> its packages; those of the core by the empty name. Empty where dhp is not installed itself."""
     packages: dict[str, list[_Package]] = {}
     for line in _requirements():
-        if match := _REQUIREMENT.match(line):
+        match = _REQUIREMENT.match(line)
+        if match:
             name, least, extra = (group or "" for group in match.groups())
             packages.setdefault(extra, []).append(_Package(name, least, _version(name)))
     return packages
@@ -123,7 +124,8 @@ def _packages() -> dict[str, list[_Package]]:
 
 def _requirements() -> list[str]:
     """The requirements of a checkout, which may be newer than the installed ones, or of a package."""
-    if checkout := _checkout():
+    checkout = _checkout()
+    if checkout:
         extras = checkout.get("optional-dependencies", {}).items()
         return [
             *checkout.get("dependencies", []),
@@ -162,7 +164,8 @@ def _core(packages: dict[str, list[_Package]]) -> Check:
     versions = {p.name: p.version for p in core}
     if not core:
         return Check("core", "failed", "nothing is known about what dhp needs; install it again")
-    if problems := [p.problem for p in core if p.problem]:
+    problems = [p.problem for p in core if p.problem]
+    if problems:
         return Check("core", "failed", f"missing: {', '.join(problems)}; install dhp again", versions)
     try:
         for name in _LOADED:

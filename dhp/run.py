@@ -323,7 +323,8 @@ def _carry_out(
         if folder:
             folder.write_examples({p.dataset.name: p.dataset.examples for p in perturbed})
             folder.write([(p.dataset.name, p.variants, p.texts) for p in perturbed], results)
-            if shown := [each for part in perturbed for judge in judges for each in _shown(judge, part)]:
+            shown = [each for part in perturbed for judge in judges for each in _shown(judge, part)]
+            if shown:
                 folder.write_prompts(shown)
             for judge in judges:
                 folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
@@ -366,7 +367,8 @@ def _models_noted(folder: RunFolder | None, judges: Sequence[Judge]) -> Iterator
 def estimate(spec: RunSpec) -> list[Estimate]:
     """What `run` would take of language models, at most, asking nothing; parameters and errors as there."""
     spec = spec.with_preset().with_scale()
-    judges = spec.judges(context := spec.settings.context())
+    context = spec.settings.context()
+    judges = spec.judges(context)
     with spec.folder() or nullcontext() as folder:
         if folder:
             folder.check(spec.known(judges))

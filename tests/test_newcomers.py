@@ -1,5 +1,5 @@
-"""Six first contributions, each made on a copy: it works with the files that are named and no others, and the
-tests of the rooms that it touches, of the architecture and of the documentation still pass."""
+"""Six first contributions, made on one copy: each works with the files that are named and no others, and the
+tests of the rooms that they touch, of the architecture and of the documentation still pass."""
 
 import re
 import shutil
@@ -267,41 +267,57 @@ assert "largest_drop" in results.to_json() and "largest drop" in Path("run/repor
 }
 
 
-def labels(folder: Path) -> str:
-    """The labels of all protocols, with their hashes."""
-    code = (
-        "from dhp.content.catalog import names_of\n"
-        "from dhp.judge.factory import protocol, request_builder\n"
-        "for name in sorted(names_of('protocol')):\n"
-        "    if name != 'points': print(request_builder(protocol(name)).label)"
-    )
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
-    ).stdout
+LABELS = """
+from dhp.content.catalog import names_of
+from dhp.judge.factory import protocol, request_builder
+for name in sorted(names_of("protocol")):
+    if name != "points":
+        print(request_builder(protocol(name)).label)
+"""
+"""Code that prints the labels of all protocols, with their hashes."""
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project with all changes, which touch no line in common."""
+    folder = tmp_path_factory.mktemp("newcomers") / "copy"
+    folder.mkdir()
+    left = shutil.ignore_patterns("__pycache__", "*.pyc")
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, folder / part, ignore=left)
+        else:
+            shutil.copy(ROOT / part, folder)
+    for change in CHANGES.values():
+        for file, edited in change.edits.items():
+            path = folder / file
+            path.parent.mkdir(exist_ok=True)
+            text = path.read_text("utf-8") if path.exists() else ""
+            path.write_text(edited(text), "utf-8")
+            assert path.read_text("utf-8") != text, file
+    return folder
+
+
+def python(copy: Path, *arguments: str) -> str:
+    """What a process prints that works in the copy."""
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done.stdout
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_first_contribution_needs_its_files_alone(name: str, tmp_path: Path) -> None:
-    change, copy = CHANGES[name], tmp_path / "copy"
-    copy.mkdir()
-    left = shutil.ignore_patterns("__pycache__", "*.pyc")
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, copy / part, ignore=left)
-        else:
-            shutil.copy(ROOT / part, copy)
-    before = labels(copy)
-    for file, edited in change.edits.items():
-        path = copy / file
-        path.parent.mkdir(exist_ok=True)
-        text = path.read_text("utf-8") if path.exists() else ""
-        path.write_text(edited(text), "utf-8")
-        assert path.read_text("utf-8") != text, file
-    tests = ["-m", "pytest", "-n", "0", "-q", *ALWAYS.split(), *change.tests.split()]
-    for arguments in (["-c", RESULTS + change.shows], tests):
-        done = subprocess.run(
-            [sys.executable, *arguments], cwd=copy, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-    assert labels(copy) == before
+def test_a_first_contribution_needs_its_files_alone(name: str, copy: Path) -> None:
+    python(copy, "-c", RESULTS + CHANGES[name].shows)
+
+
+@pytest.mark.slow
+def test_protocols_keep_their_hashes(copy: Path) -> None:
+    assert python(copy, "-c", LABELS) == python(ROOT, "-c", LABELS)
+
+
+@pytest.mark.slow
+def test_all_other_tests_still_pass(copy: Path) -> None:
+    rooms = dict.fromkeys(file for change in CHANGES.values() for file in change.tests.split())
+    python(copy, "-m", "pytest", "-n", "0", "-q", *ALWAYS.split(), *rooms)

@@ -243,7 +243,8 @@ def split_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = No
     if not present:
         yield _array(table, {}, place)
         return
-    if len(firsts := table[present].drop_duplicates()) == 1:  # no copy of what may be millions of rows
+    firsts = table[present].drop_duplicates()
+    if len(firsts) == 1:  # no copy of what may be millions of rows
         yield _array(table, dict(zip(present, map(str, firsts.iloc[0]), strict=True)), place)
         return
     for key, part in table.groupby(present, sort=False):
@@ -384,7 +385,8 @@ def _counts(table: "pd.DataFrame") -> dict[str, int]:
     counts: dict[str, int] = {"asked": len(table), **{s: int(by_status.get(s, 0)) for s in RATING_STATUSES}}
     if "rule" in table:
         rules = table["rule"].astype(str)
-        if again := int(((rules == SECOND) | rules.str.startswith(f"{SECOND}:")).sum()):
+        again = int(((rules == SECOND) | rules.str.startswith(f"{SECOND}:")).sum())
+        if again:
             counts[ASKED_AGAIN] = again
     return counts
 
@@ -392,7 +394,8 @@ def _counts(table: "pd.DataFrame") -> dict[str, int]:
 def _clusters(table: "pd.DataFrame", place: str) -> dict[str, str]:
     """Example -> its cluster."""
     pairs = table[["example", "cluster"]].drop_duplicates()
-    if (twice := pairs["example"].duplicated()).any():
+    twice = pairs["example"].duplicated()
+    if twice.any():
         raise InputError(
             f"{place}: example '{pairs['example'][twice].iloc[0]}' is in two clusters; must be in one"
         )
@@ -439,7 +442,8 @@ def _missing_mass(table: "pd.DataFrame", place: str) -> "pd.Series[float] | None
 
 
 def _check_originals(rows: Ints, metrics: Sequence[str], examples: Sequence[str], place: str) -> None:
-    if (orphan := (rows[1:].sum(axis=0) > 0) & (rows[0] == 0)).any():
+    orphan = (rows[1:].sum(axis=0) > 0) & (rows[0] == 0)
+    if orphan.any():
         m, e = np.argwhere(orphan)[0]
         raise InputError(
             f"{place}: example '{examples[e]}' has no rating of its original for metric '{metrics[m]}'"

@@ -131,9 +131,11 @@ def _check_status(table: "pd.DataFrame", empty: "pd.Series[bool]", place: str) -
         value = table["status"].iloc[_row(unknown) - 1]
         one_of("status", value, RATING_STATUSES, f"{place}: row {_row(unknown)}")
     scored = table["status"] == "scored"
-    if (contradiction := scored & empty).any():
+    contradiction = scored & empty
+    if contradiction.any():
         raise InputError(f"{place}: row {_row(contradiction)}: status is 'scored' but the score is empty")
-    if (contradiction := ~scored & ~empty).any():
+    contradiction = ~scored & ~empty
+    if contradiction.any():
         at = _row(contradiction)
         raise InputError(
             f"{place}: row {at}: status is '{table['status'].iloc[at - 1]}' but there is a score"

@@ -199,7 +199,8 @@ def _check_scored(results: "Results", output: OutputOptions) -> None:
     for result in results:
         counts = {name: result.ratings.get(name, 0) for name in names}
         try:
-            if line := on_missing(f"{result.judge} on {result.dataset}", counts, result.failures):
+            line = on_missing(f"{result.judge} on {result.dataset}", counts, result.failures)
+            if line:
                 output.say(line)
         except StoppedEarly as e:  # the others are said first
             if stopped:

@@ -40,16 +40,19 @@ class Command(click.Command):
         sections: dict[str, list[tuple[str, str]]] = {"Options": []}
         for option in options:
             heading = "Options" if common else getattr(option, "heading", "Options")
-            if record := option.get_help_record(ctx):
+            record = option.get_help_record(ctx)
+            if record:
                 sections.setdefault(heading, []).append(record)
         return sections
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it; messages name parameters by its options."""
-        if messages := ctx.find_object(Messages):
+        messages = ctx.find_object(Messages)
+        if messages:
             messages.command = self
         for rule in self.rules:
-            if fault := rule(_Typed(ctx)):
+            fault = rule(_Typed(ctx))
+            if fault:
                 raise InputError(fault)
         return super().invoke(ctx)
 

@@ -54,7 +54,8 @@ def check() -> None:
         authored, suite = read_authored(bundled.name), read_suite(name)
         written = [v for v in suite.variants if v.method == "llm"] if authored else []
         texts = [t for v in written if authored for t in authored_texts(bundled.examples, v, authored)]
-        if lacking := [t for t in texts if t.text is None]:
+        lacking = [t for t in texts if t.text is None]
+        if lacking:
             raise InputError(f"{authored and authored.origin}: {lacking[0].example}: {lacking[0].reason}")
         say(f"ok  mini/{name}: {len(bundled.examples)} examples, {len(texts)} authored texts")
 

@@ -92,9 +92,11 @@ def judge(
         counts, failures = settings.filled(lambda context: _written(rating_parts(spec, context), target))
     say(f"written to {out}: {', '.join(f'{n:,} {status}' for status, n in counts.most_common())}")
     name = data.partition("=")[0]
-    if (why := FROM_REFERENCE.get(name)) and not changes.reference:
+    why = FROM_REFERENCE.get(name)
+    if why and not changes.reference:
         say(f"note: {name}: {why}; --reference shows it to language models")
-    if line := on_missing(out, counts, failures):
+    line = on_missing(out, counts, failures)
+    if line:
         say(line)
 
 

@@ -69,7 +69,8 @@ def _of_judge(judge: tuple[str, str], parts: Sequence["Estimate"]) -> "list[Part
     title = f"{judge[0]}  ·  {judge[1]}  ·  {', '.join(e.dataset for e in parts)}"
     lines: list[Part] = [Strong(title)]
     what = parts[0].what
-    if controls := sum(e.controls * e.samples for e in parts) / max(samples, 1):
+    controls = sum(e.controls * e.samples for e in parts) / max(samples, 1)
+    if controls:
         lines.append(
             f"{controls:.0%} of the ratings are of controls (harmless edits); --no-controls leaves them out"
         )
@@ -81,7 +82,8 @@ def _of_judge(judge: tuple[str, str], parts: Sequence["Estimate"]) -> "list[Part
     if samples > sum(e.prompts for e in parts):
         heading, way = "samples", "one call each" if parts[0].one_by_one else "in one call"
     lines.append(bills_table(heading, [(way, [e.bill for e in parts])]))
-    if calls := sum(e.again.calls for e in parts):
+    calls = sum(e.again.calls for e in parts)
+    if calls:
         bills = [e.again for e in parts]
         tokens, out, money = _prompt_tokens(bills), _answer_tokens(bills), _cost(bills)
         cost = "" if money is None else f", cost {_money(money)}"

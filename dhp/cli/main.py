@@ -51,7 +51,8 @@ def more_commands() -> dict[str, tuple[str, str]]:
     """The commands beside those that most people need: target and one line of help."""
     core = {name: (f"dhp.cli.{target}", help_line) for name, (target, help_line) in MORE.items()}
     offers = offered("commands")
-    if taken := sorted({*COMMANDS, *MORE} & offers.keys()):
+    taken = sorted({*COMMANDS, *MORE} & offers.keys())
+    if taken:
         raise InputError(f"plug-ins: a command '{taken[0]}' exists already; allowed: another name")
     return core | offers
 
@@ -124,7 +125,8 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
             import traceback
 
             traceback.print_exc()
-        if short := shortage(e):
+        short = shortage(e)
+        if short:
             _MESSAGES.say(short)
             sys.stdout.flush()
             os._exit(3)  # libraries that are loaded in part may crash as the interpreter ends

@@ -32,7 +32,8 @@ def _causes(counts: Mapping[str, int], failures: Mapping[str, int]) -> list[str]
 
     shown = list(alike_but_numbers(failures).items())[:_SHOWN]
     causes = [f"{count:,} failed: {' '.join(printable(reason).split())}" for reason, count in shown]
-    if rest := counts.get("failed", 0) - sum(count for _, count in shown):
+    rest = counts.get("failed", 0) - sum(count for _, count in shown)
+    if rest:
         causes.append(f"{rest:,} failed" + (" of other reasons" if shown else ""))
     others = Counter({status: n for status, n in counts.items() if status not in ("scored", "failed") and n})
     return causes + [f"{count:,} {status.replace('_', ' ')}" for status, count in others.most_common()]

@@ -86,7 +86,8 @@ def stated(*parameters: str) -> list[str]:
 
 def refuse_surplus(what: str, allowed: Collection[str]) -> None:
     """Raise `InputError` for an option that the user gave and that is not for this."""
-    if surplus := [option for option in stated() if option not in allowed]:
+    surplus = [option for option in stated() if option not in allowed]
+    if surplus:
         raise InputError(f"{surplus[0]}: is not for {what}; allowed: {', '.join(allowed) or 'no option'}")
 
 
@@ -134,7 +135,8 @@ def _leaves(record: type[Any], path: str) -> Iterator[tuple[str, "Field[Any]", s
     """Path, field and heading of each option of a record and of the records in it."""
     heading = (record.__doc__ or "").partition("\n")[0].rstrip(".")
     for field in fields(record):
-        if inner := _inner(field):
+        inner = _inner(field)
+        if inner:
             for name, each in inner.items():
                 yield from _leaves(each, f"{path}.{name}")
         elif option_of(field):
@@ -143,7 +145,8 @@ def _leaves(record: type[Any], path: str) -> Iterator[tuple[str, "Field[Any]", s
 
 def _inner(field: "Field[Any]") -> dict[str, type[Any]]:
     """Path -> settings record that a field may hold; of a field for plug-ins, each that a plug-in adds."""
-    if hook := field.metadata.get("hook"):
+    hook = field.metadata.get("hook")
+    if hook:
         return {f"{field.name}.{name}": load_target(target) for name, target in offered(hook).items()}
     record = field.metadata.get("record", field.default_factory)
     return {field.name: record} if isinstance(record, type) and is_dataclass(record) else {}

@@ -128,7 +128,8 @@ def perturb(
 
 def _audit(folder: str) -> None:
     """Print figures and outliers of a set, which nothing else may be asked with."""
-    if others := [name for name in stated() if name != "--audit"]:
+    others = [name for name in stated() if name != "--audit"]
+    if others:
         raise InputError(f"{others[0]}: cannot be used with --audit, which only looks at a perturbation set")
     from dhp.perturb.sets import read_set
 

@@ -348,7 +348,8 @@ def _find(name: str) -> tuple[str, str]:
     words = {word: perturber for perturber, word in damage_names().items() if perturber in known}
     name = words.get(name, name)
     if name not in known:
-        if several := [each for each in known if each.startswith(f"{name}/")]:
+        several = [each for each in known if each.startswith(f"{name}/")]
+        if several:
             raise InputError(f"'{name}': stands for several; show one of {', '.join(several)}")
         if Path(name).is_file():
             raise InputError(
@@ -377,7 +378,8 @@ def _perturber(asked: ShowRequest) -> Iterable[Part]:
     )
     yield from (f"  level: {perturber.level}", f"  method: {perturber.method}", f"  languages: {languages}")
     for suite in names_of("suite"):
-        if use := read_suite(suite).perturbers.get(asked.name):
+        use = read_suite(suite).perturbers.get(asked.name)
+        if use:
             variants = (f"{v.name} {dict(v.params)}" for v in use.variants(asked.name))
             yield f"  suite {suite}: {'; '.join(variants)}"
 

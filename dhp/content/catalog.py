@@ -250,7 +250,8 @@ def named_kinds(names: str, variants: Sequence[str]) -> list[str]:
         # A name that people read may hold a comma itself.
         for size in range(len(parts), 0, -1):
             name = ", ".join(parts[:size]).casefold()
-            if meant := [variant for variant in variants if name in ("all", *_names(variant))]:
+            meant = [variant for variant in variants if name in ("all", *_names(variant))]
+            if meant:
                 break
         else:
             known = variants if {".", "_"} & {*parts[0]} else {kind_name(variant) for variant in variants}
@@ -334,7 +335,8 @@ def override(protocol: Protocol, /, **changes: object) -> Protocol:
     """
     set_fields = {k: v for k, v in changes.items() if v is not None or k in ("temperature", "top_p")}
     forms = PAIRWISE_FORMS if protocol.pairwise else POINTWISE_FORMS
-    if (answer := set_fields.get("answer", protocol.answer)) not in forms:
+    answer = set_fields.get("answer", protocol.answer)
+    if answer not in forms:
         known = suggest(str(answer), forms)
         raise InputError(f"protocol '{protocol.protocol}': answer {answer!r}: unknown; {known}")
     before = protocol.model_dump()
@@ -360,7 +362,8 @@ def read_persona(name: str, wording: Wording) -> str:
         known = suggest(name, ["none", *wording.personas])
         raise InputError(f"unknown persona '{printable(name)[:80]}'; {known}, or a text file")
     text = read_text(path).replace("\r\n", "\n").strip()
-    if fault := slot_fault("persona", text):
+    fault = slot_fault("persona", text)
+    if fault:
         raise InputError(f"{path}: {fault}")
     return text
 
@@ -373,7 +376,8 @@ def read_steps(path: Path) -> dict[str, dict[str, list[str]]]:
     """
     steps = load_steps(path, "metric")
     metrics = {task: read_task(task).metric_names for task in names_of("task")}
-    if (by_metric := steps.get(None)) is not None:
+    by_metric = steps.get(None)
+    if by_metric is not None:
         _check_metrics(str(path), by_metric, {name for names in metrics.values() for name in names})
         by_task = {
             task: {m: by_metric[m] for m in names if m in by_metric} for task, names in metrics.items()

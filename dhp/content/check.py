@@ -27,7 +27,8 @@ def check() -> Iterator[str]:
         suite = read_suite(name)
         _check_name(f"perturbations/{name}.yaml", "suite", name, suite.suite)
         yield f"suite {name}: {len(suite.variants)} variants"
-        if unknown := sorted(set(suite.perturbers) - set(descriptions())):
+        unknown = sorted(set(suite.perturbers) - set(descriptions()))
+        if unknown:
             raise InputError(f"perturbations/lists/descriptions.yaml: no sentence on '{unknown[0]}'")
     for name in names_of("weights"):
         weights = read_weights(name)

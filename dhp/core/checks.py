@@ -69,7 +69,8 @@ def _check_fields(record: Any, parameter: str) -> None:
 def _check_rules(record: Any) -> None:
     for kind in reversed(type(record).__mro__):
         for rule in vars(kind).get("_rules", ()):
-            if fault := rule(record):
+            fault = rule(record)
+            if fault:
                 raise InputError(fault)
 
 
@@ -143,7 +144,8 @@ def check_value(name: str, value: Any, kind: object, known: Option | None = None
     `name` is how messages call it. A type in quotes, and one that this module does not know, allows anything:
     such a value is checked where it is read.
     """
-    if wrong := _type_fault(value, kind):
+    wrong = _type_fault(value, kind)
+    if wrong:
         part, fault = wrong
         raise InputError(f"`{name}` {shown(part)}: {fault}")
     if known is not None and _is_number(value) and (range_fault := known.fault(value)):
@@ -190,7 +192,8 @@ def _type_fault(value: object, kind: object) -> Fault | None:
     if None in faults:
         return None
     # The fault of a part, or of a word, says more than that of the type.
-    if detailed := [fault for fault in faults if fault and fault[1]]:
+    detailed = [fault for fault in faults if fault and fault[1]]
+    if detailed:
         return detailed[0]
     names = dict.fromkeys(name for name in map(_type_name, alternatives) if name)
     return value, f"is of type {type(value).__name__}; must be {' or '.join(names)}"

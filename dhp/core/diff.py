@@ -52,11 +52,13 @@ def text_parts(old: str, new: str) -> Iterator[tuple[str, str]]:
     start, (i, j) = (0, 0), (0, 0)
     while True:
         same = shared(old, new, i, j)
-        if (space := old.rfind(" ", i, i + same)) > i:
+        space = old.rfind(" ", i, i + same)
+        if space > i:
             cut = space, j + space - i
             yield old[start[0] : cut[0]], new[start[1] : cut[1]]
             start = cut
-        if (behind := _behind_change(old, new, i + same, j + same)) is None:
+        behind = _behind_change(old, new, i + same, j + same)
+        if behind is None:
             break
         yield old[start[0] : behind[0]], new[start[1] : behind[1]]
         start = i, j = behind

@@ -51,7 +51,8 @@ def _near(path: Path) -> str:
 
     with suppress(OSError):
         names = [other.name for other in itertools.islice(path.parent.iterdir(), _MOST_NEAR)]
-        if close := get_close_matches(path.name, names, n=1):
+        close = get_close_matches(path.name, names, n=1)
+        if close:
             return f"; did you mean '{close[0]}'?"
     return ""
 

@@ -103,7 +103,8 @@ def text_language(text: str, declared: str | None = None) -> str | None:
     None if more than one language is written in the script that most letters are of (Latin, Cyrillic,
     Arabic, Devanagari and others), and for a text without letters.
     """
-    if (known := declared_language(declared)) is not None:
+    known = declared_language(declared)
+    if known is not None:
         return known
     if text.isascii():
         return None

@@ -134,7 +134,8 @@ def _long(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
             f"{place}: column '{ORIGINAL}' holds no scores, but e.g. {first!r}{number_hint(first)}; in a "
             "wide table it must"
         )
-    if texts := [str(name) for name in scores if name not in scored]:
+    texts = [str(name) for name in scores if name not in scored]
+    if texts:
         logging.getLogger("dhp").warning("%s: left out, as they hold no scores: %s", place, ", ".join(texts))
     made = made[about].assign(**{name: scores[name] for name in scored})
     long = made.melt(id_vars=about, value_vars=scored, var_name="variant", value_name="score")
@@ -147,7 +148,8 @@ def _numbers(column: "pd.Series[Any]", name: str, place: str) -> "pd.Series[floa
     numbers = numbers_of(column.mask(empty))
     if numbers.isna().all() or column.dtype == bool:
         return None
-    if (wrong := numbers.isna() & ~empty).any():
+    wrong = numbers.isna() & ~empty
+    if wrong.any():
         row = int(wrong.to_numpy().argmax())
         value = column.iloc[row]
         hint = number_hint(value)

@@ -116,7 +116,8 @@ def _plain(unit: str) -> Show:
             return
         printed = time.monotonic()
         parts = [] if total == 1 else [f"{done:,}{f' of {total:,}' if total else ''} {unit}"]
-        if (speed := rate.per_second(done)) and total and done < total:
+        speed = rate.per_second(done)
+        if speed and total and done < total:
             left = round((total - done) / speed)
             parts.append(f"{speed:,.0f}/s, {left // 60}:{left % 60:02} left")
         parts += [cost] if cost else []

@@ -117,7 +117,8 @@ class Protocol(Spec):
     @model_validator(mode="after")
     def _kind_fits(self) -> "Protocol":
         others = _POINTWISE_SETTINGS if self.pairwise else _PAIRWISE_SETTINGS
-        if unfit := [name for name in others if name in self.model_fields_set]:
+        unfit = [name for name in others if name in self.model_fields_set]
+        if unfit:
             kind = "pointwise" if self.pairwise else "pairwise"
             raise ValueError(
                 f"{unfit[0]}: is for {kind} protocols, unlike answer '{self.answer}'; leave it out"
@@ -137,7 +138,8 @@ class Protocol(Spec):
                     f"{name}: a decision model writes nothing, so answer '{self.answer}' has none; allowed: "
                     f"{'null' if only is None else str(only).lower()}"
                 )
-        if unused := sorted(self.parts.keys() - {"criterion", "steps", "answer"}):
+        unused = sorted(self.parts.keys() - {"criterion", "steps", "answer"})
+        if unused:
             raise ValueError(
                 f"parts.{unused[0]}: no question has it; allowed with answer '{self.answer}': criterion, "
                 "steps, answer"
@@ -176,7 +178,8 @@ class Protocol(Spec):
     @model_validator(mode="after")
     def _parts_fit(self) -> "Protocol":
         for part, text in self.parts.items():
-            if fault := slot_fault(part, text):
+            fault = slot_fault(part, text)
+            if fault:
                 raise ValueError(f"parts.{part}: {fault}")
         sample = self.parts.get("sample")
         if self.reference and sample is not None and "reference" not in SLOT.findall(sample):
@@ -257,7 +260,8 @@ class Wording(Spec):
             _check_keys("ties.", self.ties, ("letter", "word", "none"))
             _check_keys("choices.", self.choices, ("first", "second", "tie"))
         for part, place, text in self._texts():
-            if fault := slot_fault(part, text):
+            fault = slot_fault(part, text)
+            if fault:
                 raise ValueError(f"{place}: {fault}")
         return self
 
@@ -323,5 +327,6 @@ def _kinds_again(forms: Iterable[AnswerForm]) -> list[str]:
 
 
 def _check_keys(place: str, keys: Iterable[str], wanted: Collection[str]) -> None:
-    if unlike := sorted({*keys} ^ {*wanted}):
+    unlike = sorted({*keys} ^ {*wanted})
+    if unlike:
         raise ValueError(f"{place}{unlike[0]}: unknown or missing; allowed: exactly {', '.join(wanted)}")

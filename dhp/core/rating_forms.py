@@ -97,7 +97,8 @@ def _accepted(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
 def _compared(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     import pandas as pd
 
-    if (original := frame["variant"] == ORIGINAL).any():
+    original = frame["variant"] == ORIGINAL
+    if original.any():
         row = int(original.to_numpy().argmax()) + 1
         raise InputError(f"{place}: row {row}: compares the original with itself; must name a degraded text")
     frame = frame.assign(**{name: None for name in ORDERS if name not in frame})

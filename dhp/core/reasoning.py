@@ -120,7 +120,8 @@ def without_reasoning(text: str) -> str | None:
 
 def unknown_mark(text: str) -> str | None:
     """The mark or heading with which a text opens that looks like one of thoughts and has no known end."""
-    if heading := _HEADING.match(text):
+    heading = _HEADING.match(text)
+    if heading:
         return heading["mark"].strip(" *_")
     match = _UNKNOWN.match(text) if text.lstrip()[:1] in ("<", "[", "◁", "{") else None
     return match["mark"] if match else None

@@ -60,7 +60,8 @@ class Signature:
                 fault = "is given twice" if name in parts else f"is unknown; allowed: {', '.join(_NAMES)}"
                 raise InputError(f"signature: part '{name}' {fault}")
             parts[name] = value
-        if lacking := [name for name in _NAMES if name not in parts and name != "seed"]:
+        lacking = [name for name in _NAMES if name not in parts and name != "seed"]
+        if lacking:
             raise InputError(f"signature lacks '{lacking[0]}'; allowed: {', '.join(_NAMES)}")
         return cls(**parts)
 

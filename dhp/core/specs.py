@@ -40,7 +40,8 @@ class Spec(BaseModel):
     @model_validator(mode="after")
     def _keeps_rules(self) -> Self:
         for rule in self.rules:
-            if fault := rule(self):
+            fault = rule(self)
+            if fault:
                 raise ValueError(fault.replace("`", ""))
         return self
 
@@ -233,7 +234,8 @@ class Task(Spec):
 
 
 def _same_keys(place: str, keys: Iterable[str], wanted: Iterable[str]) -> None:
-    if unlike := sorted(set(keys) ^ set(wanted)):
+    unlike = sorted(set(keys) ^ set(wanted))
+    if unlike:
         raise ValueError(
             f"{place}: '{unlike[0]}' is unknown or missing; allowed: exactly {', '.join(wanted) or 'none'}"
         )
@@ -376,7 +378,8 @@ class PerturberUse(Spec):
 
     @model_validator(mode="after")
     def _one_form(self) -> "PerturberUse":
-        if unknown := [degree for degree in self.own_choice if degree not in (self.degrees or {})]:
+        unknown = [degree for degree in self.own_choice if degree not in (self.degrees or {})]
+        if unknown:
             allowed = ", ".join(self.degrees or {}) or "none"
             raise ValueError(f"own_choice: '{unknown[0]}' is not a degree; allowed: {allowed}")
         if self.stand_ins and self.method != "llm":
@@ -538,6 +541,7 @@ class Weights(Spec):
                     raise ValueError(f"{place}: has no votes; must have at least one")
                 if self.experts is not None and total > self.experts:
                     raise ValueError(f"{place}: {total} votes of {self.experts} experts; must be one each")
-        if lacking := [task for task in self.agreement if task not in self.votes]:
+        lacking = [task for task in self.agreement if task not in self.votes]
+        if lacking:
             raise ValueError(f"agreement.{lacking[0]}: has no votes; allowed: {', '.join(self.votes)}")
         return self

@@ -43,12 +43,14 @@ def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[st
     """
     if not tabs:
         first, _, rest = text.partition("\n")
-        if declared := _DECLARED_MARK.fullmatch(first.strip()):
+        declared = _DECLARED_MARK.fullmatch(first.strip())
+        if declared:
             return _read(name, rest, declared[1])
         return _read(name, text, mark_of(first))
     try:
         header, rows = _read(name, text, "\t")
-        if wrong := _ragged(header, rows):
+        wrong = _ragged(header, rows)
+        if wrong:
             raise InputError(f"{name}: {wrong}")
         return header, rows
     except InputError as e:
@@ -343,7 +345,8 @@ def table(name: str, columns: Iterable[str], rows: Iterable[Row], *, broken: boo
 
     `columns` may be a dictionary that is filled while the rows are read.
     """
-    if not (kept := tuple(rows if broken else map(sound, rows))):
+    kept = tuple(rows if broken else map(sound, rows))
+    if not kept:
         raise InputError(f"{name}: is empty; must have at least one row")
     return Table(name, tuple(columns), kept)
 

@@ -284,7 +284,8 @@ class OutputFolder:
         is repeated.
         """
         self.take()
-        if (earlier := self.manifest()) and earlier.get("identity") != identity:
+        earlier = self.manifest()
+        if earlier and earlier.get("identity") != identity:
             raise InputError(
                 f"`out` {self.path}: holds the {self._holds} of another judge, prompt or texts; choose "
                 "another folder"

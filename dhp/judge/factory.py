@@ -165,7 +165,8 @@ def _check_judges(judges: Sequence[Judge]) -> None:
     names = [(judge.model, judge.protocol, judge.compare) for judge in judges]
     if not judges:
         raise InputError("no model is given; name at least one")
-    if repeated := [name for name in names if names.count(name) > 1]:
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
         raise InputError(f"model '{repeated[0][0]}' is given twice in one protocol; give each one once")
 
 

@@ -166,7 +166,8 @@ def _rating(key: tuple[str, str, str], verdicts: Sequence[PairVerdict]) -> Ratin
     ordered = sorted(verdicts, key=lambda v: (v.final, v.order, v.sample))
     as_shown, swapped = majorities(ordered)
     raw = "\n\n".join(f"({'final, ' if v.final else ''}{v.order}) {v.raw}" for v in ordered if v.raw) or None
-    if (score := two_order_score(ordered)) is None:
+    score = two_order_score(ordered)
+    if score is None:
         why = next((v.rule for v in ordered if v.choice is None and v.rule), None)
         return Rating(*key, 0, None, _status(ordered), raw, why)
     return Rating(*key, 0, 0.0 - score, "scored", raw, verdict_rule(as_shown, swapped))

@@ -80,7 +80,8 @@ def prompt_versions(prompt_files: PromptFiles, *, one_prompt: bool) -> list[Prom
     if len(arguments) < 2 or not (folders or (one_prompt and plain)):
         return [prompt_files]
     names = [version_name(read_files(each)) for each in arguments]
-    if twice := [name for name in names if names.count(name) > 1]:
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
         raise InputError(f"`prompt`: two prompts are named '{twice[0]}'; give each a name of its own")
     return list(arguments)
 
@@ -246,7 +247,8 @@ class FilePrompts:
         """`files`: metric -> text with slots, as of `meaning_of`."""
         self._pieces: dict[str, list[str]] = {}
         for each in task.metrics:
-            if fault := scale_fault(files.get(each.name, ""), each.scale):
+            fault = scale_fault(files.get(each.name, ""), each.scale)
+            if fault:
                 raise InputError(f"prompt file for '{each.name}': {fault}")
         for metric in task.metric_names:
             pieces = pieces_of(files[metric]) if metric in files else ()

@@ -39,7 +39,8 @@ def file_questions(files: Sequence[PromptFile], task: Task, words: Sequence[str]
     for file in files:
         if is_json(file.path):
             questions |= _of_json(file, task)
-    if lacking := [name for name in task.metric_names if name not in questions]:
+    lacking = [name for name in task.metric_names if name not in questions]
+    if lacking:
         options = " ".join(f"`metrics` {m}" for m in questions)
         raise InputError(f"no question for the metric '{lacking[0]}'; add one, or take only {options}")
     return questions
@@ -82,10 +83,12 @@ def _checked(asked: Any, metric: Metric, place: str) -> Question:
     """A question of a file in our form; raises `InputError` if it has another or does not fit its metric."""
     if not isinstance(asked, dict) or not isinstance(asked.get("instructions"), str):
         raise InputError(f"{place}: must have `type`, `instructions` and `criteria`")
-    if (kind := _TYPES.get(str(asked.get("type")))) is None:
+    kind = _TYPES.get(str(asked.get("type")))
+    if kind is None:
         raise InputError(f"{place}: type {asked.get('type')!r}: {suggest(str(asked.get('type')), _TYPES)}")
     known = {"type", "name", "instructions", "criteria", "levels", "choices"}
-    if unknown := sorted(asked.keys() - known):
+    unknown = sorted(asked.keys() - known)
+    if unknown:
         raise InputError(f"{place}: '{unknown[0]}': unknown; {suggest(unknown[0], known)}")
     question: dict[str, object] = {"type": kind, "instructions": asked["instructions"]}
     criteria = asked.get("criteria", asked.get("levels", asked.get("choices")))

@@ -52,7 +52,8 @@ class QuestionPrompts:
 
         Raises `InputError` for a field of the task with the name of another text.
         """
-        if taken := [name for name in task.shown_fields if name in _TEXTS]:
+        taken = [name for name in task.shown_fields if name in _TEXTS]
+        if taken:
             raise InputError(f"field '{taken[0]}': is another text's name in questions; name it otherwise")
         self._protocol, self._wording, self._task = protocol, wording, task
         self._steps = {m.name: m.steps for m in task.metrics} if steps is None else steps

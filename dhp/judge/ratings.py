@@ -86,7 +86,8 @@ class _Check:
         score: object = rating.score
         if isinstance(score, Real) and not isinstance(score, bool):
             with contextlib.suppress(OverflowError):
-                if math.isfinite(number := float(score)):
+                number = float(score)
+                if math.isfinite(number):
                     return number
         raise InputError(
             f"{self._place(rating)}: score {score!r} is not a number; without one, set a status that says why"

@@ -62,10 +62,12 @@ class Prompts:
 
         Raises `InputError` for an unknown slot in the persona, or if a metric has no steps.
         """
-        if fault := slot_fault("persona", persona):
+        fault = slot_fault("persona", persona)
+        if fault:
             raise InputError(f"persona: {fault}")
         self._steps = {m.name: m.steps for m in task.metrics} if steps is None else steps
-        if lacking := [m for m in task.metric_names if not self._steps.get(m)]:
+        lacking = [m for m in task.metric_names if not self._steps.get(m)]
+        if lacking:
             raise InputError(
                 f"no evaluation steps for metric '{lacking[0]}'; allowed: a list for each metric"
             )
@@ -402,7 +404,8 @@ class RequestBuilder:
         known = dict.fromkeys([*names, *self.known_metrics])  # some files may be for metrics of other tasks
         metrics = names if len(self.prompt_files) == 1 else list(known)
         prompts = prompts_by_metric(self.prompt_files, metrics, task.columns)
-        if lacking := [m for m in names if m not in prompts]:
+        lacking = [m for m in names if m not in prompts]
+        if lacking:
             options = " ".join(f"`metrics` {m}" for m in prompts)
             raise InputError(f"no prompt file for the metric '{lacking[0]}'; add one, or take only {options}")
         return prompts
@@ -471,7 +474,8 @@ class RequestBuilder:
         if self.prompt_files:
             return FilePrompts(self._prompts(task), task)
         in_words = [m for m in task.metrics if m.labels and not asks_data]
-        if unexplained := [m.name for m in task.metrics if not m.definition.strip() or m in in_words]:
+        unexplained = [m.name for m in task.metrics if not m.definition.strip() or m in in_words]
+        if unexplained:
             raise InputError(
                 f"metric '{unexplained[0]}': nothing says how to judge it; allowed: a prompt of your own by "
                 "`prompt`, or `task` FILE.yaml with its definition and steps"

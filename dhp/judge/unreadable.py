@@ -137,7 +137,8 @@ def remedy(
     off = [r for r in unread if r.status == "out_of_scale"]
     if 2 * len(off) >= len(unread) and (advice := _off_the_scale(off, task, prompt_files)):
         return advice
-    if words := _words(answers):
+    words = _words(answers)
+    if words:
         how = f"`labels` {words}" if prompt_files else f"a prompt of your own with `labels` {words}"
         return f"the answers are words: {how}"
     if sum(r.status == "refused" for r in unread) * 2 >= len(unread):

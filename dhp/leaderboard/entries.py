@@ -68,7 +68,8 @@ class Entry:
     def size(self) -> float | None:
         """Billions of parameters by the model's name: 7B, 0.5b, 135M, 8x7B (which is 56); None without."""
         name = self.result.model.partition("?")[0]
-        if match := _BILLIONS.search(name):
+        match = _BILLIONS.search(name)
+        if match:
             return int(match[1] or 1) * float(match[2])
         match = _MILLIONS.search(name)
         return int(match[1]) / 1000 if match else None
@@ -196,10 +197,12 @@ def fault(result: Result) -> str | None:
     """What makes a result unfit for any table, although its shape is right; None if nothing does."""
     names = result.signed.names
     for part, stated in _stated(result).items():
-        if (signed := names[part]) != stated:
+        signed = names[part]
+        if signed != stated:
             return f"signature: {part} is '{signed}', not '{stated}' as in the result"
     scores = (result.d_avg, result.d_min, result.d_avg_ew, result.d_min_ew, *(v.d for v in result.variants))
-    if wrong := [d for d in scores if d is not None and not 0 <= d <= _LARGEST]:
+    wrong = [d for d in scores if d is not None and not 0 <= d <= _LARGEST]
+    if wrong:
         return f"D is {wrong[0]:g}; allowed: 0 to {_LARGEST:g}"
     counts = {
         f"{name}.{key}": count
@@ -272,9 +275,11 @@ def _computed(entry: Entry, weights: str | None, *, quick: bool) -> Result:
     r, ratings = entry.result, entry.ratings
     assert ratings is not None
     rated = (*r.variants, *r.probes)
-    if unnamed := sorted(set(ratings.variants) - {v.variant for v in rated}):
+    unnamed = sorted(set(ratings.variants) - {v.variant for v in rated})
+    if unnamed:
         raise InputError(f"{entry.place}: lacks the variant '{unnamed[0]}', which was rated")
-    if (n := r.signed.n) != ratings.size:
+    n = r.signed.n
+    if n != ratings.size:
         raise InputError(f"{entry.place}: n is {n}, but {ratings.size} follows from the ratings")
     source = _source_of_levels(r, with_column=bool(ratings.levels))
     levels = ratings.levels or {}
@@ -453,7 +458,8 @@ def _of_run(run: Run) -> list[Entry]:
 def _checked(results: Results, place: str) -> list[Entry]:
     """The results as entries; raises `InputError` for one that no table can take."""
     for result in results:
-        if wrong := fault(result):
+        wrong = fault(result)
+        if wrong:
             raise InputError(f"{place}: model '{result.model}' on '{result.dataset}': {wrong}")
     return [Entry(place, result) for result in results]
 

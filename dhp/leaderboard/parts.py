@@ -201,7 +201,8 @@ def _of_table(charted: ChartedTable, root: str) -> Iterator[Part]:
     if table.comparison:
         yield Heading("How far judges agree with each other", 3)
         yield from agreement_parts(table.comparison)
-    if charts := discernment_charts(table.results):
+    charts = discernment_charts(table.results)
+    if charts:
         yield Heading("D by kind of damage", 3)
         yield Chart(charts)
     if charted.by_cost:

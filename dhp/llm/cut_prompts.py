@@ -59,7 +59,8 @@ class CutPrompts:
         self._count(request.tokens, tokens)
         if not self._whole:
             self._weigh(request.text, tokens)
-        if not (fault := self._fault()):
+        fault = self._fault()
+        if not fault:
             return None
         self._done = True
         message = f"the server cuts prompts in silence ({fault}); {_REMEDY}"

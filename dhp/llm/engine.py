@@ -269,7 +269,8 @@ class Workers:
             self._engine.answered = request
             self._engine.lengths.fitting += 1
             self._failed_in_a_row = 0
-            if note := self._engine.cuts.check(request, replies):
+            note = self._engine.cuts.check(request, replies)
+            if note:
                 self._engine.client.notes.append(note)
         except Retry as e:
             overload = e.overload

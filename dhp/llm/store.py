@@ -116,7 +116,8 @@ class Store:
                 raise sqlite3.OperationalError("its file system takes no write-ahead log")
             time.sleep(0.01)
         connection.execute("PRAGMA synchronous=NORMAL")
-        if (version := _version(connection)) <= _SCHEMA:
+        version = _version(connection)
+        if version <= _SCHEMA:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(_TABLE)
             _bring_up(connection)

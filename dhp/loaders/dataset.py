@@ -76,7 +76,8 @@ class Dataset:
     @property
     def changeable_pool(self) -> Sequence[Example]:
         """The pool, of outputs only what may be changed."""
-        if (split := self.split) is None:
+        split = self.split
+        if split is None:
             return self.pool
         return tuple(replace(e, output="\n\n".join(split(e)[0])) for e in self.pool)
 
@@ -121,14 +122,16 @@ class Dataset:
         firsts: dict[bytes, str] = {}
         kept = {}
         for e in self.examples:
-            same = firsts.setdefault(key_digest(source), e.id) if (source := e.source.strip()) else e.id
+            source = e.source.strip()
+            same = firsts.setdefault(key_digest(source), e.id) if source else e.id
             kept[e.id] = e.fields.get("cluster") or same
         return kept if len(set(kept.values())) < len(kept) else {}
 
     def only(self, ids: Collection[str]) -> "Dataset":
         """The dataset with only the examples of these ids; raises `InputError` for an unknown id."""
         known = {e.id for e in self.examples}
-        if unknown := sorted(set(ids) - known):
+        unknown = sorted(set(ids) - known)
+        if unknown:
             raise InputError(
                 f"dataset '{self.name}': has no example '{unknown[0]}', which the perturbation set is of"
             )

@@ -161,7 +161,8 @@ def _write(archive: str, member: _Member, folder: Path, room: int) -> int:
         make_folder(path)
     elif member.kind == "file":
         make_folder(path.parent)
-        if (source := member.open()) is None:
+        source = member.open()
+        if source is None:
             raise fault("cannot be read")
         with source, new_file(path) as file:
             while chunk := source.read(_CHUNK):

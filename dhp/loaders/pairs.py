@@ -152,7 +152,8 @@ def _better(row: Row, column: str, first: str, second: str) -> int | None:
     """
     label = (as_text(row.value(column)) or "").strip().casefold()
     winner = label = label.removesuffix(".0")
-    if ordered := re.fullmatch(r"([^<>=]+?)\s*(<+|>+)\s*([^<>=]+)", label):
+    ordered = re.fullmatch(r"([^<>=]+?)\s*(<+|>+)\s*([^<>=]+)", label)
+    if ordered:
         winner = ordered[1] if ">" in ordered[2] else ordered[3]
     elif label in _TIES or "=" in label:
         return None
@@ -207,7 +208,8 @@ def chosen_rows(table: Table, where: Mapping[str, Sequence[str]]) -> Table:
 
 def _normalised(row: Row, column: str, labels: set[str]) -> str:
     """What a row has in a column, without its case; `labels` takes it as it is."""
-    labels.add(label := (as_text(row.value(column)) or "").strip())
+    label = (as_text(row.value(column)) or "").strip()
+    labels.add(label)
     return label.casefold()
 
 

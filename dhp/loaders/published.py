@@ -179,7 +179,8 @@ def _below(folder: Path, *patterns: str) -> list[Path]:
     """Files whose name fits the first of `patterns` that any fits; those nearest to `folder` only."""
     files = [p for p in sorted(folder.rglob("*")) if p.is_file()]
     for pattern in patterns:
-        if fits := [p for p in files if fnmatchcase(p.name, pattern)]:
+        fits = [p for p in files if fnmatchcase(p.name, pattern)]
+        if fits:
             depth = min(len(p.parts) for p in fits)
             return [p for p in fits if len(p.parts) == depth]
     return []
@@ -230,7 +231,8 @@ def _xml_segments(path: Path, source_language: str) -> list[Segment]:
 
 def _document_segments(place: str, document: ET.Element, source_language: str) -> Iterator[Segment]:
     for source in document.iter("src"):
-        if (language := source.get("lang", source_language)) != source_language:
+        language = source.get("lang", source_language)
+        if language != source_language:
             raise InputError(f"{place}: source language '{language}'; allowed: {source_language}")
     references = _texts(place, [r for r in document.iter("ref") if r.get("translator") == TRANSLATOR])
     for number, source_text in _texts(place, list(document.iter("src"))).items():
@@ -364,7 +366,8 @@ def read_published(card: Card, path: Path) -> list[Example]:
     first_places: dict[str, str] = {}
     examples: list[Example] = []
     for place, example in READERS[card.dataset](card, path):
-        if first := first_places.get(example.id):
+        first = first_places.get(example.id)
+        if first:
             raise InputError(f"{place}: duplicate id '{example.id}' (first at {first})")
         first_places[example.id] = place
         examples.append(example)

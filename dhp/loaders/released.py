@@ -82,7 +82,8 @@ def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, st
                 f"{name}: column '{theirs}' for '{ours}' is missing; map it by `fields` {ours}=COLUMN; "
                 f"{suggest(theirs, tables.columns)}"
             )
-    if lacking := [v for v in variants if v not in columns]:
+    lacking = [v for v in variants if v not in columns]
+    if lacking:
         raise InputError(
             f"{name}: no column for variant '{lacking[0]}' of suite '{suite.suite}'; map it by "
             f"`fields` {lacking[0]}=COLUMN; columns: {listed(tables.columns)}"

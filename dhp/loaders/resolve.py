@@ -77,18 +77,23 @@ def resolve_datasets(
             if judge_part and whole.split is None:
                 raise InputError(f"`judge_part`: is for conversations; dataset '{whole.name}' holds texts")
             whole = _with_suite(whole, suite)
-            if (name := whole.name) in only:
+            name = whole.name
+            if name in only:
                 whole = whole.only(only[name])
                 count = len(whole.examples) if n is None else n
             else:
                 count = _default_n(whole) if n is None else n
             resolved.append(whole.chosen(count, seed))
-    names = [d.name for d in resolved]
-    if repeated := {name for name in names if names.count(name) > 1}:
+    _check_different([each.name for each in resolved])
+    return resolved
+
+
+def _check_different(names: Sequence[str]) -> None:
+    repeated = {name for name in names if names.count(name) > 1}
+    if repeated:
         raise InputError(
             f"two datasets are called '{min(repeated)}'; give each one once, under its own file name"
         )
-    return resolved
 
 
 def _known_language(name: str | None) -> str | None:
@@ -116,7 +121,8 @@ def _check_entry(name: object) -> None:
     names = ["mini", "all", *names_of("dataset")]
     if name in names or name.startswith("mini/") or is_user_data(name):
         return
-    if suffix := Path(name).suffix:
+    suffix = Path(name).suffix
+    if suffix:
         raise InputError(
             f"dataset '{name}': unknown kind of file '{suffix}'; {suggest(suffix, TABLE_SUFFIXES)}"
         )

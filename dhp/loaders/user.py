@@ -201,6 +201,7 @@ def _example(row: Row, columns: Mapping[str, str], taken: Collection[str]) -> Ex
 
 def _source(row: Row, column: str) -> str:
     """What the writer had; empty for messages with nothing before the answer."""
-    if (text := said_before(row, column)) is not None:
+    text = said_before(row, column)
+    if text is not None:
         return text
     return "" if isinstance(row.value(column), list) else row.text(column)

@@ -149,10 +149,12 @@ class RulesApplied:
         `wanted` is what the function takes; `model` is for one of method `llm`. Raises `NotApplicable`, and
         `InputError` as `texts` does.
         """
-        if (fault := perturber.language_fault(example.language, by_suite=not variant.stand_in)) is not None:
+        fault = perturber.language_fault(example.language, by_suite=not variant.stand_in)
+        if fault is not None:
             raise NotApplicable(fault)
         place = f"perturber '{perturber.name}', example '{example.id}'"
-        if (function := perturber.function) is None:
+        function = perturber.function
+        if function is None:
             raise InputError(f"{place}: needs a language model")
         arguments: dict[str, object] = {"example": example, "lists": read_list, "language": example.language}
         arguments["model"] = model
@@ -179,7 +181,8 @@ class RulesApplied:
             raise InputError(f"{place}: raised {type(e).__name__}: {e}".splitlines()[0]) from e
         counted = (result.asked, result.made) if isinstance(result, Edited) else (None, None)
         text = result.text if isinstance(result, Edited) else result
-        if fault := _fault(text, example.output, perturber.level):
+        fault = _fault(text, example.output, perturber.level)
+        if fault:
             raise InputError(f"{place}: {fault}")
         return text, *counted
 

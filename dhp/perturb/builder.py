@@ -238,7 +238,8 @@ class Builder:
             return suite.suite, variants, []
         written = authored_perturbers(read_authored(dataset.name))
         if self.model is None:
-            if asking := [name for name in own_asking if name not in written]:
+            asking = [name for name in own_asking if name not in written]
+            if asking:
                 raise InputError(
                     f"perturber '{asking[0]}': asks a language model; give one by `perturb_model`"
                 )
@@ -332,7 +333,8 @@ class Builder:
         return able or list(variants)
 
     def _note_languages(self, dataset: Dataset, variants: Sequence[Variant]) -> None:
-        if note := language_note(dataset, variants, self.registry):
+        note = language_note(dataset, variants, self.registry)
+        if note:
             logging.getLogger("dhp").warning(note)
 
     def _origins(self, dataset: Dataset, variants: Sequence[Variant]) -> dict[str, str]:
@@ -347,7 +349,8 @@ class Builder:
             else:
                 origin = self.registry[of_perturber[0].made_by].origin
                 versions = [origin(of_perturber[0].params)] if origin else []
-                if parts := ", ".join([*filter(None, [of_perturber[0].stand_in]), *versions]):
+                parts = ", ".join([*filter(None, [of_perturber[0].stand_in]), *versions])
+                if parts:
                     origins[name] = parts
         return origins
 
@@ -492,7 +495,8 @@ def build_texts(
     perturbers = choice.own_perturbers
     datasets, perturbation_set = found_datasets(dataset, choice, seed)
     model = None
-    if asked := choice.perturb_model:
+    asked = choice.perturb_model
+    if asked:
         model = open_perturb_model(asked, settings, context)
     probes = chosen_probes(choice.controls, choice.attacks)
     registry = find_perturbers(perturbers, [d.suite for d in datasets if d.suite])
@@ -512,7 +516,8 @@ def build_texts(
 
 def _note_left_out(perturbed: Sequence[PerturbedDataset]) -> None:
     """Say once which perturbers are left out for want of a perturb model."""
-    if names := sorted({parse_variant(name).perturber for part in perturbed for name in part.left_out}):
+    names = sorted({parse_variant(name).perturber for part in perturbed for name in part.left_out})
+    if names:
         undeclared = any(
             use.stand_ins and any(e.language is None for e in part.dataset.examples)
             for part in perturbed

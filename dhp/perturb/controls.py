@@ -96,7 +96,8 @@ def _last_resort(text: str, language: str | None) -> Iterator[Edit]:
     """A full stop behind a short answer, an indented first line, or spaces at which no line breaks."""
     if not text.strip():
         return
-    if indent := _INDENTS.get(language or ""):
+    indent = _INDENTS.get(language or "")
+    if indent:
         yield (0, len(indent), "") if text.startswith(indent) else (0, 0, indent)
     elif language == "en" and _ANSWER.fullmatch(text):
         yield len(text), len(text), "."

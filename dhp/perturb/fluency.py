@@ -133,7 +133,8 @@ class Words:
 
         Those that only take an opener from what belongs to it come last.
         """
-        if not (at := self._at):
+        at = self._at
+        if not at:
             return
         starts = {i + 1 for i in at["lead"]}.union(i - size for i in at["closer"])
         starts.update(start for i in at["verb"] for start in range(i - size + 1, i + 1))
@@ -147,7 +148,8 @@ class Words:
 
     def is_gap(self, start: int, end: int) -> bool:
         """Whether a sentence breaks without the words from `start` to before `end`."""
-        if (known := self.known) is None:
+        known = self.known
+        if known is None:
             return False
         gone = self._words[start:end]
         has_verb = not known.verbs.isdisjoint(gone)

@@ -127,7 +127,8 @@ def word_edits(text: str, starts: Collection[int], *, cased: bool) -> Iterator[E
     yield from matched(_TITLES, text)
     if not TOKENISED.search(text):
         for start in starts:
-            if opening := _OPENING.match(text, start):
+            opening = _OPENING.match(text, start)
+            if opening:
                 yield (*opening.span("comma"), "" if opening["comma"] else ",")
 
 

@@ -48,7 +48,8 @@ class HarmlessLists(Spec):
         twice = [word for word, n in Counter(word for pair in pairs for word in pair).items() if n > 1]
         if twice:
             raise ValueError(f"'{twice[0]}' is in two pairs; allowed: each word in one pair")
-        if unknown := [word for word in self.in_names if word not in self.british]:
+        unknown = [word for word in self.in_names if word not in self.british]
+        if unknown:
             raise ValueError(f"in_names: '{unknown[0]}' is not an American word of the list")
         return self
 

@@ -153,7 +153,8 @@ def _findings(variant: Variant, cases: Sequence[_Case]) -> Iterator[tuple[str, s
             yield case.example, f"{made} of {asked} edits made"
     if variant.degree == "minor" and variant.level != "sentence":  # a moved sentence is a long way to edit
         for case in cases:
-            if (similarity := case.audit.similarity) < _LOW_SIMILARITY:
+            similarity = case.audit.similarity
+            if similarity < _LOW_SIMILARITY:
                 yield case.example, f"similarity {similarity:.2f}, low for a minor degree"
     yield from _far(cases)
     for first, *others in _repeated(cases):

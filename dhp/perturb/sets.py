@@ -55,7 +55,8 @@ def in_order(
             )
         if t.example in by_key:
             raise InputError(f"{where}: duplicate example '{t.example}'")
-        if fault := _fault(t, variant, outputs[t.example]):
+        fault = _fault(t, variant, outputs[t.example])
+        if fault:
             raise InputError(f"{where}: example '{t.example}': {fault}")
         by_key[t.example] = t
     for example in outputs:
@@ -449,7 +450,8 @@ def check_free(folder: Path) -> None:
     if (folder / CARD).is_file():
         known = {f.file for p in read_card(folder).datasets for f in p.files} | {CARD, README}
     for path in files:
-        if (name := path.relative_to(folder).as_posix()) not in known:
+        name = path.relative_to(folder).as_posix()
+        if name not in known:
             raise InputError(
                 f"{folder}: holds '{name}', which is not part of a set; allowed: a new or empty folder"
             )

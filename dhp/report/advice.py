@@ -105,7 +105,8 @@ def _about_reading(results: Sequence[Result]) -> Iterable[Advice]:
     ratings = Counter[str]()
     for each in results:
         ratings.update(each.ratings)
-    if causes := _unscored(ratings):
+    causes = _unscored(ratings)
+    if causes:
         failed = 2 * ratings["failed"] > ratings["asked"] - ratings["scored"]
         yield Advice(f"{'See why calls fail' if failed else 'Make all answers readable'}: {causes}.")
     unsure = [each for each in results if (each.missing_mass or 0.0) > _MISSING]
@@ -123,23 +124,27 @@ def _about_constants(results: Sequence[Result]) -> Iterable[Advice]:
 
 
 def _about_controls(results: Sequence[Result]) -> Iterable[Advice]:
-    if alarmed := [each for each in results if each.alarms]:
+    alarmed = [each for each in results if each.alarms]
+    if alarmed:
         what = listed(list(dict.fromkeys(variant_name(r.variant) for e in alarmed for r in e.alarms)))
         remedy = (
             "Say in the prompt what must not count" if _has_model(results) else "Do not let it decide alone"
         )
         yield Advice(f"{remedy}: {what} lower its score{on(alarmed, results)}.")
-    if raised := [variant_name(row.variant) for e in results for row in e.attacks if row.state.is_raised]:
+    raised = [variant_name(row.variant) for e in results for row in e.attacks if row.state.is_raised]
+    if raised:
         names = listed(list(dict.fromkeys(raised)))
         yield Advice(f"Do not use it where writers know of it: its scores rise with {names}.")
-    if unknown := [each for each in results if each.control is None and each.statistics != "paper"]:
+    unknown = [each for each in results if each.control is None and each.statistics != "paper"]
+    if unknown:
         text = f"Harmless edits were not judged{on(unknown, results)}: false alarms stay unseen."
         yield Advice(text, warns=True)
 
 
 def _about_comparison_with_controls(results: Sequence[Result]) -> Iterable[Advice]:
     compared = [each for each in results if each.control is not None]
-    if alike := _kinds(row for each in compared for row in each.damage if _alike(row)):
+    alike = _kinds(row for each in compared for row in each.damage if _alike(row))
+    if alike:
         text = f"{_shortened(alike)} cannot be told from harmless edits yet"
         yield Advice(f"Rate more texts: {text}.", warns=True)
     untested = [each for each in results if _untested(each)]
@@ -299,7 +304,8 @@ def _notes_on_pairs(result: Result) -> list[str]:
     few = [variant_name(row.variant) for row in result.variants if row.n < FEWEST_PAIRS]
     if few:
         remarks.append(f"fewer than {FEWEST_PAIRS} pairs, in no average: {'; '.join(few)}")
-    if pairs := result.pairs:
+    pairs = result.pairs
+    if pairs:
         remarks.append(f"the kinds of damage have {pairs[0]:,} to {pairs[1]:,} pairs")
     if result.pass_mark is not None and (fails := result.pass_mark.fails) is not None:
         remarks.append(
@@ -329,28 +335,33 @@ def _notes_on_judge(result: Result) -> list[str]:
     for word in dict.fromkeys(word for style in result.styles.values() for word in style.words or ()):
         metrics = [m for m, style in result.styles.items() if word in (style.words or ())]
         remarks.append(f"response style: {word} ({_STYLES[word]}): {', '.join(metrics)}")
-    if (mean := _mean_halo(result)) is not None and mean > _HALO:
+    mean = _mean_halo(result)
+    if mean is not None and mean > _HALO:
         remarks.append(f"halo: on degraded texts the metrics move together (mean correlation {mean:.2f})")
     return remarks
 
 
 def _notes_on_reading(result: Result) -> list[str]:
     remarks = []
-    if causes := _unscored(result.ratings):
+    causes = _unscored(result.ratings)
+    if causes:
         remarks.append(causes)
     remarks += [f"failed {count} times: {reason}" for reason, count in list(result.failures.items())[:3]]
-    if again := result.ratings.get(ASKED_AGAIN):
+    again = result.ratings.get(ASKED_AGAIN)
+    if again:
         remarks.append(
             f"{again:,} of {result.ratings['asked']:,} answers were asked for again, as unreadable"
         )
     if result.missing_mass is not None:
         remarks.append(f"scores by probability; {result.missing_mass:.1%} of it fell on no score, on average")
-    if (tied := _tied_by_rounding(result)) is not None and tied >= _ROUNDED:
+    tied = _tied_by_rounding(result)
+    if tied is not None and tied >= _ROUNDED:
         remarks.append(
             f"{percent(tied)} of the scores under damage stayed as they were: a decision model gives its "
             "probabilities rounded, mostly to two digits, and so does not show small drops"
         )
-    if parsed := sum(count for rule, count in result.rules.items() if rule.startswith("parse:")):
+    parsed = sum(count for rule, count in result.rules.items() if rule.startswith("parse:"))
+    if parsed:
         remarks.append(f"{parsed} scores were read from the text, as no probabilities came with them")
     return remarks
 

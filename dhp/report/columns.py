@@ -280,7 +280,8 @@ def _partial(results: Sequence[Result]) -> list[str]:
     """The levels that averages hold, and the kinds of damage that they leave out, a line for each suite."""
     lines: dict[str, None] = {}
     for result in results:
-        if (without := result.not_averaged) and not result.curves and result.d_avg is not None:
+        without = result.not_averaged
+        if without and not result.curves and result.d_avg is not None:
             every = len(result.variants) + len(result.left_out)
             levels = dict.fromkeys(row.level for row in result.variants if row.variant not in without)
             line = f"{PARTIAL} over {every - len(without)} of {every} kinds of damage ({', '.join(levels)}), "

@@ -88,7 +88,8 @@ def explorer_data(run: Run, budget: int = BUDGET) -> str:
         return _SAMPLED * len(packed(cut, _SAMPLED)) <= budget
 
     for cut in CUTS[bisect_left(CUTS, True, key=seems_enough) :]:
-        if len(data := packed(cut)) <= budget:
+        data = packed(cut)
+        if len(data) <= budget:
             return data
     return packed(CUTS[-1])
 

@@ -41,7 +41,8 @@ def side_by_side(results: Sequence[Result]) -> FirstThatFits:
     order = sorted((kind for kind in means if means[kind] is not None), key=lambda kind: means[kind] or 0.0)
     data = list(dict.fromkeys(each.dataset for each in results))
     title = f"detection in per cent by kind on {sets(data)}, lowest first"
-    if several := len(data) > 1:
+    several = len(data) > 1
+    if several:
         title += "; mean, and number of sets in which it is noticed"
     short = [f"J{number}" for number in range(1, len(judges) + 1)]
     key = [f"{name}  {judge}" for name, judge in zip(short, judges, strict=True)]

@@ -64,7 +64,8 @@ def _of_plugins(results: Sequence[Result]) -> list[str]:
 def results_in_markdown(results: Results) -> list[Part]:
     """The sentence on each judge, the table of verdicts, then each result with its kinds of damage."""
     parts: list[Part] = [Strong(str(sentence)) for sentence in sentences(results)]
-    if plain := [each for each in results if each.damage]:
+    plain = [each for each in results if each.damage]
+    if plain:
         parts += runs_tables(plain)
     parts += warnings(results)
     for each in results:

@@ -113,7 +113,8 @@ def _check_blocks(environment: "Environment", name: str) -> frozenset[str]:
         assert isinstance(extends.template, nodes.Const)
         known = _check_blocks(environment, extends.template.value)
         shown = {part.name for part in tree.body if isinstance(part, nodes.Block)}
-        if unknown := sorted(shown - known):
+        unknown = sorted(shown - known)
+        if unknown:
             allowed = ", ".join(sorted(known))
             raise ValueError(
                 f"{name}: block '{unknown[0]}' is not in {extends.template.value}; allowed: {allowed}"

@@ -28,7 +28,8 @@ _OF_TEXTS = frozenset(("dataset", "n", "suite"))
 
 def check_allowed(allow: Collection[str]) -> None:
     """Raise `InputError` for a part that may never differ."""
-    if refused := [name for name in allow if name not in ALLOWABLE]:
+    refused = [name for name in allow if name not in ALLOWABLE]
+    if refused:
         raise InputError(
             f"`allow` '{refused[0]}': would compare what cannot be; allowed: {', '.join(ALLOWABLE)}"
         )

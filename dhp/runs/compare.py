@@ -200,7 +200,8 @@ def compare(
         some: these are left out with a warning), runs whose signatures differ in what must agree (names what
         differs), runs with doses or that did not rate all texts, and a judge that is `unpaired`.
     """
-    check_allowed(allowed := as_list(allow))
+    allowed = as_list(allow)
+    check_allowed(allowed)
     opened = [open_run(run, f"results {number}") for number, run in enumerate(runs, 1)]
     with progress_of(progress) as show:
         by_dataset = rated_by_dataset(counted(show, "reading runs", opened, attrgetter("name")))
@@ -228,7 +229,8 @@ def compare_rated(
     comparisons = []
     for place, (dataset, entries) in enumerate(by_dataset.items(), 1):
         judges = _judges(entries, allow)
-        if lack := unpaired(entries):
+        lack = unpaired(entries)
+        if lack:
             judge, variant, metric = lack
             raise InputError(
                 f"dataset '{dataset}': judge '{judges[judge]}' has no pair of scores in common with the "

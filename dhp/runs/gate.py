@@ -189,7 +189,8 @@ def averaged_run(source: RunSource, name: str) -> Run:
         run = run_of_file(path, str(path))
     else:
         run = open_run(source, name)
-    if dosed := [r for r in run.results if r.curves]:
+    dosed = [r for r in run.results if r.curves]
+    if dosed:
         raise InputError(
             f"{run.name}: {result_name(dosed[0])}: is a run with doses, its averages mean nothing; "
             "allowed: runs without `doses`"

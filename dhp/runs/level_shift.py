@@ -73,7 +73,8 @@ def level_shifts_of(pairs: Sequence[tuple[RunResult, RunResult]]) -> dict[str, t
 
 
 def check_scales(pairs: Sequence[tuple[RunResult, RunResult]], against: str) -> None:
-    if unlike := [new.result for new, old in pairs if not alike(new, old)]:
+    unlike = [new.result for new, old in pairs if not alike(new, old)]
+    if unlike:
         raise InputError(
             f"{against}: {result_name(unlike[0])}: `max_shift` compares scores; allowed: judges "
             "that rate texts, by metrics of the same scales and definitions"

@@ -75,7 +75,8 @@ class Run:
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """Versions, seeds, hashes: what was asked."""
-        written = read_json(path := self.folder / MANIFEST)
+        path = self.folder / MANIFEST
+        written = read_json(path)
         if not isinstance(written, dict):
             raise InputError(f"{path}: a {type(written).__name__}; must be the JSON object of a run")
         return written

@@ -117,7 +117,8 @@ class RunFolder:
             self._own = False
             check_folder(self._folder.path)
         self._take()
-        if manifest := self._folder.manifest():
+        manifest = self._folder.manifest()
+        if manifest:
             written, created = self._written(manifest), manifest.get("created")
             if self._folder.holds_more():
                 self._check_same(written, identity)

@@ -291,7 +291,8 @@ def _inverted(
         real, imaginary = 1 - p + p * np.cos(turn), p * np.sin(turn)
         log_size += sizes[g] * 0.5 * np.log(real * real + imaginary * imaginary + 1e-300)
         angle += sizes[g] * np.arctan2(imaginary, real)
-        if not (kept := log_size > -2 * _NEGLIGIBLE).all():
+        kept = log_size > -2 * _NEGLIGIBLE
+        if not kept.all():
             frequency, log_size, angle = frequency[kept], log_size[kept], angle[kept]
     turn = 2 * math.pi / period * frequency
     z = -tilt - 1j * turn

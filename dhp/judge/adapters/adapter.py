@@ -141,7 +141,8 @@ def _function(scorer: Callable[..., Any]) -> Adapter:
             f"judge '{name}': its parameters are unknown; allowed: a function with named parameters, such as "
             "f(*, inputs, outputs, reference_outputs=None)"
         ) from None
-    if nameless := [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]:
+    nameless = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
+    if nameless:
         raise InputError(f"judge '{name}': parameter '{nameless[0]}' has no name by which it can be given")
     named = [p for p in parameters if p.kind in _KINDS]
     further = any(p.kind is p.VAR_KEYWORD for p in parameters)
@@ -191,7 +192,8 @@ def adapt(scorer: object, name: str) -> Adapter:
     """
     made = instance(scorer, name)
     for recognise in _adapters():
-        if adapter := recognise(made):
+        adapter = recognise(made)
+        if adapter:
             return adapter
     what = f"the class {scorer.__name__}" if isinstance(scorer, type) else f"of type {type(scorer).__name__}"
     raise InputError(f"{name}: is {what}, which is no judge; allowed: {SHAPES}")

@@ -188,7 +188,8 @@ class ObjectJudge(Judge):
         for candidate in list(originals) or candidates[:_TRIED]:
             ((_, outcomes),) = self._scorer.outcomes([candidate])
             tried += outcomes.values()
-            if scored := [o for o in outcomes.values() if o.status == "scored"]:
+            scored = [o for o in outcomes.values() if o.status == "scored"]
+            if scored:
                 low, high = self._scale(scored)
                 if any(low <= (o.value or 0.0) <= high for o in scored):
                     return _FirstFindings(tuple(outcomes), (low, high))
@@ -215,7 +216,8 @@ class ObjectJudge(Judge):
 
 def _unusable(tried: Sequence[Outcome], ends: tuple[float, float] | None) -> str:
     """Why none of the first scores can be used, and what to do about it."""
-    if failures := [o.reason for o in tried if o.status == "failed"]:
+    failures = [o.reason for o in tried if o.status == "failed"]
+    if failures:
         return (
             f"the judge failed on the first {len(tried)} texts ({failures[0]}); {_remedy(str(failures[0]))}"
         )

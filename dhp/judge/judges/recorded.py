@@ -154,7 +154,8 @@ def recorded_judges(model: str) -> list[RecordedJudge]:
     frame = read_judgements(path, columns_of(model))
     for key, default in (("model", f"{RECORDED}{path.name}"), ("protocol", "none")):
         frame[key] = frame[key].astype(str) if key in frame else default
-        if (wanted := settings.get(key)) is not None:
+        wanted = settings.get(key)
+        if wanted is not None:
             if wanted not in set(frame[key]):
                 raise InputError(
                     f"model '{model}': no {key} '{wanted}' in the file; {suggest(wanted, set(frame[key]))}"

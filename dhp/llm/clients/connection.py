@@ -203,7 +203,8 @@ def warn_if_readable(url: str) -> None:
     if parts.scheme != "http":
         return
     warn, host = logging.getLogger("dhp").warning, parts.hostname or ""
-    if proxy := find_proxy(url):
+    proxy = find_proxy(url)
+    if proxy:
         warn(
             "the API key goes to %s over plain http, where the proxy %s reads it; https hides it, and "
             "NO_PROXY=%s leaves the proxy out",
@@ -243,7 +244,8 @@ def _headers(key: str) -> dict[str, str]:
     """Authorization, organization and project, and the user's own, which replace these."""
     headers = {"authorization": f"Bearer {key}"} if key else {}
     for name, variable in (("openai-organization", "OPENAI_ORG_ID"), ("openai-project", "OPENAI_PROJECT_ID")):
-        if value := os.environ.get(variable):
+        value = os.environ.get(variable)
+        if value:
             headers[name] = value
     for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n"):
         name, colon, value = line.partition(":")

@@ -398,7 +398,8 @@ class OpenAIClient:
             body["seed"] = params.seed + samples[0]
         if len(samples) > 1:
             body["n"] = len(samples)
-        if logprobs := min(params.top_logprobs, self._logprobs):
+        logprobs = min(params.top_logprobs, self._logprobs)
+        if logprobs:
             body["logprobs"] = True
             body["top_logprobs"] = logprobs
         body |= {name: json.loads(value) for name, value in params.body if name not in self._left_out}
@@ -506,7 +507,8 @@ class OpenAIClient:
             replies = read_replies(content)[:samples]
         except Garbled as e:
             raise type(e)(hidden(str(e))) from None
-        if why := overlong(replies, body):
+        why = overlong(replies, body)
+        if why:
             raise Rejected(why)
         if not self._answered and len(self._connection.urls) > 1:
             self.notes.append(f"the address has no path; calls go to {public(self._url)}")
@@ -577,7 +579,8 @@ class OpenAIClient:
     def _error(self, problem: Problem, body: dict[str, Any]) -> Exception:
         """What a refused call means for this request, or for all."""
         failure = problem.failure(self.model)
-        if shortage := problem.shortage:
+        shortage = problem.shortage
+        if shortage:
             remedy = f"{shortage.remedy}, then repeat the command to resume"
             return StoppedEarly(f"{self.model}: {problem.reason}; what was paid for is kept: {remedy}")
         if problem.too_long:
@@ -607,7 +610,8 @@ class OpenAIClient:
                 f"{public(self._connection.urls[0])} does not know the model '{self._name}', or is no "
                 f"OpenAI-compatible server; {DECISION_MODELS} ({message})"
             )
-        if parameter := problem.parameter(body, self._taken):
+        parameter = problem.parameter(body, self._taken)
+        if parameter:
             advice = parameter_advice(parameter)
             return InputError(f"{self.model} refuses the parameter '{parameter}': {advice} ({message})")
         return Refused(f"{public(self._url)} forbids it ({message})") if problem.status == 403 else None

@@ -251,7 +251,8 @@ def read_problem(status: int, body: bytes) -> Problem:
     if not isinstance(error, dict):
         return Problem(status, error if isinstance(error, str) else _plain(body), "", "")
     message = _words(error.get("message") or error.get("detail") or error.get("msg") or "")
-    if isinstance(metadata := error.get("metadata"), dict) and metadata.get("raw"):
+    metadata = error.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("raw"):
         message = f"{message} ({metadata['raw']})"
     code, parameter = (str(error.get(name) or "") for name in ("code", "param"))
     return Problem(status, message, code or str(error.get("type") or ""), parameter, error=error)
@@ -389,7 +390,8 @@ def _count(number: object) -> int:
 
 def _reply(choice: Any, answered_by: str, counts: tuple[int, int, int] | None) -> Reply:
     """A choice as a reply; `counts` are those of `_counts`, on the first reply of a call."""
-    if fault := _broken_off(choice):
+    fault = _broken_off(choice)
+    if fault:
         raise Garbled(fault)
     message, finish = choice["message"], str(choice.get("finish_reason") or "stop")
     text = _text(message.get("content"))

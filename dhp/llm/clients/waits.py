@@ -139,7 +139,8 @@ def _fields(error: object) -> Iterator[tuple[object, float]]:
 
 def _in_words(message: str, now: float) -> float | None:
     for pattern in _IN_WORDS:
-        if match := pattern.search(message):
+        match = pattern.search(message)
+        if match:
             return seconds(match["time"], now)
     return None
 

@@ -215,7 +215,8 @@ def insertion_fault(original: str, revised: str, count: int | str, language: str
         return BEFORE_FIRST
     new = [(index, gap) for index, gap in enumerate(inserted) if gap]
     check = _rephrasing_fault if language == "en" else _fault_in_any_language
-    if reason := next(filter(None, (check(gap, at, old) for at, gap in new)), None):
+    reason = next(filter(None, (check(gap, at, old) for at, gap in new)), None)
+    if reason:
         return reason
     if any(_contradicts(gap, old[at], language) for at, gap in new):
         return CONTRADICTS
@@ -366,13 +367,15 @@ def fault(
     figures, marks and unchanged words in every language.
     """
     english = language == "en" and looks_english(original)
-    if reason := _general_fault(perturber, original, revised, others, english):
+    reason = _general_fault(perturber, original, revised, others, english)
+    if reason:
         return reason
     check = _CHECKS.get(perturber)
     if check is None:
         return is_marked(original, revised)
     same_form = form_fault if perturber in _WORD_BY_WORD else is_marked
-    if reason := same_form(original, revised):
+    reason = same_form(original, revised)
+    if reason:
         return reason
     return check(original, revised, count, language if english or language != "en" else None)
 
@@ -440,7 +443,8 @@ def _entities_fault(original: str, revised: str, count: int | str, language: str
     replaced: list[Change] = []
     reasons: list[str] = []
     for change in made:
-        if reason := _replacement_fault(change, before):
+        reason = _replacement_fault(change, before)
+        if reason:
             reasons.append(reason)
         elif not _agrees(change):
             replaced.append(change)
@@ -619,7 +623,8 @@ def _grammar_fault(original: str, revised: str, count: int | str, language: str 
     before, after = words(original, marks=True), words(revised, marks=True)
     made = changes(before, after, case=False)
     if language != "en":
-        if reason := _grammar_fault_in_any_language(before, made, language):
+        reason = _grammar_fault_in_any_language(before, made, language)
+        if reason:
             return reason
     else:
         meant = {word.base for word in before}

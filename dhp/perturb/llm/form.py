@@ -45,7 +45,8 @@ def is_marked(original: str, revised: str, *, word_by_word: bool = False) -> str
 
 def form_fault(original: str, revised: str) -> str | None:
     """Why a revised text has another form than the original outside the words that were changed."""
-    if reason := is_marked(original, revised, word_by_word=True):
+    reason = is_marked(original, revised, word_by_word=True)
+    if reason:
         return reason
     if original.strip().count("\n") != revised.strip().count("\n"):
         return FORM

@@ -152,7 +152,8 @@ class LlmPerturber:
                 f"{self.name}: {len(unanswered)} texts of '{variant.name}' could not be had "
                 f"({why}); repeat the command to resume"
             )
-        if waiting := len(examples) - len(made):
+        waiting = len(examples) - len(made)
+        if waiting:
             raise Waiting(f"{self.name}: {waiting:,} texts of '{variant.name}' wait for their replies")
         if function is None and all(text.text is None for text in made.values()):
             reasons = Counter(reason for text in made.values() for reason in text.rejected or [text.reason])

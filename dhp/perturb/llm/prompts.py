@@ -48,7 +48,8 @@ class _Request(Spec):
 
     @model_validator(mode="after")
     def _slots_fit(self) -> Self:
-        if fault := slots_fault(self.prompt, [*self.slots, *self.further], self.slots):
+        fault = slots_fault(self.prompt, [*self.slots, *self.further], self.slots)
+        if fault:
             raise ValueError(f"prompt: {fault}")
         return self
 
@@ -151,7 +152,8 @@ def revised_text(answer: str, example: Example, *, whole: bool = False) -> tuple
     tag, plain = answer_tag(example), without_reasoning(answer) or ""
     if whole:
         answered = _CUE.sub("", plain).strip()
-        if fence := _FENCE.fullmatch(answered):
+        fence = _FENCE.fullmatch(answered)
+        if fence:
             answered = fence[2]
         return (None, REFUSED) if not answered or is_refusal(answered) else (answered, None)
     text = between_tags(plain, tag)

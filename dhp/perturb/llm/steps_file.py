@@ -22,7 +22,8 @@ class StepsFile:
 
     def check(self, task: str, wanted: Sequence[str]) -> None:
         """Raise `InputError` if the steps of a wanted variant of the task are missing."""
-        if lacking := [name for name in wanted if name not in self(task)]:
+        lacking = [name for name in wanted if name not in self(task)]
+        if lacking:
             raise InputError(f"{self.path}: lacks steps for task '{task}': {', '.join(lacking)}")
 
     def check_names(self, tasks: Iterable[str], variants: Iterable[str]) -> None:

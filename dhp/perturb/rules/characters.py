@@ -45,6 +45,7 @@ def random_deletions(text: str, rng: Random, *, k: int | None = None, share: flo
     positions = list(compress(range(len(text)), map(str.isalnum, masked(text, codes=True).text)))
     gone = sorted(islice(drawn(positions, rng), dose))
     first, *others = (text[a + 1 : b] for a, b in pairwise([-1, *gone, len(text)]))
-    if marks := "".join(combining_marks(text)):
+    marks = "".join(combining_marks(text))
+    if marks:
         others = [piece.lstrip(marks) for piece in others]
     return Edited("".join([first, *others]), asked, dose)

@@ -139,7 +139,8 @@ def sentence_deletion(
         order.sort(key=lambda span: -len(stated & content_words(text[slice(*span)])))
     gone, left = list[tuple[int, int]](), length(text) / 2
     for start, end in order:
-        if (size := length(text[start:end])) <= left:
+        size = length(text[start:end])
+        if size <= left:
             gone.append((start, end))
             left -= size
         if len(gone) == asked:
@@ -190,7 +191,8 @@ def sentence_insertion(
         if len(added) == asked:
             break
         position, which = ends[int(rng.random() * len(ends))], rng.random()
-        if known := sorted(_plain_sentences(other.output, language) - sentences):
+        known = sorted(_plain_sentences(other.output, language) - sentences)
+        if known:
             added.append((position, known[int(which * len(known))]))
             sentences.add(added[-1][1])
     if not added:

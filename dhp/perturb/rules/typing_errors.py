@@ -94,7 +94,8 @@ class TypedText:
 
     def space(self, rng: Random) -> int | None:
         """A place of a space."""
-        if not (count := self.text.count(" ")):
+        count = self.text.count(" ")
+        if not count:
             return None
         return len(self.text) - len(self.text.split(" ", rng.choice(range(count)) + 1)[-1]) - 1
 
@@ -122,7 +123,8 @@ def _drawn(positions: bytearray, rng: Random) -> int:
 
 
 def _char_swap(typed: TypedText, rng: Random) -> Edit | None:
-    if (i := typed.pair(rng)) is None:
+    i = typed.pair(rng)
+    if i is None:
         return None
     one, two = typed.text[i], typed.text[i + 1]
     first = one.upper() if two.isupper() else one.lower()
@@ -141,14 +143,16 @@ def _extra_char(typed: TypedText, rng: Random) -> Edit | None:
 
 
 def _nearby_char(typed: TypedText, rng: Random) -> Edit | None:
-    if (edit := _extra_char(typed, rng)) is None:
+    edit = _extra_char(typed, rng)
+    if edit is None:
         return None
     i, _, new = edit
     return i, i + 1, new.upper() if typed.text[i].isupper() else new.lower()
 
 
 def _similar_char(typed: TypedText, rng: Random) -> Edit | None:
-    if (i := typed.word_character(rng)) is None:
+    i = typed.word_character(rng)
+    if i is None:
         return None
     char, alike = typed.text[i], _keyboard().VISUALLYSIMILARCHARS
     return i, i + 1, rng.choice(alike[char]) if char in alike else char
@@ -232,7 +236,8 @@ def random_typos(
     for _ in range(20 * dose + 100):
         draw, growth = kinds[int(rng.random() * len(kinds))]
         i = int(rng.random() * len(pieces)) if len(pieces) > 1 else 0
-        if (typed := results.get(i)) is None:
+        typed = results.get(i)
+        if typed is None:
             typed = results[i] = TypedText(pieces[i])
         try:
             edit = draw(typed, errors)

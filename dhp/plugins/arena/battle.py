@@ -462,7 +462,8 @@ def warn_of_missing(battle: Battle) -> None:
     """Say why many answers hold no verdict; raises `StoppedEarly` if most hold none."""
     counts = Counter[str](verdict.status for verdict in battle.verdicts)
     failures = Counter(verdict.raw or "" for verdict in battle.verdicts if verdict.status == "failed")
-    if line := on_missing(f"{battle.model} ({battle.protocol})", counts, failures):
+    line = on_missing(f"{battle.model} ({battle.protocol})", counts, failures)
+    if line:
         logging.getLogger("dhp").warning("%s", line)
 
 

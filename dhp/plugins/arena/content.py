@@ -47,7 +47,8 @@ class EvaluationContent(Spec):
     @model_validator(mode="after")
     def _complete(self) -> "EvaluationContent":
         for name, category in self.categories.items():
-            if unknown := [metric for metric in category.metrics if metric not in self.metrics]:
+            unknown = [metric for metric in category.metrics if metric not in self.metrics]
+            if unknown:
                 raise ValueError(
                     f"categories.{name}.metrics: unknown '{unknown[0]}'; allowed: {', '.join(self.metrics)}"
                 )
@@ -55,7 +56,8 @@ class EvaluationContent(Spec):
             ("second_turn", ["said", "reference"]),
             ("auto_steps", ["metric", "definition"]),
         ):
-            if fault := slots_fault(getattr(self, place), [*needed, "category"], needed):
+            fault = slots_fault(getattr(self, place), [*needed, "category"], needed)
+            if fault:
                 raise ValueError(f"{place}: {fault}")
         return self
 

@@ -107,7 +107,8 @@ def evaluate(
         return Work.prepared(*options_given, battle_prompts=battle_prompts, seed=seed)
 
     if discernment:
-        if options_given := stated("settings.filler"):
+        options_given = stated("settings.filler")
+        if options_given:
             raise InputError(f"{options_given[0]}: cannot be used with --discernment; dhp benchmark takes it")
         discern(prepared(settings.context()), output, out=out)
     elif dry_run:
@@ -140,7 +141,8 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
     settings: dict[str, dict[str, object]] = {}
     for plan, judge in work.judges():
         texts = work.texts(plan.name)
-        judge.prepare(texts, task := judge.own_task(plan.task))
+        task = judge.own_task(plan.task)
+        judge.prepare(texts, task)
         ratings = []
         total = len(texts) * len(task.metrics) * judge.samples
         with suppress(Waiting), progress_shown("ratings") as show:

@@ -74,7 +74,8 @@ def check_match(files: Mapping[str, Sequence[Answer]]) -> None:
     for name, answers in others:
         by_id = {answer.id: answer for answer in answers}
         for ours, theirs, lacking, having in ((known, by_id, name, first), (by_id, known, first, name)):
-            if missing := [i for i in ours if i not in theirs]:
+            missing = [i for i in ours if i not in theirs]
+            if missing:
                 more = f" and {len(missing) - 1} more" if missing[1:] else ""
                 raise InputError(
                     f"{lacking}: lacks id '{missing[0]}'{more}, which {having} has; must have the same ids"

@@ -119,7 +119,8 @@ class FileFiller:
         except InputError:
             self._requests.discard()
             raise
-        if parts := self._requests.close():
+        parts = self._requests.close()
+        if parts:
             self._results.note_others()
             names = ", ".join(f"{part.path} ({part.requests:,} requests to {part.model})" for part in parts)
             limit = f"; {self._requests.limit}" if self._requests.limit else ""
@@ -207,7 +208,8 @@ class ProviderFiller:
                 yield request, came
                 continue
             for index, sample in enumerate(samples):
-                if job := sent.in_flight.get(request.keys[sample].hex()):
+                job = sent.in_flight.get(request.keys[sample].hex())
+                if job:
                     batch, count = job
                     self._waits_for.add(batch)
                     left = [s for s in left if s not in samples[index : index + count]]

@@ -275,7 +275,8 @@ class RemoteBatches:
         provider = open_provider(job.provider, job.endpoint)
         if job.state == "to send":  # stopped between sending and writing that down, or before
             with self._alone():
-                if (job := next(j for j in self.jobs() if j.name == job.name)).state == "to send":
+                job = next(j for j in self.jobs() if j.name == job.name)
+                if job.state == "to send":
                     batch = self._find(job, provider)
                     known = batch and self._keep(replace(job, state="sent", batch=batch))
                     job = known or self._send(job, provider)

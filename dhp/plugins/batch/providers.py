@@ -196,7 +196,8 @@ def _anthropic_request(line: Mapping[str, Any]) -> dict[str, Any]:
         "max_tokens": body.get("max_tokens") or body.get("max_completion_tokens"),
         "messages": [m for m in body["messages"] if m["role"] != "system"],
     }
-    if system := "\n\n".join(m["content"] for m in body["messages"] if m["role"] == "system"):
+    system = "\n\n".join(m["content"] for m in body["messages"] if m["role"] == "system")
+    if system:
         params["system"] = system
     converted = ("model", "max_tokens", "max_completion_tokens", "messages", "n", "seed", "response_format")
     params |= {name: value for name, value in body.items() if name not in converted}
@@ -307,7 +308,8 @@ def _gemini_request(body: Mapping[str, Any]) -> dict[str, Any]:
         "contents": contents,
         "generationConfig": {_GEMINI_NAMES[name]: body[name] for name in _GEMINI_NAMES if name in body},
     }
-    if further := sorted({*body} - {*_GEMINI_NAMES, "model", "messages", "response_format"}):
+    further = sorted({*body} - {*_GEMINI_NAMES, "model", "messages", "response_format"})
+    if further:
         raise InputError(f"`batch` gemini: takes no further fields; allowed: no `body` {further[0]}")
     if system:
         request["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
@@ -348,7 +350,8 @@ def _gemini_choice(index: int, candidate: Mapping[str, Any]) -> dict[str, Any]:
         "message": {"content": text},
         "finish_reason": _GEMINI_FINISH.get(finish, "content_filter"),
     }
-    if logprobs := candidate.get("logprobsResult"):
+    logprobs = candidate.get("logprobsResult")
+    if logprobs:
         choice["logprobs"] = {"content": _gemini_positions(logprobs)}
     return choice
 

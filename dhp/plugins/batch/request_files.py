@@ -125,7 +125,8 @@ class BatchWriter:
         number = len(self._parts) + 1
         path = self._path if number == 1 else self._path.with_stem(f"{self._path.stem}-{number}")
         _check_free(path)
-        self._parts.append(part := Part(path, model, endpoint))
+        part = Part(path, model, endpoint)
+        self._parts.append(part)
         files: list[BinaryIO] = []
         self._open[model, endpoint] = part, files
         for each in [path, keys_file(path)] if self._keyed else [path]:

@@ -126,7 +126,8 @@ class BatchResults:
         Raises `InputError` if the server refuses a parameter of the request, and so of all.
         """
         self._claimed.add(custom_id)
-        result = self._result(line := self._lines[custom_id])
+        line = self._lines[custom_id]
+        result = self._result(line)
         if result.problem is not None:
             return self._failure(line, result.problem, body)
         assert result.body is not None
@@ -139,7 +140,8 @@ class BatchResults:
             replies = completion_replies(result.body)
         except Garbled:
             return None
-        return Failure(why) if (why := overlong(replies, body)) else replies
+        why = overlong(replies, body)
+        return Failure(why) if why else replies
 
     def note_others(self) -> None:
         """Log which answers are of another model."""
@@ -149,7 +151,8 @@ class BatchResults:
 
     def note_unused(self, store: Store) -> None:
         """Log how many results belong to no request; those whose replies are stored do."""
-        if unused := [line for name, line in self._lines.items() if not self._is_used(name, store)]:
+        unused = [line for name, line in self._lines.items() if not self._is_used(name, store)]
+        if unused:
             logging.getLogger("dhp").warning(
                 "%s: %s of %s results belong to no request of this run (first: %s line %s); left out",
                 *(self.names, f"{len(unused):,}", f"{len(self):,}", unused[0].path, unused[0].line),
@@ -221,7 +224,8 @@ class BatchResults:
             return None
 
     def _failure(self, line: _ResultPlace, problem: Problem, body: Mapping[str, object]) -> Failure | None:
-        if parameter := problem.parameter(body):
+        parameter = problem.parameter(body)
+        if parameter:
             raise InputError(
                 f"{line.path}: line {line.line}: the server refuses the parameter '{parameter}': "
                 f"{parameter_advice(parameter)} ({problem.reason})"

@@ -92,7 +92,8 @@ def _example(conversation: Found, part: Part, asked: Request, taken: Collection[
     judged = Judged.split(conversation.turns, part)
     fields = {CONVERSATION: to_json(conversation.turns), PART: part}
     for column in _COPIED:
-        if (text := as_text(conversation.row.value(asked.fields.get(column, column)))) is not None:
+        text = as_text(conversation.row.value(asked.fields.get(column, column)))
+        if text is not None:
             fields[column] = conversation.row.encodable(column, text)
     source = conversation.row.encodable("messages", judged.source)
     output = conversation.row.encodable("messages", judged.output)

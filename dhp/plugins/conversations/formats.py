@@ -143,7 +143,8 @@ def of_spans(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
         if INPUT not in values:
             continue
         messages = [*_listed(row, values, INPUT), *_listed(row, values, _OUTPUT)]
-        if instructions := _listed(row, values, _INSTRUCTIONS):
+        instructions = _listed(row, values, _INSTRUCTIONS)
+        if instructions:
             messages.insert(0, {"role": "system", "parts": instructions})
         ids = (
             values.get("gen_ai.conversation.id"),
@@ -221,7 +222,8 @@ def _said_before(generation: Row) -> list[Any]:
 
 def _given(output: Any) -> list[Any]:
     """The output of a generation as messages."""
-    if choices := inner(output, "choices"):
+    choices = inner(output, "choices")
+    if choices:
         output = [choices[0].get("message")] if isinstance(choices[0], dict) else []
     if isinstance(output, list):
         return output

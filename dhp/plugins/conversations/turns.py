@@ -80,7 +80,8 @@ def foreign_answer(
     for other in drawn_lazily(others, rng):
         if len(texts) == len(places):
             break
-        if (foreign := _last_answer(other)) and foreign not in own_texts:
+        foreign = _last_answer(other)
+        if foreign and foreign not in own_texts:
             texts[places[-1 - len(texts)]] = foreign
             own_texts.add(foreign)
     if len(texts) < len(places):

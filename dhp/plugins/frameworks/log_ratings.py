@@ -157,7 +157,8 @@ def _table(
     ratings = []
     for row, scores in scored:
         names = {ours: _named(row, of) for ours, of in places.items()}
-        if lacking := [ours for ours in _NEEDED if names[ours] is None]:
+        lacking = [ours for ours in _NEEDED if names[ours] is None]
+        if lacking:
             left_out.setdefault(f"without {lacking[0]}", []).append(row.place)
             continue
         if not scores and (why := form.error(row)):

@@ -296,7 +296,8 @@ def _text(value: object, *, last: bool) -> str | None:
         return str(value)
     if isinstance(value, Mapping):
         for key in _SAID:
-            if text := _text(value.get(key), last=last):
+            text = _text(value.get(key), last=last)
+            if text:
                 return text
         if isinstance(value.get("choices"), list) and value["choices"]:
             return _text(value["choices"][0], last=last)

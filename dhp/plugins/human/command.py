@@ -222,7 +222,8 @@ def _agreement_parts(agreement: Agreement, human: str) -> list[Part]:
     """Each judge, and once for all of them what is a matter of the data."""
     parts = [part for judge in agreement.judges for part in (*_judge_parts(judge), "")]
     numbers = [metric.single for judge in agreement.judges for metric in judge.metrics]
-    if most := max(numbers):
+    most = max(numbers)
+    if most:
         range_text = f"{min(numbers)} to {most}" if min(numbers) < most else str(most)
         parts.append(f"note: sources with a single system, left out within sources: {range_text}")
     metrics = [metric for judge in agreement.judges for metric in judge.metrics]
@@ -247,7 +248,8 @@ def _set_notes(human: str) -> Iterator[str]:
     from dhp.loaders.rated import FROM_REFERENCE
 
     name = human.partition("=")[0]
-    if why := FROM_REFERENCE.get(name):
+    why = FROM_REFERENCE.get(name)
+    if why:
         yield f"note: {name}: {why}"
 
 

@@ -233,7 +233,8 @@ def corrected_shares(
     shares = []
     for name, metrics in scores_by_judge(ratings).items():
         known = errors.get(name, {})
-        if not (shared := [m for m in metrics if m in known]):
+        shared = [m for m in metrics if m in known]
+        if not shared:
             reasons = "; ".join(f"{judge}: {', '.join(each)}" for judge, each in errors.items())
             raise InputError(
                 f"audit: no error rates of judge '{name}' by {', '.join(metrics)}; the run has {reasons}"

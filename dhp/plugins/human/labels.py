@@ -163,7 +163,8 @@ def _read(table: "str | Path | pd.DataFrame", role: str, *, labels: bool = True)
     if column not in frame:
         raise InputError(f"{name}: column 'label' is missing")
     texts = frame[column].map(lambda value: "" if pd.isna(value) else str(value).strip().lower())
-    if (wrong := ~texts.isin(["", *WORDS])).any():
+    wrong = ~texts.isin(["", *WORDS])
+    if wrong.any():
         row = int(wrong.to_numpy().argmax())
         scores = "; scores need --passes" if column == "score" else ""
         raise InputError(
@@ -255,7 +256,8 @@ def label_printout(files: Sequence[str], human: "str | pd.DataFrame", passes: fl
     )
     for metric in dict.fromkeys(each.metric for each in agreements):
         left_out = [each.left_out for each in agreements if each.metric == metric]
-        if most := max(left_out):
+        most = max(left_out)
+        if most:
             range_text = f"{min(left_out)} to {most}" if min(left_out) < most else str(most)
             parts.append(
                 f"  note: {metric}: labelled texts without a verdict, or split in halves: {range_text}"

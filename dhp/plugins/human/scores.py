@@ -87,7 +87,8 @@ def read_scores(source: "str | Path | pd.DataFrame", role: str = "ratings") -> "
     texts = [c for c in frame if c not in ("score", "sample")]
     frame = frame.astype(dict.fromkeys(texts, str)).assign(score=score.astype(float))
     keys = [c for c in frame if c not in ("score", "status")]
-    if (twice := frame.duplicated(keys)).any():
+    twice = frame.duplicated(keys)
+    if twice.any():
         row = int(twice.to_numpy().argmax())
         item = ", ".join(f"{key} '{frame[key].iloc[row]}'" for key in keys)
         raise InputError(f"{place}: row {row + 1}: duplicate row of {item}")

@@ -93,14 +93,16 @@ class LitellmTransport:
         """What a provider or a proxy refused, as a server of OpenAI's would say it."""
         if _unknown_to_proxy(error):
             return HTTPStatus.PROXY_AUTHENTICATION_REQUIRED, {}, b""
-        if moved := _MOVED.search(str(error)):
+        moved = _MOVED.search(str(error))
+        if moved:
             return int(moved[1]), {"Location": moved[2].rstrip(".")}, b""
         if type(error).__name__ in ("Timeout", "APIConnectionError"):
             if "onnect" in str(error):
                 raise Unreachable(_first_line(error)) from None
             kind = TimeoutError if type(error).__name__ == "Timeout" else ConnectionError
             raise kind(_first_line(error)) from None
-        if (content := _body(error)) is not None:
+        content = _body(error)
+        if content is not None:
             return getattr(error, "status_code", 400), {}, content
         status = getattr(error, "status_code", None)
         problem = {"message": _first_line(error), "code": str(getattr(error, "code", None) or "")}

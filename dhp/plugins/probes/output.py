@@ -49,14 +49,17 @@ def lines_of(result: ProbeResult) -> list[Line]:
         _without("invariance", LABELS[name], name, result) for name in LABELS if name in result.left_out
     ]
     damage = kind_name(result.damage)
-    if figures := result.verbosity:
+    figures = result.verbosity
+    if figures:
         lines.append(
             _of_padding(figures) if figures.net.n else _without("verbosity", "padding", "padding", result)
         )
-    if steps := result.calibration:
+    steps = result.calibration
+    if steps:
         counted = _of_calibration(steps, result)
         lines.append(counted if steps.order.n else _without("calibration", damage, result.damage, result))
-    if orders := result.stability:
+    orders = result.stability
+    if orders:
         asked = _of_stability(orders, result)
         lines.append(asked if orders.flips.n else _without("stability", damage, result.damage, result))
     return lines
@@ -185,7 +188,8 @@ def probe_parts(results: Sequence[ProbeResult]) -> list[Part]:
             style=lambda one: "bold red" if _speaks_against(one.state) else "",
         )
         parts += [table, *(f"  {one.probe}, {one.what}: {one.meaning}" for one in lines)]
-        if note := unscored(result):
+        note = unscored(result)
+        if note:
             parts.append(f"note: {note}")
         parts.append("")
     return parts
@@ -223,10 +227,12 @@ def _of_doses(heading: str) -> list[Column[Dose]]:
 
 def _tables(result: ProbeResult) -> Iterator[Table[Any]]:
     """What lies behind the lines."""
-    if figures := result.verbosity:
+    figures = result.verbosity
+    if figures:
         title = "Padding: scores against the original, by sentences added"
         yield Table(title, _of_doses("sentences"), [figures.again, *figures.doses])
-    if steps := result.calibration:
+    steps = result.calibration
+    if steps:
         yield Table("Damage: scores against one step less", _of_doses("damages"), steps.steps)
     for scale in dict.fromkeys(tuple(points) for points in result.points.values()):
         rows = [each for each in result.points.items() if tuple(each[1]) == scale]

@@ -132,7 +132,8 @@ def _probed(spec: ProbeSpec, context: RequestContext) -> Probed:
 
 def estimates(spec: ProbeSpec) -> list[Estimate]:
     """What `probed` would take of language models, at most, asking nothing."""
-    judges = _pointwise(spec.judges(context := spec.settings.context()))
+    context = spec.settings.context()
+    judges = _pointwise(spec.judges(context))
     with progress_of(spec.progress) as show:
         parts = _texts(spec, context, show, dry=True)
     estimates_made = perturbing_estimates(parts, spec.choice, spec.settings, context)

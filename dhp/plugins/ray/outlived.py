@@ -28,7 +28,8 @@ def outlive() -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     parent = os.getpid()
-    if child := os.fork():
+    child = os.fork()
+    if child:
         _end_as(child)
     ctypes.CDLL(None).prctl(_PARENT_DIES, signal.SIGKILL)
     if os.getppid() != parent:  # it died before that was set

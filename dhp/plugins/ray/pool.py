@@ -286,7 +286,8 @@ def _sent(ray: Any, work: object) -> Any:
 
 def _explained(error: Exception) -> Exception:
     """What a worker raised, as one line where it lacks a package."""
-    if lacking := re.search(r"No module named '([\w.]+)'", str(error)):
+    lacking = re.search(r"No module named '([\w.]+)'", str(error))
+    if lacking:
         return InputError(
             f"`ray`: a worker has no package '{lacking[1]}'; install on every machine what is installed here"
         )

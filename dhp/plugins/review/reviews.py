@@ -251,7 +251,8 @@ def agreement(reviewable: ReviewableSet, reviews: Reviews) -> float | None:
     table = np.full((len(reviews), len(reviewable.pairs)), np.nan)
     for row, texts in zip(table, reviews.values(), strict=True):
         for column, (key, pair) in enumerate(reviewable.pairs.items()):
-            if text := texts.get(key):
+            text = texts.get(key)
+            if text:
                 row[column] = _side(text.worse, pair)
     return krippendorff_alpha(table, nominal=True)
 
@@ -266,12 +267,14 @@ def _side(worse: Worse, pair: Pair) -> int:
 def _kinds(reviewable: ReviewableSet, reviews: Reviews) -> Iterator[ReviewedKind]:
     shares: dict[tuple[str, str], list[Mapping[Worse, float]]] = {}
     for key in reviewable.pairs:
-        if worse := [text.worse for text in _said(key, reviews)]:
+        worse = [text.worse for text in _said(key, reviews)]
+        if worse:
             answers: tuple[Worse, ...] = ("degraded", "same", "original")
             shares.setdefault(key[:2], []).append({each: worse.count(each) / len(worse) for each in answers})
     for part in reviewable.parts.values():
         for variant in part.variants:
-            if share := shares.get((part.dataset.name, variant.name)):
+            share = shares.get((part.dataset.name, variant.name))
+            if share:
                 yield _kind(part.dataset.name, variant.name, share)
 
 

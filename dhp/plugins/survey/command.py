@@ -63,7 +63,8 @@ def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
     counted = count(sheets, path.stem)
     write_weights(counted, path)
     say(*weights_shown(read_weights(out), chart))
-    if unanswered := sum(metric is None for sheet in sheets for metric in sheet.answers.values()):
+    unanswered = sum(metric is None for sheet in sheets for metric in sheet.answers.values())
+    if unanswered:
         say(f"note: questions left open, which count for no metric: {unanswered}")
 
 

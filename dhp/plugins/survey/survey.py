@@ -83,7 +83,8 @@ def make_survey(task: str, dataset: str | None = None, suite: str | None = None)
         (part, *_) = perturb_datasets(dataset, task=task, suite=suite, controls=False)
         perturbers = dict.fromkeys(v.perturber for v in part.variants)
         shown = {perturber: _issue(part, perturber) for perturber in perturbers}
-        if lacking := [perturber for perturber, issue in shown.items() if issue is None]:
+        lacking = [perturber for perturber, issue in shown.items() if issue is None]
+        if lacking:
             logging.getLogger("dhp").warning(
                 "left out of the survey, as no text shows all degrees: %s", ", ".join(lacking)
             )
@@ -94,7 +95,8 @@ def make_survey(task: str, dataset: str | None = None, suite: str | None = None)
 
 
 def _check_choice(task: Task) -> None:
-    if len(names := task.metric_names) < 2:
+    names = task.metric_names
+    if len(names) < 2:
         raise InputError(
             f"task '{task.task}': has a single metric, {names[0]}, which would get all the weight"
         )
@@ -240,7 +242,9 @@ def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
     first, *others = sheets
     for sheet in others:
         for field in ("survey", "task"):
-            if (value := getattr(sheet, field)) != (wanted := getattr(first, field)):
+            value = getattr(sheet, field)
+            wanted = getattr(first, field)
+            if value != wanted:
                 raise InputError(
                     f"{sheet.origin}: {field}: '{value}' is not that of {first.origin}, '{wanted}'; "
                     "allowed: answers to one survey"
@@ -254,7 +258,8 @@ def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
     issues = list(first.answers)
     chosen = {i: [s.answers[i] for s in sheets] for i in issues}
     votes = {i: {m: chosen[i].count(m) for m in first.metrics} for i in issues}
-    if silent := [issue for issue, row in votes.items() if not any(row.values())]:
+    silent = [issue for issue, row in votes.items() if not any(row.values())]
+    if silent:
         raise InputError(f"answers: nobody voted on '{silent[0]}'; must have at least one vote on each")
     agreed = agreement([s.answers for s in sheets], issues, first.metrics)
     with refusals("", Weights):
