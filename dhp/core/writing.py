@@ -21,6 +21,7 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -137,10 +138,52 @@ def new_file(path: Path) -> BinaryIO:
     return path.open("xb")
 
 
-def temporary_beside(path: Path) -> "TemporaryDirectory[str]":
-    """A new folder beside `path`, in which that what becomes `path` is made."""
-    make_folder(path.parent)
-    return TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent, ignore_cleanup_errors=True)
+class Temporary(TemporaryDirectory[str]):
+    """A new folder beside `path`, in which that what becomes `path` is made; a context manager.
+
+    It is locked while its command lives. One that nobody has locked was left by a command that was killed:
+    it goes when the same path is written again.
+    """
+
+    def __init__(self, path: Path) -> None:
+        make_folder(path.parent)
+        remove_left(path)
+        super().__init__(prefix=f".{path.name}.", dir=path.parent, ignore_cleanup_errors=True)
+        self._lock = _lock_of(Path(self.name))
+
+    def cleanup(self) -> None:
+        """Remove it with all that is in it."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+        super().cleanup()
+
+
+def remove_left(path: Path) -> None:
+    """Remove the temporary folders of `path` that commands left which were killed."""
+    temporary = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}")
+    for left in path.parent.glob(f".{escape(path.name)}.????????"):
+        if not temporary.fullmatch(left.name) or left.is_symlink() or not left.is_dir():
+            continue
+        if (lock := _lock_of(left)) is not None:
+            shutil.rmtree(left, ignore_errors=True)
+            os.close(lock)
+
+
+def _lock_of(folder: Path) -> int | None:
+    """An open file that locks a folder until it is closed; None if another has it, or there are no locks."""
+    try:
+        import fcntl
+
+        lock = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        return None
+    return lock
 
 
 def put(new: Path, path: Path) -> None:
@@ -153,7 +196,7 @@ def put(new: Path, path: Path) -> None:
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
     """A new temporary folder that takes the place of `path` at the end, whole or not at all."""
-    with temporary_beside(path) as beside:
+    with Temporary(path) as beside:
         new = Path(beside) / path.name
         new.mkdir()
         yield new
@@ -177,7 +220,7 @@ def writing(path: str | Path) -> Iterator[BinaryIO]:
                 with whole.open("rb") as source, place.open("ab") as stream:
                     shutil.copyfileobj(source, stream)
             return
-        with temporary_beside(place) as beside:
+        with Temporary(place) as beside:
             new = Path(beside) / place.name
             with new_file(new) as file:
                 yield file
@@ -273,9 +316,7 @@ class OutputFolder:
             self._made = [path for path in (absolute, *absolute.parents) if not path.exists()]
             self._lock = _locked(inner_folder(self.path) / _LOCK, f"`out` {self.path}")
         for name in self._names:
-            self.place(name)
-        for left in self._left_by_killed():
-            shutil.rmtree(left, ignore_errors=True)
+            remove_left(self.place(name))
 
     def claim(self, identity: str = "") -> "OutputFolder":
         """Take the folder, and write first of all what is made here; raises `InputError` as `take`.
@@ -330,14 +371,6 @@ class OutputFolder:
     def write(self, name: str, lines: Iterable[str]) -> None:
         """Write a file of lines; see `write_lines`."""
         write_lines(self.place(name), lines)
-
-    def _left_by_killed(self) -> Iterator[Path]:
-        """Temporary folders of commands that were killed, whose lock this object has now."""
-        names = "|".join(re.escape(Path(name).name) for name in self._names)
-        temporary = re.compile(rf"\.(?:{names})\.[a-z0-9_]{{8}}")
-        for path in self.path.iterdir():
-            if temporary.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
-                yield path
 
 
 def _locked(path: Path, name: str) -> "BaseFileLock":

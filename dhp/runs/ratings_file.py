@@ -4,17 +4,16 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dhp.core.errors import InputError
 from dhp.core.writing import (
+    Temporary,
     check_folder,
     check_place,
     inner_folder,
     new_file,
     put,
-    temporary_beside,
     unwritable,
 )
 
@@ -45,7 +44,7 @@ class RatingsFile:
         """Whether some examples have a cluster: then every table names one, the example's own if it stands
         alone."""
         self._path = path
-        self._temporary: TemporaryDirectory[str] | None = None
+        self._temporary: Temporary | None = None
         """Where the parts lie until they are whole."""
         self._parts: list[Path] = []
         self._rows = 0
@@ -109,7 +108,7 @@ class RatingsFile:
 
         if self._temporary is None:
             self.check()
-            self._temporary = temporary_beside(self._path)
+            self._temporary = Temporary(self._path)
         folder = inner_folder(Path(self._temporary.name), "parts")
         self._parts.append(folder / f"part-{len(self._parts):05}.parquet")
         self._file = new_file(self._parts[-1])

@@ -37,7 +37,7 @@ COMMANDS = {
     "leaderboard": "leaderboard site run --out board",
     "survey": "weights survey --task summarization --out survey.html",
     "chart": "show design --chart chart.html",
-    "discernment": "evaluate --answers m=answers.json --model openai/stub --base-url URL --out out "
+    "discernment": "evaluate --answers m=two.json --model openai/stub --base-url URL --out out "
     "--cache cache --discernment",
     "probe": "probe --model mock/noisy --dataset mini/summeval --n 2 --metric fluency --out out",
     "battle": "battle old.jsonl new.jsonl --model mock/noisy --out out",
@@ -138,7 +138,10 @@ def prepared(dhp: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ):
         assert done.code == 0, done.err
     questions = json.loads(Path("q").read_text())
-    Path("answers.json").write_text(json.dumps([{**q, "output": "Say no more."} for q in questions]))
+    answers = [{**q, "output": "Say no more."} for q in questions]
+    Path("answers.json").write_text(json.dumps(answers))
+    categories = sorted({each["category"] for each in answers})[:2]
+    Path("two.json").write_text(json.dumps([each for each in answers if each["category"] in categories]))
     for name in ("old", "new"):
         Path(f"{name}.jsonl").write_text("".join(lines).replace("She", name.title()))
     return folder

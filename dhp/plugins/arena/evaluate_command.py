@@ -42,6 +42,7 @@ from dhp.plugins.arena.evaluation import (
 from dhp.plugins.arena.input import CategoryPlan
 from dhp.report.document import Part
 from dhp.report.printout import Printout, text_for_programs
+from dhp.runs.writer import RunFolder
 
 
 @click.command(
@@ -247,6 +248,7 @@ def discern(work: Work, output: OutputOptions, *, out: str | None) -> None:
     from dhp.run import run
 
     name, answers = next(iter(work.systems.items()))
+    folders = _run_folders(work, out)
     all_results: list[Result] = []
     for plan, judge in work.judges():
         of_category = [a for a in answers if a.category == plan.name]
@@ -254,9 +256,21 @@ def discern(work: Work, output: OutputOptions, *, out: str | None) -> None:
         if work.options.with_reference:
             examples = tuple(replace(e, fields={"reference": work.targets[e.id]}) for e in examples)
         dataset = Dataset(f"{name}/{plan.name}", examples, plan.task, read_suite("general"), examples)
-        folder = inner_folder(Path(out), plan.task.task) if out else None
         with progress_shown("ratings") as show:
             settings, seed = work.contest.settings, work.contest.seed
-            all_results += run(judge, dataset, settings=settings, seed=seed, out=folder, progress=show)
+            all_results += run(
+                judge, dataset, settings=settings, seed=seed, out=folders.get(plan.name), progress=show
+            )
     results = Results(all_results)
     print_out(Printout(results_in_terminal(results), results.to_dict()), output)
+
+
+def _run_folders(work: Work, out: str | None) -> dict[str, Path]:
+    """The folder of each category's run; what stands in the way in one is found before the first call."""
+    folders: dict[str, Path] = {}
+    plans = work.plan.categories if out else ()
+    for plan in (plan for plan in plans if work.texts(plan.name) and plan.task.metric_names != ("none",)):
+        folders[plan.name] = inner_folder(Path(str(out)), plan.task.task)
+        with RunFolder(folders[plan.name]) as folder:
+            folder.check({})
+    return folders

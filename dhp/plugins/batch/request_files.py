@@ -5,17 +5,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from dhp.core.errors import InputError
 from dhp.core.writing import (
+    Temporary,
     check_output,
     check_place,
     new_file,
     output_path,
     put,
-    temporary_beside,
     unwritable,
 )
 
@@ -55,7 +54,7 @@ class BatchWriter:
         check_output(self._path)
         self._parts: list[Part] = []
         self._open: dict[tuple[str, str], tuple[Part, list[BinaryIO]]] = {}
-        self._temporary: TemporaryDirectory[str] | None = None
+        self._temporary: Temporary | None = None
         """Where the files lie until all are whole."""
         self._keyed = keyed
 
@@ -114,7 +113,7 @@ class BatchWriter:
 
     def _unfinished(self, path: Path) -> Path:
         if self._temporary is None:
-            self._temporary = temporary_beside(self._path)
+            self._temporary = Temporary(self._path)
         return Path(self._temporary.name) / path.name
 
     def _paths(self) -> list[Path]:
