@@ -501,39 +501,41 @@ def _named(cell: tuple[str, int, float, str, int, int]) -> str:
     return f"{shape:11} x {metrics} {sized:10} ties {ties:.1f} K = {kinds:2} N = {n:3}"
 
 
+MIXED = np.array([0.5, 0.5, 0.53, 0.56, 0.6, 0.6, 0.63, 0.65, 0.65, 0.7, 0.75, 0.8])
+"""True detection of the kinds of a pilot."""
+
+
 def outlooks(runs: int, chosen: argparse.Namespace) -> None:
-    """Print how many examples pilots of 24 ask for, and how often a run of so many decides."""
-    print("share of pilots undecided; median of the range; % of runs decided at its two ends")
-    for truth in (0.5, 0.65, 0.7, 0.8, 0.9):
-        for cell in _cells(chosen, chosen.n or [24]):
-            shape, metrics, ties, sized, kinds, n = cell
-            rng = np.random.default_rng([n, metrics, SHAPES.index(shape), int(10 * ties), int(1000 * truth)])
-            ranges, decided = [], []
-            for _ in range(runs):
-                x = judged(shape, np.full(kinds, truth), ties, sized, n, metrics, rng)
-                found = detection(x, ["all"] * kinds)
-                said = _words(found, x)
-                if all(word.is_good or word.is_bad for word in said):
+    """Print how many examples pilots ask for, and how often a run of so many decides."""
+    print("true detection: % of undecided kinds that get a number; median of the two; % decided at each")
+    for shape, metrics, ties, sized, _, n in _cells(chosen, chosen.n or [24]):
+        rng = np.random.default_rng([n, metrics, SHAPES.index(shape), int(10 * ties), len(sized), 14])
+        draw = partial(judged, shape, MIXED, ties, sized, metrics=metrics, rng=rng)
+        asked: dict[float, list[tuple[int, int] | None]] = {truth: [] for truth in MIXED}
+        decided: dict[float, list[list[bool]]] = {truth: [] for truth in MIXED}
+        for _ in range(runs):
+            x = draw(n)
+            found = detection(x, ["all"] * len(MIXED))
+            said = _words(found, x)
+            ranges = needed(x, found, said, FLOOR)
+            whole = np.concatenate([x, draw(max((most[1] for most in ranges if most), default=n) - n)])
+            for v, (word, ends) in enumerate(zip(said, ranges, strict=True)):
+                if not word.may_change:
                     continue
-                ends = needed(found, said, FLOOR)
-                v = next(k for k, word in enumerate(said) if not (word.is_good or word.is_bad))
-                if ends[v] is None:
-                    continue
-                ranges.append(ends[v])
-                longer = []
-                for size in ends[v]:
-                    further = judged(shape, np.full(kinds, truth), ties, sized, size - n, metrics, rng)
-                    whole = np.concatenate([x, further])
-                    word = _words(detection(whole, ["all"] * kinds), whole)[v]
-                    longer.append(word.is_good or word.is_bad)
-                decided.append(longer)
-            low, high = np.median(ranges, axis=0) if ranges else (math.nan, math.nan)
-            shares = 100 * np.mean(decided, axis=0) if decided else (math.nan, math.nan)
-            print(
-                f"{truth:.0%} {_named(cell)}: {len(ranges) / runs:.0%}; {low:.0f} to {high:.0f}; "
-                f"{shares[0]:.0f} and {shares[1]:.0f}",
-                flush=True,
-            )
+                asked[MIXED[v]].append(ends)
+                longer = [whole[:size] for size in ends or ()]
+                words = [_words(detection(y, ["all"] * len(MIXED)), y)[v] for y in longer]
+                decided[MIXED[v]] += [[word.is_good or word.is_bad for word in words]] * bool(words)
+        print(f"{shape} x {metrics}, {sized}, ties {ties:.0%}, pilots of {n}:")
+        for truth, ranges in asked.items():
+            some = [each for each in ranges if each]
+            if some:
+                (low, high), shares = np.median(some, axis=0), 100 * np.mean(decided[truth], axis=0)
+                print(
+                    f"  {truth:.0%}: {len(some) / len(ranges):.0%}; {low:.0f} to {high:.0f}; "
+                    f"{shares[0]:.0f} and {shares[1]:.0f} ({len(some)} numbers)",
+                    flush=True,
+                )
 
 
 MOVED = {

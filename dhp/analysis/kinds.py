@@ -95,7 +95,7 @@ def judged_kinds(
         below_edits=_below_edits(ratings, names, edits),
     )
     rows = _rows(ratings, variants, config, differences, detected)
-    more = needed(detected, verdict_list, config.floor_share)
+    more = needed(differences, detected, verdict_list, config.floor_share)
     least = map(_defined, detected.at_least(ALPHA).tolist())
     return [
         replace(row, verdict=word, n_to_decide=sizes, at_least=low)
@@ -109,23 +109,19 @@ def _below_edits(ratings: RatingsArray, names: Sequence[str], edits: Sequence[st
     return below_edits(tables, ratings.clusters).log_p if tables else None
 
 
-def needed(detected: Detection, decided: Sequence[Verdict], floor: float) -> list[tuple[int, int] | None]:
+def needed(
+    differences: Floats, detected: Detection, decided: Sequence[Verdict], floor: float
+) -> list[tuple[int, int] | None]:
     """Examples that would decide each kind of which it is open whether it is noticed or missed."""
     seen = detected.seen
-    pairs = detected.seen.defined.sum(axis=0)[:, 0]
-    variance = pairs * (detected.seen.influence[:, :, 0] ** 2).sum(axis=0)
+    pairs = seen.defined.sum(axis=0)[:, 0]
+    variance = pairs * (seen.influence[:, :, 0] ** 2).sum(axis=0)
     of_mean, groups = (each[:, 0] for each in seen.variance(detected.clusters))
     in_cluster = cluster_size(seen.defined, detected.clusters)[:, 0]
     size = effective_size(pairs, variance, of_mean, groups, cluster_size=in_cluster)
-    open_ = [word.may_change and size[v] >= 1 for v, word in enumerate(decided)]
-    return [
-        examples_to_decide(
-            int(pairs[v]), size[v], detected.value[v], variance[v], floor=floor, kinds=sum(open_)
-        )
-        if open_[v]
-        else None
-        for v in range(len(decided))
-    ]
+    return examples_to_decide(
+        differences, decided, size / np.maximum(pairs, 1), floor=floor, clusters=detected.clusters
+    )
 
 
 def judged_probes(

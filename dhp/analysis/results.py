@@ -147,7 +147,7 @@ class VariantResult:
     """Texts of this variant that pass at the user's mark; None without a mark."""
     n_to_decide: tuple[int, int] | None = None
     """Examples with which a kind that is undecided or faint is noticed or missed with a chance of 50 and of
-    80 %, if further ones come from where these did; None if it is decided, or if 5,000 are too few."""
+    80 %, if further ones come from where these did; None if it is decided, or if even 5,000 may not do."""
 
     @property
     def best(self) -> Cell | None:
@@ -170,14 +170,18 @@ class VariantResult:
 
     @property
     def needed(self) -> str:
-        """`n_to_decide` in words; empty for None."""
-        return "" if self.n_to_decide is None else about(self.n_to_decide)
+        """`n_to_decide` in words; empty for what is decided or has too few pairs for any test."""
+        if self.n_to_decide is not None:
+            return about(self.n_to_decide)
+        return "perhaps none" if self.state.may_change and self.n >= FEWEST_PAIRS else ""
 
     @property
     def outlook(self) -> str:
         """What further examples would do, for a kind that is undecided or faint."""
+        if self.n < FEWEST_PAIRS:
+            return f"it takes {FEWEST_PAIRS} pairs or more"
         if self.n_to_decide is None:
-            return "it cannot be told apart from the floor"
+            return "it may stay so with any number of examples"
         return f"{self.needed} examples would decide"
 
     @property

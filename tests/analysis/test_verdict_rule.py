@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.analysis.outlook import examples_to_decide
 from dhp.analysis.verdict_rule import verdicts
 from dhp.core.verdicts import AS_HARMLESS_EDITS, FAINT, MISSED, NOTICED, PREFERRED, UNDECIDED, Verdict
 from dhp.stats.detection import detection
@@ -103,33 +102,3 @@ def test_errors_are_kept_beside_kinds_that_are_seen(metrics: int, n: int) -> Non
     assert blind[:, :6].any(axis=1).mean() <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 60)
     assert shares([0.55] * 6 + [0.8] * 6, n, metrics, 60)[:, :6].mean() <= 0.08
     assert shares([0.6] * 12, n, metrics, 60)[:, -1].mean() <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 60)
-
-
-def needed(n: int, value: float, tied: float = 0.0, **more: int) -> tuple[int, int] | None:
-    variance = (1 - tied) / 4 - (value - 0.5) ** 2
-    return examples_to_decide(n, n, value, variance, floor=0.6, **{"kinds": 12, **more})  # type: ignore[arg-type]
-
-
-def test_examples_that_would_decide() -> None:
-    blind, seen = needed(24, 0.5), needed(24, 0.7)
-    assert blind is not None
-    assert seen is not None
-    assert 24 < seen[0] < seen[1] < blind[1]
-    assert blind[0] < 200 < blind[1]
-
-
-def test_what_lies_at_the_floor_cannot_be_told_from_it() -> None:
-    assert needed(1000, 0.575) is None
-
-
-def test_no_more_examples_than_there_are() -> None:
-    blind = needed(24, 0.5)
-    assert blind is not None
-    assert needed(24, 0.5, limit=blind[1] // 2) is None
-
-
-def test_ties_save_examples() -> None:
-    some, none = needed(50, 0.5, 0.8), needed(50, 0.5)
-    assert some is not None
-    assert none is not None
-    assert some[1] < none[1]

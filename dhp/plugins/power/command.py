@@ -44,7 +44,7 @@ _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
     "--correlation",
     type=float,
     metavar="C",
-    help="Correlation of the metrics, with --detection; default 0.5.",
+    help="Correlation of the metrics, with --detection; default: a range, from independent to alike.",
 )
 @click.option(
     "--tied", type=float, metavar="PERCENT", help="Percentage of tied scores, with --detection; default 0."
@@ -67,7 +67,8 @@ def power(
 
     Prints the number of examples for the verdict `noticed` with 80 or 90 % probability, and the
     probability of a miss at N. The detection is given, or that of pilot runs (each RUN is the folder of a
-    finished run), or that of a mock judge. All figures are simulated; their 95 % intervals cover the
+    finished run), or that of a mock judge. How much several metrics tell depends on whether they move
+    alike, so of a detection there is a range. All figures are simulated; their 95 % intervals cover the
     error of the simulation. The examples of a pilot stand for all others: with few of them the figures
     are less certain.
 
@@ -108,11 +109,22 @@ def _parts(analyses: "list[PowerAnalysis]") -> list[Part]:
     for each in analyses:
         kinds = "1 kind judged alone" if each.kinds == 1 else f"{each.kinds} kinds judged together"
         parts += ["", Strong(each.source)]
-        parts += [f"{kinds}, noticed from {each.floor:.0%} on", _table(each)]
+        parts += [f"{kinds}, noticed from {each.floor:.0%} on", _table(each), *_whole_range(each)]
         open_kinds = [row for row in each.variants if row.verdict and not row.verdict.is_noticed]
         if any(row.reachable for row in open_kinds):
             parts.append(_UNNOTICED)
     return [*parts, f"after each figure: its 95 % interval, from {analyses[0].runs:,} simulated runs"]
+
+
+def _whole_range(analysis: "PowerAnalysis") -> list[Part]:
+    """What rows that differ only in how the metrics depend on each other say together."""
+    if analysis.range_80 is None:
+        return []
+    low, high = analysis.range_80
+    return [
+        f"{low:,} to {high:,} examples for 80 %: how alike the metrics move is not known; a pilot tells "
+        "(dhp power RUN)"
+    ]
 
 
 def _table(analysis: "PowerAnalysis") -> "Table[VariantPower]":
@@ -121,7 +133,9 @@ def _table(analysis: "PowerAnalysis") -> "Table[VariantPower]":
     pilot = analysis.pilot is not None
     name = variant_name if pilot else str
     columns: list[Column[VariantPower]] = [
-        Column("damage", lambda row: name(row.variant), names=True, right=False)
+        Column(
+            "" if analysis.pilot is None else "damage", lambda row: name(row.variant), names=True, right=False
+        )
     ]
     if pilot:
         columns.append(

@@ -79,7 +79,10 @@ class PowerAnalysis:
     floor: float
     """Detection from which damage counts as noticed; below it no number of examples is enough."""
     variants: tuple[VariantPower, ...]
-    """One row per variant."""
+    """One row per variant, or for each way in which the metrics may depend on each other."""
+    range_80: tuple[int, int] | None = None
+    """Examples for `noticed` with a probability of 80 %, from independent metrics to such that move alike;
+    None for a pilot, one metric, a known correlation, or if there is no such number."""
 
     def __repr__(self) -> str:
         shown = [f"{row.variant} {row.n_80.n if row.n_80 else None}" for row in self.variants[:_SHOWN]]
@@ -96,30 +99,43 @@ def power_of_detection(
     question: Question | None = None,
     *,
     metrics: int = 4,
-    correlation: float = 0.5,
+    correlation: float | None = None,
     tied: float = 0.0,
 ) -> PowerAnalysis:
     """Power for a given detection under the model of `dhp.plugins.power.population.outcomes`.
 
     Every metric has this detection, in per cent; scores that do not move, `tied`, are in per cent, too, and
-    at most what the detection leaves room for. The metrics correlate by `correlation`, in [0, 1). Raises
-    `InputError` for a value outside these ranges.
+    at most what the detection leaves room for. Nobody knows how metrics depend on each other before there are
+    ratings, so of several metrics there are two rows: independent ones, and such that all move alike; or
+    one, if they correlate by a `correlation` in [0, 1). Raises `InputError` for a value outside these ranges.
     """
     question = question or Question()
     check_number("detection", detection, percent=True, ge=0, le=100)
     _check_metrics(metrics)
-    if not 0 <= correlation < 1:
+    if correlation is not None and not 0 <= correlation < 1:
         raise InputError(f"correlation: {correlation:g}; must be 0 or more, less than 1")
     check_number("tied", tied, percent=True, ge=0, le=100 * most_tied(detection / 100))
-    population = outcomes(detection / 100, metrics, correlation, tied / 100)
     kinds = question.kinds or _KINDS
-    row = _variant(f"detection {detection:g} %", population, question, kinds, FLOOR, LIMIT)
-    source = f"detection of {detection:g} %, {_metrics(metrics)}"
-    if metrics > 1:
-        source += f" that correlate by {correlation:g}"
-    source += f", {tied:g} % of the scores tie"
-    rows = (replace(row, detection=detection / 100),)
-    return PowerAnalysis(source, None, question.n, LIMIT, question.runs, kinds, FLOOR, rows)
+    rows = []
+    for name, columns, dependence in _dependences(metrics, correlation):
+        population = outcomes(detection / 100, columns, dependence, tied / 100)
+        row = _variant(name, population, question, kinds, FLOOR, LIMIT)
+        rows.append(replace(row, detection=detection / 100))
+    source = f"detection of {detection:g} %, {_metrics(metrics)}, {tied:g} % of the scores tie"
+    numbers = [row.n_80.n for row in rows if row.n_80 is not None and row.n_80.n is not None]
+    ends = (min(numbers), max(numbers)) if len(numbers) == len(rows) > 1 else None
+    return PowerAnalysis(
+        source, None, question.n, LIMIT, question.runs, kinds, FLOOR, tuple(rows), range_80=ends
+    )
+
+
+def _dependences(metrics: int, correlation: float | None) -> list[tuple[str, int, float]]:
+    """Name, number of metrics to simulate and their correlation; metrics that move alike are as one."""
+    if metrics == 1:
+        return [("one metric", 1, 0.0)]
+    if correlation is not None:
+        return [(f"metrics that correlate by {correlation:g}", metrics, correlation)]
+    return [("independent metrics", metrics, 0.0), ("metrics that move alike", 1, 0.0)]
 
 
 @near_keywords

@@ -33,7 +33,7 @@ def pilot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_what_is_seen_needs_fewer_examples_than_what_is_hardly_seen() -> None:
-    (strong,), (weak,) = (power_of_detection(x, FEW).variants for x in (95, 70))
+    (strong,), (weak,) = (power_of_detection(x, FEW, metrics=1).variants for x in (95, 70))
     assert strong.n_80 is not None
     assert weak.n_80 is not None
     assert strong.n_80.n is not None
@@ -45,9 +45,25 @@ def test_what_is_seen_needs_fewer_examples_than_what_is_hardly_seen() -> None:
 
 
 def test_below_the_floor_no_number_is_enough() -> None:
-    (row,) = power_of_detection(55, FEW).variants
-    assert not row.reachable
-    assert row.n_80 is None or row.n_80.n is None
+    found = power_of_detection(55, FEW)
+    assert found.range_80 is None
+    for row in found.variants:
+        assert not row.reachable
+        assert row.n_80 is None or row.n_80.n is None
+
+
+@pytest.mark.slow
+def test_several_metrics_give_a_range_and_a_correlation_one_number_within_it() -> None:
+    whole = power_of_detection(75, Question(runs=200))
+    assert whole.range_80 is not None
+    low, high = whole.range_80
+    assert low < high
+    assert whole.to_json()["range_80"] == (low, high)
+    (between,) = power_of_detection(75, Question(runs=200), correlation=0.5).variants
+    assert between.n_80 is not None
+    assert between.n_80.n is not None
+    assert low - 3 <= between.n_80.n <= high + 3
+    assert power_of_detection(75, FEW, metrics=1).range_80 is None
 
 
 @pytest.mark.slow
