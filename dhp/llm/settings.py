@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from dhp.core.checks import checked, exclusive, first_stated
 from dhp.core.errors import InputError, Waiting, suggest
 from dhp.core.options import option
+from dhp.core.secrets import masked_text
 from dhp.llm.clients.servers import OTHER_PROVIDERS, SERVERS, TransportName
 from dhp.llm.limits import TIMEOUT, Limits, Prices, RateLimits
 
@@ -40,15 +41,16 @@ def read_fields(pairs: Sequence[str]) -> dict[str, object]:
     values: dict[str, object] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
+        shown = masked_text(pair)
         if not (name and equals):
-            raise ValueError(f"'{pair}': must have the form KEY=JSON, e.g. reasoning_effort=low")
+            raise ValueError(f"'{shown}': must have the form KEY=JSON, e.g. reasoning_effort=low")
         if name in values:
-            raise ValueError(f"'{pair}': '{name}' is given twice; give it once")
+            raise ValueError(f"'{shown}': '{name}' is given twice; give it once")
         try:
             values[name] = json.loads(value)
         except (ValueError, RecursionError):
             if value.lstrip().startswith(("{", "[", '"')):
-                raise ValueError(f"'{pair}': is broken JSON; must be JSON, or a word") from None
+                raise ValueError(f"'{shown}': is broken JSON; must be JSON, or a word") from None
             values[name] = value
     return values
 

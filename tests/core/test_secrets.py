@@ -3,6 +3,8 @@
 import pytest
 
 from dhp.core.secrets import masked
+from dhp.llm.settings import read_fields
+from dhp.plugins.improve.best_config import _without_secrets
 
 
 @pytest.mark.parametrize(
@@ -32,3 +34,19 @@ def test_what_looks_like_a_key_is_hidden(value: object, written: object) -> None
 )
 def test_other_settings_stay(value: object) -> None:
     assert masked(value) == value
+
+
+@pytest.mark.parametrize("pair", ["sk-proj-0123456789", 'metadata={"k": "sk-proj-0123456789"'])
+def test_a_message_about_a_field_of_the_body_shows_no_key(pair: str) -> None:
+    with pytest.raises(ValueError, match=r"\*\*\*") as error:
+        read_fields([pair])
+    assert "0123456789" not in str(error.value)
+
+
+def test_a_config_that_is_written_holds_no_key() -> None:
+    options = {"base-url": "https://gate.example/sk-proj-0123456789/v1", "body": ["api_key=plain"], "n": 5}
+    assert _without_secrets(options) == {
+        "base-url": "https://gate.example/***/v1",
+        "body": ['api_key="***"'],
+        "n": 5,
+    }
