@@ -11,6 +11,8 @@ from dhp.core.specs import ListReader
 from dhp.perturb.api import Edited, perturber
 from dhp.perturb.edits import Edit, Span, applied, matched, outside, rules
 from dhp.perturb.harmless_edits import TOKENISED, mark_edits, quoted, word_edits
+from dhp.perturb.harmless_languages import HarmlessLanguages, form_edits
+from dhp.perturb.harmless_languages import mark_edits as form_marks
 from dhp.perturb.harmless_spelling import HarmlessLists, respelled
 
 
@@ -24,7 +26,8 @@ def identity(text: str, rng: Random) -> Edited:
 def harmless(text: str, rng: Random, *, lists: ListReader, language: str | None = None) -> Edited:
     """Make every edit that no careful reader would mark down: of marks, figures and spelling alone.
 
-    Each goes from the one accepted way to the other, whichever the text has. Most are for English. Code and
+    Each goes from the one accepted way to the other, whichever the text has: most for English, others
+    by lists of written forms for German, Spanish, French, Chinese and Japanese. Code and
     addresses stay as they are, and words within quotation marks. A text that allows none of these edits gets
     spaces at which no line breaks, as typographers set them; an answer of up to three English words a full
     stop; Chinese and Japanese an indented first line.
@@ -38,6 +41,11 @@ def harmless(text: str, rng: Random, *, lists: ListReader, language: str | None 
         edits += _spaced_figures(text)
     if language == "en" and looks_english(text):
         edits += _of_english(text, spans, lists("harmless", HarmlessLists))
+    forms = lists("harmless_languages", HarmlessLanguages).languages.get(language or "")
+    in_english = len(text.split()) >= _SURELY and looks_english(text)
+    if forms and language and not in_english:
+        edits += outside(form_edits(text, forms, language), quoted(text))
+        edits += form_marks(text, forms)
     changed, made = applied(text, outside(edits, kept))
     if made == 0:
         changed, made = applied(text, outside(_last_resort(text, language), kept))
@@ -46,6 +54,8 @@ def harmless(text: str, rng: Random, *, lists: ListReader, language: str | None 
     return Edited(changed, made, made)
 
 
+_SURELY = 20
+"""Words from which a text is surely in English, whatever was declared."""
 _CODE = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]+`|</?\w[^<>\n]*>"
     r"|(?<![!-~])[!-~]*(?:://|\bwww\.|@|\\)[!-~]*|(?<!\S)[\w.~-]*/[\w./~-]+",

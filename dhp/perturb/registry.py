@@ -13,6 +13,7 @@ from dhp.perturb import attacks, controls
 from dhp.perturb.api import Perturber
 from dhp.perturb.facts.lists import LANGUAGES, FactLists
 from dhp.perturb.fluency import FunctionWords
+from dhp.perturb.harmless_languages import HarmlessLanguages
 from dhp.perturb.harmless_spelling import HarmlessLists
 from dhp.perturb.rules import (
     characters,
@@ -65,6 +66,7 @@ LISTS: Mapping[str, type[Spec]] = {
     "function_words": FunctionWords,
     **{f"facts_{code}": FactLists for code in LANGUAGES},
     "harmless": HarmlessLists,
+    "harmless_languages": HarmlessLanguages,
 }
 """The word lists that perturbers read, and what they must hold."""
 
