@@ -42,8 +42,8 @@ def form_edits(text: str, forms: WrittenForms, language: str) -> Iterator[Edit]:
     spaced = language not in WITHOUT_SPACES
     starts = None if spaced else {start for start, _ in word_spans(text, language)}
     for one, other in forms.twins.items():
-        there = _written(text, _whole(one, spaced), other)
-        for edit in there or _written(text, _whole(other, spaced), one):
+        forward = _written(text, _whole(one, spaced), other)
+        for edit in forward or _written(text, _whole(other, spaced), one):
             if starts is None or edit[0] in starts:  # 例如 is no word in 比例如下
                 yield edit
     for short, words in forms.written_out.items():
@@ -62,14 +62,14 @@ def mark_edits(text: str, forms: WrittenForms) -> Iterator[Edit]:
         straight = list(re.finditer(r"(?<=[^\W\d_])'(?=[^\W\d_])", text))
         for match in straight or re.finditer(r"(?<=[^\W\d_])’(?=[^\W\d_])", text):
             yield (*match.span(), "’" if straight else "'")
-    found = [pair for pair in forms.quotes if any(mark.strip() in text for mark in pair)]
-    if len(found) != 1:
+    matches = [pair for pair in forms.quotes if any(mark.strip() in text for mark in pair)]
+    if len(matches) != 1:
         return
-    opening, closing = found[0]
+    opening, closing = matches[0]
     marks = re.findall(f"[{re.escape(opening.strip() + closing.strip())}]", text)
     if marks != [opening.strip(), closing.strip()] * (len(marks) // 2):
         return
-    new = forms.quotes[(forms.quotes.index(found[0]) + 1) % len(forms.quotes)]
+    new = forms.quotes[(forms.quotes.index(matches[0]) + 1) % len(forms.quotes)]
     blank = "[ \\u00a0\\u202f]*"
     for match in re.finditer(f"{re.escape(opening.strip())}{blank if ' ' in opening else ''}", text):
         yield (*match.span(), new[0].replace(" ", "\u00a0"))
@@ -104,11 +104,11 @@ def _units(text: str, sign: str, word: str, gap: str) -> list[Edit]:
     """The sign as a word, or if there is none the word as a sign; not behind a single 1."""
     end = r"(?![\w/²³-])"
     for old, new in ((sign, word), (word, sign)):
-        found = list(re.finditer(rf"(?<=\d)[ \u00a0\u202f]?{re.escape(old)}{end}", text))
+        matches = list(re.finditer(rf"(?<=\d)[ \u00a0\u202f]?{re.escape(old)}{end}", text))
         singular = re.search(rf"(?<![\d.,])1[ \u00a0\u202f]?{re.escape(old)}", text)
-        if found:
-            is_all = len(found) == text.count(old)
-            return [(*m.span(), gap + new) for m in found] if is_all and not singular else []
+        if matches:
+            is_all = len(matches) == text.count(old)
+            return [(*m.span(), gap + new) for m in matches] if is_all and not singular else []
     return []
 
 
@@ -133,8 +133,10 @@ def _dates(text: str, forms: WrittenForms) -> list[Edit]:
     parts["number"] = r"(?P<number>[01]?\d)"
     for way, other in (forms.dates, forms.dates[::-1]):
         pattern = re.escape(way).replace(r"\{", "{").replace(r"\}", "}").format(**parts)
-        if found := list(re.finditer(rf"(?<![\d./-]){pattern}(?![\d-])", text)):
-            return [(*match.span(), _date(match, other, forms.months)) for match in found if _is_date(match)]
+        if matches := list(re.finditer(rf"(?<![\d./-]){pattern}(?![\d-])", text)):
+            return [
+                (*match.span(), _date(match, other, forms.months)) for match in matches if _is_date(match)
+            ]
     return []
 
 
