@@ -188,7 +188,7 @@ def _decides(pilot: _Pilot, sizes: Floats, sums: _Sums, errors: _Errors, floor: 
     standard = np.where(sums.squares > 0, sums.ranks / np.sqrt(np.maximum(sums.squares, 1e-12)), -np.inf)
     shown = standard.max(axis=2) >= _largest_by_chance(sums.correlation, errors.shown)
     weights = metric_choice(
-        sums.signs, sums.moved, each, len(pilot.ranks) * sizes[:, None, None] / pilot.size
+        value * each, moved * each, each, len(pilot.ranks) * sizes[:, None, None] / pilot.size
     )
     weights /= weights.sum(axis=2, keepdims=True)
     seen, seen_moved = ((weights * x).sum(axis=2, keepdims=True) for x in (value, moved))
