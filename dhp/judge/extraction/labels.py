@@ -65,7 +65,7 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
         agreeing += _alone(words, grammar, only_opening=bool(agreeing))
         agreeing = agreeing or (named if len(named) == 1 == len(grammar.begins.findall(words)) else [])
     others = [s for s in (agreeing if cut_off else [*agreeing, *_of_lines(words, grammar)]) if s.start >= 0]
-    if any(_goes_on(words, s) for s in others) or len(distinct([*agreeing, *others])) > 1:
+    if any(_goes_on(words, s, grammar) for s in others) or len(distinct([*agreeing, *others])) > 1:
         return UNPARSED
     if not agreeing:
         return Extracted("refused") if holds_refusal(words) else UNPARSED
@@ -160,8 +160,22 @@ _IN_PART = re.compile(
 """The label is stated of a part, or under a condition."""
 
 
-def _goes_on(words: str, statement: Statement) -> bool:
+_SO_MANY = re.compile(r" ?[(,:-] ?\d+ ?(?:/|of|out of) ?\d")
+"""`Faithful (3 of 4 claims)`"""
+_CONCLUDES = re.compile(r"(?:\b(?:is|a|be|as)|[:=]) [\"'(]*\Z")
+
+
+def _goes_on(words: str, statement: Statement, grammar: Grammar) -> bool:
     """Whether the sentence of a label goes on in a way that takes something of it back."""
     rest = _REST.match(words, statement.value_end)
     behind = words[statement.value_end : rest.end() + 1] if rest else ""
-    return _AS_A_KEY.match(behind) is not None or _IN_PART.match(behind) is not None
+    if any(pattern.match(behind) for pattern in (_AS_A_KEY, _IN_PART, _SO_MANY)):
+        return True
+    for match in grammar.begins.finditer(behind):
+        other = grammar.read(behind, match.start())
+        at_end = other is not None and not behind[other.end :].strip(" .!)\"'")
+        if other is None or other.number == statement.number:
+            continue
+        if _CONCLUDES.search(behind[: match.start()]) and (at_end or behind[: match.start()].strip() in ":="):
+            return True  # `Yes, ..., so the answer is no.`, `Pass: fail`
+    return False

@@ -5,6 +5,7 @@ from re import Match
 
 from dhp.judge.extraction.grammar import Grammar
 from dhp.judge.extraction.values import Value
+from dhp.judge.extraction.words import any_of
 
 _NOUN = (
     r"(?:outputs?|responses?|assistants?|answers?|repl(?:y|ies)|summar(?:y|ies)|texts?|models?|candidates?"
@@ -97,10 +98,7 @@ _REASON = re.compile(
     r" (?:because|since|as|for|due|in|by|overall|here|given|on|with|although|though|while|but)\b", re.I
 )
 _DOUBT = re.compile(
-    r"[\s,;:.()!-]*(?:no[,.;:!]|wait\b|actually\b|or\b|maybe\b|perhaps\b|if\b|unless\b|said\b|says\b"
-    r"|according\b"
-    r"|argues\b|claims\b|and (?:b|a|response|output)\b|\?)",
-    re.I,
+    rf"[\s,;:.()!-]*(?:(?:no|wait)[,.;:!]|{any_of('verdict_doubt')}|and (?:b|a|response|output)\b|\?)", re.I
 )
 _CORRECTED = re.compile(r"[\s(.…]*(?:no[,.;:!]|wait\b|actually\b|scratch that|sorry\b)", re.I)
 _BESIDE = re.compile(r"[^\n.,;]{0,40}[,;] (?:and |but |then )?")

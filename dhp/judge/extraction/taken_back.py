@@ -15,6 +15,7 @@ _TAKEN_BACK = re.compile(
     rf"|\b(?:ratings?|scores?|grade)[: ]{{1,3}}(?:(?:is|are|was|has been|must be) )?{any_of('void')}",
     re.I,
 )
+_TAKEN_OFF = re.compile(any_of("taken_off"), re.I)
 _CHANGE = re.compile(any_of("change"), re.I)
 _NOT_GIVEN = re.compile(rf"{any_of('not_given')}|=|\d ?- ?\d", re.I)
 """Words of a sentence behind which a value is one that was not given."""
@@ -36,6 +37,9 @@ def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
     A value is given where a mark or a word of the closed list stands before it, and behind it nothing that
     it counts: `Halo 3` and `3 errors` are none.
     """
+    own = _SENTENCE.match(text, behind)
+    if own and not grammar.chooses and _TAKEN_OFF.search(text, behind, own.end()):
+        return True
     if grammar.begins.search(text, behind) is None:
         return _TAKEN_BACK.search(text, behind) is not None
     text = _ASIDE.sub(lambda aside: " " * len(aside[0]), text) if "(" in text else text

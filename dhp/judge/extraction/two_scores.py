@@ -9,6 +9,7 @@ from dhp.judge.extraction import objects
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
 from dhp.judge.extraction.options import OPTION, choice
 from dhp.judge.extraction.values import number_reader
+from dhp.judge.extraction.words import any_of
 
 Score = tuple[int | None, float]
 """Which text a score is of, 1 or -1, where a name says so, and the score."""
@@ -57,12 +58,15 @@ def _in_order(scores: Sequence[Score]) -> list[float]:
     return [score for _, score in scores]
 
 
+_CHANGE = re.compile(rf"\W*(?:[a-z]+ )?{any_of('change')}", re.I)
 _SCALE_LINE = re.compile(r"\b[01] ?(?:-|to) ?\d+\)?[:.]?\Z")
 
 
 def _of_lines(words: str, scale: Scale) -> list[Score]:
     values: list[Score] = []
     for line in words.split("\n"):
+        if values and _CHANGE.match(line) and re.search(r"\d", line):  # `8 9` and then `Correction: 9 8`
+            return []
         if not line.strip() or re.fullmatch(r"[-|: ]+", line):
             continue
         scores = _of_line(line, scale)
