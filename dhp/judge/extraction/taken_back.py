@@ -37,8 +37,8 @@ def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
     A value is given where a mark or a word of the closed list stands before it, and behind it nothing that
     it counts: `Halo 3` and `3 errors` are none.
     """
-    own = _SENTENCE.match(text, behind)
-    if own and not grammar.chooses and _TAKEN_OFF.search(text, behind, own.end()):
+    sentence = _SENTENCE.match(text, behind)
+    if sentence and not grammar.chooses and _TAKEN_OFF.search(text, behind, sentence.end()):
         return True
     if grammar.begins.search(text, behind) is None:
         return _TAKEN_BACK.search(text, behind) is not None
