@@ -394,14 +394,20 @@ def looks_english(text: str) -> bool:
 
 
 @functools.cache
-def _frequencies() -> Mapping[str, float]:
-    from wordfreq import get_frequency_dict
+def _frequencies(language: str) -> Mapping[str, float]:
+    from wordfreq import available_languages, get_frequency_dict
 
-    return dict(get_frequency_dict("en", wordlist="large"))
+    is_listed = language in available_languages("best")
+    return dict(get_frequency_dict(language, wordlist="best")) if is_listed else {}
+
+
+def word_frequency(word: str, language: str | None) -> float:
+    """Share of a lower-case word in texts of a language; 0 if it is not listed."""
+    return _frequencies(language).get(word, 0.0) if language else 0.0
 
 
 @functools.lru_cache(maxsize=65536)
 def zipf(word: str) -> float:
     """log10 of the occurrences of a lower-case word per 10^9 words of English; 0 if it is not listed."""
-    frequency = _frequencies().get(word, 0.0)
+    frequency = word_frequency(word, "en")
     return max(0.0, math.log10(frequency) + 9) if frequency else 0.0

@@ -20,7 +20,7 @@ from dhp.core.language import zipf
 from dhp.core.records import Candidate, Example
 from dhp.perturb.api import Edited
 from dhp.perturb.apply import Others
-from dhp.perturb.facts.balance import balanced
+from dhp.perturb.facts.balance import Balance, Option
 from dhp.perturb.facts.values import other_number, shape
 from dhp.perturb.registry import builtin_perturbers
 from tests.judges import ByRule
@@ -243,16 +243,22 @@ def test_doses_of_wrong_facts_nest_and_take_several_kinds() -> None:
         assert apply("wrong_facts", example, k=4).made == 4
 
 
-def test_balance_of_two_words_bounds_the_share_of_one_direction() -> None:
-    counts = {"more": 900, "less": 100}
+def test_over_a_table_a_word_goes_as_often_as_it_comes() -> None:
+    more, less = [[Option(("more", "less"), (0, 4, "less"))]], [[Option(("less", "more"), (0, 4, "more"))]]
+    balance = Balance([more] * 900 + [less] * 100)
     flows = Counter[str]()
-    for seed, (word, count) in enumerate(counts.items()):
-        rng = random.Random(seed)
-        flows[word] = sum(
-            balanced(word, ["less" if word == "more" else "more"], counts, rng) is not None
-            for _ in range(count)
-        )
-    assert 0.5 < flows["more"] / flows.total() < 0.66
+    for number, places in enumerate([more] * 900 + [less] * 100):
+        flows.update(new for _, _, new in balance.chosen(places, random.Random(number)))
+    assert flows["more"] > 95
+    assert 0.4 < flows["more"] / flows.total() < 0.6
+
+
+def test_a_word_that_is_never_seen_comes_as_seldom_as_the_language_has_it() -> None:
+    allowed = [[Option(("allowed", "forbidden"), (0, 7, "forbidden"))]]
+    frequency = {"allowed": 0.9, "forbidden": 0.1}
+    assert not any(Balance([allowed] * 20).chosen(allowed, random.Random(i)) for i in range(200))
+    balance = Balance([allowed] * 20, frequency.__getitem__)
+    assert sum(bool(balance.chosen(allowed, random.Random(i))) for i in range(200)) < 20
 
 
 def test_fillers_are_drawn_as_often_as_they_stand() -> None:

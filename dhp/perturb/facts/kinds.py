@@ -11,9 +11,7 @@ from random import Random
 from dhp.core.errors import NotApplicable
 from dhp.core.seeding import shuffled
 from dhp.perturb.edits import Edit
-from dhp.perturb.facts.balance import RATIO, balanced, may_flow
 from dhp.perturb.facts.names import distinct
-from dhp.perturb.facts.negation import negations
 from dhp.perturb.facts.table import FactTable
 from dhp.perturb.facts.text import FactText
 from dhp.perturb.facts.values import PERCENTAGE, other_number
@@ -24,9 +22,6 @@ Change = tuple[Edit, ...]
 Kind = Callable[[FactText, FactTable, Random], Sequence[Change]]
 """Raises `NotApplicable` for a text without a change: it has no such fact, its source has it not, or the
 change would stand out."""
-
-_OPPOSITES_RATIO = 1.7
-"""Opposites may flow less evenly than other words, as hardly one of them is as frequent as the other."""
 
 
 def _needed(changes: Iterable[Change], reason: str) -> Sequence[Change]:
@@ -132,8 +127,8 @@ def wrong_dates(text: FactText, table: FactTable, rng: Random) -> Sequence[Chang
 
     Those of a smaller dose are among those of a larger one.
     """
-    changes, reason = _exchanged(text, table, rng, ("weekdays", "months", "times"), "date, time or unit")
-    return _needed(shuffled(changes, rng), reason)
+    listed = ("weekdays", "months", "times")
+    return _needed(*_exchanged(text, table, rng, listed, "date, time or unit"))
 
 
 def opposites(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
@@ -143,28 +138,18 @@ def opposites(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]
     where the source has the word. Those of a smaller dose are among those of a larger one.
     """
     listed = ("opposites", "described")
-    changes, reason = _exchanged(text, table, rng, listed, "word of the list of opposites", _OPPOSITES_RATIO)
-    return _needed(shuffled(changes, rng), reason)
+    return _needed(*_exchanged(text, table, rng, listed, "word of the list of opposites"))
 
 
 def _exchanged(
-    text: FactText, table: FactTable, rng: Random, listed: Sequence[str], what: str, ratio: float = RATIO
+    text: FactText, table: FactTable, rng: Random, listed: tuple[str, ...], what: str
 ) -> tuple[list[Change], str]:
     """Words of lists with another one of their group in their place, and why there is none."""
-    changes, reason = list[Change](), f"no {what}"
-    for word in text.words:
-        if word.of not in listed:
-            continue
-        if not text.is_contradicted(word):
-            reason = reason if reason.endswith("stand out") else f"no {what} that the source has"
-            continue
-        reason = f"every other {what} would stand out"
-        counts, group = table.words[word.of], text.lists.groups[word.of][word.word]
-        seen = [other for other in group if counts[other]]
-        new = balanced(word.word, seen or group, counts, rng, ratio)
-        if new is not None:
-            changes.append((word.replaced(new),))
-    return changes, reason
+    if not any(word.of in listed for word in text.words):
+        return [], f"no {what}"
+    places = text.places(listed)
+    reason = f"every other {what} would stand out" if places else f"no {what} that the source has"
+    return [(edit,) for edit in table.words(listed).chosen(places, rng)], reason
 
 
 def denials(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
@@ -173,16 +158,10 @@ def denials(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
     Over the table negations of each form are put in as often as they are taken out, so that none shows
     anything. Those of a smaller dose are among those of a larger one.
     """
-    counts, changes, end = table.denials, list[Change](), -1
     apostrophe = "’" if "’" in text.text else "'" if "'" in text.text else table.apostrophe
-    places = negations(text.prose, text.lists, apostrophe)
-    for way, form, edit in places:
-        other_way = "out" if way == "in" else "in"
-        if may_flow(counts[way, form], counts[other_way, form], rng) and edit[0] >= end:
-            changes.append((edit,))
-            end = edit[1]
+    places = text.denials(apostrophe)
     reason = "every negation put in or taken out would stand out" if places else "no clause to deny"
-    return _needed(shuffled(changes, rng), reason)
+    return _needed([(edit,) for edit in table.denials.chosen(places, rng)], reason)
 
 
 KINDS: Mapping[str, Kind] = {

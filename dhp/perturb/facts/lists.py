@@ -30,46 +30,61 @@ class Contexts(Spec):
     only_behind: list[str] = Field(default=[])
     """Right behind one of these alone; all places, if it is empty."""
 
+    only_before: list[str] = Field(default=[])
+    """Right before one of these alone; all places, if it is empty."""
+
     @cached_property
     def _behind(self) -> re.Pattern[str]:
-        return re.compile(rf"(?:{'|'.join(map(_begun, self.behind))})\s?\Z", re.I)
+        return _begun(self.behind)
 
     @cached_property
     def _before(self) -> re.Pattern[str]:
-        return re.compile(rf"\s?(?:{'|'.join(map(_ended, self.before))})", re.I)
+        return _ended(self.before)
 
     @cached_property
     def _only_behind(self) -> re.Pattern[str]:
-        return re.compile(rf"(?:{'|'.join(map(_begun, self.only_behind))})\s?\Z", re.I)
+        return _begun(self.only_behind)
+
+    @cached_property
+    def _only_before(self) -> re.Pattern[str]:
+        return _ended(self.only_before)
 
     def keep(self, prose: str, start: int, end: int) -> bool:
         """Whether the word at a position stays."""
         left = prose[max(start - _SIGHT, 0) : start]
-        if self.behind and self._behind.search(left):
-            return True
-        if self.only_behind and not self._only_behind.search(left):
-            return True
-        return bool(self.before) and self._before.match(prose, end) is not None
+        return bool(
+            (self.behind and self._behind.search(left))
+            or (self.only_behind and not self._only_behind.search(left))
+            or (self.before and self._before.match(prose, end))
+            or (self.only_before and not self._only_before.match(prose, end))
+        )
 
 
 _SIGHT = 24
 """Characters before a word that are looked at."""
-
-
-def _begun(word: str) -> str:
-    """A pattern of a word that no letter stands before, where words have spaces between them."""
-    is_ending = word in ("n't", "n’t")
-    return re.escape(word) if is_ending or _CHARACTER.match(word) else rf"(?<!\w){re.escape(word)}"
-
-
-def _ended(word: str) -> str:
-    """A pattern of a word that no letter stands behind, where words have spaces between them."""
-    return (
-        re.escape(word) if _CHARACTER.match(word) or not word[-1].isalnum() else rf"{re.escape(word)}(?!\w)"
-    )
-
-
 _CHARACTER = re.compile(f"[{_CJK}]")
+_ENDINGS = ("n't", "n’t")
+
+
+def _begun(words: Sequence[str]) -> re.Pattern[str]:
+    """A text that ends with one of the words; `^` is its beginning."""
+    patterns = (
+        r"(?:\A|\n)" if word == "^" else _pattern(word, r"(?<!\w)" if word[0].isalnum() else "")
+        for word in words
+    )
+    return re.compile(rf"(?:{'|'.join(patterns)})\s?\Z", re.I)
+
+
+def _ended(words: Sequence[str]) -> re.Pattern[str]:
+    """A text that begins with one of the words."""
+    patterns = (_pattern(word, "", r"(?!\w)" if word[-1].isalnum() else "") for word in words)
+    return re.compile(rf"\s?(?:{'|'.join(patterns)})", re.I)
+
+
+def _pattern(word: str, begins: str, ends: str = "") -> str:
+    """A word; no letter stands beside it, where words have spaces between them. `*` is any letters."""
+    letters = r"\w*".join(map(re.escape, word.split("*")))
+    return letters if _CHARACTER.match(word) or word in _ENDINGS else f"{begins}{letters}{ends}"
 
 
 class Negation(Spec):
@@ -82,7 +97,7 @@ class Negation(Spec):
 
 
 class FactLists(Spec):
-    """What is known of a language. A list of words is one text, a group of them a line."""
+    """What is known of a language. A list of words is one text, a group of them a line; `_` is a space."""
 
     names: Literal["capitals", "words", "characters"]
     """How names are recognised: by `capitals` within sentences; as listed `words`, where all nouns have
@@ -136,7 +151,8 @@ class FactLists(Spec):
 
     @cached_property
     def _lead(self) -> re.Pattern[str]:
-        return re.compile(rf"(?:{'|'.join(map(_begun, self.leads))}|\d|,) \Z", re.I)
+        leads = "|".join(_pattern(word, r"(?<!\w)") for word in self.leads)
+        return re.compile(rf"(?:{leads}|\d|,) \Z", re.I)
 
     def is_date(self, prose: str, word: re.Match[str]) -> bool:
         """Whether a weekday or month is one where it stands."""
@@ -150,10 +166,12 @@ class FactLists(Spec):
 
     @cached_property
     def word(self) -> re.Pattern[str]:
-        """A word; in a language without spaces one of the lists."""
-        if self.names != "characters":
-            return WORD
-        return re.compile("|".join(sorted(self.lists_of_words, key=len, reverse=True)))
+        """A word, or several that are listed as one; in a language without spaces one of the lists."""
+
+        if self.names == "characters":
+            return re.compile("|".join(sorted(self.lists_of_words, key=len, reverse=True)))
+        phrases = [re.escape(word) for word in self.lists_of_words if " " in word]
+        return re.compile(rf"(?<!\w)(?:{'|'.join(phrases)})(?!\w)|{WORD.pattern}", re.I) if phrases else WORD
 
     @cached_property
     def lists_of_words(self) -> Mapping[str, list[str]]:
@@ -188,7 +206,7 @@ def _others(lines: Sequence[str], reach: int | None = None) -> dict[str, list[st
     """Word -> those of its lines; with `reach` only those that stand at most so far away in one."""
     known: dict[str, list[str]] = {}
     for line in lines:
-        words = line.lower().split()
+        words = [word.replace("_", " ") for word in line.lower().split()]
         for place, word in enumerate(words):
             near = words if reach is None else words[max(place - reach, 0) : place + reach + 1]
             known.setdefault(word, []).extend(other for other in near if other != word)

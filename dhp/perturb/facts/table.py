@@ -1,19 +1,19 @@
 """What the texts of a table hold: by this a wrong fact is chosen that does not stand out among them."""
 
 import functools
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from dhp.core.errors import NotApplicable
-from dhp.core.language import sentence_spans
+from dhp.core.language import sentence_spans, word_frequency
 from dhp.core.markdown import mark_length
 from dhp.core.records import Example
 from dhp.perturb.apply import once_for_all
+from dhp.perturb.facts.balance import Balance
 from dhp.perturb.facts.lists import ALLOWED
 from dhp.perturb.facts.names import Names, distinct
-from dhp.perturb.facts.negation import negations
 from dhp.perturb.facts.text import FactText, Lists, known_language, lists_of
+from dhp.perturb.facts.topics import Topics
 from dhp.perturb.facts.values import Shape, shape
 from dhp.perturb.numbers import numbers
 
@@ -30,7 +30,8 @@ class FactTable:
         """Of a longer table the first `MOST` examples in the language are read."""
         alike = (e for e in examples[: 2 * MOST] if known_language(e.output, e.language, lists) == language)
         self._texts = [FactText.of(e.output, e, language, lists) for e in [*alike][:MOST]]
-        self._lists = lists_of(language, lists)
+        self._lists, self._language = lists_of(language, lists), language
+        self._balances: dict[tuple[str, ...], Balance] = {}
 
     @cached_property
     def names(self) -> Names:
@@ -44,15 +45,17 @@ class FactTable:
     def _names_in(self) -> "functools._lru_cache_wrapper[list[str]]":
         return functools.lru_cache(maxsize=256)(lambda source: distinct(self.names.of(source)))
 
+    def words(self, listed: tuple[str, ...]) -> Balance:
+        """Of the words of some lists, where another one would contradict the source."""
+        if listed not in self._balances:
+            frequency = functools.partial(word_frequency, language=self._language)
+            self._balances[listed] = Balance([text.places(listed) for text in self._texts], frequency)
+        return self._balances[listed]
+
     @cached_property
-    def words(self) -> Mapping[str, Counter[str]]:
-        """List -> word -> places of the outputs where another one would contradict the source."""
-        counts: dict[str, Counter[str]] = {name: Counter() for name in self._lists.groups}
-        for text in self._texts:
-            for word in text.words:
-                if text.is_contradicted(word):
-                    counts[word.of][word.word] += 1
-        return counts
+    def denials(self) -> Balance:
+        """Of the negations of each form."""
+        return Balance([text.denials(self.apostrophe) for text in self._texts])
 
     @cached_property
     def names_of_sentence(self) -> "functools._lru_cache_wrapper[list[str]]":
@@ -60,13 +63,15 @@ class FactTable:
         return functools.cache(lambda sentence: distinct(self.names.of(sentence)))
 
     @cached_property
-    def sentences(self) -> Sequence[str]:
-        """The sentences of the outputs without marks of lists."""
-        return [
-            text.text[start + mark_length(text.text, start) : end]
-            for text in self._texts
-            for start, end in sentence_spans(text.text, text.language)
-        ]
+    def topics(self) -> Topics:
+        """The sentences of the outputs, without marks of lists, by what they are about."""
+        return Topics(
+            [
+                text.text[start + mark_length(text.text, start) : end]
+                for text in self._texts
+                for start, end in sentence_spans(text.text, text.language)
+            ]
+        )
 
     @cached_property
     def apostrophe(self) -> str:
@@ -82,12 +87,6 @@ class FactTable:
             for number in numbers(text.prose):
                 groups.setdefault(shape(number[0]), []).append(number[0])
         return groups
-
-    @cached_property
-    def denials(self) -> Counter[tuple[str, str]]:
-        """(`in` or `out`, form of a negation) -> places of the outputs where it can be put or taken."""
-        places = (place for text in self._texts for place in negations(text.prose, self._lists))
-        return Counter((place.way, place.form) for place in places)
 
 
 def in_table(

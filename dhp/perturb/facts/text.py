@@ -2,14 +2,16 @@
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from dhp.core.language import text_language
 from dhp.core.markdown import masked
 from dhp.core.records import Example
-from dhp.perturb.facts.lists import FactLists, fact_language
+from dhp.perturb.facts.balance import Option, Place
+from dhp.perturb.facts.lists import WORD, FactLists, fact_language
+from dhp.perturb.facts.negation import negations
 from dhp.perturb.facts.words import ListedWord, listed_words
 
 Lists = Callable[[str, type[FactLists]], FactLists]
@@ -104,6 +106,33 @@ class FactText:
         """The words of lists in the text."""
         return list(listed_words(self.prose, self.lists))
 
+    @cached_property
+    def has_no_numbers(self) -> bool:
+        """Whether there is a source, and it has no number at all, so that any number is unsupported."""
+        words = (word.lower() for word in WORD.findall(self.evidence))
+        in_words = self.lists.groups["numbers"]
+        return bool(self.evidence) and not (
+            self.is_translation or re.search(r"\d", self.evidence) or any(word in in_words for word in words)
+        )
+
     def is_contradicted(self, word: ListedWord) -> bool:
         """Whether another word of its list would contradict the source, or the text by itself."""
-        return word.of == "opposites" or self.states(word.word)
+        if word.of == "opposites" or self.states(word.word):
+            return True
+        return word.of == "numbers" and self.has_no_numbers
+
+    def places(self, listed: Sequence[str]) -> list[Place]:
+        """Where words of some lists could make way for another one of their group."""
+        return [
+            [Option((word.word, new), word.replaced(new)) for new in self.lists.groups[word.of][word.word]]
+            for word in self.words
+            if word.of in listed and self.is_contradicted(word)
+        ]
+
+    def denials(self, apostrophe: str) -> list[Place]:
+        """Where a clause could be denied, or a denial taken out; `apostrophe` is the one that is put in."""
+        places: dict[int, list[Option]] = {}
+        for way, form, edit in negations(self.prose, self.lists, apostrophe):
+            flow = ("", form) if way == "in" else (form, "")
+            places.setdefault(edit[0], []).append(Option(flow, edit))
+        return list(places.values())

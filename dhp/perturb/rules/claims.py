@@ -1,6 +1,5 @@
 """A perturber of claims: sentences of other texts, with this text's names in them, instead of its own."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
@@ -14,20 +13,8 @@ from dhp.perturb.edits import applied
 from dhp.perturb.facts.names import distinct
 from dhp.perturb.facts.table import FactTable, in_table
 from dhp.perturb.facts.text import FactText, Lists
-from dhp.perturb.facts.words import content_words
+from dhp.perturb.facts.topics import is_claim
 
-_TRIES = 60
-"""Sentences of other texts that are looked at."""
-_SHORT, _LONG = 25, 400
-"""Characters of a sentence that can be a claim."""
-_POINTS_BACK = re.compile(
-    r"(?:he|she|it|they|his|her|its|their|this|these|that|those|but|and|so|then|however|also|er|sie|es|aber"
-    r"|dies\w*|él|ella|esto|pero|il|elle|cela|mais)\b|这|那|他|她|它|但",
-    re.I,
-)
-"""Beginnings of sentences that go on from one before."""
-_SHARED = 2
-"""Words that a sentence without names has in common with the text."""
 _MOST_DIFFERENT = 2.0
 """A claim is at most so many times as long as the sentence in whose place it stands."""
 
@@ -57,14 +44,14 @@ def foreign_facts(
         raise NotApplicable("no source that could lack a claim")
     if len(spans) < 2:
         raise NotApplicable("fewer than two sentences")
-    places = shuffled(spans, rng)[: max(1, len(spans) // 2)]
-    claims = _claims(stated, table, rng)
+    marked = ((start + mark_length(text, start), end) for start, end in spans)
+    places = [span for span in marked if is_claim(text[slice(*span)])]
+    places = shuffled(places, rng)[: max(1, len(spans) // 2)]
     edits = list[tuple[int, int, str]]()
-    for claim in claims:
+    for claim in _foreign(stated, table, rng):
         if len(edits) == min(asked, len(places)):
             break
         start, end = places[len(edits)]
-        start += mark_length(text, start)
         if max(len(claim), end - start) <= _MOST_DIFFERENT * min(len(claim), end - start):
             edits.append((start, end, claim))
     if not edits:
@@ -72,29 +59,20 @@ def foreign_facts(
     return Edited(applied(text, edits)[0], asked, len(edits))
 
 
-def _claims(text: FactText, table: FactTable, rng: Random) -> Iterator[str]:
-    """Sentences of other texts, each once, with the names of this one."""
-    sentences, names, used = table.sentences, table.names, set[str]()
+def _foreign(text: FactText, table: FactTable, rng: Random) -> Iterator[str]:
+    """Claims of other texts that are on the topic of this one, with its names, in random order."""
+    names = table.names
     by_kind: dict[object, list[str]] = {}
     for name in distinct(names.of(text.prose)):
         by_kind.setdefault(names.kind(name), []).append(name)
-    words = content_words(text.text)
-    for _ in range(_TRIES if sentences else 0):
-        sentence = sentences[int(rng.random() * len(sentences))]
-        if sentence in used or sentence in text.text or sentence in text.evidence:
-            continue
-        used.add(sentence)
-        if not _SHORT <= len(sentence) <= _LONG or _POINTS_BACK.match(sentence):
-            continue
+    near = table.topics.nearest(text.text)
+    for sentence in dict.fromkeys([*shuffled(near, rng), *table.topics.any_of(rng)]):
         mapping = _named(table.names_of_sentence(sentence), table, by_kind, rng)
-        if mapping is None:
+        if mapping is None or not (mapping or sentence in near):
             continue
-        if mapping:
-            claim = applied(sentence, names.renaming(sentence, mapping))[0]
-            if claim not in text.text and claim not in text.evidence:
-                yield claim
-        elif len(words & content_words(sentence)) >= _SHARED:
-            yield sentence
+        claim = applied(sentence, names.renaming(sentence, mapping))[0] if mapping else sentence
+        if claim not in text.text and claim not in text.evidence:
+            yield claim
 
 
 def _named(

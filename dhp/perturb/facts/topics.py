@@ -1,0 +1,79 @@
+"""The sentences of a table by what they are about, so that one on the topic of another text can be found."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from random import Random
+
+from dhp.perturb.facts.words import content_words
+
+_SHORT, _LONG = 25, 400
+"""Characters of a sentence that can be a claim."""
+_POINTS_BACK = re.compile(
+    r"(?:he|she|it|they|his|her|its|their|this|these|that|those|but|and|so|then|however|also|er|sie|es|aber"
+    r"|dies\w*|él|ella|esto|pero|il|elle|cela|mais)\b|这|那|他|她|它|但",
+    re.I,
+)
+"""Beginnings of sentences that go on from one before."""
+_LABELLED = re.compile(r"[^.,:]{1,40}[:：]")
+_COMMON = 0.05
+"""Words in a larger share of the sentences say nothing about a topic."""
+_SHARED = 2
+"""Words that a sentence has in common with a text on its topic."""
+_TELLING = 1.3
+"""So many times as telling as a word of one sentence alone are the words together."""
+_NEAREST, _MOST = 8, 24
+"""Sentences on a topic, and any others, that are looked at for one text."""
+
+
+def is_claim(sentence: str) -> bool:
+    """Whether a sentence states something by itself."""
+    return (
+        _SHORT <= len(sentence) <= _LONG
+        and sentence.rstrip("\"'”’» ").endswith((".", "!", "。", "！"))
+        and not _POINTS_BACK.match(sentence)
+        and not _LABELLED.match(sentence)
+    )
+
+
+class Topics:
+    """The claims of a table, and the words that they have in common with a text."""
+
+    def __init__(self, sentences: Sequence[str]) -> None:
+        self._claims = list(dict.fromkeys(filter(is_claim, sentences)))
+
+    @cached_property
+    def _held(self) -> Mapping[str, list[int]]:
+        """Content word -> the claims that have it; but words that many have."""
+        held: dict[str, list[int]] = {}
+        for number, claim in enumerate(self._claims):
+            for word in content_words(claim):
+                held.setdefault(word, []).append(number)
+        most = max(_COMMON * len(self._claims), _SHARED)
+        return {word: numbers for word, numbers in held.items() if len(numbers) <= most}
+
+    def nearest(self, text: str) -> list[str]:
+        """The claims that share most with a text, weighed by the rarity of the words; best first."""
+        shared, weight = Counter[int](), defaultdict[int, float](float)
+        for word in sorted(content_words(text) & self._held.keys()):
+            numbers = self._held[word]
+            rarity = math.log(len(self._claims) / len(numbers))
+            for number in numbers:
+                shared[number] += 1
+                weight[number] += rarity
+        least = _TELLING * math.log(max(len(self._claims), 1))
+        near = (
+            self._claims[n]
+            for n, w in sorted(weight.items(), key=lambda one: -one[1])
+            if shared[n] >= _SHARED and w >= least
+        )
+        return list(islice((claim for claim in near if claim not in text), _NEAREST))
+
+    def any_of(self, rng: Random) -> list[str]:
+        """Some of the claims."""
+        return [
+            self._claims[int(rng.random() * len(self._claims))] for _ in range(_MOST if self._claims else 0)
+        ]
