@@ -443,7 +443,7 @@ def test_options_are_counted_where_they_are_declared() -> None:
     """Every option of every command is seen in the source, but for those whose names are made."""
     options: list[Declared] = declared_options(trees())
     commands: list[click.Command] = [main.app]
-    made = {"--help", "--version", "--debug", "--output", "--source"}
+    made = {"--help", "--version", "--debug", "--output", "--source", "--id"}
     seen = {*made, *(option.name for option in options)}
     assert {module for module, tree in trees().items() if makes_names(module, tree)} == MAKE_NAMES
     for command in commands:

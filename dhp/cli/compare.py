@@ -61,8 +61,8 @@ def compare(
     """Compare judges that rated the same texts.
 
     Prints what each judge detects, by data and by kind of damage, and which judges differ significantly. Each
-    RUN is the folder of a finished run, or each a table of ratings as dhp analyze reads it. The page of two
-    judges has the texts whose verdict changed.
+    RUN is the folder of a finished run or of several, or each a table of ratings as dhp analyze reads it. The
+    page of two judges has the texts whose verdict changed.
 
     Example: dhp compare runs/one runs/two
     """
@@ -70,7 +70,7 @@ def compare(
     from dhp.runs.alike import rated_by_dataset
     from dhp.runs.compare import compare_rated
     from dhp.runs.rated_tables import results_of_tables
-    from dhp.runs.reader import Run, read_run
+    from dhp.runs.reader import Run, read_run, run_folders
     from dhp.stats.compare import QUANTITIES
 
     quantities, runs = QUANTITIES if output.json else ("detection",), list[Run]()
@@ -78,7 +78,7 @@ def compare(
         if all(Path(each).is_file() for each in run):
             rated = results_of_tables(*map(Path, run))
         else:
-            runs = [read_run(folder) for folder in run]
+            runs = [read_run(folder) for folder in run_folders(run)]
             rated = rated_by_dataset(counted(show, "reading runs", runs, attrgetter("name")))
         comparisons = compare_rated(
             rated, allow=allow, resamples=resamples, quantities=quantities, progress=show

@@ -1,6 +1,6 @@
 """`dhp init`: ask for the options of your own data, prompt and model, and write them to a file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +12,13 @@ from dhp.cli.command import Command
 from dhp.cli.output import say
 from dhp.core.errors import InputError, listed, suggest
 from dhp.core.writing import check_output, output_path, write_lines
+from dhp.loaders.pairs import said_before, said_last
 
 if TYPE_CHECKING:
     from dhp.core.specs import Metric
+    from dhp.core.tables import Row
 
-_COLUMNS = ("output", "source")
+_COLUMNS = ("output", "source", "id")
 _LEFT_OUT = ("--field", "--config", "--dry-run", "--details")
 """Common options of `dhp benchmark` that are not offered in the file."""
 
@@ -27,6 +29,8 @@ class _Init:
 
     answers: dict[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
+    rows: "Sequence[Row]" = ()
+    """Of the table."""
     models: tuple[str, ...] = ()
     """Names of the models of the server."""
 
@@ -37,12 +41,20 @@ class _Init:
         if not is_user_data(answer):
             raise InputError(f"--dataset {answer}: allowed: a table, .csv, .json, .jsonl, .tsv or .parquet")
         table = open_table(answer)
-        self.columns = table.columns
+        self.columns, self.rows = table.columns, table.rows
         say(f"  {len(table.rows)} rows; columns: {listed(table.columns)}")
 
     def output(self, answer: str) -> None:
-        """A column of the table."""
-        if answer not in self.columns:
+        """A column of the table, or a path into one, with a text."""
+        self._column(answer)
+        for row in self.rows[:1]:
+            said_last(row, answer)
+
+    def _column(self, answer: str) -> None:
+        """Raise `InputError` if the table lacks a column; a path such as `Messages[0]` begins with one."""
+        if answer not in self.columns and not answer.startswith(
+            tuple(f"{column}{mark}" for column in self.columns for mark in "[.")
+        ):
             raise InputError(f"column '{answer}' is missing; {suggest(answer, self.columns)}")
 
     def source(self, answer: str) -> None:
@@ -50,7 +62,18 @@ class _Init:
         if answer == self.answers["output"]:
             raise InputError(f"column '{answer}': holds the text that is judged; choose another one, or none")
         if answer:
-            self.output(answer)
+            self._column(answer)
+            for row in self.rows[:1]:
+                said_before(row, answer)
+
+    def id(self, answer: str) -> None:
+        """Accept none, or a column whose values differ."""
+        if not answer:
+            return
+        self._column(answer)
+        names = [row.text(answer) for row in self.rows]
+        if len({*names}) < len(names):
+            raise InputError(f"column '{answer}': has equal values; choose one that names each row, or none")
 
     def metric(self, answer: str) -> None:
         """A name."""
@@ -115,6 +138,7 @@ _QUESTIONS: dict[str, tuple[str, str, str | None]] = {
     "dataset": ("FILE", "Table of good texts", None),
     "output": ("COLUMN", "Column of the text that is judged", None),
     "source": ("COLUMN", "Column of what the writer was given (empty: none)", ""),
+    "id": ("COLUMN", "Column that names each row (empty: rows are numbered)", ""),
     "metric": ("NAME", "What is rated, in a word", "quality"),
     "scale": ("LOW..HIGH", "Scale, e.g. 1..10 (10..1: lower is better)", "1..5"),
     "base_url": ("URL", "Server, up to /v1 (empty: that of OpenAI)", ""),

@@ -160,6 +160,7 @@ def _run(arguments: Sequence[str], program: str) -> NoReturn:
     spare_memory()
     warnings.showwarning = _MESSAGES.show_warning  # type: ignore[assignment]
     logging.getLogger("dhp").handlers = [_MESSAGES]
+    _MESSAGES.begin()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows '?'

@@ -22,6 +22,11 @@ class Messages(logging.Handler):
         self._names = names
         self.command: click.Command | None = None
         """The command that runs."""
+        self._logged: set[str] = set()
+
+    def begin(self) -> None:
+        """Forget what was said by an earlier command."""
+        self._logged.clear()
 
     def say(self, message: str) -> None:
         """Print a message."""
@@ -33,8 +38,11 @@ class Messages(logging.Handler):
         print(f"dhp: {printable(' '.join(unquoted(message).split()))}", file=sys.stderr)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print what is logged."""
-        self.say(record.getMessage())
+        """Print what is logged, once: a file that is read again has nothing new to tell."""
+        message = record.getMessage()
+        if message not in self._logged:
+            self._logged.add(message)
+            self.say(message)
 
     def show_warning(self, message: Warning | str, *_: object) -> None:
         """Replacement of `warnings.showwarning`."""

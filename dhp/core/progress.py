@@ -1,4 +1,4 @@
-"""Progress of the stages of a run: a bar on a terminal, elsewhere a plain line every five seconds."""
+"""Progress of the stages of a run: a bar on a terminal, elsewhere plain lines at growing distances."""
 
 import sys
 import time
@@ -43,7 +43,8 @@ def counted(
         progress(what, len(items), len(items), "")
 
 
-_SECONDS_BETWEEN_LINES = 5.0
+_FIRST_SECONDS, _MOST_SECONDS = 5.0, 300.0
+"""Seconds before the first plain line, and the most between two; each distance is half as long again."""
 _NARROW = 110
 
 
@@ -106,15 +107,15 @@ class _Rate:
 
 
 def _plain(unit: str) -> Show:
-    printed = time.monotonic()
+    printed, distance = time.monotonic(), _FIRST_SECONDS
     rates: dict[str, _Rate] = {}
 
     def show(what: str, done: int, total: int | None, cost: str = "") -> None:
-        nonlocal printed
+        nonlocal printed, distance
         rate = rates.setdefault(what, _Rate(done))
-        if (total == 1 and done) or time.monotonic() - printed < _SECONDS_BETWEEN_LINES:
+        if (total == 1 and done) or time.monotonic() - printed < distance:
             return
-        printed = time.monotonic()
+        printed, distance = time.monotonic(), min(1.5 * distance, _MOST_SECONDS)
         parts = [] if total == 1 else [f"{done:,}{f' of {total:,}' if total else ''} {unit}"]
         speed = rate.per_second(done)
         if speed and total and done < total:

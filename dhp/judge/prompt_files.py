@@ -21,7 +21,10 @@ _SLOTS: Mapping[str, str] = {
     **dict.fromkeys(("reference", "ref"), "reference"),
 }
 """Slot in lower case -> what it stands for."""
-_NAME = re.compile(r"[^\W\d][\w .-]*")
+_LETTERS = r"[^\W\d][\w .()/&%#+-]*"
+"""Names of columns, such as `Summary (EN)`; with quotes, colons or commas braces hold JSON or prose."""
+_NAME = re.compile(_LETTERS)
+_DOUBLE = re.compile(r"\$?\{\{\s*(.*?)\s*\}\}")
 _HERE = re.compile(r"\b([A-Z][A-Z_]*?)_HERE\b")
 _STATED = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -33,7 +36,7 @@ _STATED = tuple(
     )
 )
 """How prompts state a scale."""
-_SINGLE = re.compile(r"(\{\{|\}\})|\{[ \t]*([^\W\d][\w .-]*?)[ \t]*\}")
+_SINGLE = re.compile(rf"(\{{\{{|\}}\}})|\$?\{{[ \t]*({_LETTERS}?)[ \t]*\}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ def _judge_name(stem: str) -> str:
 
 def check_output_slot(file: PromptFile, columns: Mapping[str, str] = {}) -> None:
     """Raise `InputError` for a file that does not show the text under judgement."""
-    known = {**_SLOTS, **columns}
+    known = {**_SLOTS, **{_plain(name): meaning for name, meaning in columns.items()}}
     slots = pieces_of(file.text)[1::2]
     if not any(known.get(_plain(slot)) == "output" for slot in slots):
         plain = next(
@@ -183,11 +186,11 @@ def pieces_of(text: str) -> tuple[str, ...]:
     """Text and the names of slots in turn.
 
     Slots are `{{name}}`; in a file without any `NAME_HERE`, without these `{name}`, and `{{` and `}}`
-    stand for one brace, as in a format string. Braces around anything that is no name, such as JSON, are
-    text.
+    stand for one brace, as in a format string. A `$` before the braces of a slot goes with it. Braces around
+    anything that is no name, such as JSON, are text.
     """
     if any(_NAME.fullmatch(name) for name in SLOT.findall(text)):
-        return tuple(SLOT.split(text))
+        return tuple(_DOUBLE.split(text))
     if _HERE.search(text):
         return tuple(_HERE.split(text))
     pieces, end = [""], 0

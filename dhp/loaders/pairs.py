@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Literal, NamedTuple, TypeGuard
+from typing import Literal, NamedTuple
 
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, listed, suggest
@@ -83,38 +83,46 @@ _ASKING = ("user", "human", "system", "developer")
 def said_last(row: Row, column: str) -> str | None:
     """The text in a column, of messages that of the answer at their end; None for a blank or absent one."""
     value = row.value(column)
-    if _are_messages(value):
-        return None if is_unanswered(value) else row.encodable(column, value[-1]["content"])
+    if messages := _messages(value):
+        return None if is_unanswered(value) else row.encodable(column, messages[-1][1])
     return None if is_blank(value) else row.text(column)
 
 
 def is_unanswered(value: object) -> bool:
     """Whether it is a list of messages without an answer at its end."""
-    return _are_messages(value) and (value[-1]["role"] in _ASKING or not value[-1]["content"].strip())
+    messages = _messages(value)
+    return bool(messages) and (messages[-1][0] in _ASKING or not messages[-1][1].strip())
 
 
 def said_before(row: Row, column: str) -> str | None:
     """The text in a column, of messages those before the answer."""
-    value = row.value(column)
-    if not _are_messages(value):
+    messages = _messages(row.value(column))
+    if not messages:
         return said_last(row, column)
-    before = value[:-1] if value[-1]["role"] == "assistant" else value
-    texts = [each["content"] for each in before]
+    before = messages[:-1] if messages[-1][0] == "assistant" else messages
+    texts = [text for _, text in before]
     if len(before) > 1:
-        texts = [f"{each['role'].capitalize()}: {each['content']}" for each in before]
+        texts = [f"{role.capitalize()}: {text}" for role, text in before]
     return row.encodable(column, "\n\n".join(texts)) or None
 
 
-def _are_messages(value: object) -> TypeGuard[list[dict[str, str]]]:
-    """Whether it is a list of messages, at least one, each with a role and a text."""
-    return (
-        isinstance(value, list)
-        and len(value) > 0
-        and all(
-            isinstance(each, Mapping) and {str} == {type(each.get("role")), type(each.get("content"))}
-            for each in value
-        )
-    )
+_SAYS = ("content", "text", "message", "body", "value")
+"""Names that hold the text of a message."""
+
+
+def _messages(value: object) -> list[tuple[str, str]]:
+    """Role and text of each of a list of messages; empty for anything else.
+
+    Each message has a `role` and one text, under one of the names in `_SAYS`.
+    """
+    messages = []
+    for each in value if isinstance(value, list) else ():
+        role = each.get("role") if isinstance(each, Mapping) else None
+        texts = [each[name] for name in _SAYS if isinstance(each.get(name), str)] if role else []
+        if not isinstance(role, str) or not texts:
+            return []
+        messages.append((role, texts[0]))
+    return messages
 
 
 def _field(row: Row, name: str, columns: Mapping[str, str], values: Mapping[str, str]) -> str | None:

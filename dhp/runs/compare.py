@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import count, tee
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -24,7 +25,7 @@ from dhp.core.seeding import key_digest
 from dhp.core.signature import protocol_name
 from dhp.runs.alike import check_alike, check_allowed, differ_in_size_alone, differences, rated_by_dataset
 from dhp.runs.at_mark import DAMAGED_PASS, GOOD_FAIL, marked_shares
-from dhp.runs.reader import Run, RunResult, RunSource, open_run
+from dhp.runs.reader import Run, RunResult, RunSource, open_run, run_folders
 from dhp.stats.arrays import Ints
 from dhp.stats.compare import (
     QUANTITIES,
@@ -183,8 +184,8 @@ def compare(
     Parameters
     ----------
     *runs
-        Folders of finished runs, or results of `dhp.run` and `dhp.analyze`; each may hold several models and
-        datasets.
+        Folders of finished runs, or that hold some, or results of `dhp.run` and `dhp.analyze`; each may hold
+        several models and datasets.
     allow
         Parts of the signature that may differ: `protocol`, `metrics`.
     resamples
@@ -202,7 +203,10 @@ def compare(
     """
     allowed = as_list(allow)
     check_allowed(allowed)
-    opened = [open_run(run, f"results {number}") for number, run in enumerate(runs, 1)]
+    sources: list[RunSource] = []
+    for run in runs:
+        sources += run_folders([run]) if isinstance(run, str | Path) else [run]
+    opened = [open_run(run, f"results {number}") for number, run in enumerate(sources, 1)]
     with progress_of(progress) as show:
         by_dataset = rated_by_dataset(counted(show, "reading runs", opened, attrgetter("name")))
         comparisons = compare_rated(by_dataset, allow=allowed, resamples=resamples, progress=show)

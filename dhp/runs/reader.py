@@ -1,7 +1,8 @@
 """Reading of finished runs and their ratings."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -139,8 +140,30 @@ def read_run(folder: str | Path) -> Run:
     """
     path = Path(folder) / RESULTS
     if not path.is_file():
-        raise InputError(f"{folder}: holds no run, there is no {RESULTS}; must be folders of finished runs")
+        near = _near(Path(folder))
+        raise InputError(
+            f"{folder}: holds no run, there is no {RESULTS}; must be folders of finished runs{near}"
+        )
     return run_of_file(path, str(folder))
+
+
+def _near(folder: Path) -> str:
+    """The finished runs beside a folder that holds none: those of near names, else the first ones."""
+    beside = [each.parent for each in sorted(folder.parent.glob(f"*/{RESULTS}"))]
+    if not beside:
+        return ""
+    names = [each.name for each in beside]
+    near = get_close_matches(folder.name, names, n=3, cutoff=0.5) or names[:3]
+    return f"; there is {', '.join(str(folder.parent / name) for name in near)}"
+
+
+def run_folders(folders: Sequence[str | Path]) -> list[str | Path]:
+    """The folders, each that holds finished runs and is none itself replaced by these, by name."""
+    listed: list[str | Path] = []
+    for folder in folders:
+        inner = [] if (Path(folder) / RESULTS).is_file() else sorted(Path(folder).glob(f"*/{RESULTS}"))
+        listed += [each.parent for each in inner] or [folder]
+    return listed
 
 
 def run_of_file(path: Path, name: str) -> Run:

@@ -155,7 +155,8 @@ class RunFolder:
                     f"or `name`, or remove {self.path}"
                 )
             raise InputError(
-                f"`out` {self.path}: holds a different run ({what} differ); choose another folder"
+                f"`out` {self.path}: holds a different run ({_what_differs(what, existing, here)}); "
+                "choose another folder"
             )
 
     @cached_property
@@ -219,7 +220,7 @@ def run_folder(out: str | None, name: str | None) -> RunFolder:
     """The folder `out`; else `runs/NAME` of a judge that is named, else one in `runs` named after the run."""
     if out is not None:
         return RunFolder(Path(out))
-    named = _readable(name or "")
+    named = re.sub(r"[^A-Za-z0-9_.-]+", "-", name or "").strip("-.")[:80]
     check_folder(_RUNS / named)
     return RunFolder(_RUNS / named) if named else RunFolder(_RUNS, is_own=True)
 
@@ -240,6 +241,20 @@ def _folder_name(identity: Mapping[str, Any]) -> str:
 
 def _readable(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:40]
+
+
+_PARTS = {"data": "texts", "perturbed": "damaged texts", "variants": "kinds of damage", "probes": "controls"}
+"""Part of the identity of a data set -> what messages call it."""
+
+
+def _what_differs(what: str, existing: Mapping[str, Any], here: Mapping[str, Any]) -> str:
+    """The part of two identities that differs; of data sets what differs in the first one that does."""
+    if what == "datasets":
+        for old, new in zip(existing[what], here[what], strict=False):
+            if old["dataset"] == new["dataset"] and old != new:
+                part = next(key for key in {**new, **old} if old.get(key) != new.get(key))
+                return f"{_PARTS.get(part, part)} of {new['dataset']} differ"
+    return f"{what} differ"
 
 
 def _edited(existing: Mapping[str, Any], here: Mapping[str, Any]) -> str | None:

@@ -20,7 +20,7 @@ from tests.llm.stub import stub_server
 from .conftest import Run, write_tickets
 
 GIVEN = ("--dataset", "t.csv", "--output", "summary", "--source", "ticket", "--metric", "usefulness")
-MORE = ("--scale", "1..10", "--prompt-file", "p.txt", "--base-url", "", "--model", "openai/x")
+MORE = ("--id", "", "--scale", "1..10", "--prompt-file", "p.txt", "--base-url", "", "--model", "openai/x")
 
 
 @pytest.mark.slow
@@ -79,7 +79,9 @@ def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
 ) -> None:
     write_tickets("t.csv")
     with stub_server("--model", "tiny") as url:
-        monkeypatch.setattr("sys.stdin", io.StringIO("x.csv\nt.csv\nsumary\nsummary\nticket\nuse\n5..5\n"))
+        monkeypatch.setattr(
+            "sys.stdin", io.StringIO("x.csv\nt.csv\nsumary\nsummary\nticket\npriority\nid\nuse\n5..5\n")
+        )
         first = dhp("init")
         assert (first.code, first.err.splitlines()[-1]) == (
             3,
@@ -89,6 +91,7 @@ def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
             "x.csv: does not exist",
             "8 rows; columns: id, ticket, summary, priority",
             "did you mean 'summary'?",
+            "column 'priority': has equal values; choose one that names each row, or none",
             "scale 5..5: its ends are equal",
         ):
             assert said in first.out
@@ -97,13 +100,15 @@ def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
         monkeypatch.setattr("sys.stdin", io.StringIO(f"1..10\n{url}\nopenai/tinny\ntiny\np.txt\nown.txt\n"))
         second = dhp("init")
     assert second.code == 0, second.err
-    assert second.out.startswith("dhp.yaml has: dataset t.csv, output summary, source ticket, metric use\n")
+    assert second.out.startswith(
+        "dhp.yaml has: dataset t.csv, output summary, source ticket, id id, metric use\n"
+    )
     assert "models: tiny" in second.out
     assert "the server has no 'tinny'; did you mean 'tiny'?" in second.out
     assert "unknown slot '{{tickt}}'; did you mean 'ticket'?" in second.out
     assert yaml.safe_load((tmp_path / "dhp.yaml").read_text()) == {
         "dataset": "t.csv",
-        "field": {"output": "summary", "source": "ticket"},
+        "field": {"output": "summary", "source": "ticket", "id": "id"},
         "metric": "use",
         "scale": "1..10",
         "base-url": url,

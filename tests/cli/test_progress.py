@@ -15,6 +15,21 @@ from dhp.core.progress import numbered, stage
 from tests.llm.stub import stub_server
 
 
+def test_plain_lines_come_at_growing_distances(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An hour has a few lines, and the first one comes soon."""
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.progress_shown("ratings") as show:
+        for done in range(3600):
+            show("model", done, 4000)
+            now[0] += 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("model: 5 of 4,000")
+    assert 10 < len(said) < 25
+
+
 def test_plain_lines_say_rate_time_left_and_cost(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -23,11 +38,11 @@ def test_plain_lines_say_rate_time_left_and_cost(
     with progress.progress_shown("ratings") as show:
         for done in (0, 10, 1000, 2000, 4000):
             show("model", done, 4000, f"{done} calls")
-            now[0] += 10 if done else 0.1
+            now[0] += 12 if done else 0.1
     said = capsys.readouterr().err.splitlines()
     assert said == [
-        "model: 1,000 of 4,000 ratings, 99/s, 0:30 left, 1000 calls",
-        "model: 2,000 of 4,000 ratings, 100/s, 0:20 left, 2000 calls",
+        "model: 1,000 of 4,000 ratings, 83/s, 0:36 left, 1000 calls",
+        "model: 2,000 of 4,000 ratings, 83/s, 0:24 left, 2000 calls",
         "model: 4,000 of 4,000 ratings, 4000 calls",
     ]
 

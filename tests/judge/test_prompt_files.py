@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate
-from dhp.judge.prompt_files import FilePrompts, prompts_by_metric, read_files
+from dhp.judge.prompt_files import FilePrompts, pieces_of, prompts_by_metric, read_files
 
 METRICS = ["accuracy", "answer_quality", "coherence", "consistency", "fluency", "relevance"]
 CANDIDATE = Candidate("e1", "original", "OUT", "SRC", {"question": "WHY"}, references=("REF",))
@@ -255,3 +255,17 @@ def test_the_published_files_work_as_they_are(real: Path) -> None:
         assert prompt == published.replace("{{Document}}", "SRC").replace("{{Summary}}", "OUT")
         assert "SRC" in prompt
         assert "OUT" in prompt
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("A: {Summary (EN)}!", ("A: ", "Summary (EN)", "!")),
+        ("A: {{Summary (EN)}}!", ("A: ", "Summary (EN)", "!")),
+        ("T: ${Messages}, {x}", ("T: ", "Messages", ", ", "x", "")),
+        ("T: ${{ Messages }}", ("T: ", "Messages", "")),
+        ('{"score": 1} {a: b} $5 {x}', ('{"score": 1} {a: b} $5 ', "x", "")),
+    ],
+)
+def test_slots_are_columns_as_they_are_named(text: str, pieces: tuple[str, ...]) -> None:
+    assert pieces_of(text) == pieces

@@ -113,8 +113,9 @@ def test_a_name_is_that_of_the_folder(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     given = identity({"model": "openai/a", "protocol": "v1@1"})
     assert claimed(run_folder(None, "v1"), given) == "runs/v1"
+    assert claimed(run_folder(None, "judge-good.2"), given) == "runs/judge-good.2"
     assert claimed(run_folder("elsewhere", "v1"), given) == "elsewhere"
-    assert claimed(run_folder(None, "../v 2"), given) == "runs/v_2"
+    assert claimed(run_folder(None, "../v 2"), given) == "runs/v-2"
     assert claimed(run_folder(None, "../"), given).startswith("runs/tickets_csv-openai_a-v1-")
 
 

@@ -63,8 +63,8 @@ def improve(
 ) -> None:
     """Try changes of a judge prompt, and confirm the best one on other texts.
 
-    Each change is tried alone on one half of the texts: reasons first, a wider scale, what the points mean,
-    probability weighting, samples, and a sentence on what is missed, which the model writes. The best one
+    Each change is tried alone on one half of the texts: reasons first, checks of facts, reading by the
+    sentence, a wider scale, what the points mean, probability weighting, samples. The best one
     is compared with the prompt as it was on the other half; only if it is shown to help there, it is
     written as prompt file and dhp.yaml. What helps detects more damage; with --pass-mark fewer damaged texts
     pass and good texts fail, both together.
