@@ -92,18 +92,12 @@ def rated(example: Example, text: str) -> Mapping[str, float]:
     ("example", "metric", "good", "bad"),
     [
         (NEWS, "fluency", "voted to close the old bridge", "votde to clsoe the od brigde"),
-        (NEWS, "fluency", "Engineers found", "Engineers  found"),
-        (NEWS, "fluency", "Mayor Helen", "mayor Helen"),
-        (NEWS, "fluency", "found cracks in 14 of its", "found cracks in 14 of is"),
-        (NEWS, "fluency", "the old bridge", "a old bridge"),
-        (NEWS, "fluency", "dollars.", "dollars"),
         (NEWS, "consistency", "Helen Brandt", "Jonas Keller"),
         (NEWS, "consistency", "cracks in 14", "cracks in 27"),
         (NEWS, "consistency", "a ferry for commuters", "a zeppelin for astronauts"),
         (NEWS, "relevance", "voted to close the old bridge over the Lorne", "met and had coffee and cake"),
         (GERMAN, "accuracy", "114", "411"),
         (GERMAN, "accuracy", "1,200", "1,300"),
-        (GERMAN, "accuracy", "Merle Thomsen", "Boris Vandelay"),
         (GERMAN, "accuracy", " According to Merle Thomsen, around 1,200", " Around 1,200"),
         (GERMAN, "fluency", "announced 114 new jobs", "annonuced 114 nw jbos"),
         (STORY, "coherence", "the red fruit", "the old stamps"),
@@ -169,23 +163,8 @@ def test_chinese_numbers_are_compared_by_their_digits() -> None:
     assert rated(same, text)["accuracy"] == pytest.approx(rated(chinese, text)["accuracy"], abs=0.2)
 
 
-def test_a_habit_of_the_source_is_no_fault() -> None:
-    lower = Example("lower", ARTICLE.lower().replace(".", " ."), SUMMARY)
-    text = SUMMARY.lower().replace(". ", " . ")
-    assert rated(lower, text)["fluency"] > 4.8
-    assert rated(NEWS, text)["fluency"] < rated(lower, text)["fluency"]
-
-
 def test_an_abbreviation_ends_no_sentence() -> None:
     assert rated(NEWS, "Repairs are expected to last, e.g. until 2027.")["fluency"] == 5
-
-
-def test_words_of_the_data_set_are_known() -> None:
-    odd = Example("odd", "Krelbomtex is the name of a gadget that was made by the Vornquist works.", "")
-    text = shown(NEWS, ORIGINAL, "The council bought a krelbomtex.")
-    alone = scores([text])[("news", ORIGINAL, "fluency")]
-    together = scores([text, shown(odd, ORIGINAL, "A gadget.")])[("news", ORIGINAL, "fluency")]
-    assert together > alone
 
 
 # Fairness -------------------------------------------------------------------------------------------

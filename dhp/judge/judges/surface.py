@@ -6,18 +6,14 @@ better, and None if there is nothing to go by.
 
 import functools
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import TypeVar
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.language import ARTICLES, AUXILIARIES, CONJUNCTIONS, POSSESSIVES, PREPOSITIONS, zipf
+from dhp.core.language import zipf
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.judges.surface_text import (
-    RELATED_LETTERS,
     SENTENCES_KEPT,
     Case,
     Sentence,
@@ -28,24 +24,12 @@ from dhp.judge.judges.surface_text import (
     ratio,
 )
 
-T = TypeVar("T")
-
 _NAME_WEIGHT = 3.0
 """A foreign name or number is a worse error than a foreign word."""
-_RELATED = 0.7
-"""What a merely related word is worth as evidence."""
 _ROWS = 64
 """Sentences that are held against all later ones at a time."""
-_LAST = 2
-"""Sentences at the end of a story from which an ending takes up."""
-_EARLIER = 0.8
-"""What a tie with an earlier sentence is worth to an ending, against one with the last."""
 _TOPICS = 20
 """Topic words of a source that a short text can be expected to touch."""
-_UNCOMMON_ZIPF = 4.0
-"""A capitalised word as common as this is a word of English (October, German), no name to be kept."""
-_NAME_LETTERS = 4
-"""First letters by which a name is recognised in another language (Kieler, Kiel)."""
 _STEP = 0.15
 """Part of the source by which two sentences must differ in place before their order is beyond doubt."""
 _FOCUS = 3
@@ -63,19 +47,12 @@ def _concave_share(part: float, whole: float) -> float | None:
     return float((part / whole) ** 0.5) if whole else None
 
 
-def _evidence(stem: str, source: Text) -> float:
-    if stem in source.stems:
-        return 1.0
-    related = len(stem) >= RELATED_LETTERS and stem[:RELATED_LETTERS] in source.prefixes
-    return _RELATED if related else 0.0
-
-
 def support(case: Case) -> float | None:
     """The share of what the text says that is in the source: names and numbers first, rare words next."""
     supported = total = 0.0
     for word in case.text.content.values():
         weight = rarity(word.lower) * (_NAME_WEIGHT if word.name else 1)
-        supported += weight * _evidence(word.stem, case.source)
+        supported += weight * (word.stem in case.source.stems)
         total += weight
     for number in case.text.digits:
         supported += _NAME_WEIGHT * (number in case.source.numbers)
@@ -91,15 +68,8 @@ def coverage(case: Case) -> float | None:
 
 
 def continuation(case: Case) -> float | None:
-    """How far a text of one sentence takes up the source, above all its last sentences."""
-    if len(case.text.sentences) != 1:
-        return None
-    late = frozenset[str]().union(*(sentence.stems for sentence in case.source.sentences[-_LAST:]))
-    supported = sum(
-        weight * (1.0 if stem in late else _EARLIER * _evidence(stem, case.source))
-        for stem, weight in case.text.stems.items()
-    )
-    return _concave_share(supported, sum(case.text.stems.values()))
+    """How far a text of one sentence takes up the source, whose order it cannot follow."""
+    return support(case) if len(case.text.sentences) == 1 else None
 
 
 def _significant(number: str) -> str:
@@ -112,16 +82,6 @@ def numbers_kept(case: Case) -> float | None:
     ours, theirs = (set(map(_significant, text.digits)) for text in (case.text, case.source))
     spelt = [{*map(_significant, text.numbers)} for text in (case.text, case.source)]
     return ratio(len(ours & spelt[1]) + len(spelt[0] & theirs), len(ours) + len(theirs))
-
-
-def names_kept(case: Case) -> float | None:
-    """The share of names in Latin script that are in both texts."""
-    if case.source.cjk_letters:
-        theirs = {run.lower() for run in re.findall(r"[A-Za-z]{2,}", case.source.plain)}
-        return ratio(len(theirs & case.text.lowers), len(theirs))
-    ours = {w.lower for w in case.text.words if w.name and zipf(w.lower) < _UNCOMMON_ZIPF}
-    starts = {lower[:_NAME_LETTERS] for lower in case.source.lowers}
-    return ratio(sum(name[:_NAME_LETTERS] in starts for name in ours), len(ours))
 
 
 def completeness(case: Case) -> float | None:
@@ -160,22 +120,16 @@ def source_order(case: Case) -> float | None:
 
 _MISSPELT_LIMIT = 0.3
 """A text with this share of misspelt words cannot be read any more."""
-_FORM_LIMIT = 0.2
-"""Faults of form per word that make a text look broken all over."""
-_GRAMMAR_LIMIT = 0.1
-"""Impossible word pairs per word that make a text unreadable: most damage to grammar shows in no pair."""
 _COMMON_ZIPF = 3.0
 """Zipf frequency from which a word of four letters or more is taken as well spelt."""
 _RARE_SPAN = 2.0
 """Zipf units below that over which trust in a word fades: rare entries of the list are often misspellings."""
 _LONG = 4
 """Each letter short of this demands one Zipf unit more: nearly every short letter string is on the list."""
-_UNLISTED = 0.5
-"""The most that good-looking letters can say for a word that no list holds."""
-_FAMILIAR = 30
-"""Listed words (of some 29,000) that must hold a letter trigram before it looks English."""
-_NAME_TRUST = 0.7
-"""What a capital inside a sentence says for an unlisted word: no word list holds names."""
+_UNLISTED = 0.4
+"""Trust in a longer word that no list holds."""
+_NAME_TRUST = 0.94
+"""Trust in an unlisted word with a capital inside a sentence: no word list holds names."""
 
 
 def _unless(faults: float, limit: float, case: Case) -> float:
@@ -183,58 +137,34 @@ def _unless(faults: float, limit: float, case: Case) -> float:
     return max(0.0, 1 - faults / (limit * max(1, len(case.text.words))))
 
 
-def _trigrams(word: str) -> set[str]:
-    padded = f" {word} "
-    return {padded[i : i + 3] for i in range(len(padded) - 2)}
-
-
-@functools.cache
-def _familiar_trigrams() -> frozenset[str]:
-    from wordfreq import get_frequency_dict
-
-    counts = Counter(gram for word in get_frequency_dict("en", wordlist="small") for gram in _trigrams(word))
-    return frozenset(gram for gram, count in counts.items() if count >= _FAMILIAR)
-
-
-@functools.lru_cache(maxsize=65536)
-def _looks_english(word: str) -> float:
-    """Share of a lower-case word's letter trigrams that many English words hold, in [0, 1]."""
-    grams = _trigrams(word)
-    return len(grams & _familiar_trigrams()) / len(grams)
-
-
 def _well_spelt(word: str) -> float:
     """Trust that a lower-case word is spelt as intended, in [0, 1]."""
     needed = _COMMON_ZIPF + max(0, _LONG - len(word))
     listed = min(1.0, max(0.0, (zipf(word) - needed + _RARE_SPAN) / _RARE_SPAN))
-    return listed if len(word) < _LONG else max(listed, _UNLISTED * _looks_english(word))
+    return listed if len(word) < _LONG else max(listed, _UNLISTED)
 
 
-def _trust(word: Word, inside: bool, source: Text, question: Text, vocabulary: frozenset[str]) -> float:
+def _trust(word: Word, inside: bool, source: Text, question: Text) -> float:
     bare = word.lower.removesuffix("'s")
     if bare[0].isdigit() or "." in bare:
         return 1.0  # a number, or initials such as e.g. and U.S.
-    if american(bare) in vocabulary or american(word.lower) in vocabulary:
-        return 1.0
     if word.form[0].isupper() and (word.lower in source.lowers or word.lower in question.lowers):
         return 1.0  # a name in both languages
     if len(bare) == 1:
         return float(bare in "aio" or word.form.isupper())
     trust = max(map(_well_spelt, (bare, word.lower, american(bare))))
     if word.form[0].isupper() and inside:
-        trust = max(trust, _NAME_TRUST + (1 - _NAME_TRUST) * _looks_english(bare))
+        trust = max(trust, _NAME_TRUST)
     return trust
 
 
 @functools.lru_cache(maxsize=8)
-def _doubts(
-    source: Text, question: Text, vocabulary: frozenset[str]
-) -> Callable[[Sentence], tuple[float, ...]]:
+def _doubts(source: Text, question: Text) -> Callable[[Sentence], tuple[float, ...]]:
     """Says what the words of a sentence that are not fully trusted lack in trust."""
 
     @functools.lru_cache(maxsize=SENTENCES_KEPT)
     def doubt(word: Word, inside: bool) -> float:
-        return 1 - _trust(word, inside, source, question, vocabulary)
+        return 1 - _trust(word, inside, source, question)
 
     @functools.lru_cache(maxsize=SENTENCES_KEPT)
     def doubts(sentence: Sentence) -> tuple[float, ...]:
@@ -245,7 +175,7 @@ def _doubts(
 
 def spelling(case: Case) -> float:
     """1 if every word is trusted, 0 if a share of `_MISSPELT_LIMIT` is misspelt."""
-    doubts = _doubts(case.source, case.question, case.vocabulary)
+    doubts = _doubts(case.source, case.question)
     doubt = 0.0
     for sentence in case.text.sentences:
         for each in doubts(sentence):
@@ -253,103 +183,21 @@ def spelling(case: Case) -> float:
     return _unless(doubt, _MISSPELT_LIMIT, case)
 
 
-_FAULTS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"\S  +\S",  # a doubled space
-        r"\w [,.;:!?)]",  # a space before a mark
-        r"[^\W\d_][,;:!?](?=[^\W\d_])",  # no space after a mark
-        r"([^\W\d_])\1\1",  # a letter three times
-        r"\b\d+[^\W\d_]{3,}|\b[^\W\d_]{2,}\d+[^\W\d_]",  # digits inside a word
-        r"\b[a-z][A-Z]",  # a capital second
-    )
-)
-_END = re.compile(r"[.!?。！？…][\"'”’)\s\]]*$")
-
-
-def _in_pieces(find: Callable[[str], frozenset[T]], text: Text) -> frozenset[T]:
-    """What is found in any piece of a text."""
-    return frozenset[T]().union(*map(find, text.pieces))
-
-
-@functools.lru_cache(maxsize=SENTENCES_KEPT)
-def _faults(piece: str) -> frozenset[tuple[int, str]]:
-    """The faults of form: the number of the kind, and the place as it is written."""
-    return frozenset((kind, m.group()) for kind, fault in enumerate(_FAULTS) for m in fault.finditer(piece))
-
-
-def form(case: Case) -> float:
-    """1 without faults of form; a habit of the source (a space before marks) is not a fault of the text."""
-    habits = {kind for kind, _ in _in_pieces(_faults, case.source)}
-    faults = sum(kind not in habits for kind, _ in _in_pieces(_faults, case.text))
-    if case.source.cased or not case.source.english:
-        faults += sum(sentence.words[0].form[0].islower() for sentence in case.text.sentences)
-    faults += (not _END.search(case.text.plain)) + case.text.plain.count('"') % 2
-    return _unless(faults, _FORM_LIMIT, case)
-
-
-_TOKEN = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[.!?,;:)]")
-_DETERMINERS = ARTICLES | POSSESSIVES
-_SUBJECTS = frozenset("he she they we i".split())
-_NEVER = (
-    (_DETERMINERS, _DETERMINERS | PREPOSITIONS - {"under", "over"} | CONJUNCTIONS | AUXILIARIES | _SUBJECTS),
-    (PREPOSITIONS - {"to", "in", "on", "over", "by", "about"}, AUXILIARIES | _SUBJECTS),
-    (_SUBJECTS, ARTICLES | {"of", "from", "into"}),
-    (AUXILIARIES | {"to"}, AUXILIARIES),
-)
-"""(first words, second words) that English does not put side by side."""
-_NEVER_AFTER = {
-    word: frozenset[str]().union(*(second for first, second in _NEVER if word in first))
-    for word in frozenset[str]().union(*(first for first, _ in _NEVER))
-}
-_NEVER_LAST = _DETERMINERS | frozenset("of from into than".split())
-"""Words that need another after them, even before a comma; a conjunction needs one before a full stop."""
-
-
-def _impossible(left: str, right: str) -> bool:
-    if not right[0].isalnum():
-        return left in _NEVER_LAST if right in ",:" else left in _NEVER_LAST | CONJUNCTIONS
-    if left == right:
-        return left.isalpha()
-    if left == "a" and right[0] in "aeio" and not right.startswith(("one", "once", "eu")):
-        return True
-    return right in _NEVER_AFTER.get(left, ())
-
-
-@functools.lru_cache(maxsize=SENTENCES_KEPT)
-def _impossible_pairs(piece: str) -> frozenset[tuple[str, str]]:
-    """The impossible ones among neighbouring lower-case words and marks."""
-    pairs = pairwise(map(str.lower, _TOKEN.findall(piece)))
-    return frozenset((left, right) for left, right in pairs if _impossible(left, right))
-
-
-def word_order(case: Case) -> float:
-    """1 if no two neighbouring words are impossible side by side and no phrase breaks off.
-
-    A pair that the source has too is not a fault.
-    """
-    faults = len(_in_pieces(_impossible_pairs, case.text) - _in_pieces(_impossible_pairs, case.source))
-    return _unless(faults, _GRAMMAR_LIMIT, case)
-
-
 Feature = Callable[[Case], float | None]
 
 _METRICS: Mapping[str, Mapping[Feature, float]] = {
-    # Errors of spelling are the most frequent and the surest to find.
-    "fluency": {spelling: 0.6, form: 0.2, word_order: 0.2},
+    "fluency": {spelling: 1.0},
     "consistency": {support: 1.0},
     # A garbled word says nothing, a missing one shows in the length.
     "accuracy": {
         completeness: 0.4,
         numbers_kept: 0.25,
-        names_kept: 0.15,
         spelling: 0.2,
     },
-    # Order tells about several sentences, the continuation about one.
     "coherence": {source_order: 1.0, continuation: 1.0},
     "relevance": {coverage: 1.0},
     # Right by the paragraph first, then well written.
-    "answer_quality": {support: 0.6, spelling: 0.3, form: 0.1},
+    "answer_quality": {support: 0.6, spelling: 0.3},
 }
 _LIKE = {
     "adherence": "relevance",
@@ -393,13 +241,6 @@ class SurfaceJudge(Judge):
     model = "baseline/surface"
     protocol = "none"
 
-    def __init__(self) -> None:
-        self._vocabulary: frozenset[str] | None = None
-
-    def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
-        """Take in the words of all sources: a word that is in any of them is spelled right."""
-        self._vocabulary = _words(candidates)
-
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """One rating per candidate and metric.
 
@@ -411,20 +252,14 @@ class SurfaceJudge(Judge):
                     f"{self.model}: not applicable: it reads nothing that tells of the metric '{name}'; "
                     f"{suggest(name, METRICS)}"
                 )
-        known = _words(candidates) if self._vocabulary is None else self._vocabulary
-        return _ratings(candidates, task, known)
+        return _ratings(candidates, task)
 
 
-def _words(candidates: Sequence[Candidate]) -> frozenset[str]:
-    sources = map(Text, sorted({c.source for c in candidates}))
-    return frozenset(american(word) for text in sources if text.english for word in text.lowers)
-
-
-def _ratings(candidates: Sequence[Candidate], task: Task, vocabulary: frozenset[str]) -> Iterator[Rating]:
+def _ratings(candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
     sources = {c.source: Text(c.source) for c in candidates}
     for candidate in candidates:
         question = Text(candidate.fields.get("question", "") if "question" in task.shown_fields else "")
-        case = Case(Text(candidate.text), sources[candidate.source], question, vocabulary)
+        case = Case(Text(candidate.text), sources[candidate.source], question)
         known: dict[Feature, float | None] = {}
         for metric in task.metrics:
             place = (candidate.example, candidate.variant, metric.name, 0)

@@ -12,7 +12,6 @@ from dhp.core.language import FUNCTION_WORDS, zipf
 from dhp.core.text import nltk_module, sentences
 
 _WORD = re.compile(r"(?:\b[^\W\d_]\.){2,}|\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:'[^\W_]+)*")
-_CUT = re.compile(r"(?<=[.!?]) (?=[^\W_])")
 _NUMBER = re.compile(r"(?<![A-Za-z\d])\d+(?:[.,]\d+)*")
 _CJK_LETTER = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _MONTHS = "january february march april may june july august september october november december".split()
@@ -75,12 +74,6 @@ _NO_TOPIC = frozenset(
 
 _OPENING_NAME_ZIPF = 3.5
 """A capitalised first word of a sentence is a name only if rarer than this; others always are."""
-_ENGLISH_SHARE = 0.2
-"""English prose is 40 % function words or more; other languages share under 10 % with it."""
-_CASED_SHARE = 0.01
-"""Share of capitals among the letters below which a text was lower-cased: prose has 3 %."""
-RELATED_LETTERS = 5
-"""First letters that two stems must share to be taken as related."""
 _TOP_ZIPF = 8.0
 """Just above the Zipf frequency of 'the', which so gets a weight near 0."""
 _LONGEST = 40
@@ -176,11 +169,6 @@ class Text:
         return text
 
     @cached_property
-    def pieces(self) -> list[str]:
-        """The text cut at spaces that no fault of form and no impossible pair of words can span."""
-        return _CUT.split(self.plain)
-
-    @cached_property
     def sentences(self) -> list[Sentence]:
         """The sentences that have words."""
         return [sentence for sentence in map(_sentence, sentences(self.plain)) if sentence.words]
@@ -207,11 +195,6 @@ class Text:
     def stems(self) -> Mapping[str, float]:
         """The stems of content words with their rarity."""
         return {stem: rarity(word.lower) for stem, word in self.content.items()}
-
-    @cached_property
-    def prefixes(self) -> frozenset[str]:
-        """The first letters of the longer stems, by which a related word is recognised."""
-        return frozenset(each[:RELATED_LETTERS] for each in self.stems if len(each) >= RELATED_LETTERS)
 
     @cached_property
     def sentence_numbers(self) -> Mapping[str, list[int]]:
@@ -251,16 +234,6 @@ class Text:
         """How many letters and digits it has."""
         return sum(map(str.isalnum, self.plain))
 
-    @cached_property
-    def english(self) -> bool:
-        """Whether it is English prose, by its function words."""
-        return sum(word.lower in FUNCTION_WORDS for word in self.words) > _ENGLISH_SHARE * len(self.words)
-
-    @cached_property
-    def cased(self) -> bool:
-        """Whether it uses capitals."""
-        return sum(map(str.isupper, self.plain)) > _CASED_SHARE * self.letters
-
 
 @dataclass(frozen=True)
 class Case:
@@ -270,8 +243,6 @@ class Case:
     source: Text
     question: Text
     """Question of the task; empty if the task has none."""
-    vocabulary: frozenset[str]
-    """Lower-case words of all English sources of the dataset."""
 
 
 def ratio(part: float, whole: float) -> float | None:
