@@ -1,10 +1,9 @@
 """What a sentence of an answer may state, and how its values are written."""
 
-import functools
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dhp.judge.extraction.values import ReadValue, Value
@@ -36,7 +35,7 @@ class Statement(NamedTuple):
     """The rule that read it: the kind, or `stars` or `fraction`."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Grammar:
     """How the values of one kind of answer are written."""
 
@@ -54,11 +53,11 @@ class Grammar:
     """Whether the values are letters or words to choose from."""
     section: str = ""
     """The part of the list whose words count as well."""
+    lexicon: Lexicon = field(init=False, repr=False)
+    """The closed list, with the names of the criterion."""
 
-    @functools.cached_property
-    def lexicon(self) -> Lexicon:
-        """The closed list, with the names of the criterion."""
-        return lexicon(self.names, self.section)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lexicon", lexicon(self.names, self.section))
 
     def parts(self, word: str) -> list[str]:
         """A word as it stands in the list, or its known pieces; a letter to choose is no article."""
