@@ -108,7 +108,7 @@ def test_what_is_promised_is_kept(shape: str) -> None:
         return np.where(np.broadcast_to(latent, (n, 6, 4)) < falls, 1.0, -1.0)
 
     kept = []
-    for _ in range(15):
+    for _ in range(25):
         x = draw(30)
         words = verdicts(detection(x, ["a"] * 6), flip_log_p(x, resamples=499))
         found = examples_to_decide(x, words, np.ones(6), floor=0.6)

@@ -118,7 +118,7 @@ def test_the_texts_are_paid_for_once_and_stand_in_the_manifest(
     assert stats(follower)["calls"] == paid
     other = dhp(*command, "--perturb-steps", "auto")
     assert other.code == 2
-    assert "holds a different run (datasets differ)" in other.err
+    assert "holds a different run (origins of mini/summeval differ)" in other.err
 
 
 def test_a_dry_run_asks_nothing_and_reckons_with_both_models(dhp: Run, follower: str) -> None:
