@@ -320,7 +320,7 @@ def test_the_newest_answers_stand_first() -> None:
     head, _, *rows = [
         [c.strip() for c in line.strip("| ").split("|")] for line in lines if line.startswith("|")
     ]
-    assert head[4:8] == ["noticed", "detection", "read", "damaged pass"]
+    assert head[4:10] == ["damaged pass", "mean pass", "good fail", "noticed", "detection", "read"]
     assert head[-2:] == ["D_avg", "D_min"]
     years = [row[0] for row in rows]
     assert years == sorted(years, key=lambda year: -int(year) if year != "–" else 0)
