@@ -38,6 +38,7 @@ def test_one_of_twelve_beyond_a_limit_may_be_chance() -> None:
     assert next(each.state for each in findings([30] + [10] * 11, 100, 10)) == "not met"
 
 
+@pytest.mark.slow
 def test_a_judge_at_the_limit_seldom_fails() -> None:
     rng = np.random.default_rng(3)
     failed = [
