@@ -63,5 +63,7 @@ def form_fault(original: str, revised: str) -> str | None:
 def _pieces(text: str) -> Sequence[tuple[str, str]]:
     """Each word with what stands between it and the next one."""
     places = [match.span() for match in _WORD.finditer(text)]
+    if not places:
+        return []
     starts = [start for start, _ in places[1:]] + [len(text.rstrip())]
     return [(text[a:b], text[b:following]) for (a, b), following in zip(places, starts, strict=True)]
