@@ -130,7 +130,9 @@ def swap_together(
 def _in_units(sums: Floats, shares: Floats) -> Floats:
     """Sums of signed shares (R, K) in standard deviations under swaps; 0 if no swap changes anything."""
     unit = np.sqrt((shares**2).sum(axis=0))
-    return np.asarray(np.where(unit > 0, sums / np.where(unit > 0, unit, 1.0), 0.0))
+    units = np.where(unit > 0, sums / np.where(unit > 0, unit, 1.0), 0.0)
+    # A sum that is 0 may come out as 1e-17: more than a swapped one that is 0, too.
+    return np.asarray(np.where(np.abs(units) < 1e-12, 0.0, units))
 
 
 def _error_of_each(shares: Sequence[Floats], signs: npt.NDArray[np.int8], largest: Floats) -> float:
