@@ -112,15 +112,6 @@ def log_p_above(figures: Influences, line: float, clusters: npt.ArrayLike | None
     return _log_tail(_weighted(figures, clusters), line)
 
 
-def log_p_above_of_counts(fell: Floats, tied: Floats, rose: Floats, line: float) -> Floats:
-    """The same from numbers of outcomes 1, 1/2 and 0, of one shape; at least one outcome each."""
-    size = fell + tied + rose
-    value, second = (fell + tied / 2) / size, (fell + tied / 4) / size
-    return _log_tail(
-        _matched(size, value, second, np.where(fell > 0, 1.0, np.where(tied > 0, 0.5, 0.0))), line
-    )
-
-
 def _log_tail(each: _Weighted, line: float) -> Floats:
     from scipy.special import betainc
 

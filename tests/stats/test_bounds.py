@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dhp.stats.bounds import log_p_above, log_p_above_of_counts, log_p_below, mean_interval
+from dhp.stats.bounds import log_p_above, log_p_below, mean_interval
 from dhp.stats.detection import detection_influences
 from dhp.stats.influences import Influences, mean_influences, weighted
 
@@ -70,8 +70,6 @@ def test_tests_and_limits_say_the_same(fell: int, tied: int, rose: int, line: fl
         (log_p_below(found, line)[0], line - high[0]),
     ):
         assert abs(beyond) < 1e-9 or (p <= math.log(0.025)) == (beyond > 0)
-    of_counts = log_p_above_of_counts(*(np.array([float(each)]) for each in (fell, tied, rose)), line)
-    assert np.exp(of_counts[0]) == pytest.approx(np.exp(log_p_above(found, line)[0]))
 
 
 def test_copies_of_examples_add_nothing() -> None:
