@@ -1,10 +1,13 @@
-"""What the scripts define, without their being started."""
+"""What the scripts define, without their being started; their modules can be imported where this one is."""
 
 import runpy
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
+if str(SCRIPTS) not in sys.path:
+    sys.path.append(str(SCRIPTS))  # last, as `coverage` is a package, too
 
 
 def loaded(name: str) -> SimpleNamespace:
