@@ -51,6 +51,8 @@ class MetricAgreement:
     """Name of the metric."""
     items: int
     """Number of items that both the judge and humans scored."""
+    systems: int
+    """Number of systems whose texts these are."""
     single: int
     """Number of sources of which both scored one system alone: nothing to correlate within them."""
     correlations: tuple[Correlation, ...]
@@ -100,6 +102,11 @@ class Agreement:
     raters: Mapping[str, RaterAgreement | None]
     """Metric -> agreement of the human raters; None for a single one."""
 
+    @property
+    def sentences(self) -> list[str]:
+        """How far each judge agrees with people, in a sentence for each."""
+        return [_sentence(judge, self.raters) for judge in self.judges]
+
     def __repr__(self) -> str:
         judges = [f"{each.judge} on {len(each.metrics)} metrics" for each in self.judges[:_SHOWN]]
         more = [f"and {len(self.judges) - _SHOWN} more"] if len(self.judges) > _SHOWN else []
@@ -138,6 +145,31 @@ class Agreement:
         return frame[means_last].astype({c: float for c in means_last if c not in ("level", "judge")})
 
 
+def _sentence(judge: JudgeAgreement, raters: Mapping[str, RaterAgreement | None]) -> str:
+    """By Pearson's correlation over all texts, metric by metric, beside what people allow."""
+    several = len(judge.metrics) > 1
+    words = []
+    for metric in judge.metrics:
+        about = f"{metric.metric} " if several else ""
+        words.append(about + _agreement_in_words(metric, raters.get(metric.metric)))
+    systems = max(metric.systems for metric in judge.metrics)
+    here = f", on texts of these {systems} systems" if systems > 1 else ""
+    return f"{judge.judge} agrees with people{here}: {', '.join(words)}"
+
+
+def _agreement_in_words(metric: MetricAgreement, agreed: RaterAgreement | None) -> str:
+    r = next((c for c in metric.correlations if (c.level, c.coefficient) == ("pooled", "pearson")), None)
+    if r is None or r.value is None:
+        return f"undefined over {metric.items:,} texts, as there are fewer than three or all scores are equal"
+    limits = "" if r.ci is None else f" ({r.ci[0]:.2f} to {r.ci[1]:.2f})"
+    words = f"r = {r.value:.2f}{limits} over {metric.items:,} texts"
+    if r.ci is not None and r.ci[0] <= 0 <= r.ci[1]:
+        words += ", which is not shown to be more than chance"
+    if agreed is not None and agreed.ceiling is not None:
+        words += f"; people among themselves allow {agreed.ceiling:.2f}"
+    return words
+
+
 @near_keywords
 def correlate(
     ratings: "str | Path | pd.DataFrame",
@@ -153,7 +185,7 @@ def correlate(
     Parameters
     ----------
     ratings
-        A file or table with the columns `source, system, metric, score`; perhaps `sample, model, protocol`.
+        A file or table with the columns `source, score`; perhaps `system, metric, sample, model, protocol`.
     human
         The same of humans, perhaps with `rater`; raters are averaged.
     levels, coefficients
@@ -213,10 +245,12 @@ def _metric(
         resamples=resamples,
         rng=np.random.default_rng(seed),
     )
-    scored = (~np.isnan(truth) & ~np.isnan(mean)).sum(axis=1)
+    both = ~np.isnan(truth) & ~np.isnan(mean)
+    scored = both.sum(axis=1)
     return MetricAgreement(
         metric,
         int(scored.sum()),
+        int(both.any(axis=0).sum()),
         int((scored == 1).sum()),
         tuple(by_level),
         pair_accuracy(truth, mean),

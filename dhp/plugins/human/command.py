@@ -2,24 +2,24 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dhp.cli.command import Command
 from dhp.cli.options import refuse_surplus, settings
-from dhp.cli.output import OutputOptions, TableForm, print_out
+from dhp.cli.output import OutputOptions, print_out
 from dhp.cli.protocol_options import SEED
-from dhp.core.checks import checked, exclusive, requires
+from dhp.core.checks import requires
 from dhp.core.errors import InputError
-from dhp.core.options import option
+from dhp.core.own_table import RatingsForm
 from dhp.plugins.human.agreement import Agreement, JudgeAgreement, JudgePair
 from dhp.plugins.human.agreement import correlate as correlated
-from dhp.plugins.human.correlation import LEVELS, RESAMPLES, Coefficient, Correlation, Level
+from dhp.plugins.human.correlation import RESAMPLES, Coefficient, Correlation, Level
 from dhp.plugins.human.pair_accuracy import PairAccuracy
 from dhp.plugins.human.self_preference import SelfPreference, self_preference
-from dhp.report.document import Column, Part, Table, item
+from dhp.report.document import Column, Part, Strong, Table, item
 from dhp.report.labels import figure, in_brackets
 from dhp.report.printout import Printout
 
@@ -58,7 +58,8 @@ def agreement_table(agreement: Agreement) -> Table[Mapping[str, object]]:
             heading = symbol if metric == last else f"{metric} {symbol}"
             columns.append(Column(heading, item(column), _three_decimals))
             last = metric
-    return Table(title, columns, frame.to_dict("records"))
+    figures = [column for column in frame.columns if column not in ("level", "judge")]
+    return Table(title, columns, frame.dropna(how="all", subset=figures).to_dict("records"))
 
 
 def _signed(value: float | None) -> str:
@@ -78,63 +79,25 @@ def _three_decimals(value: float | None) -> str:
     return "–" if value is None or math.isnan(value) else f"{value:z.3f}"
 
 
-_IN_TABLE = ("--table", "--csv", "--markdown", "--level", "--human", "--tau-c", "--html")
-"""The options that --table takes."""
-
-
-@checked(name="form")
-@dataclass(frozen=True)
-class TableOptions(TableForm):
-    """One table of all judges, without intervals and tests."""
-
-    level: tuple[Level, ...] = option(
-        "Only this level of that table, or with --csv or --markdown; may be repeated.",
-        default=(),
-        metavar="per_source|pooled|system",
-        repeatable=True,
-    )
-
-    def wanted(self, output: OutputOptions) -> bool:
-        """Whether it is; raises `InputError` for options that are not for it."""
-        if not (self.table or output.csv or output.markdown):
-            return False
-        refuse_surplus("--table", _IN_TABLE)
-        return True
-
-
-def agreement_in_table(
-    ratings: "str | pd.DataFrame",
-    human: "str | pd.DataFrame",
-    coefficients: Sequence[Coefficient],
-    levels: Sequence[Level],
-) -> Printout:
-    """The table of these levels, or of all; errors as of `dhp.plugins.human.agreement.correlate`."""
-    agreement = correlated(ratings, human, levels=levels or LEVELS, coefficients=coefficients, resamples=0)
-    return Printout([agreement_table(agreement)], frame=agreement.to_frame)
-
-
-_CORRECTING = ("--correct", "--human", "--runs", "--passes", "--json", "--html")
+_CORRECTING = ("--correct", "--human", "--field", "--runs", "--passes", "--json", "--html")
 """The options that --correct takes."""
-_OF_LABELS = ("--human", "--passes", "--json", "--html")
+_OF_LABELS = ("--human", "--field", "--passes", "--json", "--html")
 """The options that a table of labels takes."""
-COMMON = "--human --passes --table --level --csv --markdown --json --resamples --tau-c --runs --correct"
+COMMON = "--human --field --passes --csv --markdown --json --resamples --tau-c --runs --correct"
 """The options that most people need."""
 
 
 @click.command(
     cls=Command,
     common=COMMON,
-    rules=(
-        exclusive("form.table", "output.json"),
-        requires("runs", "correct"),
-        requires("form.level", "form.table", "output.csv", "output.markdown"),
-    ),
+    rules=(requires("runs", "correct"),),
 )
 @click.argument("ratings", nargs=-1, required=True)
 @click.option(
     "--human",
     metavar="FILE|NAME=FILE",
-    help="Human scores, or labels: a table; or a published set in its original format.",
+    help="Human scores, or labels: a table; or a published set in its original format. Without it they stand "
+    "in the column human of RATINGS.",
 )
 @click.option(
     "--resamples",
@@ -157,8 +120,8 @@ COMMON = "--human --passes --table --level --csv --markdown --json --resamples -
 @click.option(
     "--passes", type=float, metavar="X", help="With --correct or labels: the lowest score of a good text."
 )
+@settings("form", RatingsForm, only=("fields",))
 @settings("output", OutputOptions, only=("json", "csv", "markdown", "html"))
-@settings("form", TableOptions)
 def correlate(
     ratings: tuple[str, ...],
     human: str | None,
@@ -169,48 +132,59 @@ def correlate(
     family: str | None,
     correct: bool,
     passes: float | None,
+    form: RatingsForm,
     output: OutputOptions,
-    form: TableOptions,
 ) -> None:
     """Correlate judges' scores with human ones, or correct them.
 
-    RATINGS, one table or several, and the human table have the columns source, system, metric, score; ratings
-    perhaps sample, model, protocol, human scores perhaps rater. Published sets: summeval, newsroom, realsumm,
-    topical_chat, openmeva_roc, bagel. With --correct only some of the texts need a human score. A human table
-    with the column label (pass or fail) in place of score gives Cohen's kappa and both error rates.
+    RATINGS is one sheet with the columns id, judge, human (or others by --field), or tables of judges' scores
+    beside the table --human. Columns: source (or id), score; perhaps system, metric; of judges sample,
+    model, protocol, of people rater. Several columns for score are judges, for human raters. Published sets:
+    summeval, newsroom, realsumm, topical_chat, openmeva_roc, bagel. With --correct only some of the texts
+    need a human score. Thumbs, or a column label (pass or fail), give Cohen's kappa and both error rates, at
+    --passes.
 
-    Example: dhp correlate ratings.csv --human summeval=summeval.jsonl
+    Example: dhp correlate sheet.csv --field score=gpt --field human=anna,ben
     """
     from dhp.plugins.human.corrected import corrected_printout
-    from dhp.plugins.human.labels import has_labels, label_printout
+    from dhp.plugins.human.labels import has_labels, judge_labels, label_printout, labels_as_scores
+    from dhp.plugins.human.sheet import read_tables
 
+    rated, people = read_tables(ratings, human, form.fields or {})
     if correct:
         refuse_surplus("--correct", _CORRECTING)
-        people = None if human is None else human_table(human)
-        print_out(corrected_printout(ratings_table(ratings), people, runs, passes), output)
+        print_out(corrected_printout(rated, people, runs, passes), output)
         return
-    if human is None:
-        raise InputError("--human: is missing; give a table of human scores, or NAME=FILE of a published set")
-    people = human_table(human)
-    if has_labels(people):
+    if people is None:
+        raise InputError(
+            "--human: is missing; give a table of human scores, or NAME=FILE of a published set, or name "
+            "their column: --field human=COLUMN"
+        )
+    if has_labels(people) and (passes is not None or judge_labels(rated)):
         refuse_surplus("labels", _OF_LABELS)
-        print_out(label_printout(ratings, people, passes), output)
+        print_out(label_printout(rated, people, passes), output)
         return
     if passes is not None:
-        raise InputError("--passes: is for --correct, or for a human table with the column label")
+        raise InputError("--passes: is for --correct, or for labels and thumbs of people")
     _check_resamples(resamples)
-    rated = ratings_table(ratings)
+    at_mark = has_labels(people)
+    people = labels_as_scores(people) if at_mark else people
     coefficients: list[Coefficient] = ["pearson", "spearman", "kendall-c" if tau_c else "kendall"]
-    if form.wanted(output):
-        made = agreement_in_table(rated, people, coefficients, form.level)
-        print_out(made, output)
-        return
     agreement = correlated(rated, people, coefficients=coefficients, resamples=resamples, seed=seed)
+    if output.csv or output.markdown:
+        print_out(Printout([agreement_table(agreement)], frame=agreement.to_frame), output)
+        return
     parts = [
-        *_agreement_parts(agreement, human),
+        *_agreement_parts(agreement, human or ""),
+        *([_WITH_MARK] if at_mark else []),
         *_bias_parts(rated, people, family, resamples, seed),
     ]
     print_out(Printout(parts, agreement.to_dict()), output)
+
+
+_WITH_MARK = (
+    "note: people say pass or fail; --passes X, the judge's lowest score that passes, gives error rates"
+)
 
 
 def _check_resamples(resamples: int) -> None:
@@ -219,17 +193,19 @@ def _check_resamples(resamples: int) -> None:
 
 
 def _agreement_parts(agreement: Agreement, human: str) -> list[Part]:
-    """Each judge, and once for all of them what is a matter of the data."""
-    parts = [part for judge in agreement.judges for part in (*_judge_parts(judge), "")]
+    """A sentence for each judge, its figures, and once for all of them what is a matter of the data."""
+    parts: list[Part] = [*(Strong(sentence) for sentence in agreement.sentences), ""]
+    parts += [part for judge in agreement.judges for part in (*_judge_parts(judge), "")]
+    several = any(metric.systems > 1 for judge in agreement.judges for metric in judge.metrics)
     numbers = [metric.single for judge in agreement.judges for metric in judge.metrics]
     most = max(numbers)
-    if most:
+    if most and several:
         range_text = f"{min(numbers)} to {most}" if min(numbers) < most else str(most)
         parts.append(f"note: sources with a single system, left out within sources: {range_text}")
-    metrics = [metric for judge in agreement.judges for metric in judge.metrics]
-    if any(each.level == "system" for metric in metrics for each in metric.correlations):
+    if several:
         parts.append(
-            "note: sources are drawn anew, systems are not: intervals of systems are for these systems"
+            "note: intervals are for other sources and these systems; on texts of other systems the judge "
+            "may agree more or less"
         )
     if agreement.pairs:
         parts.append(_pair_table(agreement))
@@ -286,24 +262,6 @@ def _preference_table(preferences: list[SelfPreference]) -> Table[SelfPreference
     return Table(title, _PREFERENCES, preferences)
 
 
-def ratings_table(files: tuple[str, ...]) -> "str | pd.DataFrame":
-    """One table of ratings, or several together."""
-    if len(files) == 1:
-        return files[0]
-    import pandas as pd
-
-    from dhp.plugins.human.scores import read_scores
-
-    return pd.concat([read_scores(file) for file in files], ignore_index=True)
-
-
-def human_table(source: str) -> "str | pd.DataFrame":
-    """The human scores in a file, or of a published set as `NAME=FILE`."""
-    from dhp.loaders.rated import RATED_SETS, read_human_scores
-
-    return read_human_scores(source) if source.partition("=")[0] in RATED_SETS else source
-
-
 _Figure = Correlation | PairAccuracy | None
 _Correlated = tuple[str, str, Sequence[_Figure], float | None]
 """Level, coefficient, the figure of each metric and their mean."""
@@ -313,9 +271,14 @@ def _judge_parts(judge: JudgeAgreement) -> Iterator[Part]:
     rows: list[_Correlated] = []
     for place, one in enumerate(judge.metrics[0].correlations):
         of_metrics = [metric.correlations[place] for metric in judge.metrics]
-        mean = judge.mean[f"{one.level}.{one.coefficient}"]
-        rows.append((LEVEL_NAMES[one.level], one.coefficient, of_metrics, mean))
-    rows.append(("pairs", "accuracy", [metric.pair_accuracy for metric in judge.metrics], None))
+        if any(figure.value is not None for figure in of_metrics):
+            mean = judge.mean[f"{one.level}.{one.coefficient}"]
+            rows.append((LEVEL_NAMES[one.level], one.coefficient, of_metrics, mean))
+    accuracies = [metric.pair_accuracy for metric in judge.metrics]
+    if any(accuracies):
+        rows.append(("pairs", "accuracy", accuracies, None))
+    if not rows:
+        return
     columns: list[Column[_Correlated]] = [
         Column("level", item(0), names=True, right=False),
         Column("coefficient", item(1), right=False),
@@ -323,11 +286,12 @@ def _judge_parts(judge: JudgeAgreement) -> Iterator[Part]:
     for place, metric in enumerate(judge.metrics):
         column = replace(_AGREEMENT, heading=metric.metric)
         columns.append(column.on(item(2, place)))
-    columns.append(Column("mean", item(3), words=_mean_words))
+    if len(judge.metrics) > 1:
+        columns.append(Column("mean", item(3), words=_mean_words))
     yield Table(f"{judge.judge}  ·  correlation with human scores", columns, rows)
-    left_out = {m.metric: m.correlations[0].left_out - m.single for m in judge.metrics}
-    for name, number in left_out.items():
-        if number:
+    for metric in judge.metrics:
+        name, number = metric.metric, metric.correlations[0].left_out - metric.single
+        if number and metric.systems > 1:
             note = "sources with constant or too few scores, left out within sources"
             yield f"  note: {name}: {note}: {number}"
 
@@ -348,7 +312,7 @@ def _agreement_words(agreed: _Figure) -> str:
         case None:
             return "–"
         case Correlation():
-            return "undefined" if agreed.value is None else f"{agreed.value:.3f}"
+            return "–" if agreed.value is None else f"{agreed.value:.3f}"
         case _:
             return f"{agreed.accuracy:.3f} (ties ≤ {agreed.epsilon:.3g})"
 

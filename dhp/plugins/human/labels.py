@@ -1,7 +1,6 @@
 """`dhp correlate` for pass / fail labels: Cohen's kappa and both error rates of a judge."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import NormalDist
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dhp.core.errors import InputError
-from dhp.core.tables import read_table
+from dhp.core.tables import is_blank
+from dhp.judge.adapters.returned import VERDICTS
 from dhp.plugins.human.scores import (
     Scores,
     human_scores,
@@ -20,7 +20,7 @@ from dhp.plugins.human.scores import (
     shared_items,
     shared_metrics,
 )
-from dhp.report.document import Column, Part, Table, item
+from dhp.report.document import Column, Part, Strong, Table, item
 from dhp.report.labels import figure, in_brackets
 from dhp.report.printout import Printout
 from dhp.stats.arrays import Bools, Floats, Ints, cluster_sums
@@ -32,8 +32,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SCHEMA = "dhp.labels/1"
-WORDS = {"pass": 1.0, "fail": 0.0, "true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
-"""What a label may be, in lower case, and whether it passes."""
+LABEL = "label"
+"""The metric of verdicts that name none."""
+WORDS = {
+    **{word: float(passes) for word, passes in VERDICTS.items()},
+    **dict.fromkeys(("1", "1.0", "up", "good", "👍"), 1.0),
+    **dict.fromkeys(("0", "0.0", "-1", "-1.0", "down", "bad", "👎"), 0.0),
+}
+"""What a label or a thumb may be, in lower case, and whether it passes."""
 Z = NormalDist().inv_cdf(0.975)
 """Half of a 95 % interval in standard errors."""
 
@@ -141,12 +147,12 @@ def label_agreement(
     if "system" not in people or "system" not in rated:
         people, rated = people.assign(system=""), rated.assign(system="")
     if "metric" not in rated:
-        rated = rated.assign(metric="label")
-    labels = human_scores(people.assign(metric="label") if any_metric else people)
+        rated = rated.assign(metric=LABEL)
+    labels = human_scores(people.assign(metric=LABEL) if any_metric else people)
     agreements = []
     for name, metrics in scores_by_judge(rated).items():
         for metric in metrics if any_metric else shared_metrics(name, metrics, labels):
-            truth = labels["label" if any_metric else metric]
+            truth = labels[LABEL if any_metric else metric]
             agreements.append(_agreement(name, metric, truth, metrics[metric], passes))
     return agreements
 
@@ -174,10 +180,21 @@ def _read(table: "str | Path | pd.DataFrame", role: str, *, labels: bool = True)
     return frame.assign(score=texts.map(WORDS))
 
 
-def has_labels(table: "str | pd.DataFrame") -> bool:
+def has_labels(table: "pd.DataFrame") -> bool:
     """Whether a table has labels in place of scores: a column `label`, and none `score`."""
-    columns = read_table(Path(table)).columns if isinstance(table, str) else table.columns
-    return "label" in columns and "score" not in columns
+    return "label" in table and "score" not in table
+
+
+def labels_as_scores(people: "pd.DataFrame") -> "pd.DataFrame":
+    """The table with its labels as scores of 1 and 0; raises `InputError` for an unknown label."""
+    return _read(people, "human").drop(columns="label")
+
+
+def judge_labels(ratings: "pd.DataFrame") -> bool:
+    """Whether judges say pass or fail, too, or nothing."""
+    column = "label" if "label" in ratings else "score"
+    words = {str(value).strip().lower() for value in ratings.get(column, ()) if not is_blank(value)}
+    return words <= {*WORDS}
 
 
 def _agreement(name: str, metric: str, truth: Scores, scores: Scores, passes: float | None) -> LabelAgreement:
@@ -243,12 +260,23 @@ def _share(right: Bools, of: Bools, clusters: Ints) -> Share | None:
     return Share(float(mean.value), (0.0, 1.0) if math.isnan(low) else (low, high), int(of.sum()))
 
 
-def label_printout(files: Sequence[str], human: "str | pd.DataFrame", passes: float | None) -> Printout:
-    """The agreement of the judges in some files; parameters and errors as of `label_agreement`."""
-    import pandas as pd
+def label_sentence(each: LabelAgreement) -> str:
+    """How far a judge agrees with people, in a sentence."""
+    agreed, limits = each.agreement, each.kappa_ci
+    low, high = agreed.ci
+    about = "" if each.metric == LABEL else f" by {each.metric}"
+    kappa = "" if limits is None else f"; kappa {each.kappa:.2f} ({limits[0]:.2f} to {limits[1]:.2f})"
+    return (
+        f"{each.judge} agrees with people on {_percent(agreed.value)} of {each.n:,} texts{about} "
+        f"({_percent(low)} to {_percent(high)}); one that always says the same would on "
+        f"{_percent(each.always_same)}{kappa}"
+    )
 
-    agreements = label_agreement(pd.concat(map(read_frame, files), ignore_index=True), human, passes)
-    parts: list[Part] = [label_table(agreements)]
+
+def label_printout(ratings: "pd.DataFrame", human: "pd.DataFrame", passes: float | None) -> Printout:
+    """The agreement of the judges in a table; parameters and errors as of `label_agreement`."""
+    agreements = label_agreement(ratings, human, passes)
+    parts: list[Part] = [*(Strong(label_sentence(each)) for each in agreements), "", label_table(agreements)]
     parts += (
         f"  note: {flip_words(each.judge, each.metric, each.flips)}"
         for each in agreements

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.numbers import number_hint, numbers_of
+from dhp.core.rating_forms import OVERALL
 from dhp.core.tables import is_blank, read_table
 from dhp.stats.arrays import Floats
 from dhp.stats.krippendorff import krippendorff_alpha
@@ -18,10 +19,12 @@ from dhp.stats.krippendorff import krippendorff_alpha
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ("source", "system", "metric", "score")
+NEEDED = ("source", "score")
 """What every table of scores has."""
 OPTIONAL = ("sample", "model", "protocol", "rater", "status")
 """What it may have besides."""
+_ALONE = {"system": "", "metric": OVERALL}
+"""Column that a table may lack, and what then stands in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ def read_frame(file: "str | Path") -> "pd.DataFrame":
 def read_scores(source: "str | Path | pd.DataFrame", role: str = "ratings") -> "pd.DataFrame":
     """A checked table of scores.
 
-    It has the columns `source, system, metric, score` and perhaps `sample, model, protocol, rater, status`;
+    It has the columns `source, score` and perhaps `system, metric, sample, model, protocol, rater, status`;
     an empty score is a rating that failed. `role` is what messages call it. Raises `InputError` for a missing
     column, a score that is not a number, or a duplicate item.
     """
@@ -71,10 +74,12 @@ def read_scores(source: "str | Path | pd.DataFrame", role: str = "ratings") -> "
 
     place = role if isinstance(source, pd.DataFrame) else str(source)
     frame = source.copy() if isinstance(source, pd.DataFrame) else read_frame(source)
-    for column in COLUMNS:
+    for column in NEEDED:
         if column not in frame:
             raise InputError(f"{place}: column '{column}' is missing; {suggest(column, frame.columns)}")
-    frame = frame[[c for c in (*COLUMNS, *OPTIONAL) if c in frame]]
+    lacking = {name: value for name, value in _ALONE.items() if name not in frame}
+    frame = frame.assign(**lacking)
+    frame = frame[[c for c in ("source", *_ALONE, "score", *OPTIONAL) if c in frame]]
     empty = frame["score"].map(is_blank).astype(bool)
     score = numbers_of(frame["score"].mask(empty))
     wrong = score.isna() & ~empty
@@ -90,8 +95,10 @@ def read_scores(source: "str | Path | pd.DataFrame", role: str = "ratings") -> "
     twice = frame.duplicated(keys)
     if twice.any():
         row = int(twice.to_numpy().argmax())
-        item = ", ".join(f"{key} '{frame[key].iloc[row]}'" for key in keys)
-        raise InputError(f"{place}: row {row + 1}: duplicate row of {item}")
+        item = ", ".join(f"{key} '{frame[key].iloc[row]}'" for key in keys if key not in lacking)
+        further = [name for name in ("system", "sample", "rater") if name not in keys or name in lacking]
+        hint = f"; a column {' or '.join(further)} may tell them apart" if further else ""
+        raise InputError(f"{place}: row {row + 1}: duplicate row of {item}{hint}")
     return frame
 
 
@@ -152,6 +159,11 @@ def shared_items(
     rated_sources, rated_systems = set(judge.sources), set(judge.systems)
     sources = [source for source in people.sources if source in rated_sources]
     systems = [system for system in people.systems if system in rated_systems]
+    for lacks, has_it, which in ((judge, people, "ratings"), (people, judge, "human")):
+        if lacks.systems == ("",) != has_it.systems:
+            raise InputError(
+                f"{which}: column 'system' is missing; the other table has it, e.g. '{has_it.systems[0]}'"
+            )
     if not sources or not systems:
         what, rated, known = "source", judge.sources[0], people.sources[0]
         if sources:

@@ -85,7 +85,14 @@ def test_raters_are_averaged() -> None:
             "the judge rated e.g. 's0', people e.g. 'xs0'",
         ),
         (table(GOOD).assign(score=float("inf")), table(HUMAN), "score 'inf'; must be a number"),
-        (table(GOOD).drop(columns="system"), table(HUMAN), "column 'system' is missing"),
+        (table(GOOD).drop(columns="source"), table(HUMAN), "column 'source' is missing"),
+        (table(GOOD[:, :1]).drop(columns="system"), table(HUMAN), "ratings: column 'system' is missing"),
+        (table(GOOD), table(HUMAN[:, :1]).drop(columns="system"), "human: column 'system' is missing"),
+        (
+            table(GOOD).drop(columns="system"),
+            table(HUMAN),
+            "row 2: duplicate row of source 's0', metric 'fluency'; a column system or sample or rater may",
+        ),
         (table(GOOD).assign(score="good"), table(HUMAN), "row 1: score 'good'; must be a number or nothing"),
         (pd.concat([table(GOOD)] * 2), table(HUMAN), "row 61: duplicate row of source 's0'"),
         (

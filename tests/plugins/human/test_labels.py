@@ -139,8 +139,7 @@ def test_verdicts_raters_and_samples() -> None:
 @pytest.mark.parametrize(
     ("ratings", "human", "options", "message"),
     [
-        ("source,score\na,3.5\n", "source,label\na,pass\n", [], "score '3.5'; allowed: pass, fail, true"),
-        ("source,score\na,3.5\n", "source,label\na,good\n", ["--passes", "3"], "label 'good'; allowed: pass"),
+        ("source,score\na,3.5\n", "source,label\na,fine\n", ["--passes", "3"], "label 'fine'; allowed: pass"),
         ("source,score\nb,3.5\n", "source,label\na,pass\n", ["--passes", "3"], "no source of judge 'judge'"),
         ("source,score\na,1\n", "source,label\na,pass\n", ["--tau-c"], "--tau-c: is not for labels; allowed"),
         (
@@ -160,6 +159,8 @@ def test_errors(dhp: Run, tmp_path: Path, ratings: str, human: str, options: lis
 
 def test_an_error_names_the_parameter() -> None:
     ratings, human = tables((1, 1, 1, 1))
+    with pytest.raises(InputError, match=r"score '5'; allowed: pass, fail, true.* scores need --passes"):
+        label_agreement(ratings.assign(score=5), human)
     with pytest.raises(InputError, match="column 'label' is missing"):
         label_agreement(ratings, human[["source"]], 3)
 

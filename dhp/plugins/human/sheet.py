@@ -1,0 +1,112 @@
+"""Tables of scores as people keep them: two of them, or one sheet with the judge beside people."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from dhp.core.errors import InputError, one_of, suggest
+from dhp.core.tables import is_blank
+from dhp.loaders.rated import RATED_SETS, read_human_scores
+from dhp.plugins.human.labels import WORDS
+from dhp.plugins.human.scores import read_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_OF_PEOPLE = ("human", "label", "rater")
+"""Columns of a sheet that are about people alone."""
+_OF_JUDGES = ("score", "sample", "model", "protocol", "status")
+"""Columns of a sheet that are about judges alone."""
+_OURS = ("source", "system", "metric", *_OF_JUDGES, *_OF_PEOPLE)
+_USUAL = {"source": ("id", "example"), "score": ("judge",)}
+"""Our column -> what sheets call it."""
+
+
+def read_tables(
+    files: Sequence[str], human: str | None, fields: Mapping[str, str]
+) -> "tuple[pd.DataFrame, pd.DataFrame | None]":
+    """The scores of judges and those of people.
+
+    `files` hold the scores of judges. Those of people are in the table `human`, which may be a published set
+    `NAME=FILE`, or in columns `human` or `label` of the files; None without either. `fields` has names of
+    ours -> columns. Several columns, with commas between them, are several judges (`score`) or raters
+    (`human`). Scores of people that are all pass or fail become a column `label`. Raises `InputError` for an
+    unknown name of ours and for a column that no table has.
+    """
+    import pandas as pd
+
+    for name in fields:
+        one_of("field", name, _OURS, "--field")
+    judged = pd.concat([read_frame(file) for file in files], ignore_index=True)
+    tables = {files[0]: judged}
+    if human is not None:
+        is_published = human.partition("=")[0] in RATED_SETS
+        tables[human] = read_human_scores(human) if is_published else read_frame(human)
+    columns = _chosen(fields, tables)
+    named = {place: _renamed(table, columns) for place, table in tables.items()}
+    sheet = named[files[0]]
+    if human is not None:
+        people = _scored(named[human], columns, "human")
+        return _scored(sheet, columns, "score"), people if "score" in named[human] else _labelled(people)
+    if not any(name in sheet for name in (*columns.get("human", ()), "human", "label")):
+        return _scored(sheet, columns, "score"), None
+    if "source" not in sheet:
+        sheet = sheet.assign(source=[str(number) for number in range(1, len(sheet) + 1)])
+    of_judges = {*columns.get("score", ()), *_OF_JUDGES}
+    of_people = {*columns.get("human", ()), *_OF_PEOPLE}
+    people = sheet.drop(columns=[c for c in sheet if c in of_judges]).drop_duplicates()
+    ratings = sheet.drop(columns=[c for c in sheet if c in of_people])
+    if "rater" in sheet:  # a row for each rater repeats what the judge says
+        ratings = ratings.drop_duplicates()
+    return _scored(ratings, columns, "score"), _labelled(_scored(people, columns, "human"))
+
+
+def _chosen(fields: Mapping[str, str], tables: "Mapping[str, pd.DataFrame]") -> dict[str, list[str]]:
+    """Name of ours -> the columns that the user named."""
+    known = [str(column) for table in tables.values() for column in table.columns]
+    columns: dict[str, list[str]] = {}
+    for ours, theirs in fields.items():
+        several = ours in ("score", "human") and theirs not in known
+        columns[ours] = [part.strip() for part in theirs.split(",")] if several else [theirs]
+        for column in columns[ours]:
+            if column not in known:
+                place = ", ".join(tables)
+                raise InputError(f"{place}: column '{column}' is missing; {suggest(column, known)}")
+    return columns
+
+
+def _renamed(table: "pd.DataFrame", columns: Mapping[str, Sequence[str]]) -> "pd.DataFrame":
+    """The table with our names, but for the columns that hold the scores of several."""
+    names = {theirs[0]: ours for ours, theirs in columns.items() if len(theirs) == 1 and theirs[0] in table}
+    named = {column for each in columns.values() for column in each}
+    for ours, usual in _USUAL.items():
+        spelt = [column for column in usual if column in table and column not in named]
+        if spelt and ours not in columns and ours not in table:
+            names[spelt[0]] = ours
+    replaced = [ours for column, ours in names.items() if ours in table and ours != column]
+    return table.drop(columns=replaced).rename(columns=names)
+
+
+def _scored(table: "pd.DataFrame", columns: Mapping[str, Sequence[str]], ours: str) -> "pd.DataFrame":
+    """The table with its scores in the column `score`: a row for each judge or rater of several columns."""
+    import pandas as pd
+
+    several = [column for column in columns.get(ours, ()) if column in table]
+    if len(columns.get(ours, ())) > 1 and several:
+        name = "model" if ours == "score" else "rater"
+        rest = table.drop(columns=several)
+        return pd.concat(
+            [rest.assign(score=table[column]).assign(**{name: column}) for column in several],
+            ignore_index=True,
+        )
+    if ours != "score" and ours in table:
+        return table.drop(columns=[c for c in table if c == "score"]).rename(columns={ours: "score"})
+    return table
+
+
+def _labelled(people: "pd.DataFrame") -> "pd.DataFrame":
+    """The table with a column `label` in place of `score` if people only say pass or fail."""
+    if "score" not in people or "label" in people:
+        return people.drop(columns=[c for c in people if c == "score" and "label" in people])
+    words = {str(value).strip().lower() for value in people["score"] if not is_blank(value)}
+    is_label = bool(words) and words <= {*WORDS}
+    return people.rename(columns={"score": "label"}) if is_label else people
