@@ -11,13 +11,10 @@ people read it; so a heading, a rounding and a meaning are written once for all 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from dhp.core.verdicts import Verdict
 from dhp.report.labels import percents
-
-if TYPE_CHECKING:
-    from dhp.report.findings import Sentence
 
 Interval = tuple[float, float] | None
 """Confidence limits; None if there are none."""
@@ -44,8 +41,6 @@ class Cell:
     """What a page shows if the pointer rests on it."""
     small: str = ""
     """A remark beside the text."""
-    sentences: "Sequence[Sentence]" = ()
-    """The sentences of the text, of which a page marks each part in the colour of its verdict."""
     shade: float | None = None
     """How dark a page shades it, from 0 to 1."""
     ends: Interval | None = None

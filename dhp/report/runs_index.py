@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os.path import relpath
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from dhp.analysis.percent import whole_percent
@@ -15,7 +14,7 @@ from dhp.core.signature import Signature, protocol_name
 from dhp.core.text import printable
 from dhp.core.writing import MANIFEST, write_lines
 from dhp.report.choice import Choice, Judge, JudgesOfSet
-from dhp.report.columns import DETECTION, DIFFERENCE, LOWEST, run_columns
+from dhp.report.columns import DETECTION, DIFFERENCE, LOWEST, MEAN_PASS, run_columns
 from dhp.report.document import Column, Table
 from dhp.report.findings import Sentence, by_judge, sentences
 from dhp.report.labels import sets
@@ -77,6 +76,7 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
         styles=("report.css", "matrix.css"),
         scripts=("tables.js", "side_by_side.js"),
         runs=_runs_table(rows),
+        listed=rows,
         left_out=left_out,
         folder=printable(str(folder)),
         choice=_choice(rows),
@@ -90,56 +90,51 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
 
 
 def _runs_table(rows: Sequence[_Listed]) -> Table[_Listed]:
-    """A row for each run."""
+    """One line for each run; what it says in a sentence stands below the table."""
     every = [result for row in rows for result in row.results]
-    figures = [column for column in run_columns(every) if column is not LOWEST]  # the sentence names kinds
+    figures = [column for column in run_columns(every) if column not in _TOO_WIDE]
     trends = _trends(rows)
     columns = [*_ABOUT, *map(_of_run, figures)]
     if trends:
         columns.append(replace(_TREND, value=lambda row: trends.get(row.path)))
     columns = [replace(column, tags={"label": column.heading}) for column in columns]
-    return Table("Runs", [*columns, _SENTENCE], rows, css="runs", titled=False)
+    return Table("Runs", columns, rows, css="runs", titled=False)
 
 
 def _of_run(column: Column[Result]) -> Column[_Listed]:
-    """A column of results for rows that hold several of them."""
+    """A column of results for rows that hold several of them, without limits."""
 
-    def value(row: _Listed) -> Any:
-        return column.value(row.results[0]) if len(row.results) == 1 else None
+    def words(row: _Listed) -> str:
+        return column.over(row.results) if len(row.results) > 1 else column.text(row.results[0])
 
     return Column(
         column.heading,
-        value,
+        lambda row: column.value(row.results[0]) if len(row.results) == 1 else None,
         help=column.help,
-        words=lambda row: column.over(row.results),
+        words=words,
         right=column.right or column.ends is not None,
     )
 
 
-def _time(row: _Listed) -> dict[str, str]:
-    return {"small": row.created[11:16]}
+def _judges(row: _Listed) -> str:
+    return row.judges[0] if len(row.judges) == 1 else f"{len(row.judges)} judges"
 
 
 _ABOUT: tuple[Column[_Listed], ...] = (
     Column("run", lambda row: row.name, names=True, right=False, extra=lambda row: {"link": row.page or ""}),
-    Column("date", lambda row: row.created[:10], right=False, extra=_time),
-    Column("judge", lambda row: ", ".join(row.judges), right=False),
-    Column("prompt", lambda row: ", ".join(row.prompts) or None, right=False),
-    Column("data", lambda row: row.data, right=False),
+    Column(
+        "date", lambda row: row.created[:10], right=False, extra=lambda row: {"small": row.created[11:16]}
+    ),
+    Column("judge", _judges, right=False, extra=lambda row: {"title": ", ".join(row.judges)}),
+    Column("data", lambda row: row.data, right=False, extra=lambda row: {"title": row.data}),
 )
 _TREND = Column[_Listed](
     "trend",
     lambda row: None,
     help="detection of the last runs of this model on these texts; prompts may differ",
-    right=False,
 )
-_SENTENCE = Column[_Listed](
-    "in a sentence",
-    lambda row: " ".join(map(str, row.sentences)),
-    right=False,
-    extra=lambda row: {"sentences": row.sentences},
-    tags={"label": "sentence"},
-)
+_TOO_WIDE = (LOWEST, MEAN_PASS)
+"""Columns that the line of a run has no place for: its sentence says the same."""
 
 
 def _listed(folder: Path, beside: Path) -> _Listed:

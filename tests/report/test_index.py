@@ -73,7 +73,7 @@ def test_a_run_tells_the_detection_of_the_comparable_runs_before_it(tmp_path: Pa
     (tmp_path / "prompted" / "results.json").write_text(indented_json(prompted.to_dict()), "utf-8")
     text = write_report(tmp_path).read_text("utf-8")
     assert "other_n, 12 examples" in text, "side by side with runs of 30"
-    heads, *rows = (row for row in Parsed(text).rows if len(row) > 10)
+    heads, *rows = (row for row in Parsed(text).rows if len(row) > 8)
     trend = heads.index("trend")
     share = whole_percent(first.detection.avg or 0.0)
     assert {row[0].replace("\n", ""): row[trend] for row in rows} == {
@@ -130,5 +130,7 @@ def test_two_chosen_runs_stand_side_by_side(page: Path, tmp_path: Path) -> None:
         for width in (390, 1400):
             await found.resize(width)
             assert await found.run("document.documentElement.scrollWidth") <= width
+        heights = "[...document.querySelectorAll('.runs tbody tr')].map((row) => row.offsetHeight)"
+        assert max(await found.run(heights)) < 40, "a line for each run"
 
     in_browser(page, tmp_path, act)

@@ -66,7 +66,9 @@
   function compare() {
     const judges = fields.map(({ value }) => value);
     for (const section of sets) show(section, judges);
-    document.getElementById("apart").hidden = sets.some((section) => !section.hidden);
+    const shown = sets.find((section) => !section.hidden);
+    document.getElementById("apart").hidden = shown !== undefined;
+    shown?.querySelector("details")?.setAttribute("open", "");
     if (!command) return;
     const runs = fields.map((field) => field.selectedOptions[0].dataset);
     const prompts = runs[0].prompts === runs[1].prompts ? "" : " --allow protocol";
