@@ -18,13 +18,15 @@ from hypothesis import strategies as st
 from dhp.core.text import sentences
 from dhp.loaders.resolve import resolve_datasets
 from dhp.perturb.llm import acceptance as a
-from dhp.perturb.llm import form
+from dhp.perturb.llm import entities, form, grammar, rephrasings
+from dhp.perturb.llm.values import numbers
 
 fault = functools.partial(a.fault, language="en")
 ENTITIES, GRAMMAR, REWRITING = "fictional_named_entities", "grammatical_errors", "rewriting_insertion"
 
 CASES: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("acceptance.yaml").read_text("utf-8"))
 TEXTS: Mapping[str, str] = CASES["texts"]
+REASONS = {k: v for m in (a, form, entities, grammar, rephrasings) for k, v in vars(m).items() if k.isupper()}
 
 
 def cases() -> Iterator[tuple[str, str, str, int | str, str | None]]:
@@ -38,7 +40,7 @@ def cases() -> Iterator[tuple[str, str, str, int | str, str | None]]:
         for reason, several in {"": CASES.get(key, ()), **CASES[f"wrong_{key}"]}.items():
             for label, edits in (pair for case in several for pair in case.items()):
                 name, _, number = label.partition(" ")
-                yield kind, name, edits, count or int(number), getattr(a, reason) if reason else None
+                yield kind, name, edits, count or int(number), REASONS[reason] if reason else None
 
 
 def revised(name: str, edits: str) -> str:
@@ -69,8 +71,8 @@ def test_the_number_of_entities_is_the_one_asked_for() -> None:
     two = revised("news", "Hartwell => Velmora | 2,150 => 3,300")
     three = revised("news", "Hartwell => Velmora | 2,150 => 3,300 | Mill Street => Glimmer Lane")
     assert fault(ENTITIES, TEXTS["news"], two, 2) is None
-    assert fault(ENTITIES, TEXTS["news"], three, 2) == a.MANY_ENTITIES
-    assert fault(ENTITIES, TEXTS["news"], two, 3) == a.FEW_ENTITIES
+    assert fault(ENTITIES, TEXTS["news"], three, 2) == entities.MANY_ENTITIES
+    assert fault(ENTITIES, TEXTS["news"], two, 3) == entities.FEW_ENTITIES
 
 
 # Rewriting insertion ----------------------------------------------------------------------------------
@@ -97,17 +99,17 @@ def test_several_rephrased_sentences_pass(name: str, edits: str) -> None:
     there = edits.count("+ ")
     assert fault(REWRITING, TEXTS[name], revised(name, edits), min(there, 3)) is None
     fewer_than_asked = fault(REWRITING, TEXTS[name], revised(name, edits), there + 1)
-    assert fewer_than_asked == (None if there == len(sentences(TEXTS[name])) else a.FEW_SENTENCES)
+    assert fewer_than_asked == (None if there == len(sentences(TEXTS[name])) else rephrasings.FEW_SENTENCES)
 
 
 def test_the_order_of_the_sentences_counts() -> None:
     first, second, *rest = sentences(TEXTS["news"])
     text = " ".join([second, REPHRASED["news", 2][0], first, *rest])
-    assert fault(REWRITING, TEXTS["news"], text, 1) == a.REORDERED
+    assert fault(REWRITING, TEXTS["news"], text, 1) == rephrasings.REORDERED
     pair = "Rain fell in Orlind. Snow fell in Karsk."
     assert (
         fault(REWRITING, pair, "Snow fell in Karsk. Rain fell in Orlind. It rained in Orlind.", 1)
-        == a.REORDERED
+        == rephrasings.REORDERED
     )
 
 
@@ -198,7 +200,7 @@ def test_what_needs_a_dictionary_is_checked_in_declared_english_alone() -> None:
     """The language of a text is declared, never guessed: this one could be English or be none."""
     original = "Dan Tran ran on an old man in Den Tor Run on a Sunday and won."
     misspelt = original.replace("ran on", "rann onn")
-    assert a.fault(GRAMMAR, original, misspelt, 1, language="en") == a.MISSPELT
+    assert a.fault(GRAMMAR, original, misspelt, 1, language="en") == grammar.MISSPELT
     for language in (None, "xx"):
         assert a.fault(GRAMMAR, original, misspelt, 1, language=language) is None
 
@@ -244,19 +246,30 @@ GERMAN = (
     ("kind", "edits", "count", "reason"),
     [
         (ENTITIES, {"Calder": "Quorne"}, 1, None),
-        (ENTITIES, {"geschlossen": "eröffnet"}, 1, a.NO_ENTITY),
-        (ENTITIES, {"Calder": "Quorne", "12. Mai": "3. Juni", "9": "7"}, 1, a.MANY_ENTITIES),
-        (ENTITIES, {"Calder": "Calden"}, 1, a.MISSPELT_ENTITY),
-        (ENTITIES, {"Calder": "Quorne"}, "all", a.FEW_ENTITIES),
+        (ENTITIES, {"geschlossen": "eröffnet"}, 1, entities.NO_ENTITY),
+        (ENTITIES, {"Calder": "Quorne", "12. Mai": "3. Juni", "9": "7"}, 1, entities.MANY_ENTITIES),
+        (ENTITIES, {"Calder": "Calden"}, 1, entities.MISSPELT_ENTITY),
+        (ENTITIES, {"Calder": "Quorne"}, "all", entities.FEW_ENTITIES),
         (ENTITIES, {"Calder": "Quorne", "12. Mai": "3. Juni", "9 zu 4": "7 zu 5"}, "all", None),
         (GRAMMAR, {"hat": "haben"}, 1, None),
         (GRAMMAR, {"die alte": "der alten"}, 1, None),
-        (GRAMMAR, {"geschlossen": "geschlosn"}, 1, a.MISSPELT),
-        (GRAMMAR, {"Bibliothek": "Kirche"}, 1, a.NO_GRAMMAR),
+        (GRAMMAR, {"die alte": "eine alte"}, 1, grammar.CORRECT),
+        (GRAMMAR, {"Der Rat": "Den Rat"}, 1, None),
+        (GRAMMAR, {"geschlossen": "geschlosn"}, 1, grammar.MISSPELT),
+        (GRAMMAR, {"Bibliothek": "Kirche"}, 1, grammar.NO_GRAMMAR),
+        (ENTITIES, {"9 zu 4": "neun zu vier"}, 1, entities.SAME_ENTITY),
+        (ENTITIES, {"12. Mai": "012. Mai"}, 1, entities.SAME_ENTITY),
+        (REWRITING, {"dafür.": "dafür. Mit 9 zu 4 stimmt der Rat nicht dafür."}, 1, rephrasings.CONTRADICTS),
+        (REWRITING, {"dafür.": "dafür. Der Rat ist also dafür."}, 1, rephrasings.LOST),
         (REWRITING, {"dafür.": "dafür. Mit 9 zu 4 Stimmen ist der Rat dafür."}, 1, None),
-        (REWRITING, {"dafür.": "dafür. Der Rat stimmt mit 9 zu 4 dafür."}, 1, a.COPIED),
-        (REWRITING, {"dafür.": "dafür. Draußen regnete es stark."}, 1, a.UNRELATED),
-        (REWRITING, {"dafür.": "dafür. Der Rat stimmt mit 8 zu 5 wirklich so ab."}, 1, a.CONTRADICTS),
+        (REWRITING, {"dafür.": "dafür. Der Rat stimmt mit 9 zu 4 dafür."}, 1, rephrasings.COPIED),
+        (REWRITING, {"dafür.": "dafür. Draußen regnete es stark."}, 1, rephrasings.UNRELATED),
+        (
+            REWRITING,
+            {"dafür.": "dafür. Der Rat stimmt mit 8 zu 5 wirklich so ab."},
+            1,
+            rephrasings.CONTRADICTS,
+        ),
     ],
 )
 def test_german_is_checked_without_a_dictionary_of_its_grammar(
@@ -267,6 +280,42 @@ def test_german_is_checked_without_a_dictionary_of_its_grammar(
         assert old in text
         text = text.replace(old, new)
     assert a.fault(kind, GERMAN, text, count, language="de") == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "value"),
+    [
+        ("forty thousand", "en", "40000"),
+        ("two hundred and five", "en", "200 5"),
+        ("twenty-five", "en", "25"),
+        ("12 million", "en", "12000000"),
+        ("1,234.5", "en", "1234.5"),
+        ("3rd", "en", "3"),
+        ("3,5 Millionen", "de", "3500000"),
+        ("20万", "zh", "200000"),
+        ("一百二十", "zh", "120"),
+        ("forty", None, ""),
+    ],
+)
+def test_numbers_have_one_way_of_writing(text: str, language: str | None, value: str) -> None:
+    assert numbers(text, language) == set(value.split())
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "rephrasing", "reason"),
+    [
+        ("fr", "Anne Colbert n'attendait pas autant de monde.", "Anne Colbert attendait autant de monde.", 1),
+        ("fr", "Le prix est de 15 euros.", "Le prix est de quinze euros, pas plus.", 0),
+        ("es", "El juez Antonio Ruiz ordenó su ingreso.", "El juez Manuel Soto ordenó el ingreso.", 1),
+        ("zh", "学校不会提高学费。", "校长说学校会提高学费。", 1),
+        ("zh", "去年有20万名读者来访。", "去年来访的读者达200000人。", 0),
+    ],
+)
+def test_no_language_takes_the_contrary_for_a_rephrasing(
+    language: str, text: str, rephrasing: str, reason: int
+) -> None:
+    found = a.fault(REWRITING, text, f"{text} {rephrasing}", 1, language=language)
+    assert found == (rephrasings.CONTRADICTS if reason else None)
 
 
 # Nonsense ---------------------------------------------------------------------------------------------
@@ -299,5 +348,5 @@ def test_no_nonsense_is_accepted(perturber: str, count: int | str) -> None:
 @given(st.sampled_from(KINDS), st.text(max_size=200), st.text(max_size=200))
 def test_checking_never_fails(kind: tuple[str, int | str], original: str, answer: str) -> None:
     reason = fault(kind[0], original, answer, kind[1])
-    assert reason is None or reason in (*vars(a).values(), *vars(form).values())
+    assert reason is None or reason in REASONS.values()
     assert fault(kind[0], original, original, kind[1]) in (a.EMPTY, a.UNCHANGED, a.REFUSED)

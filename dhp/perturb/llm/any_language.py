@@ -6,25 +6,67 @@ language, a new word that is not in it is misspelt.
 
 import functools
 import re
-from collections.abc import Iterable, Mapping
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
+from pydantic import Field
 from rapidfuzz.distance import OSA
 
-NEGATIONS = {
-    "en": frozenset("not no never none neither nor nothing nobody without cannot".split()),
-    "de": frozenset(
-        "nicht kein keine keinen keinem keiner keines nie niemals nichts niemand ohne weder".split()
-    ),
-    "fr": frozenset("ne n pas jamais rien aucun aucune sans ni personne".split()),
-    "es": frozenset("no nunca jamás nada nadie ningún ninguno ninguna sin ni tampoco".split()),
-}
-"""Words that deny, by language."""
+from dhp.content.catalog import read_list
+from dhp.core.specs import Spec
+
+
+class _Denials(Spec):
+    """Words of a language that deny; words are separated by spaces."""
+
+    denials: str
+    """What stands in a sentence that denies."""
+    like: str
+    """Words that may deny by themselves."""
+    like_forms: str
+    """Such words as a regular expression."""
+    opposites: list[str] = Field(default=[])
+    """Pairs of words that say the opposite."""
+
+
+class Denials(Spec):
+    """Words that deny, by language."""
+
+    languages: dict[str, _Denials]
+
+
+class _Known(NamedTuple):
+    denials: frozenset[str]
+    like: frozenset[str]
+    forms: re.Pattern[str]
+    opposites: Sequence[Sequence[str]]
+
+
+@functools.cache
+def _denials(language: str | None) -> _Known | None:
+    """The words of a language; None of one without a list."""
+    lists: Denials = read_list("denials", Denials)
+    if language not in lists.languages:
+        return None
+    words = lists.languages[language]
+    return _Known(
+        frozenset(words.denials.split()),
+        frozenset(words.like.split()),
+        re.compile(words.like_forms),
+        [pair.split() for pair in words.opposites],
+    )
+
+
+_CJK = r"\u3040-\u30ff\u3400-\u9fff"
+_LETTERS = re.compile(rf"[{_CJK}]|[^\W\d_{_CJK}]+")
 _CHINESE_NEGATIONS = re.compile("不|没|無|无|未|非|否|别")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LIKE = 0.6
 """Share of the longer of two words that they have in common from the start, from which they may be forms of
 one."""
 _LETTERS_OF_A_SLIP = 2
+SHORT_WORD = 4
+"""Letters of words that mostly join others."""
 _SHORT = 4
 """Letters of words of which two may differ in few letters and still be two words."""
 
@@ -33,16 +75,40 @@ def denies(text: str, language: str | None) -> bool | None:
     """Whether a sentence denies something; None in a language whose words are not known."""
     if language == "zh":
         return _CHINESE_NEGATIONS.search(text) is not None
-    if language not in NEGATIONS:
+    known = _denials(language)
+    if known is None:
         return None
-    words = re.findall(r"[^\W\d_]+", text.lower().replace("’", "'"))
-    short = language == "en" and re.search(r"n't\b", text.lower().replace("’", "'")) is not None
-    return short or not NEGATIONS[language].isdisjoint(words)
+    short = language == "en" and re.search(r"n['’]t\b", text.lower()) is not None
+    return short or not known.denials.isdisjoint(plain_words(text))
 
 
-def numbers(text: str) -> frozenset[str]:
-    """The numbers in digits, without marks between these."""
-    return frozenset(re.sub(r"\D", "", number) for number in _NUMBER.findall(text))
+def may_deny(text: str, language: str | None) -> bool:
+    """Whether a sentence holds a word that may deny by itself, as `unknown` and `fails` do."""
+    known = _denials(language)
+    if known is None:
+        return True
+    words = plain_words(text)
+    if not known.like.isdisjoint(words):
+        return True
+    return any(known.forms.fullmatch(word) for word in words)
+
+
+def further_opposites(word: str, language: str | None) -> frozenset[str]:
+    """Opposites of a word that no rule exchanges, as `fewer` for `more`."""
+    known = _denials(language)
+    pairs = known.opposites if known else ()
+    return frozenset(other for pair in pairs if word in pair for other in pair if other != word)
+
+
+def plain_words(text: str) -> Sequence[str]:
+    """The words in small letters, each Chinese character as one; as `attendait` of "n'attendait"."""
+    return _LETTERS.findall(text.lower())
+
+
+def is_denial(word: str, language: str | None) -> bool:
+    """Whether a word by itself denies."""
+    known = _denials(language)
+    return known is not None and word in known.denials
 
 
 def is_slip(old: str, new: str) -> bool:
@@ -56,7 +122,13 @@ def is_slip(old: str, new: str) -> bool:
 
 def is_akin(word: str, others: Iterable[str]) -> bool:
     """Whether a word may be a form of one of the others: they begin alike."""
-    return any(_shared_start(word.lower(), other.lower()) for other in others)
+    plain = _without_accents(word)
+    return any(_shared_start(plain, _without_accents(other)) for other in others)
+
+
+def _without_accents(word: str) -> str:
+    """In small letters; an umlaut may come and go in the forms of a word."""
+    return "".join(c for c in unicodedata.normalize("NFD", word.lower()) if not unicodedata.combining(c))
 
 
 def _shared_start(one: str, other: str) -> bool:

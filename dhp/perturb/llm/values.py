@@ -1,0 +1,98 @@
+"""Numbers in one way of writing: `forty thousand` is `40,000`, `3rd` is `3`, and `20万` is `200000`."""
+
+import functools
+import re
+from collections.abc import Iterable, Mapping
+
+from dhp.content.catalog import read_list
+from dhp.core.specs import Spec
+
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+_WORD = re.compile(r"\d+(?:[.,]\d+)*(?:st|nd|rd|th)?|[\u4e00-\u9fff]|[^\W\d_\u4e00-\u9fff]+")
+_THOUSANDS = re.compile(r"[.,](?=\d{3}(?!\d))")
+_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th|e|er|º|ª)$")
+
+
+class NumberWords(Spec):
+    """Numbers in words, by language: each line is words with their values behind them."""
+
+    languages: dict[str, list[str]]
+
+
+@functools.cache
+def _values_of(language: str | None) -> Mapping[str, int]:
+    """Word -> its value; empty in a language without a list."""
+    lists: NumberWords = read_list("number_words", NumberWords)
+    entries = " ".join(lists.languages.get(language or "", ())).split()
+    return {word: int(value) for word, value in zip(entries[::2], entries[1::2], strict=True)}
+
+
+def values(words: Iterable[str], language: str | None) -> list[str]:
+    """Words in small letters, each number in digits; a number of several words is one."""
+    known = _values_of(language)
+    made: list[str] = []
+    run: list[float] = []
+    previous = ""
+    for word in words:
+        value = _value(word, known)
+        if run and (value is None or not _continues(run[-1], value, previous)):
+            made.append(_written(run))
+            run = []
+        if value is None:
+            made.append(word)
+        else:
+            run.append(value)
+        previous = word
+    return [*made, _written(run)] if run else made
+
+
+_SMALL = 4
+"""Smaller numbers in words, such as `one` and `second`, are often no number."""
+
+
+def numbers(text: str, language: str | None) -> frozenset[str]:
+    """The numbers of a text in digits; those in words too where the language has a list."""
+    return frozenset(value for value in values(_WORD.findall(text.lower()), language) if value[0].isdigit())
+
+
+def sure_numbers(text: str, language: str | None) -> frozenset[str]:
+    """The same without small ones in words."""
+    figures = numbers(text, None)
+    return frozenset(n for n in numbers(text, language) if n in figures or _is_large(n))
+
+
+def _is_large(number: str) -> bool:
+    return number.count(".") > 1 or float(number) >= _SMALL
+
+
+def _value(word: str, known: Mapping[str, int]) -> float | None:
+    plain = _ORDINAL.sub("", word)
+    if _DIGITS.fullmatch(plain):
+        figures = _THOUSANDS.sub("", plain).replace(",", ".")
+        return float(figures) if figures.count(".") < 2 else None
+    return known.get(word)
+
+
+_SMALLEST_SCALE = 10
+
+
+def _continues(last: float, value: float, previous: str) -> bool:
+    """Whether a value goes on with the number before it, as in `twenty-five` and `two hundred`."""
+    if value >= _SMALLEST_SCALE and value in (10, 100, 1e3, 1e4, 1e6, 1e8, 1e9):
+        return last < value or previous[:1].isdigit()
+    if previous[:1].isdigit():
+        return False
+    return (last >= 20 and value < last and last % 10 == 0) or (last == 10 and len(previous) == 1)
+
+
+def _written(run: Iterable[float]) -> str:
+    """The number that values make: `2 100 5` is 205, `40 1000` is 40,000."""
+    total = part = 0.0
+    for value in run:
+        if value >= 1000 and part:
+            total, part = total + part * value, 0.0
+        elif value in (10, 100) and part % 10:
+            part = part - part % 10 + part % 10 * value
+        else:
+            part += value
+    return f"{total + part:.15g}"
