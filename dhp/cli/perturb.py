@@ -37,7 +37,11 @@ _TOKENS = ("prompt_tokens", "completion_tokens")
 class PerturbOutput:
     """What becomes of the texts."""
 
-    out: str | None = option("Write the degraded texts to this file.", default=None, metavar="FILE.jsonl")
+    out: str | None = option(
+        "Write originals and degraded texts to this table, for a judge that another program runs.",
+        default=None,
+        metavar="FILE.csv|.jsonl",
+    )
     freeze: str | None = option(
         "Write a set of degraded texts to this folder, for --perturbed.", default=None, metavar="DIR"
     )
@@ -50,6 +54,7 @@ class PerturbOutput:
         """Raise `InputError` if the texts could not be written, before they are made."""
         from dhp.loaders.released import is_released
         from dhp.perturb.sets import check_free
+        from dhp.perturb.texts_table import check_suffix
 
         data = (*dataset, choice.data, choice.suite, choice.perturbed)
         inputs = [Path(each).resolve() for each in data if isinstance(each, str | Path)]
@@ -57,8 +62,9 @@ class PerturbOutput:
             if path is not None and Path(path).resolve() in inputs:
                 raise InputError(f"{name} {path}: is the input; choose another one")
         if not (self.out or self.freeze or self.show or dry_run):
-            raise InputError("say where the texts go: --out FILE.jsonl, --freeze DIR, or --show K")
+            raise InputError("say where the texts go: --out FILE.csv, --freeze DIR, or --show K")
         if self.out is not None:
+            check_suffix(self.out)
             check_output(Path(self.out))
         if self.freeze is not None:
             check_free(Path(self.freeze))
@@ -138,15 +144,16 @@ def _audit(folder: str) -> None:
 
 def _write(made: "Sequence[PerturbedDataset]", output: PerturbOutput) -> None:
     from dhp.perturb.sets import write_set
-    from dhp.runs.writer import perturbed_lines
+    from dhp.perturb.texts_table import table_lines
 
     count = sum(t.text is not None for p in made for t in p.texts)
     without = sum(len(p.texts) for p in made) - count
     also = f", {without} not applicable" if without else ""
     if output.out is not None:
-        lines = perturbed_lines([(p.dataset.name, p.variants, p.texts) for p in made])
-        write_lines(Path(output.out), lines)
-        say(f"{count} texts written to {output.out}{also}")
+        write_lines(Path(output.out), table_lines(made, output.out))
+        originals = sum(len(p.dataset.examples) for p in made)
+        say(f"{originals} originals and {count} degraded texts written to {output.out}{also}")
+        say("next: have the column output rated, beside example, variant and level; then dhp analyze LOG")
     if output.freeze is not None:
         write_set(Path(output.freeze), made)
         say(f"{count} texts frozen in {output.freeze}{also}")

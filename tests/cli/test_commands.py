@@ -131,8 +131,10 @@ def test_perturb_writes_lines_and_shows_edits(dhp: Run, tmp_path: Path) -> None:
     assert done.code == 0
     assert re.search(r"random_deletions\.minor \(10 edits\): .*\w\[-\S-\]", done.out)
     rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
-    assert len(rows) == 3 * 13, "harmless edits, too"
-    assert all(row["audit"]["similarity"] < 1 for row in rows)
+    originals = {row["example"]: row["output"] for row in rows if row["variant"] == "original"}
+    copies = [row for row in rows if row["variant"] != "original"]
+    assert (len(originals), len(copies)) == (3, 3 * 13), "harmless edits, too"
+    assert all(row["output"] != originals[row["example"]] and row["level"] for row in copies)
 
 
 def test_data_commands(dhp: Run) -> None:

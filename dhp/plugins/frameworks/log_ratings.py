@@ -27,6 +27,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "variant": ("variant",),
     "level": ("level",),
     "cluster": ("cluster",),
+    "dataset": ("dataset",),
 }
 """Column of a table of ratings -> what a log may call it."""
 _NEEDED = ("example", "variant")
