@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import dhp
 from dhp.content.catalog import read_list
-from dhp.core.language import zipf
 from dhp.core.records import Example
+from dhp.core.words import zipf
 from dhp.perturb.facts.kinds import CONTENT
 from dhp.perturb.facts.lists import FactLists
 from dhp.perturb.facts.text import evidence_of

@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 
-from dhp.core.language import sentences as ours
-from dhp.core.text import sentences as punkt
+from dhp.core.sentences import sentences
 
 Split = Callable[[str, str], Iterable[str]]
 
@@ -82,21 +81,21 @@ def ends(pieces: Iterable[str], text: str) -> set[int]:
 
 def ways() -> dict[str, Split]:
     """The ways that are installed, by name."""
-    found: dict[str, Split] = {"Punkt, our rules": lambda _, text: punkt(text)}
+    found: dict[str, Split] = {"Punkt, our rules": lambda _, text: sentences(text)}
     if find_spec("pysbd"):
         import pysbd
 
         known = {code: pysbd.Segmenter(language=code, clean=False) for code in TEXTS}
         found["pysbd"] = lambda code, text: known[code].segment(text)
     if find_spec("uniseg"):
-        from uniseg.sentencebreak import sentences
+        from uniseg.sentencebreak import sentences as of_uniseg
 
-        found["uniseg"] = lambda _, text: sentences(text)
+        found["uniseg"] = lambda _, text: of_uniseg(text)
     if find_spec("sentencex"):
         from sentencex import segment
 
         found["sentencex"] = segment
-        found["sentencex and our rules"] = lambda code, text: ours(text, code)
+        found["sentencex and our rules"] = sentences
     return found
 
 

@@ -34,9 +34,9 @@ from dhp.core.rating_forms import FLIP, is_pairwise
 from dhp.core.ratings_table import place_of
 from dhp.core.records import IDENTITY, ORIGINAL, PROBES, Variant, methods, parse_variant
 from dhp.core.seeding import key_digest, text_hash
+from dhp.core.shown import alike_but_numbers
 from dhp.core.signature import Signature
 from dhp.core.specs import ANY_TASK, Scale, Suite
-from dhp.core.text import alike_but_numbers
 from dhp.stats.arrays import Floats
 from dhp.stats.detection import FEWEST_PAIRS
 from dhp.stats.discernment import level_average, minimum

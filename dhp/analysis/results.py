@@ -21,8 +21,8 @@ from dhp.core.checksum import CHECKSUM, holds
 from dhp.core.errors import InputError
 from dhp.core.plugins import load_target
 from dhp.core.records import IDENTITY, PROBES
+from dhp.core.shown import printable
 from dhp.core.signature import Signature, protocol_name
-from dhp.core.text import printable
 from dhp.core.verdicts import NOT_DECIDED, UNDECIDED, Verdict
 from dhp.stats.defaults import FLOOR, Combination
 from dhp.stats.detection import FEWEST_PAIRS as FEWEST_PAIRS

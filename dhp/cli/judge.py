@@ -17,7 +17,7 @@ from dhp.cli.output import say
 from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, ProtocolChanges, model_option
 from dhp.core.errors import InputError
 from dhp.core.progress import progress_shown
-from dhp.core.text import spreadsheet_safe
+from dhp.core.shown import spreadsheet_safe
 from dhp.core.writing import check_output, output_path, writing
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings

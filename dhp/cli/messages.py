@@ -30,7 +30,7 @@ class Messages(logging.Handler):
 
     def say(self, message: str) -> None:
         """Print a message."""
-        from dhp.core.text import printable
+        from dhp.core.shown import printable
 
         if _PARAMETER.search(message):
             names = self._names(self.command)

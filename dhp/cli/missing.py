@@ -28,7 +28,7 @@ def on_missing(name: str, counts: Mapping[str, int], failures: Mapping[str, int]
 
 def _causes(counts: Mapping[str, int], failures: Mapping[str, int]) -> list[str]:
     """Causes with their counts, e.g. `136 failed: HTTP 400: no`; reasons that differ in numbers are one."""
-    from dhp.core.text import alike_but_numbers, printable
+    from dhp.core.shown import alike_but_numbers, printable
 
     shown = list(alike_but_numbers(failures).items())[:_SHOWN]
     causes = [f"{count:,} failed: {' '.join(printable(reason).split())}" for reason, count in shown]

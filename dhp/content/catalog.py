@@ -12,6 +12,7 @@ from dhp.core.files import read_text
 from dhp.core.options import as_list
 from dhp.core.protocol_spec import Protocol, Wording, slot_fault
 from dhp.core.records import parse_variant
+from dhp.core.shown import printable
 from dhp.core.specs import (
     ANY_TASK,
     AuthoredEdits,
@@ -25,7 +26,6 @@ from dhp.core.specs import (
     Task,
     Weights,
 )
-from dhp.core.text import printable
 
 DATASETS = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen")
 """The six datasets of the DHP benchmark, in the paper's order."""

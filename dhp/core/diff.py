@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Literal
 
 from dhp.core.records import Audit
-from dhp.core.text import sentence_spans
+from dhp.core.sentences import sentence_spans
 
 LONG = 10_000
 """Items from which a sequence is compared in parts: comparing two takes time and memory of their product."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
-from dhp.core.text import printable
+from dhp.core.shown import printable
 
 T = TypeVar("T")
 Progress = Callable[[str, int, int, str], None]

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field, PrivateAttr, model_validator
 
 from dhp.core.answer_forms import FORMS, PAIRWISE_FORMS, POINTWISE_FORMS, AnswerForm, turns_of
+from dhp.core.slots import SLOT, slots_fault
 from dhp.core.specs import Language, Scale, Spec
-from dhp.core.text import SLOT, slots_fault
 
 Extraction = Literal["parse", "prob", "prob-or-parse"]
 

@@ -10,8 +10,8 @@ from dhp.core.errors import InputError, one_of, suggest
 from dhp.core.files import inner_files, read_text
 from dhp.core.options import as_list
 from dhp.core.records import Candidate
+from dhp.core.slots import SLOT, join_slots
 from dhp.core.specs import Scale, Task
-from dhp.core.text import SLOT, join_slots
 
 _SLOTS: Mapping[str, str] = {
     **dict.fromkeys("document source article fact context passage paragraph story".split(), "source"),

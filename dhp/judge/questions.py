@@ -14,8 +14,8 @@ from dhp.core.answer_forms import AnswerForm
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol, Wording
 from dhp.core.records import Candidate
+from dhp.core.slots import fill
 from dhp.core.specs import Metric, Scale, Task
-from dhp.core.text import fill
 from dhp.judge.pairs import OVERALL
 
 OPENING = '{"state": '

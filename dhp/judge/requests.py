@@ -14,8 +14,10 @@ from dhp.core.protocol_spec import PARTS, Part, Protocol, Wording, slot_fault
 from dhp.core.records import Candidate, Rating
 from dhp.core.secrets import masked
 from dhp.core.seeding import text_hash
+from dhp.core.sentences import paragraphs
+from dhp.core.slots import fill, join_slots, split_slots
 from dhp.core.specs import Metric, Task
-from dhp.core.text import fenced, fill, join_slots, paragraphs, split_slots
+from dhp.core.tags import fenced
 from dhp.judge.extraction.probabilities import TOP_LOGPROBS, score_tokens
 from dhp.judge.pairs import ORDERS, OVERALL, Pair, PairVerdict, beside_originals, contradicting
 from dhp.judge.prompt_files import (

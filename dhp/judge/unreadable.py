@@ -8,9 +8,9 @@ from contextlib import closing
 from dhp.core.answer_forms import AnswerForm
 from dhp.core.errors import Unreadable
 from dhp.core.records import ORIGINAL, UNREAD, Rating
+from dhp.core.shown import printable
 from dhp.core.signature import protocol_name
 from dhp.core.specs import Task
-from dhp.core.text import printable
 from dhp.judge.api import FIRST, Judge
 from dhp.judge.extraction.plain import UNKNOWN_MARK
 from dhp.judge.extraction.probabilities import IMPOSSIBLE

@@ -13,7 +13,7 @@ from dhp.core.errors import InputError
 from dhp.core.files import indented_json
 from dhp.core.options import as_list, near_keywords
 from dhp.core.progress import Progress, counted, progress_of
-from dhp.core.text import printable
+from dhp.core.shown import printable
 from dhp.core.writing import check_place, output_path, write_folder
 from dhp.leaderboard import FOLDER
 from dhp.leaderboard.entries import Entry, judge_names, read_entries, score

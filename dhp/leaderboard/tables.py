@@ -12,7 +12,7 @@ from dhp.analysis.results import Result
 from dhp.core.errors import InputError
 from dhp.core.files import indented_json
 from dhp.core.progress import Progress, counted
-from dhp.core.text import spreadsheet_safe
+from dhp.core.shown import spreadsheet_safe
 from dhp.leaderboard.entries import Entry, judge_names, score
 from dhp.leaderboard.rows import BESIDE, COST, MODEL, PROTOCOL, RANK, Row
 from dhp.report.columns import legend, run_columns

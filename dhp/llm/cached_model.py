@@ -11,7 +11,7 @@ from itertools import chain, islice
 from statistics import median
 
 from dhp.core.errors import InputError, StoppedEarly, Waiting, quoted
-from dhp.core.text import numbered_steps
+from dhp.core.numbered_steps import numbered_steps
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.claims import Claims
 from dhp.llm.clients.responses import shortened

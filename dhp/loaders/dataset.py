@@ -11,8 +11,9 @@ from dhp.core.language import declared_language, text_language
 from dhp.core.options import near_keywords
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import key_digest
+from dhp.core.sentences import sentences
 from dhp.core.specs import ANY_TASK, Figures, Suite, Task
-from dhp.core.text import sentences, words
+from dhp.core.words import words
 
 Split = Callable[[Example], tuple[Sequence[str], Callable[[Sequence[str]], str]]]
 """An example -> the texts within its output that may be changed, and what makes an output of changed ones."""

@@ -12,9 +12,9 @@ from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, one_of
 from dhp.core.files import inner_file, inner_files, read_lines, read_text, reason
 from dhp.core.records import Example
+from dhp.core.sentences import sentences
 from dhp.core.specs import Card
 from dhp.core.tables import Row, read_table, read_tables
-from dhp.core.text import sentences
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.pairs import read_pairs
 

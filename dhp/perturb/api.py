@@ -9,9 +9,10 @@ from typing import Any, Literal, Protocol
 
 from dhp.core.checks import check_number, check_value
 from dhp.core.errors import InputError, one_of
-from dhp.core.language import NAMES, SEGMENTED, WITHOUT_SPACES, language_name
+from dhp.core.language import NAMES, WITHOUT_SPACES, language_name
 from dhp.core.options import Option, near_keywords
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Variant
+from dhp.core.words import SEGMENTED
 
 
 @dataclass(frozen=True, slots=True)

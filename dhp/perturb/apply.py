@@ -11,8 +11,8 @@ from dhp.core.diff import audit
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.records import PROBES, Audit, Example, PerturbedText, Variant, parse_variant
 from dhp.core.seeding import stream, text_hash
+from dhp.core.sentences import sentence_spans
 from dhp.core.specs import AuthoredEdits, Insertion
-from dhp.core.text import sentence_spans
 from dhp.loaders.dataset import Split, select
 from dhp.perturb.api import DOSES, AskedModel, Edited, Perturber, asked_count
 

@@ -6,7 +6,8 @@ from random import Random
 
 from dhp.core.checks import check_number
 from dhp.core.errors import InputError, NotApplicable
-from dhp.core.language import language_name, sentence_spans
+from dhp.core.language import language_name
+from dhp.core.sentences import sentence_spans
 from dhp.perturb.api import IN_ANOTHER, Edited, perturber
 
 Texts = Mapping[str, Sequence[str]]

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 from random import Random
 
+from dhp.core.english import looks_english
 from dhp.core.errors import NotApplicable
-from dhp.core.language import looks_english, sentence_spans
 from dhp.core.markdown import code_spans
+from dhp.core.sentences import sentence_spans
 from dhp.core.specs import ListReader
 from dhp.perturb.api import Edited, perturber
 from dhp.perturb.edits import Edit, Span, applied, matched, outside, rules

@@ -12,10 +12,11 @@ from itertools import chain, pairwise, zip_longest
 from random import Random
 
 from dhp.content.catalog import read_list
-from dhp.core.language import WITHOUT_SPACES, word_spans
+from dhp.core.language import WITHOUT_SPACES
 from dhp.core.markdown import masked
 from dhp.core.seeding import drawn
 from dhp.core.specs import Spec
+from dhp.core.words import word_spans
 
 Span = tuple[int, int]
 """(start, end)."""

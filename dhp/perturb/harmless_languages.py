@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from dhp.core.language import WITHOUT_SPACES, word_spans
+from dhp.core.language import WITHOUT_SPACES
 from dhp.core.specs import Spec
+from dhp.core.words import word_spans
 from dhp.perturb.edits import Edit
 
 

@@ -9,7 +9,7 @@ from dhp.analysis.percent import whole_percent
 from dhp.analysis.results import VariantResult
 from dhp.content.catalog import kind_name
 from dhp.core.diff import Operation, diff, snippet
-from dhp.core.text import printable
+from dhp.core.shown import printable
 from dhp.core.verdicts import Verdict, verdicts_about
 from dhp.report.columns import DETECTION, DIFFERENCE, LOWEST, NEWLY, NO_LONGER, run_columns
 from dhp.report.compared_marks import marks_sentence, marks_table

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.results import Result
-from dhp.core.text import spreadsheet_safe
+from dhp.core.shown import spreadsheet_safe
 from dhp.core.writing import inner_folder, writing
 from dhp.report.certainty_charts import asking_drawing, certainty_drawing
 from dhp.report.charts import (

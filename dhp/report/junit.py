@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from dhp.core.text import printable
+from dhp.core.shown import printable
 from dhp.runs.gate import Outcome
 from dhp.runs.gate_findings import Finding, result_name
 

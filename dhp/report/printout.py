@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dhp.core.files import indented_json
-from dhp.core.text import printable, spreadsheet_safe
+from dhp.core.shown import printable, spreadsheet_safe
 from dhp.report.document import (
     Alarm,
     Block,

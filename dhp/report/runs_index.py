@@ -10,8 +10,8 @@ from urllib.parse import quote
 from dhp.analysis.percent import whole_percent
 from dhp.analysis.results import Result
 from dhp.core.errors import InputError
+from dhp.core.shown import printable
 from dhp.core.signature import Signature, protocol_name
-from dhp.core.text import printable
 from dhp.core.writing import MANIFEST, write_lines
 from dhp.report.choice import Choice, Judge, JudgesOfSet
 from dhp.report.columns import DETECTION, DIFFERENCE, LOWEST, MEAN_PASS, run_columns

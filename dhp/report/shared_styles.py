@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from dhp.content.catalog import variant_name
-from dhp.core.text import printable
+from dhp.core.shown import printable
 from dhp.report.document import Column, Note, Part, Table
 from dhp.report.labels import figure
 from dhp.runs.compare import DatasetComparison

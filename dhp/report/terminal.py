@@ -7,8 +7,8 @@ from typing import Any
 from dhp.analysis.results import DoseResponse, Interval, Result, Results
 from dhp.content.catalog import kind_name, variant_name
 from dhp.core.diff import diff
+from dhp.core.shown import printable
 from dhp.core.signature import PAIRWISE, protocol_name
-from dhp.core.text import printable
 from dhp.report.advice import notes, notes_of_plugins, warnings
 from dhp.report.asking_table import asking_table
 from dhp.report.certainty_words import certainty_notes

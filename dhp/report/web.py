@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.content.catalog import kind_name, variant_name
-from dhp.core.text import visible
+from dhp.core.shown import visible
 from dhp.core.verdicts import VERDICTS
 from dhp.report.columns import row_name
 from dhp.report.findings import control_words

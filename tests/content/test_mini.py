@@ -5,7 +5,7 @@ import re
 import pytest
 
 from dhp.content.catalog import DATASETS, read_card, read_task
-from dhp.core.text import sentences
+from dhp.core.sentences import sentences
 from dhp.loaders.dataset import Dataset, measure
 from dhp.loaders.resolve import resolve_datasets
 

@@ -11,20 +11,13 @@ from dhp.core.errors import InputError, suggest
 from dhp.core.files import parse_json
 from dhp.core.markdown import masked
 from dhp.core.records import parse_variant
+from dhp.core.refusals import holds_refusal, is_refusal
 from dhp.core.seeding import key_digest, stream
+from dhp.core.sentences import sentence_spans, sentences
+from dhp.core.shown import printable, visible
 from dhp.core.signature import MUST_AGREE, Signature
-from dhp.core.text import (
-    fill,
-    holds_refusal,
-    is_refusal,
-    join_slots,
-    printable,
-    sentence_spans,
-    sentences,
-    split_slots,
-    visible,
-    words,
-)
+from dhp.core.slots import fill, join_slots, split_slots
+from dhp.core.words import words
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.core.language import sentences
 from dhp.core.markdown import mark_length, masked
+from dhp.core.sentences import sentences
 
 LISTS = [
     (

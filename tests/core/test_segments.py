@@ -8,23 +8,12 @@ import wordfreq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dhp.core.english import FUNCTION_WORDS, PRONOUNS
 from dhp.core.errors import NotApplicable
-from dhp.core.language import (
-    FUNCTION_WORDS,
-    NAMES,
-    PRONOUNS,
-    SEGMENTED,
-    WITHOUT_SPACES,
-    declared_language,
-    language_name,
-    sentence_spans,
-    sentences,
-    text_language,
-    word_spans,
-    zipf,
-)
+from dhp.core.language import NAMES, WITHOUT_SPACES, declared_language, language_name, text_language
 from dhp.core.markdown import masked
-from dhp.core.text import _sentence_spans
+from dhp.core.sentences import _spans_of_short_piece, sentence_spans, sentences
+from dhp.core.words import SEGMENTED, word_spans, zipf
 
 # A text with a bar at each bound of its sentences.
 MARKED = [
@@ -150,7 +139,7 @@ GAPS = ["", " ", "  ", "\t", "\u00a0", "\u3000", "-", ", "]
 @given(st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(GAPS)), max_size=25))
 def test_bounds_found_piece_by_piece_are_those_of_the_whole_text(drawn: list[tuple[str, str]]) -> None:
     text = "".join(piece + gap for piece, gap in drawn)
-    assert sentence_spans(text, "en") == list(_sentence_spans.__wrapped__(text))
+    assert sentence_spans(text, "en") == list(_spans_of_short_piece.__wrapped__(text))
 
 
 @pytest.mark.parametrize("word", ["the", "house", "photosynthesis", "it's"])
@@ -170,7 +159,8 @@ def test_every_pronoun_is_a_function_word() -> None:
 TOKENISING = """
 import sys
 from dhp.core.markdown import masked
-from dhp.core.text import sentences, words
+from dhp.core.sentences import sentences
+from dhp.core.words import words
 text = "Dr. Gray can't come at 5 p.m. today. She's ill."
 before = sentences(text), words(text)
 assert not [name for name in sys.modules if name.partition(".")[0] in ("nltk", "scipy")], "loads too much"

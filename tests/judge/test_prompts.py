@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from dhp.content.catalog import names_of, override, read_persona, read_protocol, read_task, read_wording
 from dhp.core.answer_forms import FORMS, AnswerForm, answer_scale
 from dhp.core.errors import InputError
+from dhp.core.numbered_steps import numbered_steps
 from dhp.core.records import Candidate
 from dhp.core.specs import LANGUAGES, Language, Scale, Task
-from dhp.core.text import numbered_steps
 from dhp.judge.api import rescale
 from dhp.judge.requests import Prompts
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dhp.content.catalog import read_pairwise, read_task, read_wording
 from dhp.core.records import Candidate
 from dhp.core.specs import Scale
-from dhp.core.text import fenced, free_tag
+from dhp.core.tags import fenced, free_tag
 from dhp.judge.extraction.echo import without_echo
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.factory import protocol, request_builder

@@ -9,7 +9,7 @@ import random
 import re
 
 from dhp.core.seeding import stream
-from dhp.core.text import sentence_spans
+from dhp.core.sentences import sentence_spans
 
 _TEXT = re.compile(r"<(text(?:-\d+)?)>\n(.*?)\n</\1>", re.S)
 _ADJUSTMENT = re.compile(r"Adjustment: ([^.]+)\.")

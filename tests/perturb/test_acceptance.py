@@ -15,7 +15,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.core.text import sentences
+from dhp.core.sentences import sentences
 from dhp.loaders.resolve import resolve_datasets
 from dhp.perturb.llm import acceptance as a
 from dhp.perturb.llm import entities, form, grammar, rephrasings

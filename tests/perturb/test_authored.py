@@ -8,8 +8,8 @@ import dhp
 from dhp.content.catalog import DATASETS, read_authored, read_suite
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.records import Example, Variant
+from dhp.core.sentences import sentences
 from dhp.core.specs import AuthoredEdits, Insertion
-from dhp.core.text import sentences
 from dhp.loaders.resolve import published
 from dhp.perturb.apply import authored_texts, edited
 from dhp.perturb.llm.acceptance import fault

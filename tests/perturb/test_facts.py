@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import dhp
 from dhp.content.catalog import read_list
 from dhp.core.errors import NotApplicable
-from dhp.core.language import zipf
 from dhp.core.records import Candidate, Example
+from dhp.core.words import zipf
 from dhp.perturb.api import Edited
 from dhp.perturb.apply import Others
 from dhp.perturb.facts.balance import Balance, Option

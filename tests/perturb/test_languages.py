@@ -9,8 +9,10 @@ import pytest
 import dhp
 from dhp.content.catalog import read_suite
 from dhp.core.errors import InputError
-from dhp.core.language import language_name, sentences, word_spans
+from dhp.core.language import language_name
 from dhp.core.records import Example, PerturbedText, parse_variant
+from dhp.core.sentences import sentences
+from dhp.core.words import word_spans
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.api import TOO_MUCH, perturber
 from dhp.perturb.apply import NO_FARTHER

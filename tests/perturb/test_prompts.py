@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from dhp.content.catalog import names_of, read_suite
 from dhp.content.yaml_files import content_folder, load_spec
 from dhp.core.errors import InputError
+from dhp.core.numbered_steps import numbered_steps
 from dhp.core.records import Example
-from dhp.core.text import between_tags, free_tag, numbered_steps
+from dhp.core.tags import between_tags, free_tag
 from dhp.loaders.resolve import resolve_datasets
 from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.llm.prompts import (

@@ -16,7 +16,7 @@ from dhp.content.catalog import read_list
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.markdown import masked
 from dhp.core.records import Example
-from dhp.core.text import sentences
+from dhp.core.sentences import sentences
 from dhp.loaders.resolve import resolve_datasets
 from dhp.perturb.api import Edited
 from dhp.perturb.registry import builtin_perturbers

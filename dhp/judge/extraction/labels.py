@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Sequence
 
-from dhp.core.text import holds_refusal
+from dhp.core.refusals import holds_refusal
 from dhp.judge.extraction import objects
 from dhp.judge.extraction.behind import stop_of
 from dhp.judge.extraction.clauses import bare, statements

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from dhp.core.answer_forms import FORMS, AnswerForm, answer_scale
 from dhp.core.records import Rating
+from dhp.core.refusals import holds_refusal
 from dhp.core.specs import Metric, Scale
-from dhp.core.text import holds_refusal
 from dhp.judge.api import rescale
 from dhp.judge.extraction import objects
 from dhp.judge.extraction.behind import stop_of

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from dhp.core.refusals import holds_refusal
 from dhp.core.specs import Scale
-from dhp.core.text import holds_refusal
 from dhp.judge.extraction import objects
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
 from dhp.judge.extraction.options import OPTION, choice

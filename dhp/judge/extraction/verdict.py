@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dhp.core.answer_forms import AnswerForm
+from dhp.core.refusals import holds_refusal
 from dhp.core.specs import Scale
-from dhp.core.text import holds_refusal
 from dhp.judge.extraction import objects
 from dhp.judge.extraction.clauses import bare, statements
 from dhp.judge.extraction.extracted import UNPARSED, Extracted

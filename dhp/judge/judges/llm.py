@@ -12,9 +12,9 @@ from dhp.content.catalog import override
 from dhp.core.answer_forms import FORMS, AnswerForm, answer_scale, form_again
 from dhp.core.errors import InputError
 from dhp.core.records import CALLED_TOOL, CUT_OFF, ONLY_THOUGHTS, Candidate, Rating
+from dhp.core.refusals import holds_refusal
 from dhp.core.signature import protocol_name
 from dhp.core.specs import Metric, Task
-from dhp.core.text import holds_refusal
 from dhp.judge.api import Judge
 from dhp.judge.extraction.echo import without_echo
 from dhp.judge.extraction.extracted import UNPARSED, Extracted

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.language import zipf
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
+from dhp.core.words import zipf
 from dhp.judge.api import Judge
 from dhp.judge.judges.surface_text import (
     SENTENCES_KEPT,

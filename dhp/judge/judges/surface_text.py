@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dhp.core.language import FUNCTION_WORDS, zipf
-from dhp.core.text import nltk_module, sentences
+from dhp.core.english import FUNCTION_WORDS
+from dhp.core.nltk_modules import nltk_module
+from dhp.core.sentences import sentences
+from dhp.core.words import zipf
 
 _WORD = re.compile(r"(?:\b[^\W\d_]\.){2,}|\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:'[^\W_]+)*")
 _NUMBER = re.compile(r"(?<![A-Za-z\d])\d+(?:[.,]\d+)*")

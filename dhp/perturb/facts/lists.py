@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from dhp.core.language import language_name, looks_english, text_language
+from dhp.core.english import looks_english
+from dhp.core.language import language_name, text_language
 from dhp.core.specs import Spec
 from dhp.perturb.fluency import FunctionWords
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from random import Random
 
-from dhp.core.language import zipf
+from dhp.core.words import zipf
 from dhp.perturb.edits import Edit
 from dhp.perturb.facts.lists import WORD, FactLists
 

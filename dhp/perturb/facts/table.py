@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from dhp.core.errors import NotApplicable
-from dhp.core.language import sentence_spans, word_frequency
 from dhp.core.markdown import mark_length
 from dhp.core.records import Example
+from dhp.core.sentences import sentence_spans
+from dhp.core.words import word_frequency
 from dhp.perturb.apply import once_for_all
 from dhp.perturb.facts.balance import Balance
 from dhp.perturb.facts.lists import ALLOWED

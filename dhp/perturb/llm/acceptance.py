@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from dhp.core.language import SHORT, looks_english
-from dhp.core.text import is_refusal
+from dhp.core.english import SHORT, looks_english
+from dhp.core.refusals import is_refusal
 from dhp.perturb.llm.entities import entities_fault
 from dhp.perturb.llm.form import form_fault, is_marked
 from dhp.perturb.llm.grammar import grammar_fault

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 
 from dhp.content.catalog import read_list
-from dhp.core.language import SHORT, zipf
+from dhp.core.english import SHORT
+from dhp.core.words import zipf
 from dhp.perturb.facts.lists import LANGUAGES, FactLists
 from dhp.perturb.llm.any_language import is_slip
 from dhp.perturb.llm.values import values

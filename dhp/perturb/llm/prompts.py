@@ -13,8 +13,11 @@ from pydantic import Field, StringConstraints, model_validator
 from dhp.core.errors import InputError
 from dhp.core.reasoning import without_reasoning
 from dhp.core.records import Example
+from dhp.core.refusals import is_refusal
+from dhp.core.sentences import paragraphs
+from dhp.core.slots import SLOT, fill, slots_fault
 from dhp.core.specs import Spec
-from dhp.core.text import SLOT, between_tags, fenced, fill, free_tag, is_refusal, paragraphs, slots_fault
+from dhp.core.tags import between_tags, fenced, free_tag
 
 _UNFILLED = {"text": "...", "source": "...", "question": "...", "count": "N"}
 """What stands for the slots of a prompt that is shown without an example."""

@@ -5,8 +5,9 @@ import re
 from collections.abc import Sequence
 
 from dhp.content.catalog import read_list
-from dhp.core.language import FUNCTION_WORDS, zipf
-from dhp.core.text import sentences
+from dhp.core.english import FUNCTION_WORDS
+from dhp.core.sentences import sentences
+from dhp.core.words import zipf
 from dhp.perturb.facts.lists import LANGUAGES, FactLists
 from dhp.perturb.llm.any_language import (
     SHORT_WORD,

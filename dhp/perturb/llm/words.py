@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from dhp.core import language
-from dhp.core.language import zipf
+from dhp.core import english
+from dhp.core.words import zipf
 
 CJK = r"\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+(?:[.,:]\d+)*(?:['’][^\W{CJK}]+)*|[.!?](?=[\s\"”’')\]]|$)|[。！？]")
@@ -19,7 +19,7 @@ _NUMBERS = frozenset(
     "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million "
     "billion trillion dozen half third quarter fifth twice".split()
 )
-FUNCTION_WORDS = language.FUNCTION_WORDS | frozenset(
+FUNCTION_WORDS = english.FUNCTION_WORDS | frozenset(
     "every everybody everyone everything either neither both none noone nobody nothing someone somebody "
     "something anyone anybody anything ones oneself others whatever whichever whoever yourself yourselves "
     "hisself themself theirselves unless whether since though whereas till whenever wherever lest onto near "

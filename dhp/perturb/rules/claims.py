@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
 from dhp.core.errors import NotApplicable
-from dhp.core.language import sentence_spans
 from dhp.core.markdown import mark_length
 from dhp.core.records import Example
 from dhp.core.seeding import shuffled
+from dhp.core.sentences import sentence_spans
 from dhp.perturb.api import Edited, asked_edits, perturber
 from dhp.perturb.edits import applied
 from dhp.perturb.facts.names import distinct

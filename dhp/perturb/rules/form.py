@@ -6,7 +6,8 @@ from random import Random
 
 from dhp.core.checks import check_number
 from dhp.core.errors import NotApplicable
-from dhp.core.language import sentence_spans, word_spans
+from dhp.core.sentences import sentence_spans
+from dhp.core.words import word_spans
 from dhp.perturb.api import perturber
 
 _FENCED_JSON = re.compile(r"```json\s*\n(.*?)\n\s*```", re.S | re.I)

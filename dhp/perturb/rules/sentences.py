@@ -7,12 +7,13 @@ from random import Random
 from typing import Literal
 
 from dhp.core.checks import check_value
+from dhp.core.english import CONNECTIVES, PRONOUNS
 from dhp.core.errors import NotApplicable
-from dhp.core.language import CONNECTIVES, PRONOUNS, sentence_spans
 from dhp.core.markdown import mark_length
 from dhp.core.options import Option
 from dhp.core.records import Example
 from dhp.core.seeding import drawn, drawn_at_once
+from dhp.core.sentences import sentence_spans
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
 from dhp.perturb.cuts import inserted, removed, repeated
 from dhp.perturb.facts.text import evidence_of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from random import Random
 
 from dhp.core.errors import NotApplicable
-from dhp.core.language import sentence_spans
+from dhp.core.sentences import sentence_spans
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
 from dhp.perturb.cuts import by_line, removed
 from dhp.perturb.fluency import STOPS, words_in

@@ -11,8 +11,9 @@ from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol, Wording
 from dhp.core.records import Candidate, Rating
 from dhp.core.seeding import text_hash
+from dhp.core.slots import fill
 from dhp.core.specs import Task
-from dhp.core.text import fenced, fill
+from dhp.core.tags import fenced
 from dhp.judge.judges.llm import LlmJudge, asked_for
 from dhp.judge.prompt_files import PromptFile
 from dhp.judge.requests import RequestBuilder

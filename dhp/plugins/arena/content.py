@@ -6,8 +6,8 @@ from pydantic import Field, model_validator
 
 from dhp.content.yaml_files import load_spec
 from dhp.core.protocol_spec import Protocol
+from dhp.core.slots import slots_fault
 from dhp.core.specs import Language, MetricTexts, Spec
-from dhp.core.text import slots_fault
 
 _FOLDER = Path(__file__).with_name("categories")
 

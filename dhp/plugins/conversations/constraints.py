@@ -9,8 +9,9 @@ from random import Random
 from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
 from dhp.core.seeding import drawn
+from dhp.core.sentences import sentences
 from dhp.core.specs import ListReader
-from dhp.core.text import sentences, words
+from dhp.core.words import words
 from dhp.perturb.api import Edited, perturber
 from dhp.plugins.conversations.choice import LIST, ONE_OR_ALL, StockSentences, latest, with_texts
 from dhp.plugins.conversations.conversation import Judged

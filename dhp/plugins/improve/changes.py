@@ -13,8 +13,8 @@ from dhp.content.catalog import override
 from dhp.content.yaml_files import load_spec
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol
+from dhp.core.slots import fill
 from dhp.core.specs import Metric, Spec
-from dhp.core.text import fill
 from dhp.core.writing import write_lines
 from dhp.judge.extraction.probabilities import score_tokens
 from dhp.judge.prompt_files import PromptFile, pieces_of

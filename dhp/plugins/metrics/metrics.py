@@ -14,8 +14,9 @@ from typing import Any
 
 from dhp.core.errors import InputError, one_of, require
 from dhp.core.records import Candidate, Rating
+from dhp.core.sentences import prose_sentences
 from dhp.core.specs import Scale, Task
-from dhp.core.text import prose_sentences, words
+from dhp.core.words import words
 from dhp.judge.api import WIDE, Judge, computed_task, metric_name, split_settings
 from dhp.plugins.metrics import NAMES
 

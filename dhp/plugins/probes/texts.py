@@ -7,10 +7,11 @@ from dataclasses import replace
 from random import Random
 
 from dhp.content.catalog import read_probes
+from dhp.core.english import ARTICLES, FUNCTION_WORDS, looks_english
 from dhp.core.errors import InputError, NotApplicable, suggest
-from dhp.core.language import ARTICLES, FUNCTION_WORDS, looks_english, sentence_spans
 from dhp.core.records import parse_variant
 from dhp.core.seeding import shuffled
+from dhp.core.sentences import sentence_spans
 from dhp.core.specs import PerturberUse, Suite
 from dhp.perturb.api import Edited, perturber
 from dhp.perturb.builder import fully_dosed

@@ -15,8 +15,8 @@ from dhp.core.diff import audit, diff
 from dhp.core.errors import InputError
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import shuffled, stream
+from dhp.core.shown import printable
 from dhp.core.specs import Spec
-from dhp.core.text import printable
 from dhp.perturb.builder import found_datasets, part_of
 from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.perturbed_dataset import PerturbedDataset

@@ -1,0 +1,52 @@
+"""Tags around a text that is shown to a model, and around what it returns."""
+
+import re
+import unicodedata
+
+_ANGLES = str.maketrans(dict.fromkeys("‹〈⟨❮❬⧼《≺", "<"))
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
+"""Letters and marks that are not seen, beside those of the categories of `_unseen`."""
+
+
+def free_tag(tag: str, *texts: str) -> str:
+    """`tag`, or `tag-2`, `tag-3`, ...: the first that no text holds in any case, width or spacing.
+
+    Characters that are not seen do not hide one.
+    """
+    seen = [text if text.isascii() else _as_seen(text) for text in texts if "<" in text or not text.isascii()]
+    seen = [text for text in seen if "<" in text]
+    name, number = tag, 1
+    while any(re.search(rf"<\s*/?\s*{re.escape(name)}", text, re.I) for text in seen):
+        number += 1
+        name = f"{tag}-{number}"
+    return name
+
+
+def _as_seen(text: str) -> str:
+    """The text without what is not seen: formats, variation selectors, fillers; all angle brackets as `<`."""
+    plain = unicodedata.normalize("NFKC", text.translate(_ANGLES))
+    return "".join(c for c in plain if c.isascii() or not _unseen(c))
+
+
+def _unseen(character: str) -> bool:
+    if unicodedata.category(character) in ("Cf", "Cc", "Co", "Cn") or character in _FILLERS:
+        return True
+    return "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"
+
+
+def fenced(text: str, tag: str, *beside: str) -> str:
+    """The text as it is, between tags that neither it nor any text shown `beside` it holds."""
+    name = free_tag(tag, text, *beside)
+    return f"<{name}>\n{text}\n</{name}>"
+
+
+def between_tags(text: str, tag: str) -> str | None:
+    """The content of the last complete pair of tags, without white space around it; None without a pair.
+
+    The tags are read in any case, with or without white space in them.
+    """
+    *_, end = (None, *re.finditer(rf"<\s*/\s*{re.escape(tag)}\s*>", text, re.I))
+    if end is None:
+        return None
+    *_, start = (None, *re.finditer(rf"<\s*{re.escape(tag)}\s*>", text[: end.start()], re.I))
+    return None if start is None else text[start.end() : end.start()].strip()
