@@ -3,27 +3,34 @@ that reads nothing does not.
 
     python scripts/damage.py mini/summeval mini/story_cloze
     python scripts/damage.py notes.csv --task summarization --field output=summary
+    python scripts/damage.py mini/summeval --speed
 
 Per kind: the share of texts that it reaches; the AUC at which n-grams tell copies from originals, over all
 texts and within pairs; the share of copies that a planted judge of that fact rates below their original, and
 its blind twin, which looks only at how rare the words are. English texts. Ties count half; below 40 copies
 nothing but the reach is shown. Texts that share a source must not be in one table: n-grams learn what it is
-about.
+about. With `--speed`, how many texts a second each kind takes once the table is read, and how fast that is.
 """
 
 import argparse
 import re
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
 
 import dhp
 from dhp.content.catalog import read_list
-from dhp.core.records import Example
+from dhp.core.errors import NotApplicable
+from dhp.core.records import Example, Variant
 from dhp.core.words import zipf
+from dhp.perturb.apply import Others, RulesApplied
 from dhp.perturb.facts.kinds import CONTENT
 from dhp.perturb.facts.lists import FactLists
 from dhp.perturb.facts.text import evidence_of
 from dhp.perturb.perturbed_dataset import PerturbedDataset
+from dhp.perturb.registry import find_perturbers
 from dhp.perturb.set_audit import VariantAudit, audited
 from dhp.perturb.shortcut import LEAST
 
@@ -168,6 +175,53 @@ def _row(one: VariantAudit, pairs: Sequence[tuple[Example, str]]) -> list[str]:
     return [*row, *auc, f"{share_below(judge, pairs):.0%}", f"{share_below(rare_words, pairs):.0%}"]
 
 
+_LENGTH, _TEXTS = 600, 400
+"""Characters of the texts by which speed is measured, and the most of them."""
+
+
+def speeds(examples: Sequence[Example]) -> Iterator[str]:
+    """Lines on the processor time of each kind, over texts of about `_LENGTH` characters."""
+    texts = list(islice(_glued(examples), _TEXTS))
+    outputs, sources = (sum(map(len, some)) // len(texts) for some in _columns(texts))
+    yield f"{len(texts)} texts of {outputs} characters, with sources of {sources}"
+    warm, rules = (
+        RulesApplied((), find_perturbers(), "x", 0, Others(some, 0, "x")) for some in (texts[:5], texts)
+    )
+    reading = 0.0
+    for name in JUDGES:
+        _seconds(name, warm, texts[:5])  # lists are loaded and patterns compiled once a process
+        first, again = (_seconds(name, rules, texts) for _ in range(2))
+        reading += first - again
+        yield f"{name}: {len(texts) / again:,.0f} texts a second"
+    yield f"reading the table, for all of them: {len(texts) / reading:,.0f} rows a second"
+
+
+def _columns(examples: Sequence[Example]) -> tuple[list[str], list[str]]:
+    return [each.output for each in examples], [each.source for each in examples]
+
+
+def _glued(examples: Iterable[Example]) -> Iterator[Example]:
+    """Examples whose texts are those of several, one behind the other, cut off where they are long enough."""
+    some = list[Example]()
+    for example in examples:
+        some.append(example)
+        outputs, sources = map("\n".join, _columns(some))
+        if len(outputs) >= _LENGTH:
+            yield Example(example.id, sources, outputs[:_LENGTH], language=example.language)
+            some = []
+
+
+def _seconds(name: str, rules: RulesApplied, texts: Sequence[Example]) -> float:
+    """Processor time of one kind, minor, in all texts."""
+    perturber = rules.perturbers[name]
+    variant = Variant(f"{name}.minor", name, perturber.level, "rule", "minor", perturber.degrees["minor"])
+    start = time.process_time()
+    for text in texts:
+        with suppress(NotApplicable):
+            rules.changed(text, variant, perturber, perturber.wanted)
+    return time.process_time() - start
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the wrong facts that rules put into texts.")
     parser.add_argument("datasets", nargs="+", metavar="DATASET")
@@ -175,6 +229,7 @@ def main() -> None:
     parser.add_argument("--data", help="folder of a published dataset in its original format")
     parser.add_argument("--field", action="append", default=[], metavar="OURS=THEIRS")
     parser.add_argument("--n", type=int, help="texts of each dataset")
+    parser.add_argument("--speed", action="store_true", help="texts a second, and nothing else")
     asked = parser.parse_args()
     fields = dict(pair.split("=", 1) for pair in asked.field)
     parts = dhp.perturb_datasets(
@@ -187,6 +242,9 @@ def main() -> None:
         progress=False,
     )
     for part in parts:
+        if asked.speed:
+            print("\n".join([part.dataset.name, *speeds(part.dataset.examples)]))
+            continue
         print(f"\n{part.dataset.name}: {len(part.dataset.examples)} texts\n")
         print("| kind | reached | copies | AUC | in pairs | judge of the fact | blind twin |")
         print("|---|" + "---:|" * 6)

@@ -31,7 +31,10 @@ def renumbered(before: str, after: str) -> str:
     `before` is the text as it was, from which it is known which items make one list. A list whose numbers
     were in no order, and what is numbered otherwise than by figures or single letters, stays as it is.
     """
-    old, new = list(_marks(before)), list(_marks(after))
+    old = list(_marks(before))
+    if not old:
+        return after
+    new = list(_marks(after))
     list_of = _lists(old)
     edits: list[tuple[int, int, str]] = []
     following: dict[int, int] = {}

@@ -15,7 +15,6 @@ from dhp.perturb.facts.names import distinct
 from dhp.perturb.facts.table import FactTable
 from dhp.perturb.facts.text import FactText
 from dhp.perturb.facts.values import PERCENTAGE, other_number
-from dhp.perturb.numbers import numbers
 
 Change = tuple[Edit, ...]
 """The edits of one wrong fact."""
@@ -106,7 +105,7 @@ def far_numbers(text: FactText, table: FactTable, rng: Random) -> Sequence[Chang
 def _numbers(text: FactText, table: FactTable, rng: Random, *, is_far: bool) -> Sequence[Change]:
     """Those that the source has, in digits and words; if it has none at all, those of the text."""
     stated, others = list[Change](), list[Change]()
-    in_digits = numbers(text.prose)
+    in_digits = text.numbers
     for number in in_digits:
         percentage = PERCENTAGE.match(text.prose, number.end()) is not None
         new = other_number(number[0], table.numbers, rng, is_far=is_far, is_percentage=percentage)
@@ -158,10 +157,11 @@ def denials(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
     Over the table negations of each form are put in as often as they are taken out, so that none shows
     anything. Those of a smaller dose are among those of a larger one.
     """
-    apostrophe = "’" if "’" in text.text else "'" if "'" in text.text else table.apostrophe
-    places = text.denials(apostrophe)
+    places = text.denials
     reason = "every negation put in or taken out would stand out" if places else "no clause to deny"
-    return _needed([(edit,) for edit in table.denials.chosen(places, rng)], reason)
+    apostrophe = "’" if "’" in text.text else "'" if "'" in text.text else table.apostrophe
+    edits = [(a, b, new.replace("'", apostrophe)) for a, b, new in table.denials.chosen(places, rng)]
+    return _needed([(edit,) for edit in edits], reason)
 
 
 KINDS: Mapping[str, Kind] = {

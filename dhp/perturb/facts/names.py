@@ -5,9 +5,10 @@ words knows capitals. Its kind is told by a published list of given names, by wh
 its last word. In languages that write all nouns with capitals, or none, names are those of lists alone.
 """
 
+import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -22,6 +23,9 @@ _SHAPE = re.compile(
     rf"(?:[{_UPPER}]['’])?(?:Ma?c)?[{_UPPER}][^\W\d_{_UPPER}]+(?:-[{_UPPER}][^\W\d_{_UPPER}]+)*"
 )
 """Not all in capitals, no capital inside but behind a hyphen, O' or Mc."""
+_CAPITAL = re.compile(rf"[{_UPPER}](?<![\w@#./'’&-].)[^\W\d_]*+(?:[-'’][^\W\d_]++)*+(?![\w@]|[./]\w)")
+"""A word with a capital that is no part of a code, an address or a file name."""
+_LETTERS = re.compile(r"[^\W\d_]+")
 _OWNERS = re.compile(r"['’]s?$")
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\.? \Z")
 _IN_PLACE = re.compile(r"\b(?:in|at|from|near|across|around|en|desde|à|nach|aus) \Z")
@@ -41,6 +45,8 @@ _FREQUENT = 5.5
 _LONGEST = 3
 """Words of the name of a person."""
 _TRIES = 12
+_REMEMBERED = 10_000
+"""Texts, sources and sentences whose names are remembered, as each kind of fact looks at them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +71,29 @@ class Name:
 
 def capitals(text: str) -> list[Capital]:
     """The words of a text that have the shape of a name's, outside lines of titles."""
-    offset, words = 0, list[Capital]()
-    for line in text.split("\n"):
-        matches = list(WORD.finditer(line))
-        long = [match for match in matches if match.end() - match.start() > 3]
-        is_sentence = line.rstrip().endswith((".", "!", "?"))
-        titled = (
-            not is_sentence
-            and len(long) > 3
-            and sum(match[0][0].isupper() for match in long) > 0.6 * len(long)
-        )
-        for match in [] if titled else matches:
-            if not match[0][0].isupper():
-                continue
-            word, start = _OWNERS.sub("", match[0]), match.start()
-            if not _SHAPE.fullmatch(word):
-                continue
-            before = line[max(start - 6, 0) : start]
-            blank = before.rstrip(" \t")
-            begins = (not blank or blank[-1] in _STARTS) and not _TITLE.search(before)
-            words.append(Capital(offset + start, offset + start + len(word), word, begins))
-        offset += len(line) + 1
+    titles = _titles(text)
+    words = list[Capital]()
+    for match in _CAPITAL.finditer(text):
+        word, start = _OWNERS.sub("", match[0]), match.start()
+        if not _SHAPE.fullmatch(word) or any(a <= start < b for a, b in titles):
+            continue
+        before = text[max(start - 6, 0) : start].rpartition("\n")[2]
+        blank = before.rstrip(" \t")
+        begins = (not blank or blank[-1] in _STARTS) and not _TITLE.search(before)
+        words.append(Capital(start, start + len(word), word, begins))
     return words
+
+
+def _titles(text: str) -> list[tuple[int, int]]:
+    """The lines in which most words have a capital, though they are no sentence."""
+    start, spans = 0, list[tuple[int, int]]()
+    for line in text.split("\n"):
+        if not line.rstrip().endswith((".", "!", "?")):
+            long = [word for word in WORD.findall(line) if len(word) > 3]
+            if len(long) > 3 and sum(word[0].isupper() for word in long) > 0.6 * len(long):
+                spans.append((start, start + len(line)))
+        start += len(line) + 1
+    return spans
 
 
 class Names:
@@ -97,14 +104,18 @@ class Names:
         self._lists = lists
         self._no_names = frozenset(lists.no_names.split())
         self._organisations = frozenset(lists.organisations.split())
-        self._inside, self._lower = Counter[str](), Counter[str]()
+        self._inside, self._words = Counter[str](), Counter[str]()
         self._surnames: dict[str, str] = {}
         self._in_place, self._all = Counter[str](), Counter[str]()
         self._pool: dict[tuple[str, int], list[str]] = {}
+        self.is_name: Callable[[str], bool] = functools.cache(self._is_name)
+        """Whether a word that has a capital is (a part of) a name."""
+        self.of: Callable[[str], list[Name]] = functools.lru_cache(_REMEMBERED)(self._of)
+        """The names of a text, in order; none that is a part of something longer."""
         read = [(text, capitals(text)) for pair in texts for text in pair]
         for text, words in read:
             self._inside.update(each.word for each in words if not each.begins)
-            self._lower.update(word for word in WORD.findall(text) if word[0].islower())
+            self._words.update(_LETTERS.findall(text))
         if lists.names == "words":
             self._learn_surnames(read)
         outputs = list[str]()
@@ -137,18 +148,16 @@ class Names:
     def _is_listed(self, word: str) -> bool:
         return word in self._lists.sexes or word in self._lists.place_names
 
-    def is_name(self, word: str) -> bool:
-        """Whether a word that has a capital is (a part of) a name."""
+    def _is_name(self, word: str) -> bool:
         if word in self._no_names:
             return False
         if self._lists.names == "words":
             return self._is_listed(word) or word in self._surnames
         if self._inside[word] == 0 or zipf(word.lower()) > _FREQUENT:
             return False
-        return self._lower[word.lower()] <= _LEAST_INSIDE * self._inside[word]
+        return self._words[word.lower()] <= _LEAST_INSIDE * self._inside[word]
 
-    def of(self, text: str) -> list[Name]:
-        """The names of a text, in order; none that is a part of something longer."""
+    def _of(self, text: str) -> list[Name]:
         if self._lists.names == "characters":
             return list(self._joined(text, ()))
         return [name for name in self._joined(text, capitals(text)) if _is_whole(text, name)]

@@ -23,13 +23,10 @@ class Place(NamedTuple):
     edit: Edit
 
 
-def negations(prose: str, lists: FactLists, apostrophe: str = "'") -> list[Place]:
-    """The places of a text in order; one where both styles could be put in comes twice.
-
-    `apostrophe` is the one that is put in.
-    """
+def negations(prose: str, lists: FactLists) -> list[Place]:
+    """The places of a text in order; one where both styles could be put in comes twice."""
     if lists.verbs:
-        places = [*_taken_out(prose, lists), *_put_in(prose, lists, apostrophe)]
+        places = [*_taken_out(prose, lists), *_put_in(prose, lists)]
         return sorted(places, key=lambda place: place.edit[0])
     return list(_pairs(prose, lists.negation))
 
@@ -105,7 +102,7 @@ def _stated(do: str, base: str, before: str, past: Mapping[str, str]) -> str | N
     return base if _PLURAL.search(before[-6:]) and not _ORDER.search(before[-8:]) else None
 
 
-def _put_in(prose: str, lists: FactLists, apostrophe: str) -> Iterator[Place]:
+def _put_in(prose: str, lists: FactLists) -> Iterator[Place]:
     denied = [match.span() for match in _DENIED.finditer(prose)]
     bases = _verbs(lists.verbs)[1]
     for match in _STATED.finditer(prose):
@@ -123,13 +120,13 @@ def _put_in(prose: str, lists: FactLists, apostrophe: str) -> Iterator[Place]:
                 word = match["help"] or match["perfect"]
                 yield Place("in", f"not {word}", (start, end, "cannot " if word == "can" else f"{word} not "))
                 if word != "am":
-                    short = _SHORT.get(word, f"{word}n't").replace("'", apostrophe)
+                    short = _SHORT.get(word, f"{word}n't")
                     yield Place("in", f"n't {word}", (start, end, f"{short} "))
         elif _ACTOR.search(before) and not _PARTICLE.match(prose, end):
             auxiliary, base = bases[verb]
             if auxiliary == "did" or (auxiliary == "do") == (_PLURAL.search(before) is not None):
                 yield Place("in", f"not {auxiliary}", (start, end, f"{auxiliary} not {base}"))
-                yield Place("in", f"n't {auxiliary}", (start, end, f"{auxiliary}n{apostrophe}t {base}"))
+                yield Place("in", f"n't {auxiliary}", (start, end, f"{auxiliary}n't {base}"))
 
 
 _SHORT = {"can": "can't", "will": "won't"}

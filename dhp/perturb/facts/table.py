@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 
 from dhp.core.errors import NotApplicable
 from dhp.core.markdown import mark_length
@@ -13,10 +14,9 @@ from dhp.perturb.apply import once_for_all
 from dhp.perturb.facts.balance import Balance
 from dhp.perturb.facts.lists import ALLOWED
 from dhp.perturb.facts.names import Names, distinct
-from dhp.perturb.facts.text import FactText, Lists, known_language, lists_of
+from dhp.perturb.facts.text import FactText, Lists, evidence_of, known_language, lists_of
 from dhp.perturb.facts.topics import Topics
 from dhp.perturb.facts.values import Shape, shape
-from dhp.perturb.numbers import numbers
 
 MOST = 2_000
 """Examples from which is known what the texts of a table hold."""
@@ -30,21 +30,25 @@ class FactTable:
     def __init__(self, examples: Sequence[Example], language: str | None, lists: Lists) -> None:
         """Of a longer table the first `MOST` examples in the language are read."""
         alike = (e for e in examples[: 2 * MOST] if known_language(e.output, e.language, lists) == language)
-        self._texts = [FactText.of(e.output, e, language, lists) for e in [*alike][:MOST]]
+        read = {e.id: FactText.of(e.output, e, language, lists) for e in islice(alike, MOST)}
+        self._of_examples, self._texts = read, list(read.values())
         self._lists, self._language = lists_of(language, lists), language
         self._balances: dict[tuple[str, ...], Balance] = {}
 
+    def text(self, text: str, example: Example, lists: Lists) -> FactText:
+        """A text of an example of the table; one that was read with it is not read again."""
+        known = self._of_examples.get(example.id)
+        if known is not None and known.text == text and known.evidence == evidence_of(example):
+            return known
+        return FactText.of(text, example, self._language, lists)
+
     @cached_property
     def names(self) -> Names:
-        return Names([(each.text, each.evidence[:_SOURCE]) for each in self._texts], self._lists)
+        return Names([(each.prose, each.evidence[:_SOURCE]) for each in self._texts], self._lists)
 
     def source_names(self, text: FactText) -> Sequence[str]:
         """The names in the source of a text."""
-        return () if text.is_translation else self._names_in(text.evidence[:_SOURCE])
-
-    @cached_property
-    def _names_in(self) -> "functools._lru_cache_wrapper[list[str]]":
-        return functools.lru_cache(maxsize=256)(lambda source: distinct(self.names.of(source)))
+        return () if text.is_translation else distinct(self.names.of(text.evidence[:_SOURCE]))
 
     def words(self, listed: tuple[str, ...]) -> Balance:
         """Of the words of some lists, where another one would contradict the source."""
@@ -56,12 +60,7 @@ class FactTable:
     @cached_property
     def denials(self) -> Balance:
         """Of the negations of each form."""
-        return Balance([text.denials(self.apostrophe) for text in self._texts])
-
-    @cached_property
-    def names_of_sentence(self) -> "functools._lru_cache_wrapper[list[str]]":
-        """The names of one of the sentences, each once; remembered, as many texts look at it."""
-        return functools.cache(lambda sentence: distinct(self.names.of(sentence)))
+        return Balance([text.denials for text in self._texts])
 
     @cached_property
     def topics(self) -> Topics:
@@ -85,7 +84,7 @@ class FactTable:
         """Shape of a number -> the numbers of that shape, as often as the outputs hold them."""
         groups: dict[Shape, list[str]] = {}
         for text in self._texts:
-            for number in numbers(text.prose):
+            for number in text.numbers:
                 groups.setdefault(shape(number[0]), []).append(number[0])
         return groups
 
@@ -103,4 +102,4 @@ def in_table(
     table = once_for_all(
         others, example, f"facts_{language}", lambda examples: FactTable(examples, language, lists)
     )
-    return FactText.of(text, example, language, lists), table
+    return table.text(text, example, lists), table

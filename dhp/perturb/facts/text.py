@@ -13,6 +13,7 @@ from dhp.perturb.facts.balance import Option, Place
 from dhp.perturb.facts.lists import WORD, FactLists, fact_language
 from dhp.perturb.facts.negation import negations
 from dhp.perturb.facts.words import ListedWord, listed_words
+from dhp.perturb.numbers import numbers
 
 Lists = Callable[[str, type[FactLists]], FactLists]
 _BESIDE = (
@@ -54,7 +55,7 @@ def _is_translation(evidence: str, language: str | None, lists: Lists) -> bool:
 
 @dataclass(frozen=True)
 class FactText:
-    """A text and what it must agree with."""
+    """A text and what it must agree with; what it states is found once for all kinds, when one needs it."""
 
     text: str
     prose: str
@@ -73,6 +74,11 @@ class FactText:
         evidence = evidence_of(example)
         is_translation = _is_translation(evidence, language, lists)
         return cls(text, masked(text).text, evidence, is_translation, language, lists_of(language, lists))
+
+    @cached_property
+    def numbers(self) -> list[re.Match[str]]:
+        """The numbers of the text in digits."""
+        return numbers(self.prose)
 
     @cached_property
     def _evidence_in_lower_case(self) -> str:
@@ -121,18 +127,30 @@ class FactText:
             return True
         return word.of == "numbers" and self.has_no_numbers
 
-    def places(self, listed: Sequence[str]) -> list[Place]:
-        """Where words of some lists could make way for another one of their group."""
+    @cached_property
+    def _places(self) -> list[tuple[str, Place]]:
+        """Where another word would contradict the source, each with the list of the word."""
         return [
-            [Option((word.word, new), word.replaced(new)) for new in self.lists.groups[word.of][word.word]]
+            (
+                word.of,
+                [
+                    Option((word.word, new), word.replaced(new))
+                    for new in self.lists.groups[word.of][word.word]
+                ],
+            )
             for word in self.words
-            if word.of in listed and self.is_contradicted(word)
+            if self.is_contradicted(word)
         ]
 
-    def denials(self, apostrophe: str) -> list[Place]:
-        """Where a clause could be denied, or a denial taken out; `apostrophe` is the one that is put in."""
+    def places(self, listed: Sequence[str]) -> list[Place]:
+        """Where words of some lists could make way for another one of their group."""
+        return [place for of, place in self._places if of in listed]
+
+    @cached_property
+    def denials(self) -> list[Place]:
+        """Where a clause could be denied, or a denial taken out."""
         places: dict[int, list[Option]] = {}
-        for way, form, edit in negations(self.prose, self.lists, apostrophe):
+        for way, form, edit in negations(self.prose, self.lists):
             flow = ("", form) if way == "in" else (form, "")
             places.setdefault(edit[0], []).append(Option(flow, edit))
         return list(places.values())
