@@ -214,11 +214,12 @@ def _glued(examples: Iterable[Example]) -> Iterator[Example]:
 def _seconds(name: str, rules: RulesApplied, texts: Sequence[Example]) -> float:
     """Processor time of one kind, minor, in all texts."""
     perturber = rules.perturbers[name]
+    wanted = perturber.wanted
     variant = Variant(f"{name}.minor", name, perturber.level, "rule", "minor", perturber.degrees["minor"])
     start = time.process_time()
     for text in texts:
         with suppress(NotApplicable):
-            rules.changed(text, variant, perturber, perturber.wanted)
+            rules.changed(text, variant, perturber, wanted)
     return time.process_time() - start
 
 

@@ -41,12 +41,14 @@ _LEAST = 0.08
 
 def looks_english(text: str) -> bool:
     """Whether the letters are Latin and, in a longer text, enough of the words are English function words."""
-    letters = [c for c in text if c.isalpha()]
-    if not letters or sum(c.isascii() for c in letters) < 0.9 * len(letters):
+    letters = sum(map(str.isalpha, text))
+    if not letters:
         return False
-    words = [word.lower() for word in _WORD.findall(text)]
-    english = sum(word in _COMMON for word in words)
-    foreign = sum(word in _FOREIGN for word in words)
+    if not text.isascii() and sum(c.isascii() for c in text if c.isalpha()) < 0.9 * letters:
+        return False
+    words = _WORD.findall(text.lower())
+    english = sum(map(_COMMON.__contains__, words))
+    foreign = sum(map(_FOREIGN.__contains__, words))
     if len(words) < SHORT:
         return foreign <= english or foreign == 0
     return english >= _LEAST * len(words) and english > foreign

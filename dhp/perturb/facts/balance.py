@@ -56,8 +56,9 @@ class Balance:
             flow: _BESIDES * _share(flow, frequency) if frequency and flow in pairs else 0.0 for flow in known
         }
         self._chances = dict.fromkeys(known, 1.0)
+        drawn = [[self._shares(place) for place in places] for places in texts]
         for _ in range(_ROUNDS):
-            flows = self._expected(texts)
+            flows = self._expected(drawn)
             for flow in known:
                 self._chances[flow] = min(1.0, self._chances[flow] * self._factor(flow, flows))
         if frequency:
@@ -85,17 +86,22 @@ class Balance:
         back = flow[::-1]
         return self._offered[back] + self._besides.get(back, 0.0)
 
-    def _expected(self, texts: Sequence[Sequence[Place]]) -> Mapping[Flow, float]:
-        """Flow -> the expected number of texts whose first edit it is."""
+    def _shares(self, place: Place) -> list[tuple[Flow, float]]:
+        """How probably each option of a place is the one that is drawn."""
+        weights = [self._weight(option.flow) for option in place]
+        total = sum(weights)
+        return [(o.flow, weight / total) for o, weight in zip(place, weights, strict=True)] if total else []
+
+    def _expected(self, texts: Sequence[Sequence[Sequence[tuple[Flow, float]]]]) -> Mapping[Flow, float]:
+        """Flow -> the expected number of texts whose first edit it is; of each the shares of its places."""
         flows = defaultdict[Flow, float](float)
         for places in texts:
             chances, none = defaultdict[Flow, float](float), 1.0
             for place in places:
-                weights = [self._weight(option.flow) for option in place]
-                total, some = sum(weights), 0.0
-                for option, weight in zip(place, weights, strict=True):
-                    chance = weight / total * self._chances[option.flow] if total else 0.0
-                    chances[option.flow] += chance
+                some = 0.0
+                for flow, share in place:
+                    chance = share * self._chances[flow]
+                    chances[flow] += chance
                     some += chance
                 none *= 1 - some
             amount = sum(chances.values())

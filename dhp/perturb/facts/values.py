@@ -1,5 +1,6 @@
 """Another value for a number in digits: as long and as round, so that only its value is wrong."""
 
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ class Shape(NamedTuple):
     is_year: bool
 
 
+@functools.lru_cache(maxsize=10_000)
 def shape(number: str) -> Shape:
     """The shape of a number in digits."""
     digits = _digits(number)
