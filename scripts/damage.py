@@ -118,7 +118,7 @@ def opposites(text: str, example: Example) -> float:
 
 def facts(text: str, example: Example) -> float:
     """Checks all of these."""
-    return sum(check(text, example) for check in (names, numbers, dates, denials, opposites))
+    return sum(check(text, example) for check in (names, roles, numbers, dates, denials, opposites))
 
 
 def sentences(text: str, example: Example) -> float:

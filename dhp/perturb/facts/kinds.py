@@ -41,11 +41,11 @@ def wrong_names(text: FactText, table: FactTable, rng: Random) -> Sequence[Chang
     stated = [name for name in written if text.states_name(name)]
     if not stated:
         raise NotApplicable("no name that the source has" if written else "no name")
-    taken, changes = f"{text.evidence}\n{text.text}", list[Change]()
+    taken, changes = f"{text.evidence_in_small_letters}\n{text.text.lower()}", list[Change]()
     for old in shuffled(stated, rng):
         new = names.borrowed(old, text.text, taken, rng)
         if new is not None:
-            taken = f"{taken}\n{new}"
+            taken = f"{taken}\n{new.lower()}"
             changes.append(names.renaming(text.prose, {old: new}))
     return _needed(changes, "no other text has a name of that kind")
 

@@ -42,6 +42,8 @@ _LEAST_INSIDE = 0.1
 """Small letters at most so many times as often as capitals within sentences."""
 _FREQUENT = 5.5
 """Zipf frequency of English words such as "new" that are no name alone."""
+_LONG, _SMALL = 400, 1_000
+"""Characters of a text, and for each capital in it, from which on its names seem to have none."""
 _LONGEST = 3
 """Words of the name of a person."""
 _TRIES = 12
@@ -96,6 +98,12 @@ def _titles(text: str) -> list[tuple[int, int]]:
     return spans
 
 
+def is_in_small_letters(text: str, words: Sequence[Capital]) -> bool:
+    """Whether a text of some length has no capitals but at the beginning of sentences; these are its `words`."""
+    inside = sum(not each.begins for each in words)
+    return len(text) >= _LONG and inside * _SMALL < len(text)
+
+
 class Names:
     """The names that the texts of a table hold."""
 
@@ -115,7 +123,8 @@ class Names:
         read = [(text, capitals(text)) for pair in texts for text in pair]
         for text, words in read:
             self._inside.update(each.word for each in words if not each.begins)
-            self._words.update(_LETTERS.findall(text))
+            if not is_in_small_letters(text, words):
+                self._words.update(_LETTERS.findall(text))
         if lists.names == "words":
             self._learn_surnames(read)
         outputs = list[str]()
@@ -209,14 +218,17 @@ class Names:
         return None
 
     def borrowed(self, old: str, text: str, taken: str, rng: Random) -> str | None:
-        """A name of the same kind, drawn as often as it stands in the table; no word of it is in `taken`."""
+        """A name of the same kind, drawn as often as it stands in the table; no word of it is in `taken`.
+
+        That is all that the text must not speak of, in small letters.
+        """
         kind = self.kind(old)
         group = self._pool.get(kind, []) if kind else []
         after_article = re.search(rf"\b[Aa]n? {re.escape(old)}", text) is not None
         for _ in range(_TRIES if group else 0):
             new = group[int(rng.random() * len(group))]
             fits = not after_article or (new[0] in "AEIOU") == (old[0] in "AEIOU")
-            if fits and not any(word in taken for word in new.split()):
+            if fits and not any(word in taken for word in new.lower().split()):
                 return new
         return None
 

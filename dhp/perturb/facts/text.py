@@ -11,6 +11,7 @@ from dhp.core.markdown import masked
 from dhp.core.records import Example
 from dhp.perturb.facts.balance import Option, Place
 from dhp.perturb.facts.lists import WORD, FactLists, fact_language
+from dhp.perturb.facts.names import capitals, is_in_small_letters
 from dhp.perturb.facts.negation import negations
 from dhp.perturb.facts.words import ListedWord, listed_words
 from dhp.perturb.numbers import numbers
@@ -81,14 +82,14 @@ class FactText:
         return numbers(self.prose)
 
     @cached_property
-    def _evidence_in_lower_case(self) -> str:
+    def evidence_in_small_letters(self) -> str:
         return self.evidence.lower()
 
     def states(self, word: str) -> bool:
         """Whether the source has a word, in any case."""
         if not self.evidence or self.is_translation:
             return bool(self.evidence)
-        evidence, plain, at = self._evidence_in_lower_case, word.lower(), -1
+        evidence, plain, at = self.evidence_in_small_letters, word.lower(), -1
         while (at := evidence.find(plain, at + 1)) >= 0:
             end = at + len(plain)
             beside = evidence[max(at - 1, 0) : at] + evidence[end : end + 1]
@@ -97,8 +98,14 @@ class FactText:
         return False
 
     def states_name(self, name: str) -> bool:
-        """Whether the source has a name, as it is written."""
-        return bool(self.evidence) and (self.is_translation or name in self.evidence)
+        """Whether the source has a name, as it is written; in any case, if the source has no capitals."""
+        if not self.evidence or self.is_translation or name in self.evidence:
+            return bool(self.evidence)
+        return self._has_no_capitals and self.states(name)
+
+    @cached_property
+    def _has_no_capitals(self) -> bool:
+        return is_in_small_letters(self.evidence, capitals(self.evidence))
 
     def states_number(self, number: str) -> bool:
         """Whether the source has a number in the same digits."""
