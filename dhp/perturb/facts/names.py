@@ -99,7 +99,7 @@ def _titles(text: str) -> list[tuple[int, int]]:
 
 
 def is_in_small_letters(text: str, words: Sequence[Capital]) -> bool:
-    """Whether a text of some length has no capitals but at the beginning of sentences; these are its `words`."""
+    """Whether a text of some length has no capitals but at the beginning of sentences."""
     inside = sum(not each.begins for each in words)
     return len(text) >= _LONG and inside * _SMALL < len(text)
 
