@@ -34,16 +34,13 @@ class Start:
 
 
 QUICK = (
-    Start("lines", ""),
     Start("calibration", "clusters --runs 1 --n 20"),
     Start("coverage", "intervals --runs 1 --n 24 --strength weak --true 100"),
-    Start("coverage", "t75 --runs 1 --n 24 --strength strong --true 100"),
     Start("coverage", "search --runs 1 --n 5 --strength weak --true 100"),
     Start("coverage", "verdicts --runs 1 --n 24 --shape halo --ties 0.4"),
     Start("coverage", "power --runs 1 --shape halo --ties 0.4"),
     Start("coverage", "controls --runs 1 --n 24 --shape halo --ties 0.4"),
     Start("coverage", "averages --runs 1 --n 24"),
-    Start("damage", "mini/story_cloze"),
     Start("gpu", "OUT", ends=("no GPU here: torch sees none, so nothing is measured",)),
     Start("paper_judges", "OUT --only Qwen1.5-4B"),
     Start("results", "LLMBAR --only llmbar --out OUT/pages"),
@@ -52,6 +49,9 @@ QUICK = (
     Start("staircase", "--runs 1 --calls 20 --true 100"),
 )
 SLOW = (
+    Start("damage", "mini/story_cloze"),
+    Start("coverage", "t75 --runs 1 --n 24 --strength strong --true 100"),
+    Start("lines", ""),
     Start("calibration", "level --runs 1 --n 5"),
     Start("calibration", "joint --runs 1 --n 24"),
     Start("calibration", "pipeline --runs 1"),

@@ -13,7 +13,8 @@ ROWS = json.loads((Path(__file__).parent.parent / "data" / "mini_figures.json").
 follows is no longer made."""
 
 
-@pytest.mark.parametrize("judge", ["mock/noisy", pytest.param("baseline/surface", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("judge", ["mock/noisy", "baseline/surface"])
 def test_the_figures_of_rule_variants_are_as_they_were(judge: str) -> None:
     found = {
         (result.dataset, row.variant): {

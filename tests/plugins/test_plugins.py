@@ -182,6 +182,7 @@ def command(site: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.slow
 def test_a_command_of_others_is_listed_and_runs(site: Path) -> None:
     assert command(site, "greet").stdout == "hello\n"
     assert "greet" in command(site, "--help").stdout.splitlines()[-1]
@@ -253,6 +254,7 @@ def test_each_hook_has_two_users_or_one_of_others() -> None:
     assert {name for name, count in users.items() if count < 2 and f"    {name}={{" not in PACKAGE} == set()
 
 
+@pytest.mark.slow
 def test_a_function_of_others_is_one_of_dhp(site: Path) -> None:
     code = f"import sys; sys.path.append({str(site)!r}); import dhp; print(dhp.tiny_judge('x', 0).model)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,7 +12,7 @@ from dhp.core.seeding import natural_order
 
 ROWS = [
     {"id": f"t{i}", "source": f"Ann has {i} cats in Rome.", "output": f"Ann has {i} cats. She lives in Rome."}
-    for i in range(70)
+    for i in range(25)
 ]
 
 
