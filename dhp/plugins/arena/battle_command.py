@@ -22,7 +22,7 @@ from dhp.report.printout import Printout
 
 if TYPE_CHECKING:
     from dhp.core.protocol_spec import Protocol
-    from dhp.plugins.arena.battle import BattleSpec
+    from dhp.plugins.arena.battle_run import BattleSpec
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,8 @@ def battle(
         return
     if len(answers) < 2 or model is None:
         raise InputError("dhp battle: needs at least two answer files and --model, or --recorded FILE")
-    from dhp.plugins.arena.battle import FILES, BattleSpec, battle_estimate, read_systems
+    from dhp.plugins.arena.battle_outputs import FILES
+    from dhp.plugins.arena.battle_run import BattleSpec, battle_estimate, read_systems
 
     folder = None if out is None else OutputFolder(out, "battle", FILES)
     if folder:
@@ -119,7 +120,8 @@ def battle(
 
 def _fight(spec: "BattleSpec", folder: OutputFolder | None, output: OutputOptions) -> None:
     """Print the battle, write it if there is a folder, and say if verdicts are missing."""
-    from dhp.plugins.arena.battle import battle_printout, fight, warn_of_missing
+    from dhp.plugins.arena.battle_outputs import battle_printout, warn_of_missing
+    from dhp.plugins.arena.battle_run import fight
 
     with folder.claim() if folder else nullcontext():
         battle = fight(spec)

@@ -25,19 +25,18 @@ from dhp.judge.ratings import checked_ratings, in_order
 from dhp.judge.unreadable import readable
 from dhp.llm.cached_model import RequestContext, taken
 from dhp.llm.settings import ModelSettings
-from dhp.plugins.arena.battle import FILES as BATTLE_FILES
-from dhp.plugins.arena.battle import Battle, battle_parts, write_battle
+from dhp.plugins.arena.battle import Battle
 from dhp.plugins.arena.battle_command import BATTLE_PROMPTS
-from dhp.plugins.arena.evaluation import (
+from dhp.plugins.arena.battle_outputs import FILES as BATTLE_FILES
+from dhp.plugins.arena.battle_outputs import battle_parts, write_battle
+from dhp.plugins.arena.evaluation import EvaluatedCell, Evaluation, evaluated_cells
+from dhp.plugins.arena.evaluation_page import cells_table
+from dhp.plugins.arena.evaluation_work import (
     STEPS,
-    EvaluatedCell,
-    Evaluation,
     EvaluationFiles,
     EvaluationOptions,
     Work,
-    cells_table,
     content_language,
-    evaluated_cells,
 )
 from dhp.plugins.arena.input import CategoryPlan
 from dhp.report.document import Part
@@ -222,7 +221,7 @@ def _write(
 ) -> None:
     import pandas as pd
 
-    from dhp.plugins.arena.evaluation import evaluation_page
+    from dhp.plugins.arena.evaluation_page import evaluation_page
 
     if battle:
         write_battle(battle, folder, "battle/")

@@ -1,0 +1,145 @@
+"""The table and the page of an evaluation by category."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dhp.core.records import Candidate
+from dhp.plugins.arena.battle import Battle
+from dhp.plugins.arena.battle_outputs import battle_tables, shown_contests, win_chart
+from dhp.report.charts import COLOURS, drawn
+from dhp.report.document import Column, Table, filled
+from dhp.report.labels import between, figure
+from dhp.report.web import page
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from matplotlib.figure import Figure
+from dhp.plugins.arena.evaluation import EvaluatedCell, EvaluatedText, Evaluation
+
+_ASSETS = Path(__file__).parent / "assets"
+
+_COLOURS = ("d", "ew", "yes", "no", "heat", "weak")
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A category on the page."""
+
+    name: str
+    judged: Sequence[EvaluatedCell]
+    """The cells whose metrics the judge scores."""
+    table: Table[EvaluatedCell]
+    chart: "Markup | None"
+
+
+_CATEGORY = Column[EvaluatedCell]("category", lambda cell: cell.category, names=True, right=False)
+
+_METRIC = Column[EvaluatedCell]("metric", lambda cell: cell.metric, names=True, right=False)
+
+_MODEL = Column[EvaluatedCell]("model", lambda cell: cell.model, right=False)
+
+_FIGURES: tuple[Column[EvaluatedCell], ...] = (
+    Column("n", lambda cell: cell.n, help="answers with a score"),
+    Column("mean", lambda cell: cell.mean, figure),
+    Column("95 %", lambda cell: cell.ci and cell.ci[0], words=lambda cell: between(cell.ci)),
+    Column(
+        "unread",
+        lambda cell: sum(cell.unread.values()),
+        help="answers without a readable score, which are not averaged in",
+        extra=lambda cell: {"strong": bool(cell.unread)},
+    ),
+)
+
+
+def _examples(texts: Sequence[EvaluatedText]) -> str:
+    return ", ".join(text.example for text in texts)
+
+
+def _why_unread(cell: EvaluatedCell) -> str | None:
+    reasons = [f"{count} {why.replace('_', ' ')}" for why, count in cell.unread.items()]
+    return ", ".join(reasons) or None
+
+
+def cells_table(evaluation: Evaluation) -> Table[EvaluatedCell]:
+    """A row for each category, metric and model."""
+    title = f"{evaluation.judge}  ·  {evaluation.protocol}  ·  answers by category and metric"
+    best = Column[EvaluatedCell]("best", lambda cell: _examples(cell.best))
+    worst = Column[EvaluatedCell]("worst", lambda cell: _examples(cell.worst))
+    return Table(title, [_CATEGORY, _METRIC, _MODEL, *_FIGURES, best, worst], evaluation.cells)
+
+
+def category_table(category: str, cells: Sequence[EvaluatedCell]) -> Table[EvaluatedCell]:
+    """A row for each metric and model of a category, with the reasons why answers are unread."""
+    by = Column[EvaluatedCell]("by", lambda cell: cell.kind, right=False)
+    why = Column[EvaluatedCell](
+        "why unread", _why_unread, words=lambda cell: _why_unread(cell) or "", right=False, optional=True
+    )
+    columns = filled([_METRIC, _MODEL, by, *_FIGURES, why], cells)
+    return Table(category, columns, cells, css="overview", titled=False)
+
+
+def evaluation_page(
+    evaluation: Evaluation, texts: Mapping[tuple[str, str], Candidate], battle: Battle | None = None
+) -> str:
+    """The page of an evaluation: one file that needs no network, every text in it escaped.
+
+    `texts`: (question, model) -> the answer.
+    """
+    names = dict.fromkeys(cell.category for cell in evaluation.cells)
+    sections = []
+    for name in names:
+        cells = [cell for cell in evaluation.cells if cell.category == name]
+        judged = [cell for cell in cells if cell.kind == "judge"]
+        chart = scores_chart(name, judged) if judged else None
+        sections.append(_Section(name, judged, category_table(name, cells), chart))
+    return page(
+        _ASSETS / "evaluation.html",
+        styles=("report.css", _ASSETS / "battle.css"),
+        scripts=("tables.js",),
+        evaluation=evaluation,
+        sections=sections,
+        texts=texts,
+        battle=battle,
+        contests=shown_contests(battle) if battle else [],
+        tables=battle_tables(battle) if battle else [],
+        battle_chart=win_chart(battle.contests) if battle else None,
+        settings=json.dumps(dict(evaluation.settings), ensure_ascii=False, indent=1),
+    )
+
+
+def scores_chart(category: str, cells: Sequence[EvaluatedCell]) -> "Markup":
+    """Mean scores of one category with intervals: a group of bars per metric, a bar per model."""
+    metrics = list(dict.fromkeys(cell.metric for cell in cells))
+    models = list(dict.fromkeys(cell.model for cell in cells))
+    height = 0.8 / len(models)
+
+    def draw(canvas: "Figure") -> None:
+        axes = canvas.subplots()
+        for number, model in enumerate(models):
+            for cell in (c for c in cells if c.model == model):
+                row = metrics.index(cell.metric) + (number - (len(models) - 1) / 2) * height
+                label = model if cell.metric == metrics[0] else None
+                colour = COLOURS[_COLOURS[number % len(_COLOURS)]]
+                low = cell.scale[0]
+                axes.barh(
+                    row, (cell.mean or low) - low, left=low, height=0.9 * height, color=colour, label=label
+                )
+                if cell.ci:
+                    for shade, width in (
+                        ("page", 3.0),
+                        ("ink", 1.1),
+                    ):  # an outline, so that it shows on a bar
+                        axes.plot(cell.ci, (row, row), "|-", color=COLOURS[shade], lw=width, ms=4, mew=width)
+        axes.set_yticks(range(len(metrics)), metrics)
+        axes.set_ylim(len(metrics) - 0.4, -0.6)
+        axes.set_xlim(min(c.scale[0] for c in cells), max(c.scale[1] for c in cells))
+        axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
+        axes.grid(axis="x", linewidth=0.6)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False)
+
+    summary = "; ".join(f"{c.metric}, {c.model}: {figure(c.mean)}" for c in cells)
+    rows = len(metrics) * (0.3 + 0.16 * len(models))
+    return drawn(draw, 8.6, 0.9 + rows, f"Mean scores of {category}: {summary}.")

@@ -1,0 +1,246 @@
+"""What an evaluation is asked: files read, judges, requests and ratings."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from dhp.cli.language_models import estimates_shown
+from dhp.cli.protocol_options import AnswerChanges, ProtocolChanges
+from dhp.content.catalog import override, read_pairwise, read_wording
+from dhp.core.checks import checked
+from dhp.core.errors import InputError, Waiting
+from dhp.core.options import option
+from dhp.core.records import Candidate
+from dhp.core.specs import Language, Task
+from dhp.judge.api import Judge
+from dhp.judge.factory import find_judges
+from dhp.llm.cached_model import RequestContext
+from dhp.llm.estimate import estimate_requests
+from dhp.llm.settings import ModelSettings
+from dhp.plugins.arena.battle import Battle, Systems
+from dhp.plugins.arena.battle_run import BattleSpec, battle_estimate, fought, read_systems
+from dhp.plugins.arena.category_judge import CORRECTNESS, evaluation_judge, written_steps
+from dhp.plugins.arena.content import evaluation_protocol
+from dhp.plugins.arena.input import (
+    OTHER,
+    Answer,
+    CategoryPlan,
+    EvaluationPlan,
+    check_match,
+    read_answers,
+    read_plan,
+)
+from dhp.report.document import Part
+
+if TYPE_CHECKING:
+    pass
+
+STEPS = ("written", "auto")
+"""Evaluation steps: those written down, which is the default, or by the model for metrics that lack them."""
+
+
+@dataclass(frozen=True)
+class EvaluationFiles:
+    """What is evaluated; files in ColossalEval's form."""
+
+    config: str | None = option(
+        "Categories and metrics; default: all bundled ones.", default=None, metavar="FILE"
+    )
+    prompts: str | None = option(
+        "Evaluation prompts; default: the bundled ones.", default=None, metavar="FILE"
+    )
+    targets: str | None = option("Questions, and good answers to them.", default=None, metavar="FILE")
+    answers: tuple[str, ...] = option(
+        "Answers of one model; may be repeated.", default=(), metavar="[MODEL=]FILE", repeatable=True
+    )
+
+
+@checked(name="options")
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """How answers are judged."""
+
+    with_reference: Literal["one-prompt", "second-turn"] | None = option(
+        "Show the judge the target answer, at once or after its first answer.", default=None
+    )
+    all_metrics: bool = option("Also metrics that the config leaves out.", default=False)
+
+
+def content_language(changes: AnswerChanges) -> Language:
+    """The language of bundled content; raises `InputError` if there is none in it."""
+    match changes.language:
+        case None | "en":
+            return "en"
+        case "zh":
+            return "zh"
+    raise InputError(f"--language '{changes.language}': allowed: en, zh")
+
+
+_NAMED = 20  # questions in a note
+
+
+def _note_categories(plans: Sequence[CategoryPlan], answers: Sequence[Answer]) -> None:
+    """Say which questions are asked by the prompt of `Other`, and which are not evaluated at all."""
+    log, planned = logging.getLogger("dhp"), {plan.name: plan for plan in plans}
+    questions: dict[str, list[str]] = {}
+    for answer in answers:
+        questions.setdefault(answer.category, []).append(answer.id)
+    for category, ids in questions.items():
+        shown = ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
+        if category not in planned:
+            log.warning(
+                "category '%s' has no metrics: left out are questions %s", category or "(none)", shown
+            )
+        elif planned[category].fallback:
+            log.warning("category '%s' has no prompt: by that of '%s' questions %s", category, OTHER, shown)
+
+
+@dataclass(frozen=True)
+class Work:
+    """Everything that an evaluation needs."""
+
+    options: EvaluationOptions
+    changes: ProtocolChanges
+    contest: BattleSpec
+    """The battle of the models that answered: the judge, its settings and the seed hold for all."""
+    context: RequestContext
+    plan: EvaluationPlan
+    systems: Systems
+    targets: Mapping[str, str]
+    """Question -> the target answer; without those that are empty."""
+    asked: Judge
+    """The judge by name; a language model is asked in ways of its own."""
+
+    @classmethod
+    def prepared(
+        cls,
+        files: EvaluationFiles,
+        options: EvaluationOptions,
+        changes: ProtocolChanges,
+        model: str,
+        settings: ModelSettings,
+        context: RequestContext,
+        *,
+        battle_prompts: str | None,
+        seed: int,
+    ) -> "Work":
+        """The files read and held against each other; raises `InputError` for any fault in them."""
+        plan = read_plan(
+            Path(files.config) if files.config else None,
+            Path(files.prompts) if files.prompts else None,
+            language=content_language(changes),
+            all_metrics=options.all_metrics,
+            steps=changes.steps or STEPS[0],
+        )
+        systems = read_systems(files.answers)
+        name, first = next(iter(systems.items()))
+        target_answers = first
+        if files.targets:
+            target_answers = read_answers(Path(files.targets), answered=False)
+            check_match({files.targets: target_answers, name: first})
+        targets = {a.id: a.target for a in target_answers if a.target}
+        planned = [c.name for c in plan.categories]
+        if not any(a.category in planned for a in first):
+            raise InputError(
+                f"answers of '{name}': no answer belongs to the categories {', '.join(planned)}; found: "
+                f"{', '.join(sorted({a.category or '(none)' for a in first}))}"
+            )
+        wanted = [a for a in first if a.category in planned]
+        _note_categories(plan.categories, first)
+        if options.with_reference and (lacking := [a.id for a in wanted if a.id not in targets]):
+            where = files.targets or f"answers of '{name}'"
+            raise InputError(f"{where}: id '{lacking[0]}' has no target, which --with-reference shows")
+        (asked,) = find_judges(model, "dhp", settings, context, seed=seed)
+        contest = BattleSpec(
+            systems={n: [a for a in answers if a.category in planned] for n, answers in systems.items()},
+            model=model,
+            protocol=read_pairwise("battle", language=plan.language, ask_again=False),  # as published
+            settings=settings,
+            battle_prompts=battle_prompts,
+            seed=seed,
+        )
+        return cls(options, changes, contest, context, plan, systems, targets, asked)
+
+    def texts(self, category: str) -> list[Candidate]:
+        """The answers of a category, model by model."""
+        return [
+            Candidate(
+                a.id,
+                name,
+                a.output,
+                a.question,
+                references=(self.targets[a.id],) if a.id in self.targets else (),
+            )
+            for name, answers in self.systems.items()
+            for a in answers
+            if a.category == category
+        ]
+
+    def judges(self, *, dry: bool = False) -> Iterator[tuple[CategoryPlan, Judge]]:
+        """The judge of each category that has answers and metrics of the judge."""
+        model, options = self.asked.cached_model, self.options
+        changes = self.changes.values_with({}) | {"language": self.plan.language}
+        if self.changes.extraction not in (None, "parse"):
+            changes["answer"] = "score-only"
+        protocol = override(evaluation_protocol(), **changes)
+        for plan in self.plan.categories:
+            if plan.task.metric_names == ("none",) or not self.texts(plan.name):
+                continue
+            if model is None:
+                yield plan, self.asked
+                continue
+            try:
+                templates = self._with_steps(plan, dry=dry)
+            except Waiting:  # those of the other categories are to be collected too
+                continue
+            for task in self._tasks(plan):
+                judge = evaluation_judge(
+                    model,
+                    protocol,
+                    read_wording(self.plan.language),
+                    task,
+                    templates,
+                    self.plan.content,
+                    options.with_reference or "none",
+                    seed=self.contest.seed if self.contest.settings.send_seed else None,
+                )
+                yield replace(plan, task=task), judge
+
+    def _tasks(self, plan: CategoryPlan) -> list[Task]:
+        """The category's task; correctness apart if the prompt calls the target the correct answer."""
+        metrics = plan.task.metrics
+        if plan.templates is not None or self.options.with_reference != "one-prompt":
+            return [plan.task]
+        parts = [[m for m in metrics if (m.name == CORRECTNESS) == alone] for alone in (False, True)]
+        return [plan.task.model_copy(update={"metrics": part}) for part in parts if part]
+
+    def _with_steps(self, plan: CategoryPlan, *, dry: bool) -> Mapping[str, str] | None:
+        """The templates, with the evaluation steps that the model writes if there are none."""
+        model = self.asked.cached_model
+        if not plan.lacking or plan.templates is None or model is None:
+            return plan.templates
+        definitions = {m.name: m.definition for m in plan.task.metrics if m.name in plan.lacking}
+        steps = {} if dry else written_steps(model, self.plan.content, plan.name, definitions)
+        plain = {name: text.replace("{{", "{").replace("}}", "}") for name, text in steps.items()}
+        return {k: text.replace("{{steps}}", plain.get(k, "")) for k, text in plan.templates.items()}
+
+    def estimate(self) -> list[Part]:
+        """What it would take."""
+        estimates = []
+        for plan, judge in self.judges(dry=True):
+            if judge.cached_model:
+                requests = judge.requests(self.texts(plan.name), plan.task)
+                short = partial(judge.short_request, task=plan.task)
+                named = judge.protocol, plan.name
+                estimates.append(estimate_requests(judge.cached_model, *named, requests, short=short))
+        parts = estimates_shown(estimates)
+        if self.options.with_reference == "second-turn":
+            parts.append("plus second turns: as many calls again, with longer prompts")
+        return [*parts, *(battle_estimate(self.contest, self.context) if len(self.systems) > 1 else [])]
+
+    def battle(self) -> Battle | None:
+        """The battle of two models or more; None for one."""
+        return fought(self.contest, self.context) if len(self.systems) > 1 else None
