@@ -3,7 +3,7 @@
 import math
 import re
 
-from dhp.judge.extraction.grammar import BARE, FINAL, LABELLED, NAMED, RESULT, Grammar
+from dhp.judge.extraction.grammar import BARE, Grammar
 from dhp.judge.extraction.values import Value
 from dhp.judge.extraction.words import words_of
 
@@ -13,7 +13,6 @@ _SENTENCE = re.compile(rf"(?:です|입니다|とします|と評価します)?{
 _PAUSE = re.compile(
     r"[ ]*[\"'”’»\])}]{0,3}(?:[,;:](?=[ \u3000-\u9fff\uac00-\ud7af])|、| ?-+ | \||(?= ?[(\[（])|(?<=\)) )"
 )
-_EQUALS = re.compile(r" = (?=[A-Za-z])")
 _FITTING = (
     r" (?:is|seems|feels|would be) (?:most )?(?:appropriate|warranted|fair|justified|suitable|reasonable"
     r"|fitting)"
@@ -27,7 +26,6 @@ _REASON = re.compile(
     r"|由于|因)",
     re.I,
 )
-_NEW_SENTENCE = re.compile(r" (?=[A-Z][a-z]|I[ '])")
 _CORRECTED = re.compile(
     r"[\s(.…]*(?:no[,.;:!]|no wait|wait\b|actually\b|correction\b|scratch that|sorry[,:]|hmm\b"
     r"|on second thought)",
@@ -77,11 +75,7 @@ def stop_of(text: str, value: Value, kind: str, grammar: Grammar) -> int | None:
     solid = _SOLID_END.match(text, end) or _SENTENCE.match(text, end)
     if solid:
         return None if _CORRECTED.match(text, solid.end()) else end
-    pause = _PAUSE.match(text, end)
-    if pause is None and kind == BARE:
-        pause = _EQUALS.match(text, end)
-    labels = (FINAL, LABELLED, NAMED, RESULT)
-    go_on = pause or _REASON.match(text, end) or (_NEW_SENTENCE.match(text, end) if kind in labels else None)
+    go_on = _PAUSE.match(text, end) or _REASON.match(text, end)
     if go_on is None or _CORRECTED.match(text, go_on.end()) or _IN_DOUBT.match(text, go_on.end()):
         return None
     if kind == BARE and _SHARE.search(text, value.end - 7, value.end + 4):

@@ -16,13 +16,13 @@ from dhp.judge.extraction.grammar import (
     Grammar,
     Statement,
     distinct,
-    last_sentence,
     starts,
 )
 from dhp.judge.extraction.plain import plain, readable, unquoted
 from dhp.judge.extraction.values import Value
+from dhp.judge.extraction.words import any_of
 
-_NOT_LONGER = r"(?![\w+]|-(?=\w)|'(?=\w)|\.\w|\. \d)"
+_NOT_LONGER = r"(?:e?d(?=[.!:,;]))?(?![\w+]|-(?=\w)|'(?=\w)|\.\w|\. \d)"
 
 
 @functools.lru_cache(maxsize=64)
@@ -60,11 +60,11 @@ def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Ex
     named = [s for s in every if s.kind == NAMED]
     stated = [s for s in every if s.kind != NAMED]
     finals = [s for s in stated if s.kind == FINAL]
-    agreeing = in_objects + (finals or stated)
-    if not cut_off:
-        agreeing += _alone(words, grammar, only_opening=bool(agreeing))
-        agreeing = agreeing or (named if len(named) == 1 == len(grammar.begins.findall(words)) else [])
-    others = [s for s in (agreeing if cut_off else [*agreeing, *_of_lines(words, grammar)]) if s.start >= 0]
+    opening = [] if cut_off else _of_lines(words, grammar)
+    agreeing = in_objects + (finals or stated) or [s for s in opening if _is_alone(s, words)]
+    if not agreeing and not cut_off and len(named) == 1 == len(grammar.begins.findall(words)):
+        agreeing = named
+    others = [s for s in [*agreeing, *opening] if s.start >= 0]
     if any(_goes_on(words, s, grammar) for s in others) or len(distinct([*agreeing, *others])) > 1:
         return UNPARSED
     if not agreeing:
@@ -99,83 +99,45 @@ def _label_of(key: str, labels: Sequence[str]) -> int | None:
     )
 
 
-def _alone(words: str, grammar: Grammar, *, only_opening: bool) -> list[Statement]:
-    """Where an answer opens with a label, or has one for its last line or sentence."""
-    stated = [s for s in (bare(words, 0, grammar), _participle(words, grammar)) if s is not None]
-    if only_opening:
-        return stated
-    line = words.rfind("\n") + 1
-    last = bare(words, line, grammar) if line else None
-    if last is not None and not words[last.value_end :].strip(" .!)\"'"):
-        return [*stated, last]
-    last = None if stated else bare(words, last_sentence(words), grammar)
-    return stated if last is None else [last]
-
-
-_ENDING = re.compile(r"(?:ed|d)(?=[.!:,;])", re.I)
-
-
-def _participle(words: str, grammar: Grammar) -> Statement | None:
-    """The label in `Passed.` and `Failed: ...`, with which an answer opens."""
-    place = re.compile(r"\W*").match(words)
-    for match in re.finditer(r"[^\W\d_]+", words[place.end() : place.end() + 40] if place else ""):
-        stem = match[0].lower()
-        for ending in ("ed", "d"):
-            value = grammar.read(stem.removesuffix(ending) + " ", 0) if stem.endswith(ending) else None
-            if value and place and _ENDING.match(words, place.end() + match.end() - len(ending)):
-                end = place.end() + match.end()
-                return Statement(BARE, value.number, 0, place.end(), end, "label")
-        return None
-    return None
-
-
-_LIST = re.compile(r"\W{0,4}\d{1,2}[.)] ")
-
-
 def _of_lines(words: str, grammar: Grammar) -> list[Statement]:
-    """The labels with which lines and sentences begin, behind the mark of a list as well."""
-    stated = []
-    for start in starts(words):
-        mark = _LIST.match(words, start)
-        statement = bare(words, mark.end() if mark else start, grammar)
-        if statement is not None:
-            stated.append(statement)
-    return stated
+    """The labels with which lines and sentences begin."""
+    return [s for start in starts(words) if (s := bare(words, start, grammar)) is not None]
+
+
+def _is_alone(opening: Statement, words: str) -> bool:
+    """Whether an answer opens with a label, or has nothing else in its last line or sentence."""
+    return opening.start == 0 or not words[opening.value_end :].strip(" .!)\"'")
 
 
 _REST = re.compile(r"[^\n.!?]*")
 _AS_A_KEY = re.compile(
-    r" ?[:=?] ?(?:no(?:t|ne|pe)?\b|never\b|false\b|n/a\b|hardly\b|barely\b|only\b|\d"
-    r"|[\w'-]+[ .!]*\Z)|\?|,? let\b",
+    r" ?[:=?] ?(?:no(?:t|ne|pe)?\b|never\b|false\b|n/a\b|hardly\b|barely\b|only\b)| ?[(,:=-] ?\d"
+    r"| ?[:=?] ?[\w'-]+[ .!]*\Z|\?|,? let\b",
     re.I,
 )
-"""Something else is stated of what the label names: `Acceptable: never`, `Pass? No.`"""
+"""Something else is stated of what the label names: `Acceptable: never`, `Pass? No.`, `Faithful (3 of 4)`."""
 _IN_PART = re.compile(
     r" (?:in|on|for|at|when|as to|with)\b(?! (?:all|every|any|both|general|my|the whole|balance)\b)"
-    r"|.*\b(?:except\w*|exceptions?|partial\w*|partly|part|conditional\w*|provided|unless|if|only|mostly"
-    r"|almost|nearly"
-    r"|once|however|would|could|though|although|were|had|but for|apart from|aside from|bar|save for)\b",
+    rf"|.*{any_of('conditions')}",
     re.I,
 )
 """The label is stated of a part, or under a condition."""
 
 
-_SO_MANY = re.compile(r" ?[(,:-] ?\d+ ?(?:/|of|out of) ?\d")
-"""`Faithful (3 of 4 claims)`"""
-_CONCLUDES = re.compile(r"(?:\b(?:is|a|be|as)|[:=]) [\"'(]*\Z")
+_ALONE = re.compile(r"(?! ?\w)")
+"""Behind a label that counts nothing, as that of `no errors` does."""
 
 
 def _goes_on(words: str, statement: Statement, grammar: Grammar) -> bool:
     """Whether the sentence of a label goes on in a way that takes something of it back."""
     rest = _REST.match(words, statement.value_end)
     behind = words[statement.value_end : rest.end() + 1] if rest else ""
-    if any(pattern.match(behind) for pattern in (_AS_A_KEY, _IN_PART, _SO_MANY)):
+    if _AS_A_KEY.match(behind) or _IN_PART.match(behind):
         return True
     for match in grammar.begins.finditer(behind):
         other = grammar.read(behind, match.start())
-        at_end = other is not None and not behind[other.end :].strip(" .!)\"'")
         if other is None or other.number == statement.number:
             continue
-        if _CONCLUDES.search(behind[: match.start()]) and (at_end or behind[: match.start()].strip() in ":="):
-            return True  # `Yes, ..., so the answer is no.`, `Pass: fail`
+        if _ALONE.match(behind, other.end) or behind[: match.start()].strip() in (":", "="):
+            return True
     return False

@@ -33,7 +33,7 @@ SCORE_KEYS = frozenset(
     " 评分 得分 分数 总分 評価 スコア 点数 評点 점수 평점 평가".split()
 )
 _OF_WHOLE = frozenset("final overall total my the".split())
-_CHANGED = frozenset("revised adjusted updated corrected new".split())
+_CHANGED = frozenset("revised adjusted updated corrected new after net".split())
 _WRAPPERS = frozenset("evaluation assessment output response data feedback review analysis summary".split())
 """Keys of an object that holds the whole answer."""
 _SCALE = re.compile(r"[(\[][^()\[\]]*[)\]]")
@@ -143,8 +143,8 @@ def as_text(value: object, keys: frozenset[str] = SCORE_KEYS) -> str | None:
 def _is_rating_key(words: Sequence[str], keys: frozenset[str]) -> bool:
     """Whether a key names a rating and nothing else: `score`, `final_rating`, but not `max_score`."""
     rest = [word for word in words if word not in _OF_WHOLE]
-    if len(rest) == 2 and rest[0] in _CHANGED:
-        del rest[0]
+    if not _CHANGED.isdisjoint(rest):
+        return not keys.isdisjoint(rest)
     return (len(rest) == 1 and rest[0] in keys) or (
         bool(words) and not rest and "my" not in words and keys is SCORE_KEYS
     )

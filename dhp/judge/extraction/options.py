@@ -100,7 +100,6 @@ _REASON = re.compile(
 _DOUBT = re.compile(
     rf"[\s,;:.()!-]*(?:(?:no|wait)[,.;:!]|{any_of('verdict_doubt')}|and (?:b|a|response|output)\b|\?)", re.I
 )
-_CORRECTED = re.compile(r"[\s(.…]*(?:no[,.;:!]|wait\b|actually\b|scratch that|sorry\b)", re.I)
 _BESIDE = re.compile(r"[^\n.,;]{0,40}[,;] (?:and |but |then )?")
 _OF_A_PART = re.compile(r" ?(?:\(|for\b|in\b|on\b)|[ .!]*(?:\Z|\n)")
 
@@ -115,8 +114,7 @@ def _stop(text: str, value: Value, kind: str, grammar: Grammar) -> int | None:
     stop = _END.match(text, end) or _REASON.match(text, end)
     if stop is None and text.startswith("]]", end):
         stop = re.compile(r"\]\] (?=[A-Z])").match(text, end)
-    doubt = _CORRECTED if stop and stop[0].strip(" \"')]}|*")[:1] in (".", "!", "。", "") else _DOUBT
-    if stop is None or doubt.match(text, stop.end()) or re.match(r"[\"')\]]{0,3}: ?\d", text[end : end + 8]):
+    if stop is None or _DOUBT.match(text, stop.end()) or re.match(r"[\"')\]]{0,3}: ?\d", text[end : end + 8]):
         return None
     beside = _BESIDE.match(text, end)
     other = OPTION.match(text, beside.end()) if beside else None

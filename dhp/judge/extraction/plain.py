@@ -6,6 +6,7 @@ from re import Match
 
 from dhp.core.reasoning import unknown_mark, without_reasoning
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
+from dhp.judge.extraction.words import any_of
 
 UNKNOWN_MARK = "unknown marks of thinking"
 """How the reason begins why an answer that opens with such marks is not read."""
@@ -44,6 +45,7 @@ _DIGIT = re.compile(r"(?![0-9])\d")
 _MARKUP = (
     ("`", re.compile(r"```\w*"), "\n"),
     ("*", re.compile(r"(?m)^[ \t]{0,8}\*(?=[ \t])"), "-"),
+    (">", re.compile(r"[-=]+>"), ":"),
     ("~", re.compile(r"~~[^~\n]{1,80}~~"), " "),
     ("\\", re.compile(r"\\[dt]?frac\{([^{}\n]{1,9})\}\{([^{}\n]{1,9})\}"), r"\1/\2"),
     ("\\", re.compile(r"\\(?:text(?:bf)?|mathbf|mathrm)\{([^{}\n]{1,40})\}"), r"\1"),
@@ -53,6 +55,7 @@ _MARKUP = (
     ("$", re.compile(r"\$([^$\n]{1,40})\$"), r"\1"),
     ("^", re.compile(r"\[\^\w{1,9}\]"), " "),
     ("<", re.compile(r"</?(?:b|i|u|p|s|br|em|strong|span|div)\b[^<>\n]{0,80}>", re.I), ""),
+    ("<", re.compile(r"<(text|summary|article|source|document|input|example)>[^<]{0,4000}</\1>", re.I), "“”"),
     ("<", re.compile(r"<\|[^|<>\n]{1,30}\|>"), " "),
     ("<", re.compile(r"<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>", re.I), r"\n\1: "),
     ("<", re.compile(r"</[a-z][\w-]{0,40} ?>", re.I), "\n"),
@@ -72,15 +75,7 @@ _BEFORE_VALUE = re.compile(r"(?:[:=>|]|\bis|\A|\n)\s*\Z")
 _KEY = re.compile(r"\s*:")
 _QUOTE = "“”"
 """What stands instead of a quotation."""
-SAYS = (
-    r"\b(?:sa(?:ys?|id|ying)|contain(?:s|ed|ing)?|claim(?:s|ed|ing)?|stat(?:es?|ed|ing)|read(?:s|ing)?"
-    r"|includ(?:es?|ed|ing)"
-    r"|ends?|ending|begins?|quot(?:es?|ed|ing)|inject\w*|embed\w*|insert\w*|instruct\w*|ask(?:s|ed|ing)?"
-    r"|tell(?:s|ing)?|told"
-    r"|demand\w*|request\w*|writes?|wrote|written|line|phrase|sentence|string|tries|tried|attempt\w*"
-    r"|suggests?|prompt"
-    r"|mentions?|repeats?|adds?|appears?|shows?|according)\b|说|写道|包含|声称|要求"
-)
+SAYS = any_of("speaks")
 """Words that tell that somebody else speaks."""
 AS_ASKED = re.compile(
     r"\b(?:as|you|the|in the) (?:requested|asked|instructed)\b(?: (?:json|format|output|rating|score))?", re.I

@@ -29,7 +29,7 @@ from dhp.judge.extraction.labels import read_label
 from dhp.judge.extraction.plain import plain, readable, unquoted
 from dhp.judge.extraction.taken_back import goes_on
 from dhp.judge.extraction.values import LETTER, NUMBER, SIGNED_NUMBER, letter_reader, number_reader
-from dhp.judge.extraction.words import words_of
+from dhp.judge.extraction.words import any_of, words_of
 
 
 def metric_rating(
@@ -151,19 +151,15 @@ def _of_objects(text: str, grammar: Grammar) -> tuple[Statement | Extracted | No
 
 
 _STEP = re.compile(
-    r"\W{0,6}(?P<number>\d{1,2})(?:[.):、]| -) ?(?P<rest>(?:(?:where|when|if) [^.,\n]{1,80}, )?(?:read|look"
-    r"|check|compare"
-    r"|mark|find|take|go|consider|give|identify|note|list|determine|assess|evaluate|judge|rate|score"
-    r"|assign|examine|review"
-    r"|analy[sz]e|count|ask|decide|write|highlight|verify|focus|think|start|begin|choose|select|pay|locate"
-    r"|underline"
-    r"|summari[sz]e|watch|see) |(?:阅|通|重)?读|不看|寻找|接着|根据|站在|为每|如果|若|凡|先|再|最后|逐|核对"
-    r"|查看|检查|标出|考虑"
-    r"|留意|对照|把|在|从|单独|打分|给出|比较|判断|评估|找|记|列|注意|确认|思考|分析|理解|[^.!\n]{1,200}\?)",
+    rf"\W{{0,6}}\d{{1,2}}(?:[.):、]| -) ?(?:(?:(?:where|when|if) [^.,\n]{{1,80}}, )?{any_of('steps')}"
+    r"|[^.!\n]{1,200}\?)",
     re.I,
 )
 """A step of the instructions, or a question."""
 _MARK = re.compile(r"[^\w+-]{0,6}(?P<mark>\d{1,2}|[A-Z])(?:[.):-](?=\s)|、| =(?= [A-Za-z])) *")
+
+
+_WHOLE = re.compile(r"\d+[ .!)]*")
 
 
 def line_value(text: str, start: int, grammar: Grammar) -> Statement | None:
@@ -177,9 +173,7 @@ def line_value(text: str, start: int, grammar: Grammar) -> Statement | None:
             return None
         if _STEP.match(text, start) or _in_a_list(text, start, mark["mark"]):
             return None
-        after = bare(text, mark.end(), grammar)
-        if after is not None and not text[after.value_end :].strip(" .!)\"'"):
-            return after  # `1. 2`
+        start = mark.end() if _WHOLE.fullmatch(text, mark.end()) else start  # `1. 2`
     return bare(text, start, grammar)
 
 
@@ -195,14 +189,13 @@ def _in_a_list(text: str, start: int, mark: str) -> bool:
 
 
 _PREAMBLE = re.compile(r"[^\n\d]{1,80}[.:!]?\n+")
+_REST = re.compile(r"(?:です|とします|と評価します|입니다)?[ .!。)\"'*]*")
 _IN_BRACKETS = re.compile(
-    r"(?:\A\W{0,6}(?:[^\W\d_]+[.,]? ){1,2}|\A(?:The|This) [a-z]+ (?:is|does|has|was)\b[^\n\"“”\d.]{1,150})\("
-    r"(?=[^()\n]{1,12}\))|\A\W{0,6}no[,:] (?=\S{1,9}\Z)",
+    r"\W{0,6}(?:(?:[^\W\d_]+[.,]? ){1,2}|(?:The|This) [a-z]+ (?:is|does|has|was)\b[^\n\"“”\d.]{1,150})\("
+    r"(?=[^()\n]{1,12}\)(?:[.!\n]|\s*\Z))|\W{0,6}no[,:] (?=\S{1,9}\Z)",
     re.I,
 )
-_BRACKETS_AT_END = re.compile(r"[.!?] \((?=[^()\n]{1,12}\)\s*\Z)")
 """`Somewhat (2)`, `The text is somewhat coherent (2).`"""
-_REST = re.compile(r"[ .!)\"'*]*")
 
 
 def chosen(text: str, grammar: Grammar, form: AnswerForm) -> Statement | None:
@@ -233,32 +226,21 @@ def _shown_first(agreeing: Sequence[Statement], *, last: bool) -> Statement:
 
 def _alone(text: str, grammar: Grammar, form: AnswerForm) -> list[Statement]:
     """The values without words where the form puts the rating, and one that is the whole last line."""
-    if not text:
-        return []
-    line, sentence = text.rfind("\n") + 1, last_sentence(text)
-    end = line_value(text, line, grammar)
-    if end is None and sentence > line and text[sentence] not in "([":
-        end = bare(text, sentence, grammar)
+    line = text.rfind("\n") + 1
+    ends = (bare(text, start, grammar) for start in (line, last_sentence(text)))
+    whole = next((s for s in ends if s is not None and _REST.fullmatch(text, s.value_end)), None)
+    in_brackets = _IN_BRACKETS.match(text)
+    if whole is None and in_brackets is not None:
+        whole = bare(text, in_brackets.end(), grammar)
+        return [whole] if whole else []
     if form == "analyze-rate":
-        return [end] if end else _in_brackets(text, grammar)
+        return [whole] if whole else []
     opening = line_value(text, 0, grammar)
     if opening is None and (preamble := _PREAMBLE.match(text)):
         opening = line_value(text, preamble.end(), grammar)
-    whole = end if end and _REST.fullmatch(text, end.value_end) else None
     if whole is not None and opening is None and form not in ("free-text", "rate-explain"):
         whole = None
-    rating = [s for s in (opening, whole) if s is not None]
-    return rating or _in_brackets(text, grammar)
-
-
-def _in_brackets(text: str, grammar: Grammar) -> list[Statement]:
-    """The value alone in brackets behind the first words of an answer, or behind its last sentence."""
-    match = _IN_BRACKETS.match(text) or _BRACKETS_AT_END.search(text, max(0, len(text) - 40))
-    inside = bare(text, match.end(), grammar) if match else None
-    if match is None or inside is None:
-        return []
-    closed = match[0][-1] != "(" or re.match(r"\)(?! ?:)", text[inside.value_end : inside.value_end + 3])
-    return [inside] if closed else []
+    return [s for s in (opening, whole) if s is not None]
 
 
 def _weaker(every: Sequence[Statement], text: str, grammar: Grammar, form: AnswerForm) -> list[Statement]:

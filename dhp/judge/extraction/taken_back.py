@@ -15,6 +15,8 @@ _TAKEN_BACK = re.compile(
     rf"|\b(?:ratings?|scores?|grade)[: ]{{1,3}}(?:(?:is|are|was|has been|must be) )?{any_of('void')}",
     re.I,
 )
+_VOID = re.compile(rf" ?[(\[] ?{any_of('void')}", re.I)
+"""`4 (withdrawn)`"""
 _TAKEN_OFF = re.compile(any_of("taken_off"), re.I)
 _CHANGE = re.compile(any_of("change"), re.I)
 _NOT_GIVEN = re.compile(rf"{any_of('not_given')}|=|\d ?- ?\d", re.I)
@@ -28,6 +30,14 @@ _BEHIND = re.compile(rf"[ \"')\]]*(?:[^\w\s\"')\]=-]|\Z|\n|-(?= )|{any_of('after
 
 
 _BEFORE_ONE = frozenset("a an to minus less by".split())
+_POINTS = frozenset("the these those all of other this that no any".split())
+
+
+def _is_a_number(word: str, number: float) -> bool:
+    """Whether a number in letters is one by the word before it: `the one` and `these two` are none."""
+    return word in _BEFORE_ONE or (number > 1 and word not in _POINTS)
+
+
 _LIST_MARK = re.compile(r"[.):] \S")
 
 
@@ -37,6 +47,8 @@ def goes_on(text: str, behind: int, number: float, grammar: Grammar) -> bool:
     A value is given where a mark or a word of the closed list stands before it, and behind it nothing that
     it counts: `Halo 3` and `3 errors` are none.
     """
+    if _VOID.match(text, behind):
+        return True
     sentence = _SENTENCE.match(text, behind)
     if sentence and not grammar.chooses and _TAKEN_OFF.search(text, behind, sentence.end()):
         return True
@@ -90,8 +102,8 @@ def _is_other(text: str, start: int, place: int, number: float, grammar: Grammar
         label = re.findall(WORD, text[start:place].lower()) if mark == ":" else [word.lower()]
         if not any(each in words_of("before_value") or each in ("i", "my") for each in label):
             return False
-    if not grammar.chooses and text[place].isalpha() and word.lower() not in _BEFORE_ONE:
-        return False  # `the one`, `these two`
+    if not grammar.chooses and text[place].isalpha() and not _is_a_number(word.lower(), value.number):
+        return False
     if not text[start:place].strip() and _LIST_MARK.match(text, value.end):
         return False
     return _BEHIND.match(text, value.end) is not None

@@ -75,11 +75,6 @@ def _of_text(text: str) -> list[_Verdict]:
 _LOSES = re.compile(
     r"[\W_]*(?:(?:the )?(?:loser|worse|worst|weaker|inferior)(?: (?:one|\w+))?)[\"')\]]?(?: is|:)", re.I
 )
-_DECIDES = re.compile(
-    r"\W*(?:overall|therefore|thus|hence|so|in conclusion|in summary|ultimately|finally|correction"
-    r"|综上|因此|所以|总)",
-    re.I,
-)
 
 
 def _statements(words: str) -> Iterator[_Verdict]:
@@ -93,21 +88,14 @@ def _statements(words: str) -> Iterator[_Verdict]:
             if statement.number == 0 and statement.kind == STATED
             else statement.rule
         )
-        lead = words[statement.start : statement.value_start]
-        if (
-            _RATING.search(lead)
-            and words[statement.value_start : statement.value_end].strip("()[]\"'*_ ") in "12"
-        ):
-            continue  # a rating of one text, and no choice between two
-        sign = -1 if _LOSES.match(lead) else 1
-        decides = statement.kind == FINAL or _DECIDES.match(words, statement.start) is not None
+        sign = -1 if _LOSES.match(words, statement.start, statement.value_start) else 1
+        decides = statement.kind == FINAL
         yield _Verdict(
             sign * int(statement.number), rule, statement.value_end, decides and rule not in _STRICT
         )
     yield from _brackets_at_end(words)
 
 
-_RATING = re.compile(r"\b(?:ratings?|rated?|scores?|scored|grades?|marks?|points?)\b", re.I)
 _STRICT = ("bracketed", "labelled")
 _BRACKETS = re.compile(rf"\[\[ ?{OPTION.pattern} ?\]\](?=[ .!)*]*(?:\n|\Z))", re.I)
 _BEFORE_BRACKETS = re.compile(
@@ -126,12 +114,15 @@ def _brackets_at_end(words: str) -> Iterator[_Verdict]:
         yield _Verdict(named, "bracketed", match.end())
 
 
+_PLACE = re.compile(r"\W*\d[.)] ")
+"""The mark of a ranking, as of `2. A`"""
 _REST = re.compile(r"[\s.!)\"'\]*]{0,8}")
 
 
 def _alone(words: str, start: int, *, strict: bool) -> _Verdict | None:
     """The option that stands alone in a line, or opens it; `strict` that nothing else may be in it."""
-    stated = bare(words, start, VERDICTS)
+    line = words.rfind("\n", 0, start) + 1
+    stated = None if _PLACE.match(words, line) else bare(words, start, VERDICTS)
     if stated is None or stated.rule not in (BARE, "tie"):
         return None
     if strict and not _REST.fullmatch(words, stated.value_end):
@@ -141,9 +132,6 @@ def _alone(words: str, start: int, *, strict: bool) -> _Verdict | None:
 
 def _places(words: str, form: AnswerForm) -> Iterator[_Verdict]:
     """The verdicts that count: those in brackets or behind labels, else the sentences or line of the form."""
-    if (first := _first_of_ranking(words)) is not None:
-        yield first
-        return
     stated = list(_statements(words))
     line, sentence = words.rfind("\n") + 1, last_sentence(words)
     strict = [v for v in stated if v.rule in _STRICT]
@@ -159,27 +147,6 @@ def _places(words: str, form: AnswerForm) -> Iterator[_Verdict]:
     else:
         alone = _alone(words, 0, strict=False)
     yield from [alone] if alone else better
-
-
-_RANK = re.compile(
-    rf"(?:\A|\n|[,;.] |: )[\s\"'(\[-]*(?:rank |#)?(?P<rank>[12]|first|second|1st|2nd)(?: place)?(?:[.):]"
-    rf"|\b:| -)"
-    rf"[ \"'(\[]*{OPTION.pattern}[\"')\]]*(?=[,;.]?(?:\n|\Z| ?(?:[12]|second|first|2nd|1st)\b| (?:rank|#)))",
-    re.I,
-)
-"""`1. B`, `Second place: A`"""
-
-
-def _first_of_ranking(words: str) -> _Verdict | None:
-    """The text at the first place, where an answer gives both places and no more."""
-    by_rank: dict[bool, _Verdict] = {}
-    for match in _RANK.finditer(words):
-        named, is_first = choice(match), match["rank"][0].lower() in "1f"
-        if not named or is_first in by_rank:
-            return None
-        by_rank[is_first] = _Verdict(named, "ranking", match.end())
-    both = len(by_rank) == 2 and by_rank[True].choice != by_rank[False].choice
-    return by_rank[True]._replace(end=max(v.end for v in by_rank.values())) if both else None
 
 
 def read_letter(answer: str, positions: Sequence[Position], *, ties: bool) -> Extracted:

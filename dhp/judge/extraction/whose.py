@@ -4,7 +4,7 @@ import itertools
 import re
 
 from dhp.judge.extraction.behind import is_other_criterion, names_a_criterion
-from dhp.judge.extraction.grammar import JUDGED, Clause, Grammar, is_of_an_item
+from dhp.judge.extraction.grammar import JUDGED, Clause, Grammar
 from dhp.judge.extraction.plain import SAYS
 from dhp.judge.extraction.values import Value
 from dhp.judge.extraction.words import any_of
@@ -20,11 +20,6 @@ _DOUBT = {
 """Words of the sentence before a clause by which its rating may be supposed, denied or another's: before the
 judge's own clauses, in sentences about the text, and in others."""
 _REPORTS = re.compile(rf"(?:{SAYS})[^.,;]{{0,40}}:[\"' ]*\Z", re.I)
-_OF_ANOTHER = re.compile(
-    r"\b(?:reference|gold|human|source|original|article|earlier|previous)\b[^.;]{0,60}:[\"' ]*\Z", re.I
-)
-"""`The reference deserves this:` leads to no rating of the text."""
-_SAYS_THAT = re.compile(rf"{any_of('says')}(?: (?:me|us|you))?,?(?: that)? \Z", re.I)
 _OF_CRITERION = re.compile(r"\W*(?:for|on|in terms of|regarding|in|as) (?:the |its |an? )?([a-z-]+)", re.I)
 _GROUNDS = re.compile(
     r"\W*(?:\w+, )?(?:(?:based on|considering|given|weighing|due to)\b|(?:after|in) (?:\w+ )?\w+ing\b)", re.I
@@ -41,7 +36,6 @@ _ORDERS = frozenset("rate give assign award grade mark choose pick select say pu
 _GIVES = frozenset("give gives gave giving awards assigns rates".split())
 _OBJECTS = frozenset("it this that the a an".split())
 _DETERMINERS = frozenset("the a an".split())
-_ALONE = re.compile(r"(?: \(\w+\))?(?:[.!]|\Z| because\b)")
 
 
 def is_of_the_text(text: str, value: Value, clause: Clause, grammar: Grammar) -> bool:
@@ -52,7 +46,7 @@ def is_of_the_text(text: str, value: Value, clause: Clause, grammar: Grammar) ->
     if not speaks and not (_is_given(text, value, clause, grammar) and _is_about_it(text, value, clause)):
         return False
     before = text[max(clause.start, clause.begin - _LONGEST) : clause.begin]
-    if _REPORTS.search(before) or _OF_ANOTHER.search(before) or (speaks and _SAYS_THAT.search(before)):
+    if _REPORTS.search(before):
         return False
     other = _OF_CRITERION.match(before) if grammar.names else None
     if other is not None and is_other_criterion(other[1], grammar):
@@ -63,39 +57,27 @@ def is_of_the_text(text: str, value: Value, clause: Clause, grammar: Grammar) ->
 
 def _is_given(text: str, value: Value, clause: Clause, grammar: Grammar) -> bool:
     """Whether a clause without I or we says that a rating is given, orders none, and is not of any text."""
-    words, has, first = clause.words, clause.has, clause.pure or clause.begin <= clause.start + 2
+    words = clause.words
     if not grammar.chooses and value.rule != "fraction" and not grammar.low <= value.number <= grammar.high:
         return False  # `scoring 40 points`
     if words[0] in _ORDERS - {"score"} or any(
         word in _ORDERS and after in _OBJECTS for word, after in itertools.pairwise(words)
     ):
         return False  # `Rate it 4!`
-    if "that" in words[1:] or (words[0] in ("a", "an") and not JUDGED.isdisjoint(words[1:3])):
-        return False  # of any text that does so
-    if words[0] in _DETERMINERS and not _GIVES.isdisjoint(words):
-        return False  # `The review gives it a 4`
-    if "would" in words and ("have" in words or not (first and _ALONE.match(text, value.end))):
-        return False
-    if has & {"rates", "rating"} or not words[-1].isascii():
-        return True
-    placed = value.rule == "fraction" or first or words[0] in ("making", "so", "this")
-    return placed and bool(has & {"is", "subject"})
+    if words[0] in ("a", "an") and not JUDGED.isdisjoint(words):
+        return False  # `A summary that names both gets a 5`
+    gives = words[0] in _DETERMINERS and not _GIVES.isdisjoint(words)
+    return not gives  # as `The review gives it a 4` does
 
 
 def _is_about_it(text: str, value: Value, clause: Clause) -> bool:
     """Whether a clause without I or we, or the sentence before it, names the text as what is rated."""
-    words, has = clause.words, clause.has
-    if is_of_an_item(text, clause.start):
-        return False
-    subject = (
-        words[:2] == ("making", "it")
-        or words[0] in ("it", "it's", "this", "that's", "the", "its")
-        or not JUDGED.isdisjoint(words)
-    )
-    if subject or clause.pure or not words[0].isascii() or (clause.whole and {"rating", "is"} <= has):
+    words = clause.words
+    if words[0] in ("it", "it's", "this", "that's", "the", "its", "making") or not JUDGED.isdisjoint(words):
         return True
     before = text[max(clause.start, clause.begin - _LONGEST) : clause.begin]
-    if not before.strip(" \"'(-") or (value.rule == "fraction" and "opens" in has):
+    stands = clause.pure or {"rating", "is"} <= clause.has or not words[0].isascii()
+    if stands or not before.strip(" \"'(-"):
         return True
     return _ABOUT_TEXT.search(before) is not None or names_a_criterion(before)
 
