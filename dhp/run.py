@@ -1,4 +1,9 @@
-"""The whole pipeline from examples to results; the only module that knows all stages."""
+"""The whole pipeline from examples to results; the only module that knows all stages.
+
+`run` is told a `RunSpec`. Texts are degraded (`degraded`), each judge rates them and its ratings are
+analysed (`_judged`), and all of it is written (`_carry_out`). Where replies come later, the same way is
+gone again.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,9 @@
-"""Analysis of a table of ratings: detection, discernment, doses, use of the scales."""
+"""Analysis of a table of ratings: detection, discernment, doses, use of the scales.
+
+`analyze_ratings` is the way of one judge on one dataset: kinds of damage are tested (`analysis.kinds`),
+then controls and attacks beside them, then averages, curves of doses, the user's mark and the style of the
+scores. `analyze` does the same for each part of a ratings table.
+"""
 
 import datetime as dt
 import math

@@ -1,4 +1,8 @@
-"""Kinds of damage, controls and attacks of a result: which were rated, their figures and verdicts."""
+"""Kinds of damage, controls and attacks of a result: which were rated, their figures and verdicts.
+
+`rated_variants` says which kinds there are, and in which order. `judged_kinds` tests the damage;
+`judged_probes` judges controls and attacks by the damage that was noticed, so it comes second.
+"""
 
 import math
 from collections.abc import Sequence

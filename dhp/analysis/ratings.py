@@ -1,4 +1,9 @@
-"""The ratings of one judge on one dataset as arrays, from a table or its parts."""
+"""The ratings of one judge on one dataset as arrays, from a table or its parts.
+
+Rows become one mean for each text and metric, and the counts of what was read or failed. A table too large
+for memory comes in parts: each part becomes arrays, and `merged_ratings` puts the arrays of all parts
+together.
+"""
 
 import json
 from collections import Counter

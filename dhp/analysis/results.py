@@ -1,4 +1,7 @@
-"""Results of an analysis and their parts, as in `results.json` (schema `dhp.results/3`)."""
+"""Results of an analysis and their parts, as in `results.json` (schema `dhp.results/3`).
+
+A record is a part of the file: what it holds is checked where it is made and again where it is read.
+"""
 
 import json
 import math

@@ -1,4 +1,8 @@
-"""Reading a table of ratings: by rows or columns, in the forms that other programs write."""
+"""Reading a table of ratings: by rows or columns, in the forms that other programs write.
+
+Tables in columns of texts and numbers are read whole by pyarrow. Whatever does not fit (a broken row, a
+value that is nested) is read again row by row, which finds the fault and names its place.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,4 +1,8 @@
-"""Schemas of content files."""
+"""Schemas of content files.
+
+Each kind of file in `perturbations`, `datasets`, `protocols` and `expert_weights` has one record here,
+which says what its keys mean and what is refused.
+"""
 
 import datetime as dt
 import re

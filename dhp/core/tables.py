@@ -1,4 +1,8 @@
-"""JSON, JSONL, CSV, TSV and Parquet files as tables, with a location for each row."""
+"""JSON, JSONL, CSV, TSV and Parquet files as tables, with a location for each row.
+
+A reader for each format yields rows; a `Row` knows its file and line, so that an error names the place.
+JSON Lines and Parquet are read as they are needed, other formats as a whole.
+"""
 
 import ast
 import csv

@@ -1,4 +1,7 @@
-"""The interface of judges, and functions that judges share."""
+"""The interface of judges, and functions that judges share.
+
+`Judge` has an answer to everything that a run asks a judge, so that a judge states only what differs.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,8 @@
-"""Judges by name."""
+"""Judges by name.
+
+A name's part before the slash is its provider. What asks a language model gets one judge for each protocol
+and each prompt; a function, a scorer, a table of ratings or a baseline is one judge.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

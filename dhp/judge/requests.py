@@ -1,4 +1,8 @@
-"""The requests of a protocol, in order, and their prompts; texts are fenced and never altered."""
+"""The requests of a protocol, in order, and their prompts; texts are fenced and never altered.
+
+`RequestBuilder` decides what is asked and in which order; `Prompts` writes the words. Of a prompt all but
+the texts is filled in once for each metric and form.
+"""
 
 import json
 import re

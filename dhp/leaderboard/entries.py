@@ -1,4 +1,7 @@
-"""Entries of a leaderboard: read, checked, added; one result per judge and dataset."""
+"""Entries of a leaderboard: read, checked, added; one result per judge and dataset.
+
+An entry is a result with its place. What is added is checked as if it came from a stranger.
+"""
 
 import datetime as dt
 import json

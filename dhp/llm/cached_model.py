@@ -1,4 +1,8 @@
-"""A language model with a cache of replies, for judges and perturbers."""
+"""A language model with a cache of replies, for judges and perturbers.
+
+Of each request the store is asked first. What it lacks is claimed, so that no two commands pay for the same
+call, and goes to the engine, to the model in this process, or to a filler, which may answer later.
+"""
 
 import logging
 import math

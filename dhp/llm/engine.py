@@ -1,4 +1,9 @@
-"""The engine: many concurrent calls in an event loop of its own thread, from ordinary code."""
+"""The engine: many concurrent calls in an event loop of its own thread, from ordinary code.
+
+`EngineThread` runs an event loop beside ordinary code; its `Workers` take requests from a queue, call under
+the limits of rate and money, and write replies to the store before they hand them over. What makes all
+further calls pointless (a wrong key, an empty account) ends all of them.
+"""
 
 import asyncio
 import contextlib

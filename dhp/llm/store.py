@@ -1,4 +1,8 @@
-"""The store: cached replies in SQLite."""
+"""The store: cached replies in SQLite.
+
+A reply has the hash of all that decided it as its key. Every reply is committed when it comes; a checksum
+in the row finds what was damaged later, which is asked again.
+"""
 
 import functools
 import hashlib

@@ -1,4 +1,8 @@
-"""Download of published datasets: sources, checksums, safe unpacking, prepared copies."""
+"""Download of published datasets: sources, checksums, safe unpacking, prepared copies.
+
+Files are downloaded beside their place, checked by their sum and renamed. `prepare` then writes the
+examples that may be chosen from, which later runs read.
+"""
 
 import hashlib
 import http.client

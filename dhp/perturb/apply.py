@@ -1,4 +1,8 @@
-"""Application of variants to examples: by rule, and by edits that people wrote for the bundled data."""
+"""Application of variants to examples: by rule, and by edits that people wrote for the bundled data.
+
+A rule is tried on each text; where it cannot make the damage asked for, the reason stands in place of a
+text. The major degree must be more than the minor one of the same text.
+"""
 
 import re
 from bisect import bisect_left

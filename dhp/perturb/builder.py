@@ -1,4 +1,9 @@
-"""Degraded texts of named datasets: by rules, authored edits, a language model, or those of a saved set."""
+"""Degraded texts of named datasets: by rules, authored edits, a language model, or those of a saved set.
+
+A `Builder` knows what is asked of all datasets. For each it chooses the variants, refuses what can be
+refused before anything is paid, and collects their texts from rules, from edits that people wrote, from a
+language model, or from a saved set.
+"""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,7 @@
-"""Perturbation sets: degraded texts on disk, read and written with all checks."""
+"""Perturbation sets: degraded texts on disk, read and written with all checks.
+
+A set is a folder: its card names each other file with its hash, and a reader trusts nothing else.
+"""
 
 import hashlib
 import json

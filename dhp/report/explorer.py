@@ -1,4 +1,8 @@
-"""The pairs of texts of a run, packed for the explorer of its page."""
+"""The pairs of texts of a run, packed for the explorer of its page.
+
+Texts are packed once, and for each copy only what changed. The page unpacks them in the browser, as far as
+they fit.
+"""
 
 import base64
 import json

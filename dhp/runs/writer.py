@@ -1,4 +1,8 @@
-"""The folder of a run."""
+"""The folder of a run.
+
+A folder is claimed by its manifest, which says what the run is, before anything is paid. Ratings are added
+as they come; the results are written last.
+"""
 
 import datetime as dt
 import importlib.metadata

@@ -1,4 +1,8 @@
-"""Comparison of judges on the same examples, overall and by variant, by label swaps."""
+"""Comparison of judges on the same examples, overall and by variant, by label swaps.
+
+Two judges that rated the same texts would be alike if their labels could be swapped text by text: p is the
+share of random swaps that set them as far apart.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,8 @@
-"""Adapters of scorers, recognised by their attributes without an import of other frameworks."""
+"""Adapters of scorers, recognised by their attributes without an import of other frameworks.
+
+Plug-ins are asked in turn whether they know an object; what none of them knows and can be called is a
+function. Its parameters are given the fields of a text that have their names.
+"""
 
 import importlib.metadata
 import inspect

@@ -1,4 +1,9 @@
-"""A user's own judge: what its parameters are given, its metrics and its scale."""
+"""A user's own judge: what its parameters are given, its metrics and its scale.
+
+The first originals are rated one by one, until metrics and scale of the judge are known. Each different set
+of arguments is one call, as if the function were a model: stored, counted and limited like calls to a
+server.
+"""
 
 import logging
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,9 @@
-"""A language model as a judge, under a protocol that is pointwise or pairwise."""
+"""A language model as a judge, under a protocol that is pointwise or pairwise.
+
+Requests come from a `RequestBuilder`, replies from a `CachedModel`, ratings and verdicts from
+`judge.extraction`. An answer that cannot be read is followed by one request for the rating alone
+(`judge.second_answers`).
+"""
 
 import logging
 from collections import defaultdict

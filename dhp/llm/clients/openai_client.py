@@ -1,4 +1,8 @@
-"""A model behind an OpenAI-compatible server: transports, requests, replies and refusals."""
+"""A model behind an OpenAI-compatible server: transports, requests, replies and refusals.
+
+A client sends one request and returns its replies or a failure. When and how often it is called, and what
+is stored, is up to `dhp.llm.engine`.
+"""
 
 import asyncio
 import json

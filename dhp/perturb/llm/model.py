@@ -1,4 +1,8 @@
-"""Degraded texts by a language model, with checks and repeated attempts."""
+"""Degraded texts by a language model, with checks and repeated attempts.
+
+A variant is asked for text by text. Each answer is checked (`perturb.llm.acceptance`); one that does not
+hold is asked for again with the reason, a few times.
+"""
 
 import json
 from collections import Counter

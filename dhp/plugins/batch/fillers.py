@@ -1,4 +1,8 @@
-"""Fillers by batch: requests go into files for the user to have answered, or to a provider."""
+"""Fillers by batch: requests go into files for the user to have answered, or to a provider.
+
+The requests of a whole command are collected in files first. `Waiting` is raised at the end of the
+collection, and the same command reads the replies when they are there.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

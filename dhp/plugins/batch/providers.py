@@ -1,4 +1,7 @@
-"""Providers of batches: OpenAI, Anthropic, Gemini through their packages, imported when used."""
+"""Providers of batches: OpenAI, Anthropic, Gemini through their packages, imported when used.
+
+Each provider is sent OpenAI's form, translated where its own differs, and returns results in OpenAI's form.
+"""
 
 import itertools
 import json

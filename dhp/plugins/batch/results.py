@@ -1,4 +1,8 @@
-"""Files of results of batches."""
+"""Files of results of batches.
+
+Lines are found by the id of their request, read when they are needed, and those that belong to nothing are
+counted.
+"""
 
 import codecs
 import glob

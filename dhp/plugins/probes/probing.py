@@ -1,4 +1,8 @@
-"""The way of a probe: texts, ratings of each of them as often as needed, figures."""
+"""The way of a probe: texts, ratings of each of them as often as needed, figures.
+
+Texts of all probes are rated in one pass; those that measure stability are rated in further passes. The
+figures are computed once all passes are there.
+"""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
