@@ -43,6 +43,7 @@ from dhp.loaders.memory import Rows
 from dhp.loaders.rated import given_texts, rated_task
 from dhp.loaders.recorded_texts import recorded_texts
 from dhp.perturb.builder import Data, build_texts, with_own_task
+from dhp.perturb.content_note import content_notes
 from dhp.perturb.llm.model import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.perturb.settings import Choice, PerturbModel
@@ -496,7 +497,7 @@ def _judged(
                 ratings.size, config.signed_weights, config.signed_statistics, judge.protocol
             ),
             scales={m.name: m.scale for m in data.task.metrics},
-            notes=data.notes,
+            notes=(*data.notes, *content_notes(part)),
             characters=round(median(len(example.output) for example in data.examples)),
             usage=usage,
             cost=cost,

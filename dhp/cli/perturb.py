@@ -101,6 +101,7 @@ def perturb(
     output.check(dataset, choice, dry_run=dry_run)
     from dhp.content.own_task import function_task
     from dhp.perturb.builder import build_texts, with_own_task
+    from dhp.perturb.content_note import content_notes
     from dhp.perturb.llm.model import perturbing_estimates
 
     if choice.perturbed is None:
@@ -126,7 +127,7 @@ def perturb(
             + ("" if cost is None else f", cost {cost:,.4g}")
         )
     for part in made:
-        say(*_before_and_after(part, output.show))
+        say(*content_notes(part), *_before_and_after(part, output.show))
         if part.left_out:
             say(f"{part.dataset.name}: not in the set: {', '.join(part.left_out)}")
         say(*(f"{part.dataset.name}: {line}" for line in _stand_ins(part)))
@@ -234,6 +235,8 @@ def audit_shown(parts: "Sequence[PerturbedDataset]") -> list[Part]:
         forms = [[_table(part, audits, _DROPPED_FIRST[:count])] for count in range(len(_DROPPED_FIRST) + 1)]
         shown += ["", FirstThatFits(forms)]
         shown += [f"  {line}" for audit in audits for line in _remarks(audit)]
+        if not all(is_content(audit.variant) for audit in audits):
+            shown.append("  AUC form: that kind shows by its nature, and is exempt")
         if part.left_out:
             shown.append(f"  not in the set: {', '.join(part.left_out)}")
         shown += [f"  {line}" for line in _stand_ins(part)]

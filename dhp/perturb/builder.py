@@ -29,7 +29,6 @@ from dhp.loaders.resolve import is_own, resolve_datasets
 from dhp.loaders.user import is_user_data
 from dhp.perturb.api import IN_ANOTHER, Perturber
 from dhp.perturb.apply import Others, RulesApplied, authored_origin, authored_perturbers, authored_texts
-from dhp.perturb.content_note import content_note
 from dhp.perturb.doses import Doses, dosed
 from dhp.perturb.language_note import language_note
 from dhp.perturb.llm.functions import FunctionTexts, function_texts
@@ -316,8 +315,6 @@ class Builder:
         made = self._by_rule(dataset, [v for v in by_rule if v.name not in uncalled])
         made |= {v.name: _placeholders(dataset, v) for v in by_rule if v.name in uncalled}
         made |= {v.name: self._texts(dataset, v) for v in variants if v.method != "rule"}
-        if not self.dry and not self.doses and (note := content_note(dataset.name, by_rule, made)):
-            logging.getLogger("dhp").warning(note)
         texts = _in_order(made, every)
         origins = self._origins(dataset, variants)
         part = PerturbedDataset(dataset, tuple(every), tuple(left_out), texts, name, self.seed, origins)

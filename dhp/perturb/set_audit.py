@@ -7,9 +7,10 @@ from itertools import islice
 from statistics import median
 
 from dhp.core.diff import audit
-from dhp.core.records import Audit, PerturbedText, Variant
+from dhp.core.records import Audit, Example, PerturbedText, Variant
 from dhp.perturb.facts.kinds import CONTENT
 from dhp.perturb.perturbed_dataset import PerturbedDataset
+from dhp.perturb.sets import source_hash
 from dhp.perturb.shortcut import Shortcut, shortcut
 
 FAR = 3.5
@@ -79,11 +80,23 @@ def audited(part: PerturbedDataset) -> list[VariantAudit]:
 
     One audit a variant, in the order of the part.
     """
-    outputs, texts = part.outputs, part.by_variant
-    return [_audited(variant, texts[variant.name], outputs) for variant in part.variants]
+    outputs, texts, clusters = part.outputs, part.by_variant, _clusters(part.dataset.examples)
+    return [_audited(variant, texts[variant.name], outputs, clusters) for variant in part.variants]
 
 
-def _audited(variant: Variant, texts: Sequence[PerturbedText], outputs: Mapping[str, str]) -> VariantAudit:
+def _clusters(examples: Sequence[Example]) -> dict[str, str]:
+    """Example -> its field `cluster`, or what stands for its source; itself, if it has none."""
+    no_source = source_hash(Example("", "", ""))
+    of_sources = ((e, source_hash(e)) for e in examples)
+    return {e.id: e.fields.get("cluster") or (e.id if of == no_source else of) for e, of in of_sources}
+
+
+def _audited(
+    variant: Variant,
+    texts: Sequence[PerturbedText],
+    outputs: Mapping[str, str],
+    clusters: Mapping[str, str],
+) -> VariantAudit:
     cases = [
         _Case(t.example, before, t.text, t.audit or audit(before, t.text))
         for t, before in ((t, outputs[t.example]) for t in texts)
@@ -107,7 +120,7 @@ def _audited(variant: Variant, texts: Sequence[PerturbedText], outputs: Mapping[
         unchanged=sum(c.before == c.after for c in cases),
         not_applicable=_counts(t.reason or "" for t in texts if t.text is None),
         rejected=_counts(why for t in texts for why in t.rejected),
-        shortcut=_shortcut(variant, cases),
+        shortcut=_shortcut(variant, cases, clusters),
         outliers=dict(islice(named.items(), MOST_OUTLIERS)),
     )
 
@@ -117,10 +130,11 @@ def is_content(variant: Variant) -> bool:
     return variant.made_by in CONTENT
 
 
-def _shortcut(variant: Variant, cases: Sequence[_Case]) -> Shortcut | None:
+def _shortcut(variant: Variant, cases: Sequence[_Case], clusters: Mapping[str, str]) -> Shortcut | None:
     if not is_content(variant):
         return None
-    return shortcut([case.before for case in cases], [case.after for case in cases])
+    of_cases = [clusters[case.example] for case in cases]
+    return shortcut([case.before for case in cases], [case.after for case in cases], of_cases)
 
 
 def _counts(reasons: Iterator[str]) -> dict[str, int]:

@@ -35,16 +35,24 @@ class Shortcut:
     """Pairs that were looked at."""
 
 
-def shortcut(originals: Sequence[str], copies: Sequence[str]) -> Shortcut | None:
-    """Whether copies are told from their originals, in the same order; None for fewer than `LEAST` pairs."""
+def shortcut(
+    originals: Sequence[str], copies: Sequence[str], clusters: Sequence[str] | None = None
+) -> Shortcut | None:
+    """Whether copies are told from their originals, in the same order; None for fewer than `LEAST` pairs.
+
+    Pairs of one of the `clusters`, such as the texts of one source, are trained on or asked about together:
+    else it would be learnt what they are about. None, too, for fewer clusters than folds.
+    """
     import numpy as np
 
     n = min(len(originals), MOST)
-    if n < LEAST:
+    of_pairs = [str(i) for i in range(n)] if clusters is None else clusters[:n]
+    position = {cluster: i for i, cluster in enumerate(dict.fromkeys(of_pairs))}
+    if n < LEAST or len(position) < _FOLDS:
         return None
     texts = [text for pair in zip(originals[:n], copies[:n], strict=True) for text in pair]
     is_copy = np.tile([0.0, 1.0], n)
-    fold = np.repeat(np.arange(n) % _FOLDS, 2)
+    fold = np.repeat([position[cluster] % _FOLDS for cluster in of_pairs], 2)
     grams = [_grams(text) for text in texts]
     scores = np.empty(2 * n)
     for each in range(_FOLDS):

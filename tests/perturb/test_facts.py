@@ -104,6 +104,33 @@ def test_a_name_is_wrong_wherever_it_stands_and_its_parts_follow_it() -> None:
         assert "Leeds" not in made.text
 
 
+def test_a_given_name_that_begins_a_sentence_belongs_to_the_name() -> None:
+    text = "Later it rained. Maria Bogdan left."
+    rows = [
+        Example("a", f"{text} We met Bogdan.", text),
+        Example("b", "We met Anna Keller.", "We met Anna Keller."),
+    ]
+    made = RULES["wrong_names"](
+        text, random.Random(0), example=rows[0], others=Others(rows, 0, "x").of(rows[0]), lists=read_list, k=1
+    )
+    assert isinstance(made, Edited)
+    assert made.text == "Later it rained. Anna Keller left."
+
+
+def test_names_are_found_beside_sources_in_small_letters() -> None:
+    source = " ".join(
+        f"In {town.lower()} it rained, {who.lower()} said." for town, who in zip(TOWNS, WHO, strict=True)
+    )
+    rows = [Example(str(i), source * 3, f"They met in {town} at noon.") for i, town in enumerate(TOWNS)]
+    elsewhere = Example("x", "They met in Cairo at noon.", "They met in Cairo at noon.")
+    others = Others([*rows, elsewhere], 0, "x")
+    made = RULES["wrong_names"](
+        rows[0].output, random.Random(0), example=rows[0], others=others.of(rows[0]), lists=read_list, k=1
+    )
+    assert isinstance(made, Edited)
+    assert made.text == elsewhere.output  # the source has all the other towns
+
+
 def test_words_with_a_capital_that_are_no_names_stay() -> None:
     text = (
         "EXPRESS OR implied, this License and the API were read by the Prime Minister on Monday. Note that "

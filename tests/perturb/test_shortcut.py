@@ -30,3 +30,17 @@ def test_words_as_frequent_as_before_tell_nothing() -> None:
 
 def test_of_too_few_pairs_nothing_is_said() -> None:
     assert shortcut(TEXTS[: LEAST - 1], TEXTS[: LEAST - 1]) is None
+
+
+def test_letters_of_one_source_alone_are_no_shortcut() -> None:
+    """Of eight sources each has letters that only its originals, and others that only its copies hold."""
+    sources = [i % 8 for i in range(len(TEXTS))]
+    originals = [f"{text} {'abcdefgh'[i]}{'abcdefgh'[i]}" for text, i in zip(TEXTS, sources, strict=True)]
+    copies = [f"{text} {'qrstuvxz'[i]}{'qrstuvxz'[i]}" for text, i in zip(TEXTS, sources, strict=True)]
+    apart = shortcut(originals, copies)
+    together = shortcut(originals, copies, [str(i) for i in sources])
+    assert apart is not None
+    assert together is not None
+    assert apart.auc > 0.95
+    assert together.auc < SHOWS
+    assert shortcut(originals, copies, ["one"] * len(TEXTS)) is None

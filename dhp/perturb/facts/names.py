@@ -189,8 +189,8 @@ class Names:
         places = [match.span() for match in self._long_places.finditer(text)]
         yield from (Name(*span, text[slice(*span)]) for span in places)
         start = end = -1
-        for each in words:
-            if not self.is_name(each.word) or any(a <= each.start < b for a, b in places):
+        for each in self._parts(words):
+            if any(a <= each.start < b for a, b in places):
                 continue
             beside = end >= 0 and text[end : each.start] == " "
             if beside and text[start:end] not in self._lists.place_names:  # "In Leeds Anna spoke": two
@@ -201,6 +201,19 @@ class Names:
             start, end = each.start, each.end
         if end >= 0:
             yield Name(start, end, text[start:end])
+
+    def _parts(self, words: Iterable[Capital]) -> Iterator[Capital]:
+        """The words that are parts of names: also a given name that begins a sentence, right before one."""
+        before: Capital | None = None
+        for each in words:
+            if not self.is_name(each.word):
+                is_given = each.word in self._lists.sexes and zipf(each.word.lower()) <= _FREQUENT
+                before = each if is_given else None
+                continue
+            if before is not None and before.end + 1 == each.start:
+                yield before
+            before = None
+            yield each
 
     def kind(self, name: str) -> tuple[str, int] | None:
         """What a name names, as far as it is known, and its number of words; None if not."""

@@ -1,8 +1,11 @@
 """Logs of other tools as datasets."""
 
+import ast
+import json
 import logging
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +28,18 @@ PRODUCTION = (
 """What a reader of an audit must know."""
 _INSPECT_VERSIONS = (1, 2)
 _PROMPTFOO_VERSIONS = (1, 2, 3)
-_SAID = ("content", "text", "output", "answer", "response", "message", "question", "input", "query")
+_SAID = (
+    "content",
+    "page_content",
+    "text",
+    "output",
+    "answer",
+    "response",
+    "message",
+    "question",
+    "input",
+    "query",
+)
 """Where a nested value holds its text."""
 
 Paths = Mapping[str, tuple[str, ...]]
@@ -48,9 +62,12 @@ _PLAIN: Paths = {
         *("reference", "reference_outputs", "expected_output", "expectedOutput", "expected"),
         *("ground_truth", "target"),
     ),
-    "context": ("context", "contexts", "retrieved_contexts", "retrieval_context", "retrievalContext"),
+    "context": (
+        *("context", "contexts", "retrieved_contexts", "retrieval_context", "retrievalContext"),
+        *("documents", "retrieved_documents", "passages"),
+    ),
 }
-"""Our field -> columns, the first of which that holds a text counts."""
+"""Our field -> columns, in any case and with or without `_`; the first of which that holds a text counts."""
 
 
 def _check_version(what: str, data: Any, known: Sequence[int]) -> None:
@@ -109,13 +126,23 @@ def logs(asked: Request) -> Dataset | None:
     """The texts of a log, or of a table of inputs and outputs whose task is not said; None for other data."""
     if not isinstance(asked.source, str):
         return None
-    unsaid = asked.task is None and (asked.suite is None or asked.suite.task == ANY_TASK)
     is_log = log_kind(Path(asked.source)) in _FORMS
-    if not is_log and not (unsaid and is_log_table(asked.source, asked.fields)):
+    if not is_log and not (is_log_table(asked.source, asked.fields) and _may_be_mapped(asked)):
         return None
     if asked.where:
         raise InputError(f"`where`: is for tables of texts; {asked.source} is a log")
     return log_dataset(asked.source, task=asked.task, fields=asked.fields, language=asked.language)
+
+
+def _may_be_mapped(asked: Request) -> bool:
+    """Whether the columns of a table say themselves what they are.
+
+    They do if no task is said, or one that answers a question from passages and the table has both.
+    """
+    if asked.task is None:
+        return asked.suite is None or asked.suite.task == ANY_TASK
+    task = asked.task if isinstance(asked.task, Task) else read_task(asked.task)
+    return "question" in task.required_fields and "context" in _plain_paths(str(asked.source), asked.fields)
 
 
 @near_keywords
@@ -184,10 +211,31 @@ def is_log_table(path: str | Path, fields: Mapping[str, str]) -> bool:
 
     `fields` as in `log_dataset`.
     """
+    paths = _plain_paths(path, fields)
+    return "input" in paths and "output" in paths and "source" not in paths
+
+
+def _plain_paths(path: str | Path, fields: Mapping[str, str]) -> Paths:
+    """Our field -> the columns of a table that are called so; `source` is that of dhp's own tables."""
     file = Path(path)
-    known = {*fields, *(read_table(file).columns if file.is_file() else ())}
-    with_both = all(known & {name, *_PLAIN[name]} for name in ("input", "output"))
-    return with_both and "source" not in known
+    columns = read_table(file).columns if file.is_file() else ()
+    return {**_paths_in(columns), **{name: (column,) for name, column in fields.items()}} | (
+        {"source": ("source",)} if "source" in columns else {}
+    )
+
+
+def _paths_in(columns: Collection[str]) -> Paths:
+    """`_PLAIN` with the columns as a table spells them."""
+    spelled = {_plain(column): column for column in columns}
+    found = {
+        name: tuple(spelled[_plain(each)] for each in meant if _plain(each) in spelled)
+        for name, meant in _PLAIN.items()
+    }
+    return {name: those for name, those in found.items() if those}
+
+
+def _plain(column: str) -> str:
+    return re.sub(r"[\W_]+", "", column.lower())
 
 
 def _example(entry: Mapping[str, str], task: Task) -> Example:
@@ -208,14 +256,16 @@ def _read(file: Path) -> tuple[str, Sequence[Row], Paths]:
     elif suffix == ".json":
         data = read_json(file, careless=True)
     elif suffix in TABLE_SUFFIXES:
-        return "log", read_table(file).rows, _PLAIN
+        table = read_table(file)
+        return "log", table.rows, _paths_in(table.columns)
     else:
         raise InputError(
             f"{file}: unknown kind of log '{suffix}'; {suggest(suffix, [LOG_SUFFIX, *TABLE_SUFFIXES])}"
         )
     form = _FORMS.get(_kind(data))
     if form is None:
-        return "log", read_table(file).rows, _PLAIN
+        table = read_table(file)
+        return "log", table.rows, _paths_in(table.columns)
     entries = form.entries(str(file), data)
     rows = [Row(f"{file}: entry {i}", each) for i, each in enumerate(entries, 1) if isinstance(each, dict)]
     return form.name, rows, form.paths
@@ -282,10 +332,25 @@ def _first(row: Row, name: str, paths: Sequence[str]) -> str | None:
         value = row.value(path)
         if name == "output" and isinstance(value, str):
             row.check_no_object(path)
+        if name == "context" and isinstance(value, str):
+            value = _unpacked(value)
         text = _text(value, last=name == "output")
         if text:
             return row.encodable(path, text)
     return None
+
+
+def _unpacked(cell: str) -> object:
+    """The list that a cell holds as JSON or as Python prints it; else the cell itself."""
+    if cell.lstrip()[:1] != "[":
+        return cell
+    for read in (json.loads, ast.literal_eval):
+        try:
+            value = read(cell)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        return value if isinstance(value, list) else cell
+    return cell
 
 
 def _text(value: object, *, last: bool) -> str | None:

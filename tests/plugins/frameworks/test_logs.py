@@ -3,6 +3,7 @@
 import csv
 import json
 import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from dhp.core import files
 from dhp.core.errors import InputError
 from dhp.core.records import Example
+from dhp.loaders.resolve import resolve_datasets
 from dhp.plugins.frameworks.logs import is_inspect_log, log_dataset
 
 TEXT = "Paris is the capital. It is old."
@@ -218,3 +220,35 @@ def test_json_in_a_cell_of_outputs_is_refused_with_the_path_to_its_text(
     assert str(error.value).endswith(f"`fields` output={path}")
     found = log_dataset(file, fields={"output": path})
     assert [example.output for example in found.examples] == [TEXT, TEXT]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ("question", "contexts", "answer", "ground_truth"),
+        ("query", "retrieved_contexts", "response", "reference"),
+        ("user_input", "Retrieved Contexts", "Response", "Reference"),
+        ("Question", "Documents", "Answer", "expected_output"),
+        ("input", "retrievalContext", "actualOutput", "expectedOutput"),
+    ],
+)
+@pytest.mark.parametrize("cell", [json.dumps, str])
+@pytest.mark.parametrize("task", [None, "rag"])
+def test_columns_of_retrieval_are_known_by_their_names(
+    tmp_path: Path, columns: Sequence[str], cell: Callable[[object], str], task: str | None
+) -> None:
+    path = tmp_path / "rag.csv"
+    passages = ["Paris is the capital of France.", "It is old."]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([columns, ["What is the capital?", cell(passages), TEXT, "Paris"]])
+    (found,) = resolve_datasets([str(path)], task=task)
+    assert found.task.task == "rag"
+    fields = {"question": "What is the capital?", "reference": "Paris"}
+    assert found.examples == (Example("1", "\n\n".join(passages), TEXT, fields),)
+
+
+def test_a_table_without_passages_is_none_of_retrieval(tmp_path: Path) -> None:
+    path = tmp_path / "rag.csv"
+    path.write_text(f"question,answer\nWhat?,{TEXT}\n")
+    with pytest.raises(InputError, match="column 'source' is missing"):
+        resolve_datasets([str(path)], task="rag")
