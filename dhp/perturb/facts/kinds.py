@@ -72,7 +72,11 @@ def exchanged_names(text: FactText, table: FactTable, rng: Random) -> Sequence[C
             changes.append(names.renaming(text.prose, {old: other, other: old}))
     for old in left:
         elsewhere = other_of(old, table.source_names(text)) if old not in used else []
-        free = [name for name in elsewhere if name not in text.text and not _share(name, stated)]
+        free = [
+            name
+            for name in elsewhere
+            if name not in text.text and not _share(name, stated) and not _belong(text.evidence, old, name)
+        ]
         if free:
             other = free[int(rng.random() * len(free))]
             used |= {old, other}
@@ -85,6 +89,13 @@ def exchanged_names(text: FactText, table: FactTable, rng: Random) -> Sequence[C
 def _share(name: str, others: Iterable[str]) -> bool:
     """Whether a name has a word in common with others."""
     return any(not set(name.split()).isdisjoint(other.split()) for other in others)
+
+
+def _belong(evidence: str, one: str, other: str) -> bool:
+    """Whether two names stand beside each other in a source, as in "Lyon, France": both may be right."""
+    both = rf"{re.escape(one)}\W{{1,3}}(?:(?:in|of|as|for|and) )?{re.escape(other)}"
+    turned = rf"{re.escape(other)}\W{{1,3}}(?:(?:in|of|as|for|and) )?{re.escape(one)}"
+    return re.search(rf"{both}|{turned}", evidence) is not None
 
 
 def _stand_apart(text: str, one: str, other: str) -> bool:

@@ -37,13 +37,13 @@ _PERFECT = "has|have|had"
 _DENIED = re.compile(
     rf"\b(?:(?P<do>did|does|do)(?:{_MARK}| not) (?P<base>[a-z]+)\b"
     rf"|(?P<help>{_HELPING}|{_PERFECT}) not "
-    r"(?!only|just|yet|even|until|all|every|so|too|necessarily)(?=[a-z])"
+    r"(?!only|just|yet|even|until|all|every|so|too|necessarily|to\b)(?=[a-z])"
     rf"|(?P<short>is|are|was|were|could|would|should|must|{_PERFECT}){_MARK} (?=[a-z])"
     rf"|(?P<can>cannot|can['’]t) (?=[a-z])|(?P<will>won['’]t) (?=[a-z]))"
 )
 _KEPT_ADVERBS = (
     "all every everyone about so too never no nothing nobody none hardly rarely barely nor neither only also "
-    "always just still even already now not both some several sure likely able"
+    "always just still even already now not both some several sure likely able almost nearly"
 )
 _STATED = re.compile(
     rf"\b(?:(?P<help>{_HELPING}) (?!(?:{_KEPT_ADVERBS.replace(' ', '|')})\b|n['’]t)(?=[a-z])"
@@ -55,7 +55,11 @@ _NO_SUBJECT = re.compile(
     r"|it turned out|in|on|for|by|with|so) \Z",
     re.I,
 )
-_ACTOR = re.compile(r"(?:\b(?:I|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Yy]ou|who)|(?<![.!?] )\b[A-Z][a-z]+) \Z")
+_NO_ACTOR = "The|This|That|These|Those|All|Some|My|Our|Your|His|Her|Its|Their"
+_ACTOR = re.compile(
+    r"(?:\b(?:I|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Yy]ou|who)"
+    rf"|(?<![.!?] )(?<!\n)\b(?!(?:{_NO_ACTOR})\b)[A-Z][a-z]+) \Z"
+)
 _PLURAL = re.compile(r"\b(?:I|[Ww]e|[Tt]hey|[Yy]ou) \Z")
 _PARTICLE = re.compile(r" (?:out|up|down|to be)\b|[.,]? ?(?:was|were|is|had)\b")
 _ORDER = re.compile(r"\b(?:why|to|please) ?\Z", re.I)

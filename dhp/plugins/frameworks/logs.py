@@ -227,11 +227,11 @@ def _plain_paths(path: str | Path, fields: Mapping[str, str]) -> Paths:
 def _paths_in(columns: Collection[str]) -> Paths:
     """`_PLAIN` with the columns as a table spells them."""
     spelled = {_plain(column): column for column in columns}
-    found = {
+    kept = {
         name: tuple(spelled[_plain(each)] for each in meant if _plain(each) in spelled)
         for name, meant in _PLAIN.items()
     }
-    return {name: those for name, those in found.items() if those}
+    return {name: those for name, those in kept.items() if those}
 
 
 def _plain(column: str) -> str:
