@@ -19,18 +19,25 @@ _OF_TABLE = ("details", "csv", "markdown", "latex")
     cls=Command,
     rules=(
         exclusive("table", "figures", "out"),
+        requires("charts", "figures"),
         *(requires(f"output.{form}", "table") for form in _OF_TABLE),
     ),
 )
 @click.argument("run")
 @click.option("--out", metavar="FILE.html", help="File of the report; default: report.html in the run.")
-@click.option("--figures", metavar="DIR", help="Write each chart here as SVG, PDF and CSV instead.")
+@click.option("--figures", metavar="DIR", help="Write the chart of judges by kinds here as SVG, PDF and CSV.")
+@click.option(
+    "--charts",
+    metavar="NAMES",
+    help="Write these charts of each result instead: overview, kinds, D, marks, certainty, doses.",
+)
 @TABLE
 @settings("output", OutputOptions, only=_OF_TABLE)
 def report(
     run: str,
     out: str | None,
     figures: str | None,
+    charts: str | None,
     table: bool,
     output: OutputOptions,
 ) -> None:
@@ -45,7 +52,7 @@ def report(
         _print_table(run, output)
         return
     if figures is not None:
-        _write_figures(figures, run)
+        _write_figures(figures, run, charts)
         return
     from dhp.report.page import write_report
 
@@ -71,10 +78,11 @@ def _print_table(run: str, output: OutputOptions) -> None:
     print_out(made, output)
 
 
-def _write_figures(folder: str, run: str) -> None:
-    """Write the charts of a run."""
+def _write_figures(folder: str, run: str, charts: str | None) -> None:
+    """Write charts of a run, by default the one that says most."""
     from dhp.report.figures import write_figures
     from dhp.runs.reader import read_run
 
-    files = write_figures(read_run(run).results, folder)
+    names = [name.strip() for name in charts.split(",")] if charts else []
+    files = write_figures(read_run(run).results, folder, names)
     say(*(f"written: {path}" for path in files))

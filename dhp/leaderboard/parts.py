@@ -87,6 +87,7 @@ def results_table(table: BoardTable, root: str = "") -> Table[Row]:
         [RANK, model, *figures, *table.beside],
         table.rows,
         tags=lambda row: _tags(table) | _tags_of_judge(row.entry),
+        css="results stacked",
         titled=False,
     )
 
@@ -259,7 +260,7 @@ def model_parts(model: str, results: Sequence[_Placed], compared: str, root: str
     link = f"{root}compare.html#{urlencode({'one': compared})}"
     return [
         Note(f"Provider {entry.provider}, size {size}."),
-        Heading("Compare it with another judge", 4, link=link),
+        Heading("Compare it with another judge", link=link),
         _results_of_model(results),
         *(Block([*_of_result(*each, _id(results, each), root)]) for each in results),
     ]

@@ -15,7 +15,9 @@ from dhp.analysis.mark_sweep import MarkSweep
 from dhp.analysis.results import DoseResponse, Result
 from dhp.content.catalog import kind_name, variant_name
 from dhp.report.columns import AVERAGES, PAPER, RUNS, weighed
+from dhp.report.findings import by_judge
 from dhp.report.labels import figure, percent, t75
+from dhp.report.side_by_side import mean_detection, seen_by
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -214,6 +216,49 @@ def _discernment(dataset: str, results: Sequence[Result]) -> Drawing:
         for judge, d in zip(judges, values, strict=True)
     ]
     return Drawing(f"D {dataset}", draw, _SLIM, height, words, rows)
+
+
+def overview_drawing(results: Sequence[Result]) -> Drawing:
+    """Detection of each kind by each judge, the mean over its sets; of one judge by set.
+
+    A cell is the darker the further detection lies from 50 %, blue above and orange below.
+    """
+    judges = list(by_judge(results))
+    several = len(judges) > 1
+    names = judges if several else list(dict.fromkeys(each.dataset for each in results))
+    seen = seen_by([(each.judge if several else each.dataset, each) for each in results])
+    rows: list[dict[str, object]] = []
+    for kind, by in seen.items():
+        rows += [
+            {"kind": variant_name(kind), "of": name, "detection": mean_detection(by.get(name, ()))}
+            for name in names
+        ]
+
+    def draw(page: "Figure") -> None:
+        axes = page.subplots()
+        axes.set_xlim(-0.5, len(names) - 0.5)
+        axes.set_ylim(len(seen) - 0.5, -0.5)
+        for place, row in enumerate(rows):
+            y, x = divmod(place, len(names))
+            share = row["detection"]
+            if not isinstance(share, float):
+                continue
+            strength = min(1.0, abs(share - 0.5) / 0.5)
+            colour = COLOURS["d" if share >= 0.5 else "heat"]
+            axes.bar(x, 0.94, 0.96, y - 0.47, color=colour, alpha=0.08 + 0.5 * strength)
+            axes.text(x, y, percent(share), ha="center", va="center", fontsize=8)
+        axes.set_yticks(range(len(seen)), [variant_name(kind) for kind in seen])
+        turn = 0 if max(map(len, names)) <= 12 else 30
+        axes.set_xticks(range(len(names)), names, rotation=turn, ha="left" if turn else "center")
+        axes.xaxis.tick_top()
+        axes.tick_params(length=0)
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+
+    words = "; ".join(f"{row['kind']}, {row['of']}: {row['detection']}" for row in rows)
+    height = 1.1 + 0.25 * len(seen)
+    width = min(_WIDTH, 2.6 + 0.95 * len(names))
+    return Drawing("kinds by judge" if several else "kinds by set", draw, width, height, words, rows)
 
 
 def marks_chart(sweep: MarkSweep) -> "Markup":

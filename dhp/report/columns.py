@@ -193,6 +193,16 @@ LOWEST = Column[Result](
     "lowest kind", _lowest, _text, "the kind of damage with the lowest detection", right=False
 )
 _WITH_SILENT = "to: with those that get no score"
+PASSING = Column[Result](
+    "damaged pass",
+    lambda r: None if (most := r.most_passing) is None else most.share,
+    percent,
+    f"damaged texts that still pass at your mark, of the kind of which most do; {_WITH_SILENT}",
+    words=lambda r: _share_words(r.most_passing),
+    ends=lambda r: None if (most := r.most_passing) is None else most.ci,
+    right=False,
+    optional=True,
+)
 MEAN_PASS = Column[Result](
     "mean pass",
     lambda r: None if (mean := r.mean_passing) is None else mean[0],
@@ -212,16 +222,7 @@ GOOD_FAILS = Column[Result](
     optional=True,
 )
 RUNS: list[Column[Result]] = [
-    Column(
-        "damaged pass",
-        lambda r: None if (most := r.most_passing) is None else most.share,
-        percent,
-        f"damaged texts that still pass at your mark, of the kind of which most do; {_WITH_SILENT}",
-        words=lambda r: _share_words(r.most_passing),
-        ends=lambda r: None if (most := r.most_passing) is None else most.ci,
-        right=False,
-        optional=True,
-    ),
+    PASSING,
     MEAN_PASS,
     GOOD_FAILS,
     D_AVG,

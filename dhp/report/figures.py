@@ -2,11 +2,12 @@
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.results import Result
+from dhp.core.errors import InputError
 from dhp.core.shown import spreadsheet_safe
 from dhp.core.writing import inner_folder, writing
 from dhp.report.certainty_charts import asking_drawing, certainty_drawing
@@ -18,6 +19,7 @@ from dhp.report.charts import (
     detection_drawing,
     discernment_drawings,
     marks_drawing,
+    overview_drawing,
 )
 from dhp.report.columns import KIND, KINDS
 from dhp.report.document import plain_row
@@ -29,34 +31,55 @@ _PAINTED = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecol
 """Properties of what matplotlib draws that hold a colour."""
 
 
-def write_figures(results: Sequence[Result], folder: str | Path) -> list[Path]:
-    """Write each chart of the results into a folder; returns the files, a chart after the other.
+CHARTS = ("overview", "kinds", "D", "marks", "certainty", "doses")
+"""Charts that can be asked for by name."""
 
-    They are the kinds of damage of each result with limits, D by dataset, marks and doses. Raises
-    `InputError` if the folder cannot be written.
+
+def write_figures(results: Sequence[Result], folder: str | Path, charts: Collection[str] = ()) -> list[Path]:
+    """Write charts of the results into a folder; returns the files, a chart after the other.
+
+    Without names of `CHARTS` this is one: judges (or the sets of one judge) by kinds of damage, of a single
+    result its kinds with limits, and of a run with doses their curves. Raises `InputError` if the folder
+    cannot be written or a name is unknown.
     """
+    unknown = [name for name in charts if name not in CHARTS]
+    if unknown:
+        raise InputError(f"charts: unknown chart '{unknown[0]}'; allowed: {', '.join(CHARTS)}")
+    plain = [each for each in results if each.damage]
+    chosen = charts or ("overview" if len(plain) > 1 else "kinds", "doses")
     path, files = inner_folder(folder), list[Path]()
-    for name, figure, rows in _figures(results):
+    for name, figure, rows in _figures(results, chosen):
         files += _written(path / _file_name(name, {each.stem for each in files}), figure, rows)
     return files
 
 
-def _figures(results: Sequence[Result]) -> "Iterator[tuple[str, Figure, Sequence[Mapping[str, Any]]]]":
+def _figures(
+    results: Sequence[Result], chosen: Collection[str]
+) -> "Iterator[tuple[str, Figure, Sequence[Mapping[str, Any]]]]":
+    plain = [each for each in results if each.damage]
+    if "overview" in chosen and plain:
+        yield _painted(overview_drawing(plain))
+    for each in plain if "kinds" in chosen else ():
+        rows = (*each.variants, *each.controls)
+        figures = [plain_row((KIND, *KINDS), row) for row in rows if row.detection is not None]
+        yield f"kinds {each.dataset} {each.judge}", each.plot(), figures
     for each in results:
-        of = f"{each.dataset} {each.judge}"
-        if each.damage:
-            rows = (*each.variants, *each.controls)
-            figures = [plain_row((KIND, *KINDS), row) for row in rows if row.detection is not None]
-            yield f"kinds {of}", each.plot(), figures
-        if each.sweep is not None:
-            yield _painted(marks_drawing(each.sweep, of))
-        if each.certainty is not None:
-            yield _painted(certainty_drawing(each.certainty, of))
-        if each.asking is not None:
-            yield _painted(asking_drawing(each.asking, of))
-        if each.curves:
-            yield _painted(detection_drawing(each.curves, of))
-    yield from map(_painted, discernment_drawings(results))
+        yield from (_painted(drawing) for chart, drawing in _drawings(each) if chart in chosen)
+    if "D" in chosen:
+        yield from map(_painted, discernment_drawings(results))
+
+
+def _drawings(result: Result) -> Iterator[tuple[str, Drawing]]:
+    """Name of a chart -> a drawing of a result."""
+    of = f"{result.dataset} {result.judge}"
+    if result.sweep is not None:
+        yield "marks", marks_drawing(result.sweep, of)
+    if result.certainty is not None:
+        yield "certainty", certainty_drawing(result.certainty, of)
+    if result.asking is not None:
+        yield "certainty", asking_drawing(result.asking, of)
+    if result.curves:
+        yield "doses", detection_drawing(result.curves, of)
 
 
 def _painted(drawing: Drawing) -> "tuple[str, Figure, Sequence[Mapping[str, Any]]]":

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.analysis.results import Results, VariantResult
+from dhp.analysis.results import Result, Results, VariantResult
 from dhp.content.catalog import descriptions
 from dhp.core.errors import InputError
 from dhp.core.options import near_keywords
@@ -18,6 +18,7 @@ from dhp.report.advice import advice
 from dhp.report.certainty_charts import ON_PAGE
 from dhp.report.charts import detection_chart, discernment_charts, judges_chart, marks_chart
 from dhp.report.compared import compared_page
+from dhp.report.document import Fold, Part
 from dhp.report.explorer import MOST_EXAMPLES, explorer_data
 from dhp.report.findings import by_judge, sentences
 from dhp.report.labels import best_mark
@@ -25,6 +26,7 @@ from dhp.report.matrix import matrices
 from dhp.report.misses import Texts, at_mark, misses
 from dhp.report.result_parts import drawn_kinds, figures_of
 from dhp.report.runs_index import holds_runs, write_index
+from dhp.report.side_by_side import judges_on_sets, side_by_side
 from dhp.report.terminal import runs_tables
 from dhp.report.web import page
 from dhp.runs.compare import Comparisons
@@ -71,7 +73,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         misses=misses(run.rated, _texts(run)) if run.has_texts else [],
         at_mark=at_mark(run.rated),
         verdicts=[v for v in verdicts_about("damage") if any(row.state is v for row in judged)],
-        runs=runs_tables(results),
+        runs=_runs(results),
         figures_of=figures_of,
         drawn_kinds=partial(drawn_kinds, start=_start(judged), short=several),
         damage=_damage(rows),
@@ -131,6 +133,15 @@ def _start(rows: Sequence[VariantResult]) -> float:
     """Where all charts of detection start, in tenths."""
     lows = [row.detection_ci[0] for row in rows if row.detection_ci is not None]
     return int(10 * min([_LOWEST, *lows])) / 10
+
+
+def _runs(results: Sequence[Result]) -> list[Part]:
+    """The table of the results; of several judges on several sets the matrices of both, and it folded."""
+    whole = runs_tables(results)
+    on_sets = judges_on_sets([each for each in results if not each.curves])
+    if not on_sets:
+        return whole
+    return [*on_sets, Fold("Each judge on each set", whole), side_by_side(results)]
 
 
 def _damage(rows: Sequence[VariantResult]) -> dict[str, str]:

@@ -187,8 +187,8 @@ def counts(result: Result) -> dict[str, str]:
     return facts | {f"read by rule {rule}": _count(n) for rule, n in result.rules.items()}
 
 
-def figures_of(result: Result) -> Iterator[Part]:
-    """All figures of a result."""
+def figures_of(result: Result, level: int = 2) -> Iterator[Part]:
+    """All figures of a result, under headings of this level."""
     if result.curves:
         yield Table("Dose and detection", DOSES, result.curves, titled=False)
         yield Note(_OF_DOSES)
@@ -197,19 +197,19 @@ def figures_of(result: Result) -> Iterator[Part]:
         yield Note(_OF_D.format(result.weights) + _weighed(result))
         yield metrics_table(result)
     if result.styles:
-        yield Heading("How it uses its scales", 4)
+        yield Heading("How it uses its scales", level)
         yield styles_table(result)
     if result.halo:
-        yield Heading("Halo", 4)
+        yield Heading("Halo", level)
         yield Note(_OF_HALO)
         yield from (halo_table(side, table) for side, table in result.halo.items())
     repeats = repeats_table(result)
     if repeats is not None:
         samples = any(column.heading == "ICC" for column in repeats.columns)
-        yield Heading(f"Single scores{' and sample consistency' if samples else ''}", 4)
+        yield Heading(f"Single scores{' and sample consistency' if samples else ''}", level)
         yield repeats
         yield Note((_OF_SAMPLES if samples else "") + _OF_SCORES)
-    yield Heading(f"Ratings{', usage and cost' if result.usage else ''}", 4)
+    yield Heading(f"Ratings{', usage and cost' if result.usage else ''}", level)
     yield Facts(counts(result))
     method = f"statistics {result.statistics} ({result.combination}), weights {result.weights}"
     yield Points([*notes(result), f"n = {result.n} examples, {method}, floor {percent(result.floor)}"])

@@ -97,8 +97,7 @@ def _runs_table(rows: Sequence[_Listed]) -> Table[_Listed]:
     columns = [*_ABOUT, *map(_of_run, figures)]
     if trends:
         columns.append(replace(_TREND, value=lambda row: trends.get(row.path)))
-    columns = [replace(column, tags={"label": column.heading}) for column in columns]
-    return Table("Runs", columns, rows, css="runs", titled=False)
+    return Table("Runs", columns, rows, css="runs stacked", titled=False)
 
 
 def _of_run(column: Column[Result]) -> Column[_Listed]:

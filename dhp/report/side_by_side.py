@@ -8,12 +8,15 @@ from typing import Any
 from dhp.analysis.results import Result, VariantResult
 from dhp.content.catalog import variant_name
 from dhp.core.verdicts import Verdict
+from dhp.report.columns import DETECTION, PASSING
 from dhp.report.document import Column, FirstThatFits, Part, Table, item
 from dhp.report.findings import by_judge
-from dhp.report.labels import percent, sets
+from dhp.report.labels import percent, sets, shared_folder
 
 SEVERAL = 3
 """Judges from which they are shown beside each other."""
+_FEW = 8
+"""Results that still are read row by row, where there are several judges and several sets."""
 _LONGEST = 24
 """Characters of a judge's name in a heading; longer ones are numbered."""
 
@@ -27,18 +30,54 @@ def ranked(results: Sequence[Result]) -> list[Result]:
     return sorted(results, key=lambda each: (data.index(each.dataset), -averages[each.judge]))
 
 
+def judges_on_sets(results: Sequence[Result]) -> list[Part]:
+    """A row for each judge, the best first, and a column for each set; empty where few results are rows.
+
+    Cells are the detection, with the number of kinds noticed; where there is a pass mark, a table with the
+    damaged texts that pass stands before it.
+    """
+    data = list(dict.fromkeys(each.dataset for each in results))
+    rows = list(by_judge(ranked(results)).items())
+    if len(results) <= _FEW or len(data) == 1 or len(rows) == 1:
+        return []
+    on_sets = [(judge, {each.dataset: each for each in of}) for judge, of in rows]
+    shared = shared_folder(data)
+    judge = Column[Any]("judge", item(0), names=True, right=False)
+
+    def table(column: Column[Any], title: str) -> Table[Any]:
+        columns = [replace(column, heading=name.removeprefix(shared)).on(item(1, name)) for name in data]
+        return Table(title, [judge, *columns], on_sets, css="results stacked")
+
+    passing = [PASSING] if any(PASSING.value(each) is not None for each in results) else []
+    return [
+        *(table(_on_set(column, limits=True), f"{column.heading} on {sets(data)}") for column in passing),
+        table(_on_set(DETECTION), f"detection on {sets(data)}, and kinds of damage noticed"),
+    ]
+
+
+def _on_set(column: Column[Result], *, limits: bool = False) -> Column[Result | None]:
+    """A figure of a judge on one set, which may not be there."""
+
+    def more(result: Result | None) -> dict[str, Any]:
+        if result is None:
+            return {}
+        return {"small": column.limits(result) if limits else result.noticed_of}
+
+    return Column(
+        column.heading,
+        lambda result: None if result is None else column.value(result),
+        words=lambda result: "–" if result is None else column.text(result),
+        extra=more,
+    )
+
+
 def side_by_side(results: Sequence[Result]) -> FirstThatFits:
     """A row for each kind of damage, the lowest figures first, and a column for each judge.
 
     Judges are in the order of the results.
     """
     judges = list(by_judge(results))
-    seen: dict[str, dict[str, list[VariantResult]]] = {}
-    for each in results:
-        for row in each.variants:
-            seen.setdefault(row.variant, {}).setdefault(each.judge, []).append(row)
-    means = {kind: mean_detection(list(chain(*by.values()))) for kind, by in seen.items()}
-    order = sorted((kind for kind in means if means[kind] is not None), key=lambda kind: means[kind] or 0.0)
+    seen = seen_by([(each.judge, each) for each in results])
     data = list(dict.fromkeys(each.dataset for each in results))
     title = f"detection in per cent by kind on {sets(data)}, lowest first"
     several = len(data) > 1
@@ -48,10 +87,11 @@ def side_by_side(results: Sequence[Result]) -> FirstThatFits:
     key = [f"{name}  {judge}" for name, judge in zip(short, judges, strict=True)]
 
     def table(names: Sequence[str], *, plain: bool = False) -> Table[Any]:
-        rows = [(kind, seen[kind]) for kind in order]
+        rows = list(seen.items())
         columns = [Column[Any]("kind", item(0), variant_name, names=True, right=False)]
         detections = judge_columns(judges, names, sets=several, plain=plain)
-        return Table(title, [*columns, *(column.on(item(1)) for column in detections)], rows)
+        columns += [column.on(item(1)) for column in detections]
+        return Table(title, columns, rows, css="results stacked")
 
     forms: list[list[Part]] = [[*key, table(short)], [*key, table(short, plain=True)]]
     if max(map(len, judges)) <= _LONGEST:
@@ -61,6 +101,20 @@ def side_by_side(results: Sequence[Result]) -> FirstThatFits:
 
 _Seen = Mapping[str, Sequence[VariantResult]]
 """Judge -> the rows of a kind of damage, one for each set."""
+
+
+def seen_by(named: Sequence[tuple[str, Result]]) -> dict[str, _Seen]:
+    """Kind of damage -> name -> its rows in the results of that name; the kind that is detected least first.
+
+    Kinds without any figure are left out.
+    """
+    seen: dict[str, dict[str, list[VariantResult]]] = {}
+    for name, result in named:
+        for row in result.variants:
+            seen.setdefault(row.variant, {}).setdefault(name, []).append(row)
+    means = {kind: mean_detection(list(chain(*by.values()))) for kind, by in seen.items()}
+    known = sorted((mean, kind) for kind, mean in means.items() if mean is not None)
+    return {kind: seen[kind] for _, kind in known}
 
 
 def judge_columns(

@@ -17,7 +17,7 @@ from dhp.report.document import Code, Column, Edited, FirstThatFits, Part, Stron
 from dhp.report.findings import by_judge, sentences
 from dhp.report.labels import best_mark, figure, percent, percents, sets, shared_folder, t75
 from dhp.report.result_parts import kinds_table
-from dhp.report.side_by_side import SEVERAL, ranked, side_by_side
+from dhp.report.side_by_side import SEVERAL, judges_on_sets, ranked, side_by_side
 
 _KEPT = 0.6  # share of the shorter text that is kept, below which marks would only confuse
 _NOTES = 3
@@ -44,8 +44,9 @@ def results_in_terminal(results: Results, *, details: bool = False) -> list[Part
     for curve in (curve for each in judged for curve in each.curves):
         parts += [doses_table(curve), ""]
     if judged and (plain := [each for each in shown if each.damage]):
-        parts += [*runs_tables(plain), ""]
-        parts += [side_by_side(plain), ""] if several else []
+        matrices = [] if details else judges_on_sets(plain)
+        parts += matrices or runs_tables(plain)
+        parts += ["", side_by_side(plain), ""] if several else [""]
     parts += map(str, sentences(shown, together=several))
     parts += [] if details else _of_plugins(judged)
     lines = warnings(results)
@@ -133,6 +134,7 @@ def _runs_table(
         [*first, *columns],
         results,
         style=lambda each: "bold red" if each.alarms else "",
+        css="results stacked",
         titled=False,
     )
 

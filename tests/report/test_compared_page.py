@@ -78,7 +78,7 @@ class Listed(HTMLParser):
         """Headings say where, items what."""
         if self._tag == "h2":
             self._dataset = data
-        elif self._tag == "h4":
+        elif self._tag == "h3":
             self._kind = data.partition(":")[0]
         elif self._tag == "b" and data.endswith("noticed"):
             self._way = data

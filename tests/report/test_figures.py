@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dhp.analysis.results import Results
+from dhp.core.errors import InputError
 from dhp.report.charts import COLOURS
 from dhp.report.figures import write_figures
 from tests.cli.conftest import Run, dhp
@@ -19,7 +20,8 @@ SEEN = result(row("random_typos.minor", d=2.5, detection=0.8))
 
 @pytest.mark.slow
 def test_each_chart_is_svg_pdf_and_its_figures(tmp_path: Path) -> None:
-    found = write_figures([SEEN, result(row("random_typos.minor"), model="../../evil <x>")], tmp_path / "new")
+    results = [SEEN, result(row("random_typos.minor"), model="../../evil <x>")]
+    found = write_figures(results, tmp_path / "new", ("kinds", "D"))
     assert {path.parent for path in found} == {tmp_path / "new"}
     assert {path.name for path in found} == {path.name for path in (tmp_path / "new").iterdir()}
     assert [path.suffix for path in found] == [".svg", ".pdf", ".csv"] * (len(found) // 3)
@@ -47,6 +49,17 @@ def test_doses_are_drawn_too_and_the_same_results_give_the_same_files(tmp_path: 
     one, two = (write_figures([dosed], tmp_path / name) for name in "ab")
     assert {re.match("[a-z]+", path.name)[0] for path in one} == {"doses"}  # type: ignore[index]
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
+
+
+def test_several_results_are_one_chart_of_judges_by_kinds(tmp_path: Path, dhp: Run) -> None:
+    other = result(row("random_typos.minor", detection=0.4), model="other")
+    found = write_figures([SEEN, other], tmp_path)
+    assert [path.name for path in found] == [f"kinds-by-judge.{form}" for form in ("svg", "pdf", "csv")]
+    with found[-1].open() as file:
+        cells = [(each["kind"], each["of"], each["detection"]) for each in csv.DictReader(file)]
+    assert cells == [("typos, minor", SEEN.judge, "0.8"), ("typos, minor", other.judge, "0.4")]
+    with pytest.raises(InputError, match="unknown chart 'kindz'; allowed: overview, kinds"):
+        write_figures([SEEN], tmp_path, ["kindz"])
 
 
 def test_other_forms_are_refused(tmp_path: Path, dhp: Run) -> None:

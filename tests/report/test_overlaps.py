@@ -1,7 +1,8 @@
-"""No text of a page covers another, on a phone and on a wide screen, and no page is wider."""
+"""No text of a page covers another, on a phone and on a wide screen; no page is wider, no level skipped."""
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,9 @@ OVERLAPS = """(() => {
   });
   return found;
 })()"""
+
+
+LEVELS = "[...document.querySelectorAll('h1, h2, h3, h4, h5')].map((heading) => +heading.tagName[1])"
 
 
 @pytest.fixture(scope="module")
@@ -120,5 +124,10 @@ def overlaps(width: int, name: str, faults: list[str]) -> Callable[[Page], objec
         if await page.run("document.documentElement.scrollWidth") > width:
             faults.append(f"{name} at {width}: is wider")
         faults.extend(f"{name} at {width}: {fault}" for fault in await page.run(OVERLAPS))
+        levels = await page.run(LEVELS)
+        skipped = [after for before, after in pairwise([0, *levels]) if after > before + 1]
+        faults.extend(
+            f"{name}: a heading of level {level} follows none of the level above" for level in skipped
+        )
 
     return act

@@ -66,6 +66,22 @@ def test_several_sets_have_a_line_each_from_80_columns_on(width: int, tables: in
     assert all(head.endswith("lowest kind") for head in heads) == (width >= 120)
 
 
+def test_many_results_are_judges_by_sets_the_best_first() -> None:
+    """Instead of a line for each; these come with details."""
+    sets = ("story_cloze", "summeval", "sumpubmed")
+    found = [
+        result(row(TYPOS, detection=share), model=model, dataset=f"mini/{name}")
+        for name in sets
+        for model, share in (("own/low", 0.6), ("own/high", 0.9), ("own/middle", 0.7))
+    ]
+    lines = printed(*found).splitlines()
+    assert lines[1].split() == ["judge", *sets]
+    assert [line.split()[0] for line in lines[2:5]] == ["own/high", "own/middle", "own/low"]
+    assert lines[2].split()[1:] == ["90%", "1", "of", "1"] * 3
+    assert not any("D_avg" in line for line in lines)
+    assert sum(line.startswith("own/high ") for line in printed(*found, details=True).splitlines()) == 3
+
+
 def test_one_result_shows_its_kinds_worst_first_and_equal_ones_once() -> None:
     still = {"metrics": {"quality": replace(row("x").metrics["quality"], fell=0.0, tied=1.0)}}
     rows = [row(f"blind{k}", "missed", 0.5, **still) for k in range(5)]
