@@ -31,7 +31,7 @@ def ranked(results: Sequence[Result]) -> list[Result]:
 
 
 def judges_on_sets(results: Sequence[Result]) -> list[Part]:
-    """A row for each judge, the best first, and a column for each set; empty where few results are rows.
+    """A row for each judge, the best first, and a column for each set; nothing for few results.
 
     Cells are the detection, with the number of kinds noticed; where there is a pass mark, a table with the
     damaged texts that pass stands before it.
