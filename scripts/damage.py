@@ -229,6 +229,7 @@ def main() -> None:
     parser.add_argument("--task")
     parser.add_argument("--data", help="folder of a published dataset in its original format")
     parser.add_argument("--field", action="append", default=[], metavar="OURS=THEIRS")
+    parser.add_argument("--where", action="append", default=[], metavar="COLUMN=VALUE", help="only such rows")
     parser.add_argument("--n", type=int, help="texts of each dataset")
     parser.add_argument("--speed", action="store_true", help="texts a second, and nothing else")
     asked = parser.parse_args()
@@ -238,6 +239,7 @@ def main() -> None:
         data=asked.data,
         task=asked.task,
         fields=fields or None,
+        where={column: [value] for column, value in (pair.split("=", 1) for pair in asked.where)} or None,
         n=asked.n,
         suite="general",
         progress=False,

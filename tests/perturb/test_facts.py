@@ -20,7 +20,10 @@ from dhp.core.records import Candidate, Example
 from dhp.core.words import zipf
 from dhp.perturb.api import Edited
 from dhp.perturb.apply import Others
+from dhp.perturb.edits import applied
 from dhp.perturb.facts.balance import Balance, Option
+from dhp.perturb.facts.lists import FactLists
+from dhp.perturb.facts.negation import negations
 from dhp.perturb.facts.values import other_number, shape
 from dhp.perturb.registry import builtin_perturbers
 from tests.judges import ByRule
@@ -218,6 +221,25 @@ def test_negations_go_in_and_out_alike() -> None:
     found = Counter(all_changes("negation", k=1))
     assert found["did not hear", "heard"] == 48
     assert found["heard", "did not hear"] + found["heard", "didn't hear"] == 48
+
+
+@pytest.mark.parametrize(
+    ("stated", "denied"),
+    [
+        ("Anna was here , and she can swim .", "Anna was n't here , and she ca n't swim ."),
+        ("Tom heard it , and he will come .", "Tom did n't hear it , and he wo n't come ."),
+        ("Anna was here, and she can swim.", "Anna wasn't here, and she can't swim."),
+    ],
+)
+def test_a_tokenised_text_is_denied_in_its_own_way(stated: str, denied: str) -> None:
+    lists = read_list("facts_en", FactLists)
+
+    def with_edits(text: str, way: str) -> str:
+        places = [place for place in negations(text, lists) if place.way == way and "n't" in place.form]
+        return applied(text, [place.edit for place in places])[0]
+
+    assert with_edits(stated, "in") == denied
+    assert with_edits(denied, "out") == stated
 
 
 def test_where_all_texts_deny_alike_a_negation_would_stand_out() -> None:

@@ -26,12 +26,16 @@ class Place(NamedTuple):
 def negations(prose: str, lists: FactLists) -> list[Place]:
     """The places of a text in order; one where both styles could be put in comes twice."""
     if lists.verbs:
-        places = [*_taken_out(prose, lists), *_put_in(prose, lists)]
+        mark = " n't" if _TOKENISED.search(prose) else "n't"
+        put_in = [Place(*p[:2], (*p.edit[:2], p.edit[2].replace("n't", mark))) for p in _put_in(prose, lists)]
+        places = [*_taken_out(prose, lists), *put_in]
         return sorted(places, key=lambda place: place.edit[0])
     return list(_pairs(prose, lists.negation))
 
 
-_MARK = r"n['’]t"
+_MARK = r" ?n['’]t"
+_TOKENISED = re.compile(r"[a-z] (?:n['’]t|['’]s|[.,])(?: |\Z)", re.M)
+"""A text whose marks have spaces before them writes "did n't", too."""
 _HELPING = "is|are|was|were|am|can|could|will|would|should|must"
 _PERFECT = "has|have|had"
 _DENIED = re.compile(
@@ -39,7 +43,7 @@ _DENIED = re.compile(
     rf"|(?P<help>{_HELPING}|{_PERFECT}) not "
     r"(?!only|just|yet|even|until|all|every|so|too|necessarily|to\b)(?=[a-z])"
     rf"|(?P<short>is|are|was|were|could|would|should|must|{_PERFECT}){_MARK} (?=[a-z])"
-    rf"|(?P<can>cannot|can['’]t) (?=[a-z])|(?P<will>won['’]t) (?=[a-z]))"
+    rf"|(?P<can>cannot|ca(?:n| n)['’]t) (?=[a-z])|(?P<will>wo(?:n| n)['’]t) (?=[a-z]))"
 )
 _KEPT_ADVERBS = (
     "all every everyone about so too never no nothing nobody none hardly rarely barely nor neither only also "
