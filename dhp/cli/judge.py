@@ -17,6 +17,7 @@ from dhp.cli.output import say
 from dhp.cli.protocol_options import DRY_RUN, PROTOCOL, ProtocolChanges, model_option
 from dhp.core.errors import InputError
 from dhp.core.progress import progress_shown
+from dhp.core.secrets import hidden
 from dhp.core.shown import spreadsheet_safe
 from dhp.core.writing import check_output, output_path, writing
 from dhp.judge.adapters.settings import JudgeSettings
@@ -126,5 +127,5 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> tuple[Counter[st
                 frame.map(spreadsheet_safe).to_csv(file, header=not number, index=False)
             else:
                 lines = frame.to_json(orient="records", lines=True, force_ascii=False)
-                file.write(lines.encode())
+                file.write(hidden(lines).encode())
     return counts, failures

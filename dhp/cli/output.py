@@ -16,7 +16,8 @@ import click
 from dhp.cli.options import setting, settings
 from dhp.core.checks import checked, exclusive
 from dhp.core.options import option
-from dhp.core.writing import write_lines
+from dhp.core.secrets import hidden
+from dhp.core.writing import check_output, write_lines
 
 if TYPE_CHECKING:
     from dhp.analysis.results import Results
@@ -37,7 +38,12 @@ def say(*parts: "Part") -> None:
     print_out(Printout(parts), OutputOptions())
 
 
-@checked(exclusive("json", "csv", "markdown", "latex", "quiet"), name="output")
+def _writable_page(output: "OutputOptions") -> None:
+    if output.html is not None:
+        check_output(output.html)
+
+
+@checked(exclusive("json", "csv", "markdown", "latex", "quiet"), _writable_page, name="output")
 @dataclass(frozen=True)
 class OutputOptions:
     """What is printed: tables for people, or one of these."""
@@ -90,7 +96,7 @@ class OutputOptions:
     def say(self, line: str) -> None:
         """Print a line for people: below a blank one, or on standard error beside what is for programs."""
         if self.form is not None:
-            print(line, file=sys.stderr)
+            print(hidden(line), file=sys.stderr)
         elif not self.quiet:
             say("", line)
 
@@ -113,7 +119,7 @@ def print_out(made: "Printout", output: OutputOptions) -> None:
         return
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")
-    print(text_for_programs(made, output.form), end="")
+    print(hidden(text_for_programs(made, output.form)), end="")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from types import ModuleType
 
+from dhp.core.secrets import hidden
+
 _MOST_NAMES = 200
 """That a message lists."""
 
@@ -46,7 +48,7 @@ class DhpError(_InOneLine, Exception):
         return super().__str__()
 
     def __str__(self) -> str:
-        return unquoted(self.message)
+        return hidden(unquoted(self.message))
 
 
 class InputError(DhpError):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from dhp.core.errors import InputError
+from dhp.core.secrets import hidden
 
 MOST_UNPACKED = 2**28
 """Most bytes of packed files that are unpacked into memory; what holds more is to be unpacked on disk."""
@@ -36,7 +37,7 @@ def cache_folder() -> Path:
 def reason(error: BaseException) -> str:
     """What an exception says, on one line of at most 200 characters; its name if it says nothing."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return " ".join(str(text).split())[:200]
+    return " ".join(hidden(str(text)).split())[:200]
 
 
 def read_bytes(path: Path) -> bytes:

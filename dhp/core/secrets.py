@@ -1,37 +1,205 @@
-"""What looks like a key is written as `***`, in settings and in what a server says of itself."""
+"""What is secret, and the one rule by which it is hidden in all that is written, stored or shown.
 
+Whoever reads a secret (a key of the environment, a header, a password in an address, a field of `--body`)
+remembers it here. Whoever writes or prints lets `hidden` put `***` in its place. The calls still use it.
+Only what was remembered is replaced in texts under judgement and in answers: what merely looks like a key
+there stays. What looks like a key in settings and in what a server says of itself is hidden by its form.
+"""
+
+import html
+import json
+import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote, unquote
 
 HIDDEN = "***"
-_NAME = re.compile(
-    r"(?:^|[-_. ])(?:(?:api|access|private|secret|auth|subscription)[-_]?key|key|secret|password|passwd|"
-    r"credentials?|(?:[a-z]+[-_])?token|authorization|cookie)$",
+_SHORTEST = 12
+"""Characters of a secret; a word in place of a key, as local servers take it, is none."""
+_SHORTEST_MIXED = 8
+"""Characters of one with both letters and digits."""
+_FORM = re.compile(
+    r"\b(?:sk|pk|rk|gsk|xai|ghp|gho|ghu|ghs|github_pat|glpat|nvapi|pplx|r8|tgp|hf|xox[abps]|dapi)[-_][\w-]{8,}"
+    r"|\bAIza[\w-]{8,}|\bAKIA[A-Z\d]{12,}|\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]+)?"
+    r"|(?<=bearer )[^\s\"']+|(?<=basic )[^\s\"']{8,}"
+    r"|(?<=://)[^\s/@\"']*:[^\s/@\"']+(?=@)",
     re.I,
 )
-"""A field that holds a secret by its name; `max_tokens` and the like do not end so."""
-_VALUE = re.compile(
-    r"\b(?:sk|pk|rk|key|token|hf|gsk|xai|ghp|gho|glpat|nvapi|pplx|r8|tgp)[-_][\w-]{8,}"
-    r"|\bAIza[\w-]{8,}|\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]+)?"
-    r"|(?<=bearer )\S+|(?<=basic )\S{8,}"
-    r"|\b(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{24,}\b"
-    r"|\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b",
+"""What is a key wherever it stands: the beginnings that providers use, what follows the name of a scheme of
+authorization, user and password of an address."""
+_SCHEME = re.compile(r"(bearer|basic) [^\s\"']+", re.I)
+_NAMED = re.compile(r"([\w.-]+)[\"']?\s*[:=]\s*[\"']?(?!//)([^\s\"',;&{}\[\]]{8,})")
+"""A name with a value in a text, as an address or a header has them."""
+_PART_OF_ADDRESS = re.compile(
+    r"\b(?:sk|pk|key|token)[-_=].{8}"
+    r"|(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{16}"
+    r"|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}",
     re.I,
 )
-"""A word that is a key by its form: the beginnings that providers use, or long and mixed."""
+"""A part of a path that may be a key: gateways take one there."""
+_KEY_WORDS = frozenset(
+    "key apikey secret password passwd passphrase pwd credential credentials token authorization auth bearer "
+    "jwt cookie".split()
+)
+_NO_SECRETS = frozenset("bos eos pad stop unk sep mask cache public primary foreign sort".split())
+"""Words before `token` or `key` that make it something else, as in `prompt_cache_key`."""
+_LONGEST_WORD = 16
+"""Characters from which a mixed value is secret under a name that only holds a word for a key, as `key_1`."""
+_replacements: tuple[tuple[str, str], ...] = ()
+"""Text -> what is written in its place, the longest text first. A new tuple takes its place as a whole, as
+threads read it."""
 
 
-def masked_text(text: str) -> str:
-    """The text with `***` in place of each word that looks like a key."""
-    return _VALUE.sub(HIDDEN, text)
+def remember(*values: str) -> bool:
+    """Keep secrets, which are hidden from now on; returns whether there are any.
+
+    Too short ones, which words could be, are not kept. Of two words, as in `Bearer KEY`, the second is one.
+    """
+    secrets = [secret for value in values if _is_long_enough(secret := _without_scheme(value))]
+    _add({form: HIDDEN for secret in secrets for form in _forms(secret)})
+    return bool(secrets)
 
 
-def masked(value: object, name: str = "") -> object:
-    """A value as it is written: as JSON, each text that looks like a key, or whose field is one, hidden."""
-    if isinstance(value, Mapping):
-        return {key: masked(inner, str(key)) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [masked(inner, name) for inner in value]
-    if not isinstance(value, str):
-        return value
-    return HIDDEN if _NAME.search(name) else masked_text(value)
+def remember_fields(value: object, name: str = "") -> None:
+    """Keep what is secret in a setting of several levels: by the name of its field, or by its form."""
+    match value:
+        case Mapping():
+            for key, inner in value.items():
+                remember_fields(inner, str(key))
+        case list() | tuple():
+            for inner in value:
+                remember_fields(inner, name)
+        case str() if _is_secret(name, value):
+            remember(value)
+            _add(_with_name(name, value))
+        case str():
+            remember(*_secrets_in(value))
+            _add({match[0]: f"{match[1]} {HIDDEN}" for match in _SCHEME.finditer(value)})
+        case int() if not isinstance(value, bool) and _is_secret(name, ""):
+            _add(_with_name(name, value))
+
+
+def remember_address(url: str) -> tuple[str, ...]:
+    """Keep the parts of an address that may be keys; returns those of its path."""
+    path = url.partition("://")[2].partition("?")[0].split("/")[1:]
+    parts = tuple(part for part in path if _PART_OF_ADDRESS.search(part))
+    remember(*parts, *_secrets_in(url))
+    return parts
+
+
+def hidden(text: str) -> str:
+    """The text with `***` in place of each secret."""
+    for secret, shown in _replacements:
+        if secret in text:
+            text = text.replace(secret, shown)
+    return text
+
+
+def hidden_bytes(data: bytes) -> bytes:
+    """As `hidden`, of a text in UTF-8."""
+    for secret, shown in _replacements:
+        if secret.encode() in data:
+            data = data.replace(secret.encode(), shown.encode())
+    return data
+
+
+def hidden_words(text: str) -> str:
+    """What a server says of itself, with `***` also in place of what looks like a key."""
+    text = hidden(text)
+    for secret in sorted(_secrets_in(text), key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    return text
+
+
+def hidden_value(value: Any) -> Any:
+    """A value of JSON without secrets, as it is written."""
+    return json.loads(hidden(json.dumps(value))) if _replacements else value
+
+
+def hidden_table(table: Any) -> Any:
+    """A table of pyarrow without secrets in its texts."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    for place, field in enumerate(table.schema):
+        if not (pyarrow.types.is_string(field.type) or pyarrow.types.is_large_string(field.type)):
+            continue
+        for secret, shown in _replacements:
+            column = table.column(place)
+            if pc.any(pc.match_substring(column, secret)).as_py():
+                replaced = pc.replace_substring(column, secret, shown)
+                table = table.set_column(place, field, replaced)
+    return table
+
+
+def _add(replacements: Mapping[str, str]) -> None:
+    global _replacements
+    known = dict(_replacements)
+    if replacements.keys() <= known.keys():
+        return
+    if not known:
+        logging.getLogger("dhp").addFilter(_hide_in_record)
+    known |= replacements
+    _replacements = tuple(sorted(known.items(), key=lambda each: -len(each[0])))
+
+
+def _hide_in_record(record: logging.LogRecord) -> bool:
+    """Hide the secrets in what is logged, whoever listens."""
+    message = record.getMessage()
+    shown = hidden(message)
+    if shown != message:
+        record.msg, record.args = shown, ()
+    return True
+
+
+def _without_scheme(value: str) -> str:
+    words = value.split()
+    return words[1] if len(words) == 2 else value.strip()
+
+
+def _is_long_enough(word: str) -> bool:
+    return len(word) >= (_SHORTEST_MIXED if _is_mixed(word) else _SHORTEST)
+
+
+def _is_mixed(word: str) -> bool:
+    return any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
+
+
+def _is_secret(name: str, value: str) -> bool:
+    """Whether the name of a field says that its value is one; `max_tokens` and the like do not."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().replace("-", "_").replace(".", "_").split("_")
+    if not _KEY_WORDS.intersection(words) or _NO_SECRETS.intersection(words):
+        return False
+    return words[-1] in _KEY_WORDS or (len(value) >= _LONGEST_WORD and _is_mixed(value))
+
+
+def _secrets_in(text: str) -> Iterator[str]:
+    """What is a secret in a setting by its form, or by the name that stands before it."""
+    for match in _FORM.finditer(text):
+        yield match[0]
+        yield match[0].rpartition(":")[2]  # the password behind a user's name
+    for match in _NAMED.finditer(text):
+        if _is_secret(match[1], match[2]) and _is_mixed(match[2]):
+            yield match[2]
+
+
+def _forms(secret: str) -> set[str]:
+    """How a secret stands in files: as it is, and as JSON, HTML and addresses write it."""
+    in_json = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
+    page = html.escape(secret)
+    in_page = {page, page.replace("&quot;", "&#34;").replace("&#x27;", "&#39;")}
+    in_script = json.dumps(secret)[1:-1]
+    for character in "<>&'":
+        in_script = in_script.replace(character, f"\\u{ord(character):04x}")
+    return {secret, quote(secret, safe=""), unquote(secret), in_script, *in_json, *in_page}
+
+
+def _with_name(name: str, value: str | int) -> dict[str, str]:
+    """How a field is written, too short a secret perhaps to be replaced anywhere else."""
+    written = json.dumps(value, ensure_ascii=False)
+    forms = {f"{name}={value}": f"{name}={HIDDEN}", f"{name}={written}": f'{name}="{HIDDEN}"'}
+    for space in ("", " "):
+        forms[f'"{name}":{space}{written}'] = f'"{name}":{space}"{HIDDEN}"'
+        forms[f'"{name}":{space}{json.dumps(value)}'] = f'"{name}":{space}"{HIDDEN}"'
+    return forms

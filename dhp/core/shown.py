@@ -4,6 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
+from dhp.core.secrets import hidden
+
 _CONTROLS = (*range(32), *range(127, 160))
 _HALVES = range(0xD800, 0xE000)
 _DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -13,16 +15,16 @@ _ON_ONE_LINE = _UNSEEN | {c: " " for c in _CONTROLS if chr(c).isspace()}
 
 def printable(text: str) -> str:
     """The text on one line, and as `visible`."""
-    return text.translate(_ON_ONE_LINE)
+    return hidden(text).translate(_ON_ONE_LINE)
 
 
 def visible(text: str) -> str:
     """The text with what could steer a terminal or show words in another order replaced.
 
     These are control characters but tabs and line ends, halves of characters, and what embeds, overrides or
-    isolates a direction of writing (as in "Trojan Source", Boucher and Anderson 2023).
+    isolates a direction of writing (as in "Trojan Source", Boucher and Anderson 2023). Secrets are hidden.
     """
-    return text.translate(_UNSEEN)
+    return hidden(text).translate(_UNSEEN)
 
 
 def alike_but_numbers(counts: Mapping[str, int]) -> dict[str, int]:

@@ -4,7 +4,7 @@ A path comes from outside: from the command line, from a file of options, or out
 else has filled. No library gets it. Whoever writes gets an open file in a new temporary folder beside the
 path. The file takes its name when it is whole: a stopped command leaves what was there. Nothing is written
 through what stands under a name already, be it a link, a file with a second name, a folder, a pipe or a
-device: these are refused.
+device: these are refused. What is secret is hidden in all lines.
 
 The folder that a user names may be a link itself. Links inside it are refused, as a folder may come from
 anybody.
@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from dhp._version import __version__
 from dhp.core.errors import DiskFull, InputError
 from dhp.core.files import indented_json, reason
+from dhp.core.secrets import hidden, hidden_bytes
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -233,7 +234,7 @@ def write_lines(path: str | Path, lines: Iterable[str]) -> None:
     """Write lines, which bring their own ends, one after the other; see `writing`."""
     with writing(path) as file:
         for line in lines:
-            file.write(line.encode())
+            file.write(hidden(line).encode())
 
 
 def write_folder(path: str | Path, contents: Mapping[str, bytes]) -> None:
@@ -251,7 +252,7 @@ def write_folder(path: str | Path, contents: Mapping[str, bytes]) -> None:
             for name, data in contents.items():
                 make_folder((new / name).parent)
                 with new_file(new / name) as file:
-                    file.write(data)
+                    file.write(hidden_bytes(data))
     except OSError as e:
         raise unwritable(path, e) from None
 

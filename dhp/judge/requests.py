@@ -16,7 +16,7 @@ from dhp.core.answer_forms import FORMS, AnswerForm, answer_scale, turns_of
 from dhp.core.errors import InputError, suggest
 from dhp.core.protocol_spec import PARTS, Part, Protocol, Wording, slot_fault
 from dhp.core.records import Candidate, Rating
-from dhp.core.secrets import masked
+from dhp.core.secrets import hidden_value
 from dhp.core.seeding import text_hash
 from dhp.core.sentences import paragraphs
 from dhp.core.slots import fill, join_slots, split_slots
@@ -277,7 +277,7 @@ class RequestBuilder:
         if self.pair_prompts:
             used["prompt"] = self.pair_prompts.texts
         wording = text_hash(json.dumps(used, sort_keys=True))
-        body = {"body": masked(self.body)} if self.body else {}
+        body = {"body": hidden_value(dict(self.body))} if self.body else {}
         if self.protocol.pairwise:
             return {
                 "pairwise": self.protocol.settings("description", "published", "ours"),

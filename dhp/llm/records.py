@@ -1,7 +1,9 @@
 """Requests to a language model and its replies."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+from dhp.core.secrets import HIDDEN, hidden
 
 ONLY_REASONING = "reasoning"
 """`Reply.finish` of an answer without text whose server gave reasoning beside it."""
@@ -121,6 +123,23 @@ class Reply:
     """Name of the model in the answer; empty if it names none."""
     cached_tokens: int = 0
     """Number of prompt tokens that the server had cached, on the first reply of a call; not stored."""
+
+    def __post_init__(self) -> None:
+        """Hide secrets that a server repeats, also piece by piece in its tokens, before anything is read."""
+        for name in ("text", "finish", "answered_by"):
+            text = getattr(self, name)
+            shown = hidden(text)
+            if shown != text:
+                object.__setattr__(self, name, shown)
+        if self.positions and _repeat_a_secret(self.positions):
+            object.__setattr__(self, "positions", tuple(Position(HIDDEN, ()) for _ in self.positions))
+
+
+def _repeat_a_secret(positions: Sequence[Position]) -> bool:
+    """Whether the tokens of an answer, one after the other or by themselves, hold a secret."""
+    tokens = [token for position in positions for token, _ in position.alternatives]
+    chosen = "".join(position.chosen for position in positions)
+    return any(hidden(text) != text for text in (chosen, *tokens))
 
 
 @dataclass(frozen=True, slots=True)

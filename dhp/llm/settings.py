@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from dhp.core.checks import checked, exclusive, first_stated
 from dhp.core.errors import InputError, Waiting, suggest
 from dhp.core.options import option
-from dhp.core.secrets import masked_text
+from dhp.core.secrets import hidden_words, remember_fields
 from dhp.llm.clients.servers import OTHER_PROVIDERS, SERVERS, TransportName
 from dhp.llm.limits import TIMEOUT, Limits, Prices, RateLimits
 
@@ -41,7 +41,8 @@ def read_fields(pairs: Sequence[str]) -> dict[str, object]:
     values: dict[str, object] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
-        shown = masked_text(pair)
+        remember_fields(value, name)
+        shown = hidden_words(pair)
         if not (name and equals):
             raise ValueError(f"'{shown}': must have the form KEY=JSON, e.g. reasoning_effort=low")
         if name in values:
@@ -52,6 +53,7 @@ def read_fields(pairs: Sequence[str]) -> dict[str, object]:
             if value.lstrip().startswith(("{", "[", '"')):
                 raise ValueError(f"'{shown}': is broken JSON; must be JSON, or a word") from None
             values[name] = value
+    remember_fields(values)
     return values
 
 
@@ -146,6 +148,9 @@ class ModelSettings:
     chat_template: str | Path | None = option(
         "Jinja chat template of hf/ and vllm/ models, in place of their own.", default=None, metavar="FILE"
     )
+
+    def __post_init__(self) -> None:
+        remember_fields(self.body)
 
     def context(self) -> "RequestContext":
         """A context with nothing spent; the store is opened when it is first used."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dhp.core.errors import InputError
+from dhp.core.secrets import hidden_table
 from dhp.core.writing import (
     Temporary,
     check_folder,
@@ -82,7 +83,7 @@ class RatingsFile:
         frame = frame.assign(cluster=frame["example"]) if alone else frame
         kinds = [(c, pyarrow.type_for_alias(_kind(frame[c]))) for c in frame.columns]
         table = pyarrow.Table.from_pandas(frame, pyarrow.schema(kinds), preserve_index=False)
-        table = table.replace_schema_metadata(None)
+        table = hidden_table(table.replace_schema_metadata(None))
         with self._writing():
             if self._rows + len(frame) > PART_ROWS or not self._fits(table.schema):
                 self._end_part()

@@ -13,8 +13,8 @@ import os
 import re
 import socket
 import time
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
 from http.client import HTTPException
@@ -32,22 +32,14 @@ from urllib.request import (
 )
 
 from dhp.core.errors import InputError
+from dhp.core.secrets import hidden, remember, remember_address
 from dhp.core.seeding import text_hash
 from dhp.llm.clients.servers import SERVERS, Server
-from dhp.llm.records import Position, Reply
 
 OPENAI_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
 _AZURE_VARIABLE = "AZURE_OPENAI_ENDPOINT"
 _AZURE_KEYS = ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN")
-_SHORTEST_SECRET = 12  # characters; a word for a key, as local servers take, is not a secret
-_LIKE_A_KEY = re.compile(
-    r"\b(?:sk|pk|key|token)[-_=].{8}"
-    r"|(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{16}"
-    r"|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}",
-    re.I,
-)
-"""A part of a path that may be a key: gateways take one there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +59,6 @@ class Connection:
     key: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Sent with each call, with the key."""
-    secrets: tuple[str, ...] = field(default=(), repr=False)
-    """Texts that must not be stored or shown."""
 
     def check(self, model: str) -> None:
         """Raise `InputError` if a provider's own server is meant without a key, or a header cannot be
@@ -82,17 +72,11 @@ class Connection:
                 variable = self.key_variable if name == "authorization" else f"the header {name!r}"
                 raise InputError(f"{variable} holds a line break or another control character")
 
-    def hidden(self, text: str) -> str:
-        """`text` with `***` in place of each secret."""
-        for secret in self.secrets:
-            text = text.replace(secret, "***")
-        return text
-
     def unanswered(self, url: str, why: str) -> str:
-        """That no server answers at an address, in words without a secret."""
+        """That no server answers at an address, in words."""
         proxy = find_proxy(url)
         way = f", by the proxy {_without_password(proxy)}" if proxy else ""
-        return self.hidden(f"no server answers at {url} ({why}{way})")
+        return f"no server answers at {url} ({why}{way})"
 
     def unknown_to_proxy(self, url: str) -> str:
         """That the proxy on the way to an address wants a user, or another one."""
@@ -104,21 +88,6 @@ class Connection:
             f"the proxy {start}://{rest} refuses calls to {parts.hostname} (HTTP 407); set "
             f"{parts.scheme.upper()}_PROXY={start}://USER:PASSWORD@{rest}, or NO_PROXY={parts.hostname}"
         )
-
-    def without_secrets(self, reply: Reply) -> Reply:
-        """A reply in which no secret is repeated, neither in its text nor piece by piece in its tokens."""
-        if not self.secrets:
-            return reply
-        positions = reply.positions
-        tokens = [token for position in positions or () for token, _ in position.alternatives]
-        pieces = [reply.text, reply.finish, "".join(p.chosen for p in positions or ()), *tokens]
-        reply = replace(reply, answered_by=self.hidden(reply.answered_by))
-        if all(self.hidden(piece) == piece for piece in pieces):
-            return reply
-        if positions is not None:
-            positions = tuple(Position("***", ()) for _ in positions)
-        text, finish = self.hidden(reply.text), self.hidden(reply.finish)
-        return replace(reply, text=text, finish=finish, positions=positions)
 
 
 def find_connection(base_url: str | None) -> Connection:
@@ -136,13 +105,9 @@ def find_connection(base_url: str | None) -> Connection:
     urls = (url,) if urlsplit(url).path else (f"{url}/v1", url)
     key = os.environ.get(KEY_VARIABLE, "").strip()
     headers = _headers(key)
-    secrets = secret_words(key, *headers.values())
-    if secrets:
+    if _remember(headers):
         warn_if_readable(url)
-    endpoint, hidden = public(urls[0], secrets), (*secrets, *_keys(url))
-    return Connection(
-        urls, endpoint, needs_key=urls[0] == OPENAI_URL, key=key, headers=headers, secrets=hidden
-    )
+    return Connection(urls, public(urls[0]), needs_key=urls[0] == OPENAI_URL, key=key, headers=headers)
 
 
 def server_connection(provider: str, base_url: str | None) -> Connection:
@@ -163,17 +128,15 @@ def server_connection(provider: str, base_url: str | None) -> Connection:
     keys = {name: os.environ.get(name, "").strip() for name in server.keys}
     variable = next((name for name, key in keys.items() if key), (*keys, KEY_VARIABLE)[0])
     key = keys.get(variable, "")
-    secrets = secret_words(key)
-    if secrets:
+    if remember(key):
         warn_if_readable(url)
     return Connection(
         (url,),
-        public(url, secrets),
+        public(url),
         key_variable=variable,
         needs_key=bool(keys) and not base_url,
         key=key,
         headers={"authorization": f"Bearer {key}"} if key else {},
-        secrets=(*secrets, *_keys(url)),
     )
 
 
@@ -188,11 +151,14 @@ def _completed(address: str, server: Server) -> str:
     return url if not url or urlsplit(url).path else url + server.path
 
 
-def public(url: str, secrets: Collection[str] = ()) -> str:
-    """The address for files, `key-` and a hash in place of each part of its path that may be a key."""
+def public(url: str) -> str:
+    """The address for files, `key-` and a hash in place of each part of its path that is or may be a key."""
     parts = urlsplit(url)
-    keys = {*secrets, *_keys(url)}
-    pieces = (f"key-{text_hash(piece)}" if piece in keys else piece for piece in parts.path.split("/"))
+    keys = remember_address(url)
+    pieces = (
+        f"key-{text_hash(piece)}" if piece in keys or hidden(piece) != piece else piece
+        for piece in parts.path.split("/")
+    )
     return parts._replace(path="/".join(pieces)).geturl()
 
 
@@ -223,21 +189,15 @@ def _is_here(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def _keys(url: str) -> tuple[str, ...]:
-    """The parts of its path that may be keys."""
-    return tuple(piece for piece in urlsplit(url).path.split("/") if _LIKE_A_KEY.search(piece))
-
-
 def _azure(address: str) -> Connection:
     url = address.rstrip("/")
     check_address(url, _AZURE_VARIABLE)
     keys = {name: os.environ.get(name, "").strip() for name in _AZURE_KEYS}
     variable = next((name for name, key in keys.items() if key), _AZURE_KEYS[0])
-    secrets = secret_words(*keys.values(), *_headers("").values())
+    remember(*keys.values())
+    _remember(_headers(""))
     version = os.environ.get("OPENAI_API_VERSION", "")
-    return Connection(
-        (url,), f"{public(url)} api-version={version}", azure=True, key_variable=variable, secrets=secrets
-    )
+    return Connection((url,), f"{public(url)} api-version={version}", azure=True, key_variable=variable)
 
 
 def _headers(key: str) -> dict[str, str]:
@@ -254,10 +214,13 @@ def _headers(key: str) -> dict[str, str]:
     return headers
 
 
-def secret_words(*values: str) -> tuple[str, ...]:
-    """The words of these values that are long enough to be secret, the longest first."""
-    words = {value.split()[-1] for value in values if value.strip()}
-    return tuple(sorted((v for v in words if len(v) >= _SHORTEST_SECRET), key=len, reverse=True))
+def _remember(headers: Mapping[str, str]) -> bool:
+    """Remember what is secret in headers; whether there is anything."""
+    return remember(*(value for name, value in headers.items() if name not in _OF_EVERY_CALL))
+
+
+_OF_EVERY_CALL = "accept accept-language content-type http-referer origin referer user-agent x-title".split()
+"""Headers that hold no secret."""
 
 
 def check_address(url: str, what: str) -> None:
@@ -284,6 +247,7 @@ def find_proxy(url: str) -> str | None:
     if not proxy:
         return None
     proxy = proxy if "://" in proxy else f"http://{proxy}"
+    remember_address(proxy)
     try:
         fits = urlsplit(proxy).scheme in ("http", "https") and urlsplit(proxy).port != 0
     except ValueError:

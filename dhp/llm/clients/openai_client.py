@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 from dhp.core.checks import check_value
 from dhp.core.errors import DhpError, InputError, StoppedEarly, require
 from dhp.core.files import is_utf8
-from dhp.llm.api import Filtered, Garbled, Refused, Rejected, Retry, TooLong, Unreachable
+from dhp.core.secrets import hidden_words
+from dhp.llm.api import Filtered, Refused, Rejected, Retry, TooLong, Unreachable
 from dhp.llm.clients.connection import (
     Connection,
     find_connection,
@@ -414,8 +415,8 @@ class OpenAIClient:
         return body
 
     async def _post(self, body: dict[str, Any]) -> bytes | Problem:
-        """The answer, or the problem, in which no secret is named. A far too long answer is rejected."""
-        most, hidden = longest_body(body), self._connection.hidden
+        """The answer, or the problem. A far too long answer is rejected."""
+        most = longest_body(body)
         try:
             async with asyncio.timeout(self.timeout):
                 status, headers, content = await self._transport.post(self._url, body, most)
@@ -424,13 +425,15 @@ class OpenAIClient:
         except Unreachable as e:
             raise Unreachable(self._connection.unanswered(self._url, str(e))) from None
         except ConnectionError as e:
-            raise Retry(hidden(f"the connection broke ({e})")) from None
+            raise Retry(f"the connection broke ({e})") from None
         if status == 200 and len(content) > most:
             raise Rejected(
                 f"the answer has more than {most:,} bytes, the most for {body[self._tokens]} tokens"
             )
         problem = problem_inside(content) if status == 200 else read_problem(status, content)
-        return replace(problem, message=hidden(problem.message), headers=headers) if problem else content
+        return (
+            replace(problem, message=hidden_words(problem.message), headers=headers) if problem else content
+        )
 
     def _may_fail_of_n(self, body: dict[str, Any]) -> bool:
         """Whether several samples were asked for, and no server's answer says yet that it takes that."""
@@ -506,11 +509,7 @@ class OpenAIClient:
         return [_with_costs(others[0], replies), *others[1:]]
 
     def _read(self, content: bytes, body: dict[str, Any], samples: int) -> list[Reply]:
-        hidden = self._connection.hidden
-        try:
-            replies = read_replies(content)[:samples]
-        except Garbled as e:
-            raise type(e)(hidden(str(e))) from None
+        replies = read_replies(content)[:samples]
         why = overlong(replies, body)
         if why:
             raise Rejected(why)
@@ -528,7 +527,7 @@ class OpenAIClient:
             self.notes.append("the server ignores n: samples are asked one by one")
         if "logprobs" in body:
             replies = self._with_logprobs(replies)
-        return [self._connection.without_secrets(reply) for reply in replies]
+        return replies
 
     def _with_logprobs(self, replies: list[Reply]) -> list[Reply]:
         """The replies; once the server has given log-probabilities, one without has an empty list."""
@@ -599,7 +598,7 @@ class OpenAIClient:
         """Why no request can succeed, most likely; None if another may."""
         message = problem.reason
         if 300 <= problem.status < 400:
-            target = self._connection.hidden(problem.headers.get("Location") or "another address")
+            target = problem.headers.get("Location") or "another address"
             target = shortened(target.removesuffix("/chat/completions"))
             return Refused(
                 f"{public(self._url)} redirects to {target} (HTTP {problem.status}), which is not followed; "

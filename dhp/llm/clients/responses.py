@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dhp.core.errors import quoted
-from dhp.core.secrets import masked_text
+from dhp.core.secrets import hidden_words
 from dhp.llm.api import Garbled, Retry
 from dhp.llm.clients.account import Shortage, shortage
 from dhp.llm.clients.streams import BrokenStream, is_stream, joined_chunks
@@ -293,8 +293,8 @@ def _status_inside(data: Mapping[str, Any]) -> int:
 
 
 def shortened(text: str, most: int = _LONGEST_REASON) -> str:
-    """One line of at most so many characters."""
-    line = " ".join(text.split())
+    """One line of at most so many characters, without secrets, of which it could keep a part."""
+    line = " ".join(hidden_words(text).split())
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
@@ -333,7 +333,7 @@ def completion_replies(data: object) -> list[Reply]:
         raise NoChoices("the answer holds no choices")
     assert isinstance(data, dict)
     name, usage = data.get("model"), data.get("usage")
-    answered_by = masked_text(shortened(name)) if isinstance(name, str) else ""
+    answered_by = shortened(name) if isinstance(name, str) else ""
     counts = _counts(usage) if isinstance(usage, dict) else (0, 0, 0)
     replies: list[Reply] = []
     faults: list[str] = []

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dhp.core.errors import InputError
+from dhp.core.secrets import hidden_value
 from dhp.core.writing import (
     Temporary,
     check_output,
@@ -71,6 +72,11 @@ class BatchWriter:
         `keys` are the store's, of the samples that it asks for. That of the first one, in hexadecimal digits,
         is its custom_id. `run` is the run that pays for it.
         """
+        if hidden_value(body) != body:
+            raise InputError(
+                f"`batch_write` {self._path}: a request holds a key or another secret, which would be in the "
+                "file; leave it out of `body`, or of the texts"
+            )
         custom_id = next(iter(keys.values())).hex()
         request = {"custom_id": custom_id, "method": "POST", "url": _URL, "body": body}
         line = json.dumps(request, ensure_ascii=False).encode() + b"\n"

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from dhp.core.errors import InputError
-from dhp.llm.clients.connection import Connection, check_address, public, secret_words, warn_if_readable
+from dhp.core.secrets import remember
+from dhp.llm.clients.connection import Connection, check_address, public, warn_if_readable
 
 SYSTEM_ONE, DECISIONS = "systemone", "decisions"
 """Ends of the two addresses, by which the wire forms are called."""
@@ -107,17 +108,15 @@ def find_server(name: str, base_url: str | None) -> tuple[str, DecisionServer, C
 def _connection(url: str, server: DecisionServer, *, needs_key: bool) -> Connection:
     variable = next((each for each in server.keys if _variable(each)), server.keys[0])
     key = _variable(variable)
-    secrets = secret_words(key)
-    if secrets:
+    if remember(key):
         warn_if_readable(url)
     return Connection(
         (url,),
-        public(url, secrets),
+        public(url),
         key_variable=variable,
         needs_key=needs_key,
         key=key,
         headers={"authorization": f"Bearer {key}"} if key else {},
-        secrets=secrets,
     )
 
 

@@ -1,16 +1,14 @@
 """The `dhp.yaml` with the best prompt."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from dhp.analysis.marks import PassMark
-from dhp.core.secrets import HIDDEN, masked, masked_text
+from dhp.core.secrets import HIDDEN, hidden
 from dhp.core.writing import inner_folder, write_lines
-from dhp.llm.settings import read_fields
 from dhp.plugins.improve.changes import JudgePrompt
 from dhp.plugins.improve.trials import ORIGINAL, Outcome
 
@@ -36,10 +34,9 @@ def written(outcome: Outcome, context: click.Context) -> str:
     path = asked.out / "dhp.yaml"
     options = {**_stated(context), **_changed(asked.original, prompt), "prompt-file": files}
     head = f"# Run it by: dhp benchmark --config {path}\n"
-    hidden = _without_secrets(options)
-    if hidden != options:
-        head += f"# {HIDDEN} stands for what looks like a key: fill it in before.\n"
-    text = yaml.safe_dump(hidden, allow_unicode=True, sort_keys=False, width=10_000)
+    text = yaml.safe_dump(options, allow_unicode=True, sort_keys=False, width=10_000)
+    if hidden(text) != text:
+        head += f"# {HIDDEN} stands for a key: fill it in before.\n"
     write_lines(path, [head, text])
     pages = " and ".join(str(asked.out / name / "report.html") for name in (ORIGINAL, best))
     return f"written: {', '.join(files)}; {path} asks by it; both judges on the other texts: {pages}"
@@ -55,26 +52,6 @@ def _stated(context: click.Context) -> dict[str, Any]:
             continue
         options[name] = [*value] if isinstance(value, tuple) else value
     return options
-
-
-def _without_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options as they may be passed on: no key in the body of a request nor in an address."""
-    hidden = dict(options)
-    if "body" in options:
-        hidden["body"] = without_secrets(options["body"])
-    if "base-url" in options:
-        hidden["base-url"] = masked_text(options["base-url"])
-    return hidden
-
-
-def without_secrets(body: Sequence[str]) -> list[str]:
-    """`KEY=JSON` pairs with what a manifest hides hidden, the others as they were given."""
-    fields = read_fields(body)
-    hidden = {name: masked(value, name) for name, value in fields.items()}
-    return [
-        pair if hidden[name] == fields[name] else f"{name}={json.dumps(hidden[name], ensure_ascii=False)}"
-        for name, pair in zip(fields, body, strict=True)
-    ]
 
 
 def _changed(old: JudgePrompt, new: JudgePrompt) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from importlib import import_module
 from typing import Any
 
 from dhp.core.errors import InputError, require
+from dhp.core.secrets import remember
 from dhp.llm.api import Unreachable
-from dhp.llm.clients.connection import Connection, public, secret_words, warn_if_readable
+from dhp.llm.clients.connection import Connection, public, warn_if_readable
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.settings import ModelSettings
 
@@ -36,10 +37,9 @@ def open_litellm(name: str, settings: ModelSettings) -> OpenAIClient:
     require("litellm", purpose=f"model 'litellm/{name}'", extra="litellm")
     secrets = [v for k, v in os.environ.items() if k.endswith(("_API_KEY", "_TOKEN", "_SECRET_ACCESS_KEY"))]
     where = public(base_url) if base_url else "litellm"
-    hidden = secret_words(*secrets)
-    if base_url and hidden:
+    if remember(*secrets) and base_url:
         warn_if_readable(base_url)
-    connection = Connection((where,), where, key_variable=_KEY, secrets=hidden)
+    connection = Connection((where,), where, key_variable=_KEY)
     by = LitellmTransport(name, timeout, base_url)
     client = OpenAIClient(name, timeout=timeout, provider="litellm", connection=connection, connected=by)
     client.multi_sample = not name.startswith(("anthropic/", "claude"))

@@ -7,6 +7,7 @@ from typing import Any
 from dhp.analysis.ratings import without_score
 from dhp.content.catalog import kind_name
 from dhp.core.files import indented_json, json_line
+from dhp.core.secrets import hidden_table
 from dhp.core.verdicts import Verdict
 from dhp.core.writing import OutputFolder, writing
 from dhp.plugins.probes.options import STABILITY_DOSE
@@ -246,6 +247,9 @@ FILES = ("examples.jsonl", "perturbed.jsonl", "ratings.parquet", "report.html", 
 
 def write_probes(probed: Probed, folder: OutputFolder) -> None:
     """Write examples, texts, ratings and `report.html`, each whole or not at all, and last `probes.json`."""
+    import pyarrow
+    from pyarrow.parquet import write_table
+
     examples = (
         json_line({"dataset": part.dataset.name, **example.to_dict()})
         for part in probed.parts
@@ -254,8 +258,9 @@ def write_probes(probed: Probed, folder: OutputFolder) -> None:
     folder.write("examples.jsonl", examples)
     sets = [(part.dataset.name, part.variants, part.texts) for part in probed.parts]
     folder.write("perturbed.jsonl", perturbed_lines(sets))
+    ratings = pyarrow.Table.from_pandas(probed.ratings, preserve_index=False)
     with writing(folder.place("ratings.parquet")) as file:
-        probed.ratings.to_parquet(file, index=False)
+        write_table(hidden_table(ratings), file)
     folder.write("report.html", [probes_page(probed)])
     content = {**probed.to_json()}
     for written, result in zip(content["results"], probed.results, strict=True):
