@@ -16,8 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, write_stories
 from tests.llm.stub import stub_server
+from tests.plugins.batch.provider_server import Provider, provider_server
+from tests.plugins.survey.test_survey import sheet
 
 RUN = "benchmark --dataset mini/summeval --n 2 --metric fluency --quiet"
 COMMANDS = {
@@ -25,6 +27,8 @@ COMMANDS = {
     "benchmark in runs": f"{RUN} --model openai/stub --base-url URL --samples 1 --name mine --cache cache",
     "batch": f"{RUN} --model openai/stub --base-url URL --samples 1 --out out --cache cache "
     "--batch-write requests.jsonl",
+    "batch sent": f"{RUN} --model openai/stub --base-url PROVIDER --samples 1 --out out --cache cache "
+    "--batch openai",
     "judge": "judge texts.jsonl --model mock/noisy --out rated.csv",
     "judge, parquet": "judge texts.jsonl --model mock/noisy --out rated.parquet",
     "perturb": "perturb --dataset mini/summeval --n 2 --out texts.out.jsonl",
@@ -35,7 +39,13 @@ COMMANDS = {
     "figures": "report run --figures figures",
     "compare": "compare run other --html compared.html",
     "leaderboard": "leaderboard site run --out board",
+    "add to a board": "leaderboard add both --to board",
     "survey": "weights survey --task summarization --out survey.html",
+    "votes": "weights aggregate votes.json --out weights.yaml --chart weights.html",
+    "prepare": "data prepare story_cloze --data cloze.csv",
+    "analyze": "analyze run/ratings.parquet --suite summeval --html analysis.html --quiet",
+    "correlate": "correlate judged.csv --human human.csv --resamples 20 --html agreement.html",
+    "power": "power --detection 90 --metrics 1 --kinds 1 --simulate 20 --html power.html",
     "chart": "show design --chart chart.html",
     "discernment": "evaluate --answers m=two.json --model openai/stub --base-url URL --out out "
     "--cache cache --discernment",
@@ -50,15 +60,18 @@ COMMANDS = {
     "improve": "improve --dataset many.jsonl --prompt-file own.txt --metric tone --scale 1..5 --samples 1 "
     "--model openai/stub --base-url URL --out out --cache cache",
 }
-NAMED_BY_USER = {Path(name) for name in ("out", "cache", "set", "board", "run", "runs", "figures")}
+NAMED_BY_USER = {Path(name) for name in "out cache set board run runs figures home home/dhp".split()}
 TASKS = {"brainstorming", "chat", "generation", "open_qa", "roleplay", "summarization"}
-FOLDERS = {"battle", "best", "examples", "mine", "original", "prompts", "ratings.parquet"} | TASKS
+FOLDERS = {"batches", "battle", "best", "datasets", "examples", "mine", "original", "prompts"}
+FOLDERS |= TASKS | {"ratings.parquet"}
 """Names under which a folder may stand: of ours, one of parts, or an empty one for a run."""
 OBSTACLES = ("link to a file", "link to a folder", "dangling link", "hard link", "folder", "pipe")
 LONGEST = 20.0
 """Seconds of a command that is refused, with two cores in use: one that reads a pipe would never end."""
+MOST_WORK = 1.0
+"""Seconds of CPU of a command that is refused: it looks where it will write before it works."""
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-_RANDOM = re.compile(r"\.[a-z0-9_]{8}$")
+_RANDOM = re.compile(r"\.[a-z0-9_]{8}$|^dhp-[0-9a-f]{12}\.")
 _seen: set[str] | None = None
 
 
@@ -85,6 +98,13 @@ def heeding() -> None:
 def server() -> Iterator[str]:
     with stub_server() as url:
         yield url
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    """What answers batches."""
+    with provider_server(Provider()) as running:
+        yield running
 
 
 def plant(place: Path, kind: str, victim: Path) -> None:
@@ -120,46 +140,75 @@ def written_names(dhp: Run, command: str) -> list[Path]:
     return sorted(fixed - {Path()})
 
 
-def prepared(dhp: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with what the commands are given: texts, two finished runs, a set, answers to questions."""
-    folder.mkdir()
+def enter(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make it the working folder, with a cache of published data inside."""
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "home"))
+
+
+@pytest.fixture
+def given(dhp: Run, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder, made once, with what the commands are given; each test works in copies of it."""
+    folder = tmp_path_factory.getbasetemp() / "given"
+    if not folder.exists():
+        folder.mkdir()
+        enter(folder, monkeypatch)
+        _write_texts()
+        _make_runs(dhp)
+        _write_answers(dhp)
+    return folder
+
+
+def _write_texts() -> None:
     many = [f'{{"id": "{i}", "source": "Ann has {i} cats.", "output": "She has {i}."}}\n' for i in range(20)]
     Path("many.jsonl").write_text("".join(many))
     lines = many[:4]
     Path("texts.jsonl").write_text("".join(lines))
     Path("own.txt").write_text("Rate the tone of this text from 1 to 5: {{output}}")
-    for name, model in (("run", "mock/noisy"), ("other", "mock/blind")):
-        done = dhp(f"{RUN} --model {model} --out {name}")
+    for name in ("old", "new"):
+        Path(f"{name}.jsonl").write_text("".join(lines).replace("She", name.title()))
+    write_stories(5)
+    for name, factor in (("judged", 3), ("human", 2)):
+        rows = [f"s{i},m{j},tone,{factor * (i + j) % 5}" for i in range(6) for j in range(3)]
+        Path(f"{name}.csv").write_text("\n".join(["source,system,metric,score", *rows, ""]))
+    Path("votes.json").write_text(json.dumps(sheet(1)))
+
+
+def _make_runs(dhp: Run) -> None:
+    for name, models in (("run", ["noisy"]), ("other", ["blind"]), ("both", ["noisy", "blind"])):
+        done = dhp(f"{RUN} --out {name} " + " ".join(f"--model mock/{model}" for model in models))
         assert done.code == 0, done.err
-    for done in (
-        dhp("perturb --dataset mini/summeval --n 2 --freeze degraded"),
-        dhp("evaluate --save-questions q"),
-    ):
-        assert done.code == 0, done.err
+    assert dhp("perturb --dataset mini/summeval --n 2 --freeze degraded").code == 0
+
+
+def _write_answers(dhp: Run) -> None:
+    assert dhp("evaluate --save-questions q").code == 0
     questions = json.loads(Path("q").read_text())
     answers = [{**q, "output": "Say no more."} for q in questions]
     Path("answers.json").write_text(json.dumps(answers))
     categories = sorted({each["category"] for each in answers})[:2]
     Path("two.json").write_text(json.dumps([each for each in answers if each["category"] in categories]))
-    for name in ("old", "new"):
-        Path(f"{name}.jsonl").write_text("".join(lines).replace("She", name.title()))
-    return folder
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_name_that_is_written_is_followed(
-    name: str, dhp: Run, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    given: Path,
+    dhp: Run,
+    server: str,
+    provider: Provider,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    given = prepared(dhp, tmp_path / "given", monkeypatch)
-    command = COMMANDS[name].replace("URL", server)
+    monkeypatch.setattr("dhp.plugins.batch.jobs._FIRST_WAIT", 0.01)
+    command = COMMANDS[name].replace("URL", server).replace("PROVIDER", f"{provider.url}/v1")
 
     def copy(label: str) -> Path:
         folder = tmp_path / label
         shutil.copytree(given, folder)
-        monkeypatch.chdir(folder)
+        enter(folder, monkeypatch)
         return folder
 
     copy("clean")
@@ -177,8 +226,9 @@ def test_no_name_that_is_written_is_followed(
             place.unlink(missing_ok=True)
             plant(place, kind, victim)
             before = place.lstat()
-            begun = time.monotonic()
+            begun, worked = time.monotonic(), time.process_time()
             done = dhp(command)
+            worked = time.process_time() - worked
             where = f"{command}\n{path} as {kind}: exit {done.code}, {done.err}"
             assert (victim / "file").read_text() == "years of work", where
             assert sorted(p.name for p in victim.rglob("*")) == ["file", "folder"], where
@@ -187,6 +237,7 @@ def test_no_name_that_is_written_is_followed(
             assert done.code == 2 or folder_may_be, where
             assert "Traceback" not in done.err, where
             assert time.monotonic() - begun < LONGEST, where
+            assert done.code != 2 or worked < MOST_WORK, f"{worked:.1f} s of work before {where}"
             shutil.rmtree(folder)
 
 
