@@ -173,8 +173,12 @@ def workers(folder: Path, share: float, samples: int) -> None:
 
 
 def ratings(folder: Path, share: float, samples: int) -> None:
-    """`dhp analyze` of a table with up to a million ratings."""
-    for wanted in (int(share * 100_000), int(share * 1_000_000)):
+    """`dhp analyze` of a table with up to a million ratings: memory beside that of the table.
+
+    The smallest table says what is there without one: imports and content.
+    """
+    least = 0.0
+    for wanted in (1_000, int(share * 100_000), int(share * 1_000_000)):
         examples = max(5, wanted // (PER_SAMPLE * samples))
         table = pd.MultiIndex.from_product(
             [[f"e{i}" for i in range(examples)], VARIANTS, METRICS, range(samples)],
@@ -183,10 +187,17 @@ def ratings(folder: Path, share: float, samples: int) -> None:
         drop = table["variant"].map({name: 0.05 * i for i, name in enumerate(VARIANTS)})
         noise = np.random.default_rng(0).normal(0, 0.7, len(table))
         table["score"] = np.clip(np.round(4.2 - drop + noise), 1, 5)
-        file = folder / f"{wanted}.parquet"
-        table.to_parquet(file, index=False)
-        _, seconds, peak = dhp("analyze", file, "--quiet")
-        print(f"analyze, {len(table):,} ratings: {seconds:.1f} s CPU, {peak:.0f} MB", flush=True)
+        held = table.memory_usage(deep=True).sum() / 1e6
+        for suffix, write in (("parquet", table.to_parquet), ("csv", table.to_csv)):
+            file = folder / f"{wanted}.{suffix}"
+            write(file, index=False)
+            _, seconds, peak = dhp("analyze", file, "--quiet")
+            least = least or peak
+            print(
+                f"analyze, {len(table):,} ratings, {suffix}: {seconds:.1f} s CPU, {peak:.0f} MB, "
+                f"{peak - least:.0f} MB for a table of {held:.1f} MB (bar: twice as much)",
+                flush=True,
+            )
 
 
 def board(folder: Path, share: float, samples: int) -> None:

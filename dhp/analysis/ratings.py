@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -244,6 +244,7 @@ def split_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = No
     and variants with two levels are errors too.
     """
     table, place = checked_ratings(frame, scales), place_of(frame)
+    del frame  # which may be the only reference to it
     present = [c for c in GROUPING if c in table]
     if not present:
         yield _array(table, {}, place)
@@ -252,22 +253,22 @@ def split_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = No
     if len(firsts) == 1:  # no copy of what may be millions of rows
         yield _array(table, dict(zip(present, map(str, firsts.iloc[0]), strict=True)), place)
         return
-    for key, part in table.groupby(present, sort=False):
+    for key, part in table.groupby(present, sort=False, observed=True):
         names = key if isinstance(key, tuple) else (key,)
         yield _array(part, dict(zip(present, map(str, names), strict=True)), place)
 
 
 def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsArray:
-    import pandas as pd
-
     place = f"{file}: model '{names['model']}'" if "model" in names else file
     _check_samples(table, place)
-    example, examples = pd.factorize(table["example"], sort=True)
-    metric, metrics = pd.factorize(table["metric"])
+    example, examples = _numbered(table["example"], sort=True)
+    metric, metrics = _numbered(table["metric"])
     variants = [v for v in table["variant"].unique() if v != ORIGINAL]
     if len(variants) == table["variant"].nunique():
         raise InputError(f"{place}: no rows of the variant '{ORIGINAL}'; {suggest(ORIGINAL, variants)}")
-    variant = table["variant"].map({name: i for i, name in enumerate([ORIGINAL, *variants])}).to_numpy()
+    number = {name: i for i, name in enumerate([ORIGINAL, *variants])}
+    column = table["variant"].array
+    variant = np.array([number.get(name, -1) for name in column.categories], np.int32)[column.codes]
     shape = (1 + len(variants), len(metrics), len(examples))
     cell = np.ravel_multi_index((variant, metric, example), shape)
     size = int(np.prod(shape))
@@ -316,6 +317,14 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
     )
 
 
+def _numbered(column: "pd.Series[Any]", *, sort: bool = False) -> "tuple[Any, pd.Index[Any]]":
+    """The number of each row's name, in half the memory, and the names, in order of appearance or sorted."""
+    import pandas as pd
+
+    numbers, names = pd.factorize(column, sort=sort)
+    return numbers.astype(np.int32), names
+
+
 def _shares(
     table: "pd.DataFrame", rated: Mapping[str, Bools], variant: Ints, example: Ints, shape: Sequence[int]
 ) -> dict[str, Floats]:
@@ -355,9 +364,14 @@ def _stated(table: "pd.DataFrame", cell: Ints, shape: Sequence[int]) -> dict[str
 
 
 def _check_samples(table: "pd.DataFrame", place: str) -> None:
+    if "sample" not in table:
+        return
     keys = ["example", "variant", "metric", "sample"]
-    if "sample" in table and (repeated := table.duplicated(keys)).any():
-        row = table[repeated].iloc[0]
+    columns = [table[key].array for key in keys]
+    sizes = [len(column.categories) for column in columns]
+    numbers = np.sort(np.ravel_multi_index([column.codes for column in columns], sizes))
+    if (numbers[1:] == numbers[:-1]).any():
+        row = table[table.duplicated(keys)].iloc[0]
         raise InputError(
             f"{place}: sample {row['sample']} of example '{row['example']}', variant '{row['variant']}', "
             f"metric '{row['metric']}' is rated twice"
@@ -372,11 +386,12 @@ def _asked_of_the_judge(table: "pd.DataFrame") -> "pd.DataFrame":
 def _answers(table: "pd.DataFrame") -> dict[str, tuple[float, int]]:
     """`original` or variant -> answers with a score, and all answers, in the order of appearance."""
     table = _asked_of_the_judge(table)
-    table = table[table["status"] != "failed"]
+    failed = table["status"] == "failed"
+    table = table[~failed] if failed.any() else table  # no copy of what may be millions of rows
     read = (table["status"] == "scored").astype(float)
     if "rule" in table:
         read -= 0.5 * (table["rule"] == ONE_SILENT)
-    by_variant = read.groupby(table["variant"], sort=False)
+    by_variant = read.groupby(table["variant"], sort=False, observed=True)
     return {
         str(name): (float(total), int(n))
         for name, total, n in zip(by_variant.sum().index, by_variant.sum(), by_variant.size(), strict=True)
@@ -482,7 +497,7 @@ def ratings_of_file(
         # The row that an error names is to be counted in the whole.
         with suppress(_NotSeparable, InputError):
             return merged_ratings(map(_apart, ratings_parts(path)), scales)
-    return list(split_ratings(read_ratings(path, form), scales))
+    return list(split_ratings(read_ratings(path, form, categories=True), scales))
 
 
 def _apart(frame: "pd.DataFrame") -> "pd.DataFrame":

@@ -66,8 +66,19 @@ def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
             table[name] = table[name].astype(object).mask(empty, "")
         elif empty.any():
             raise InputError(f"{place}: row {_row(empty)}: {name} is empty")
-        table[name] = table[name].astype(str)
+        table[name] = _names(table[name])
     return table
+
+
+def _names(column: "pd.Series[Any]") -> "pd.Categorical":
+    """A column of names as texts, each of which is in memory once, in alphabetical order."""
+    import pandas as pd
+
+    # equal values of several types, as 1 and True, are different names
+    several_types = column.dtype == object
+    row, values = pd.factorize(column.astype(str) if several_types else column)
+    value, names = pd.factorize(pd.Index(values).astype(str), sort=True)
+    return pd.Categorical.from_codes(value[row], names)
 
 
 def _checked_scores(scores: "pd.Series[Any]", place: str) -> "tuple[pd.Series[float], pd.Series[bool]]":
@@ -110,12 +121,14 @@ def blank(column: "pd.Series[Any]") -> "pd.Series[bool]":
 
     if column.dtype.kind in "biuf":
         return column.isna()
-    code, names = pd.factorize(column.astype(str))
+    code, names = pd.factorize(column if column.dtype == "category" else column.astype(str))
     spaces = [i for i, name in enumerate(names) if is_blank(str(name))]
-    return column.isna() | np.isin(code, spaces)
+    return column.isna() | np.isin(code, spaces) if spaces else column.isna()
 
 
 def _check_status(table: "pd.DataFrame", empty: "pd.Series[bool]", place: str) -> None:
+    import pandas as pd
+
     if "status" not in table:
         if empty.any():
             logging.getLogger("dhp").warning(
@@ -123,9 +136,11 @@ def _check_status(table: "pd.DataFrame", empty: "pd.Series[bool]", place: str) -
                 place,
                 int(empty.sum()),
             )
-        table["status"] = np.where(empty, "unparsed", "scored")
+        either = pd.CategoricalDtype(["scored", "unparsed"])
+        table["status"] = pd.Categorical.from_codes(empty.to_numpy().astype(int), dtype=either)
         return
-    table["status"] = table["status"].astype(object).mask(blank(table["status"]) & ~empty, "scored")
+    statuses = table["status"].astype(object).mask(blank(table["status"]) & ~empty, "scored")
+    table["status"] = statuses.astype("category")
     unknown = ~table["status"].isin(RATING_STATUSES)
     if unknown.any():
         value = table["status"].iloc[_row(unknown) - 1]

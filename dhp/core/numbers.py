@@ -32,6 +32,8 @@ def numbers_of(column: "pd.Series[Any]") -> "pd.Series[float]":
     """
     import pandas as pd
 
+    if column.dtype.kind in "iuf":
+        return column.astype(float)
     numbers = pd.to_numeric(column, errors="coerce").astype(float)
     unread = numbers.isna() & column.map(lambda cell: isinstance(cell, str) and "," in cell).astype(bool)
     if not unread.any():

@@ -4,7 +4,7 @@ Tables in columns of texts and numbers are read whole by pyarrow. Whatever does 
 value that is nested) is read again row by row, which finds the fault and names its place.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 
 _NUMBERS = ("score", "missing_mass")
 """Columns in which 3 and 3.0 are the same; elsewhere they are different texts."""
+_NAMES = "example variant metric sample model protocol dataset level status cluster".split()
+"""Columns in which few names stand in many rows."""
 _BOM = b"\xef\xbb\xbf"
 
 
-def ratings_columns(path: Path) -> Any:
-    """The `pyarrow.Table` in a file; of CSV all but the scores are texts.
+def ratings_columns(path: Path, *, categories: bool = False) -> Any:
+    """The `pyarrow.Table` in a file; of CSV all but the scores are texts, names perhaps in dictionaries.
 
     None if the file has a fault, or values whose type a column does not tell: `read_table` reads these.
     """
@@ -46,21 +48,25 @@ def ratings_columns(path: Path) -> Any:
         data = read_bytes(path).removeprefix(_BOM)
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n")
-        table = _of_lines(data) if suffix == ".jsonl" else _separated(data, tabs=suffix == ".tsv")
+        if suffix == ".jsonl":
+            table = _of_lines(data)
+        else:
+            table = _separated(data, suffix == ".tsv", _NAMES if categories else ())
         return table if table is not None and _is_sound(table) else None
     except (InputError, UnicodeDecodeError, pyarrow.ArrowException):
         return None
 
 
-def _separated(data: bytes, tabs: bool) -> Any:
-    from pyarrow import BufferReader, csv, float64, string
+def _separated(data: bytes, tabs: bool, repeated: Sequence[str]) -> Any:
+    from pyarrow import BufferReader, csv, dictionary, float64, int32, string
 
     mark = "\t" if tabs else mark_of(data.partition(b"\n")[0].decode())
     if data[:1] in (b"", b"\n") or b"\r" in data or b"\0" in data or not _is_quoted_well(data, mark):
         return None
     parse = csv.ParseOptions(delimiter=mark, newlines_in_values=b'"' in data)
     names = csv.open_csv(BufferReader(data), parse_options=parse).schema.names
-    types = dict.fromkeys(names, string()) | {"score": float64()}
+    types = dict.fromkeys(names, string()) | dict.fromkeys(repeated, dictionary(int32(), string()))
+    types["score"] = float64()
     convert = csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=False)
     return csv.read_csv(BufferReader(data), parse_options=parse, convert_options=convert)
 
@@ -102,6 +108,8 @@ def _is_sound(table: Any) -> bool:
 def _is_column(name: str, values: Any) -> bool:
     from pyarrow import compute, types
 
+    if types.is_dictionary(values.type):
+        return all(_is_column(name, chunk.dictionary) for chunk in values.chunks)
     if types.is_string(values.type):
         return (compute.max(compute.utf8_length(values)).as_py() or 0) <= LONGEST_TEXT
     if types.is_int64(values.type) and not values.null_count:
@@ -115,26 +123,37 @@ def _is_column(name: str, values: Any) -> bool:
 _PLACE = "dhp.place"
 
 
-def read_ratings(path: Path, form: RatingsForm = RatingsForm()) -> "pd.DataFrame":
+def read_ratings(
+    path: Path, form: RatingsForm = RatingsForm(), *, categories: bool = False
+) -> "pd.DataFrame":
     """A ratings table, not yet checked, from a table, a log or a folder of Parquet parts.
 
-    `form` says what the file calls its columns, and where in an entry of a log they stand.
+    `form` says what the file calls its columns, and where in an entry of a log they stand. With `categories`
+    columns of names are categorical where the file allows it, in a quarter of the memory.
 
     Raises `InputError` with the file, and the row if there is one.
     """
     frame: pd.DataFrame
     if _is_parquet(path):
-        frame = _read_parquet(path)
+        frame = _read_parquet(path, _NAMES if categories else ())
     elif (logged := ratings_of_log(path, form.fields or {})) is not None:
         frame, form = logged, replace(form, fields=None)
     elif form.fields:
         frame = form.rows_of(path)
-    elif (columns := ratings_columns(path)) is not None:
+    elif (columns := ratings_columns(path, categories=categories)) is not None:
         frame = columns.to_pandas()
     else:
         frame = _read_rows(path)
+    _give_back()
     frame.attrs[_PLACE] = str(path)
     return form.applied(frame, str(path))
+
+
+def _give_back() -> None:
+    """Let Arrow give back the memory that reading took, which it keeps for the next reading."""
+    import pyarrow
+
+    pyarrow.default_memory_pool().release_unused()
 
 
 def _read_rows(path: Path) -> "pd.DataFrame":
@@ -184,14 +203,17 @@ def _parquet_files(path: Path) -> list[Path]:
     return inner_files(path, [".parquet"], "parts of a ratings table")
 
 
-def _read_parquet(path: Path) -> "pd.DataFrame":
-    """Columns as they are in the file, or in the parts of a folder, whatever index pandas noted there."""
+def _read_parquet(path: Path, repeated: Sequence[str]) -> "pd.DataFrame":
+    """Columns as they are in the file, or in the parts of a folder, whatever index pandas noted there.
+
+    Those that hold few `repeated` texts are categorical.
+    """
     import pyarrow
 
     parts, tables = _parquet_files(path), []
     for part in parts:
         with opened(part) as file:
-            tables.append(parquet_table(str(part), file))
+            tables.append(parquet_table(str(part), file, repeated))
     for part, table in zip(parts, tables, strict=True):
         for column in table.schema:
             if pyarrow.types.is_nested(column.type) and table[column.name].null_count < len(table):
@@ -202,7 +224,9 @@ def _read_parquet(path: Path) -> "pd.DataFrame":
         whole = tables[0] if len(tables) == 1 else pyarrow.concat_tables(tables, promote_options="default")
     except pyarrow.ArrowException as e:
         raise InputError(f"{path}: its parts have different columns ({reason(e)})") from None
-    frame: pd.DataFrame = whole.to_pandas(ignore_metadata=True)
+    del tables, table
+    sparing = {"self_destruct": True, "split_blocks": True} if repeated else {}  # such columns are read-only
+    frame: pd.DataFrame = whole.to_pandas(ignore_metadata=True, **sparing)
     return frame
 
 

@@ -46,7 +46,10 @@ def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple
     if clusters <= _BITS and 2**clusters <= resamples:
         patterns = np.arange(2**clusters)[:, None] >> np.arange(clusters) & 1
         return (1 - 2 * patterns).astype(np.int8), True
-    return (1 - 2 * rng.integers(2, size=(resamples, clusters), dtype=np.int8)), False
+    signs = rng.integers(2, size=(resamples, clusters), dtype=np.int8)
+    signs *= -2  # in place, as there may be many
+    signs += 1
+    return signs, False
 
 
 def flipped_sums(signs: npt.NDArray[np.int8], values: Floats) -> Floats:

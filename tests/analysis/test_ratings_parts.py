@@ -130,7 +130,7 @@ def test_an_example_in_two_parts_is_read_as_a_whole(tmp_path: Path, monkeypatch:
     table.to_parquet(tmp_path / "r.parquet", row_group_size=3)
     (whole,) = split_ratings(table)
     read, paths = module.read_ratings, []
-    monkeypatch.setattr(module, "read_ratings", lambda path, _: paths.append(path) or read(path))
+    monkeypatch.setattr(module, "read_ratings", lambda path, *_, **__: paths.append(path) or read(path))
     (found,) = ratings_of_file(tmp_path / "r.parquet")
     assert paths == [tmp_path / "r.parquet"]
     assert found.examples == whole.examples

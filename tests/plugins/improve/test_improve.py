@@ -73,7 +73,7 @@ def test_no_key_stands_in_the_file_that_is_written(tickets: Run) -> None:
     text = Path("runs/improve/dhp.yaml").read_text("utf-8")
     assert "hunter2" not in text
     assert "# *** stands for a key: fill it in before.\n" in text
-    assert yaml.safe_load(text)["body"] == ['api_key="***"', "user=me"]
+    assert yaml.safe_load(text)["body"] == ["api_key=***", "user=me"]
 
 
 @pytest.mark.slow
