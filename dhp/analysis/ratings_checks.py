@@ -10,7 +10,7 @@ import numpy as np
 from dhp.core.errors import InputError, one_of, suggest, unique
 from dhp.core.numbers import number_hint, numbers_of
 from dhp.core.rating_forms import as_ratings
-from dhp.core.ratings_table import place_of
+from dhp.core.ratings_table import ScoresAlone, place_of
 from dhp.core.records import RATING_STATUSES
 from dhp.core.specs import Scale
 from dhp.core.tables import is_blank
@@ -44,12 +44,16 @@ def checked_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = 
 
 def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     columns = [str(c) for c in frame.columns]
-    for name in REQUIRED:
+    without_scores = not {"score", "variant"} & {*columns}
+    for name in ("score", *REQUIRED) if without_scores else REQUIRED:
         if name not in columns:
             needed = (
                 f"map it by --field {name}=COLUMN; a table of ratings has the columns {', '.join(REQUIRED)}"
             )
-            raise InputError(f"{place}: column '{name}' is missing; {suggest(name, columns)}; {needed}")
+            message = f"{place}: column '{name}' is missing; {suggest(name, columns)}; {needed}"
+            if {"human", "label", "thumb", "thumbs"} & {*columns}:
+                message += f"; for people beside a judge: dhp correlate {place}"
+            raise ScoresAlone(message, frame) if _are_alone(columns) else InputError(message)
     unique("column", columns, place)
     for name in columns:
         meant = get_close_matches(name, set(OPTIONAL) - set(columns), n=1, cutoff=0.8)
@@ -79,6 +83,11 @@ def _names(column: "pd.Series[Any]") -> "pd.Categorical":
     row, values = pd.factorize(column.astype(str) if several_types else column)
     value, names = pd.factorize(pd.Index(values).astype(str), sort=True)
     return pd.Categorical.from_codes(value[row], names)
+
+
+def _are_alone(columns: list[str]) -> bool:
+    """Whether there are scores of texts, and nothing says or is likely to say which are copies of others."""
+    return "score" in columns and not get_close_matches("variant", columns)
 
 
 def _checked_scores(scores: "pd.Series[Any]", place: str) -> "tuple[pd.Series[float], pd.Series[bool]]":

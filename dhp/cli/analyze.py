@@ -1,14 +1,19 @@
 """`dhp analyze`: discernment from your own ratings."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from dhp.analysis.config import AnalysisConfig
 from dhp.cli.command import Command
 from dhp.cli.options import setting, settings
-from dhp.cli.output import OutputOptions
+from dhp.cli.output import OutputOptions, print_out
 from dhp.core.own_table import RatingsForm
 from dhp.core.progress import stage
 from dhp.perturb.settings import Choice
+
+if TYPE_CHECKING:
+    from dhp.core.ratings_table import ScoresAlone
 
 
 @click.command(cls=Command)
@@ -30,14 +35,21 @@ def analyze(
     level, status, cluster, model, protocol, dataset. In place of a score it may hold a verdict with a
     confidence, or which text was preferred in both orders. Or it is wide, a row for each example, with the
     columns id and original and one for each kind of damage, which hold the scores. Or it is a log of
-    promptfoo, deepeval, inspect_ai or OpenTelemetry with scores, whose entries name example and variant.
+    promptfoo, deepeval, inspect_ai, LangSmith, langfuse or OpenTelemetry with scores, whose entries name
+    example and variant. Of scores without damaged copies it shows ties, points of the scale, what passes and
+    how repeated judgements agree.
 
     Example: dhp analyze ratings.csv --suite summeval
     """
     from dhp.analysis.analyze import analyze as analyse
+    from dhp.core.ratings_table import ScoresAlone
 
     with output.working() as show, stage(show, f"analysing {file}"):
-        results = analyse(file, suite=suite, analysis=analysis, form=form)
+        try:
+            results = analyse(file, suite=suite, analysis=analysis, form=form)
+        except ScoresAlone as alone:
+            _show_alone(alone, analysis, output)
+            return
         if output.html is not None:
             from dhp.report.page import write_report
 
@@ -45,3 +57,14 @@ def analyze(
     output.show(results)
     if output.html is not None:
         output.say(f"page  {output.html}")
+
+
+def _show_alone(alone: "ScoresAlone", analysis: AnalysisConfig, output: OutputOptions) -> None:
+    """Print what scores say without damaged copies, and how to get these."""
+    from dhp.analysis.score_profile import score_profiles
+    from dhp.report.score_profile import profile_printout
+
+    profiles = score_profiles(alone.frame, analysis.pass_mark)
+    if not profiles:
+        raise alone
+    print_out(profile_printout(profiles, alone.texts), output)

@@ -123,6 +123,17 @@ def _is_column(name: str, values: Any) -> bool:
 _PLACE = "dhp.place"
 
 
+class ScoresAlone(InputError):
+    """Scores none of which is said to be of a damaged copy."""
+
+    def __init__(self, message: str, frame: "pd.DataFrame", texts: str = "TEXTS") -> None:
+        super().__init__(message)
+        self.frame = frame
+        """The scores, without a column `variant`."""
+        self.texts = texts
+        """The file with the texts, or a word for it."""
+
+
 def read_ratings(
     path: Path, form: RatingsForm = RatingsForm(), *, categories: bool = False
 ) -> "pd.DataFrame":

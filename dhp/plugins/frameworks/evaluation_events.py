@@ -7,14 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 _EVENT = "gen_ai.evaluation.result"
+_SCORE = "gen_ai.evaluation.score."
 _RESPONSE = "gen_ai.response.id"
 
 
 def is_telemetry(part: Mapping[str, Any]) -> bool:
-    """Whether an object is OTLP's JSON, or a span or log record of the Python SDK."""
+    """Whether an object is OTLP's JSON, or a span, log record or event, with or without an SDK's frame."""
     if "resourceSpans" in part or "resourceLogs" in part:
         return True
-    return "attributes" in part and bool({"context", "trace_id", "traceId"} & {*part})
+    if "attributes" in part and {"context", "trace_id", "traceId"} & {*part}:
+        return True
+    inner = part.get("events")
+    events = [each for each in inner if isinstance(each, Mapping)] if isinstance(inner, list) else []
+    if any(event.get("name") == _EVENT for event in events):
+        return True
+    return any(name.startswith("gen_ai.") for name in _attributes(part))
 
 
 def evaluation_entries(parts: Iterable[Any]) -> list[dict[str, Any]]:
@@ -41,7 +48,8 @@ def evaluation_entries(parts: Iterable[Any]) -> list[dict[str, Any]]:
     ]
     for record in records:
         about = _attributes(record)
-        if _EVENT in (record.get("eventName"), record.get("event_name"), about.get("event.name")):
+        names = (*(record.get(name) for name in ("name", "eventName", "event_name")), about.get("event.name"))
+        if _EVENT in names or any(name.startswith(_SCORE) for name in about):
             of = known.get(str(about.get(_RESPONSE))) or known.get(_span_id(record)) or {}
             entries.append({**of, **about})
     return entries
@@ -74,8 +82,8 @@ def _span_id(record: Mapping[str, Any]) -> str:
 
 
 def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Name -> plain value, of an object or of OTLP's list of keys and values."""
-    value = record.get("attributes")
+    """Name -> plain value, of an object or of OTLP's list of keys and values; else of the record itself."""
+    value = record.get("attributes", record)
     if isinstance(value, Mapping):
         return dict(value)
     listed = value if isinstance(value, list) else []

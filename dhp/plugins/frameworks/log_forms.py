@@ -1,8 +1,8 @@
-"""The scores of a judge in the logs of promptfoo, deepeval, inspect_ai and OpenTelemetry, form by form."""
+"""The scores of a judge in the logs of other tools, form by form."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,8 +35,10 @@ class Form:
     scores: Callable[[Row], Iterable[Score]]
     error: Callable[[Row], object] = lambda row: row.value("error")
     """Why an entry has no scores; None if no reason is known."""
-    judged_by: str = " --model MODEL"
-    """Options of the command that has the texts of such a log judged."""
+    same: tuple[str, ...] = ()
+    """Paths in an entry; where all hold the same, a text was judged again."""
+    judged_by: str | None = " --model MODEL"
+    """Options of the command that has the texts of such a log judged; None if it holds no texts."""
 
 
 _GRADER_FAILED = re.compile(
@@ -119,15 +121,48 @@ def _event_scores(row: Row) -> Iterator[Score]:
     yield Score(name, label if score is None else score, reason, failed=error is not None)
 
 
+_FEEDBACK = "feedback."
+_LANGSMITH_NO_SCORES = re.compile(
+    r"(inputs?|outputs?|reference(_outputs)?|metadata|extra|attachments)(\..*)?$|"
+    r"(.*_)?(id|time|latency|tokens|cost|name|tags|url)$|(run|status|error|created_at|index)$"
+)
+"""Columns of an experiment of LangSmith that are no feedback."""
+
+
+def _langsmith_scores(row: Row) -> Iterator[Score]:
+    """A score for each column of feedback: `feedback.NAME`, else any that is no known part of a run."""
+    named = [column for column in row.values if column.startswith(_FEEDBACK)]
+    columns = named or [
+        column for column in row.values if not _LANGSMITH_NO_SCORES.match(column.lower()) and row.has(column)
+    ]
+    for column in columns:
+        yield Score(column.removeprefix(_FEEDBACK), row.value(column), row.value("error"))
+
+
+def _langfuse_scores(row: Row) -> Iterator[Score]:
+    """The score of a row; what people said has a metric of its own."""
+    words = row.value("stringValue") or row.value("string_value")
+    kind = str(row.value("dataType") or row.value("data_type") or "").upper()
+    value = row.value("value")
+    by_people = str(row.value("source") or "").upper() == "ANNOTATION"
+    name = f"{row.value('name')} (people)" if by_people else str(row.value("name"))
+    yield Score(name, words if kind == "CATEGORICAL" or value is None else value)
+
+
 FORMS: Mapping[str, Form] = {
     "promptfoo": Form(
         "promptfoo results",
         _promptfoo_entries,
         ("vars.", "metadata.", "testCase.metadata."),
         _promptfoo_scores,
+        same=("prompt.raw", "response.output"),
     ),
     "deepeval": Form(
-        "deepeval test run", _deepeval_entries, ("metadata.", "additionalMetadata."), _deepeval_scores
+        "deepeval test run",
+        _deepeval_entries,
+        ("metadata.", "additionalMetadata."),
+        _deepeval_scores,
+        same=("input", "actualOutput"),
     ),
     "inspect_ai": Form(
         "inspect_ai log",
@@ -135,6 +170,7 @@ FORMS: Mapping[str, Form] = {
         ("metadata.",),
         _inspect_scores,
         error=lambda row: row.value("error.message"),
+        same=("id", "output.completion"),
         judged_by="",
     ),
     "telemetry": Form(
@@ -142,6 +178,35 @@ FORMS: Mapping[str, Form] = {
         lambda content: evaluation_entries(content if isinstance(content, list) else [content]),
         ("", "dhp."),
         _event_scores,
+        same=("gen_ai.response.id",),
+        judged_by=None,
+    ),
+    "langsmith": Form(
+        "LangSmith experiment",
+        lambda content: content,
+        ("", "metadata.", "inputs.", "reference.", "outputs."),
+        _langsmith_scores,
+        same=("example_id", "outputs", "outputs.output", "outputs.answer"),
+    ),
+    "langfuse": Form(
+        "langfuse scores",
+        lambda content: content["data"] if isinstance(content, dict) else content,
+        ("", "metadata."),
+        _langfuse_scores,
+        same=("traceId", "trace_id", "observationId", "observation_id"),
+        judged_by=None,
     ),
     "texts": Form("log of texts", lambda content: content, ("",), lambda row: ()),
 }
+
+
+def table_kind(columns: Collection[str]) -> str | None:
+    """The tool that exports tables with such columns; None for another table."""
+    names = {*columns}
+    if names & {"traceId", "trace_id"} and {"name", "value"} <= names:
+        return "langfuse"
+    parts = {column.partition(".")[0] for column in names}
+    further = {"reference_outputs", "example_id", "latency", "execution_time", "run", "reference"}
+    if {"inputs", "outputs"} <= parts and ("feedback" in parts or names & further):
+        return "langsmith"
+    return None

@@ -1,5 +1,6 @@
 """The scores that a judge gave in the log of another tool, as a table of ratings."""
 
+import csv
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from dhp.core.errors import InputError, listed, one_of
 from dhp.core.files import opened, read_json
+from dhp.core.ratings_table import ScoresAlone
 from dhp.core.records import ORIGINAL
-from dhp.core.tables import Row, as_text, is_blank, read_table
+from dhp.core.seeding import text_hash
+from dhp.core.tables import Row, as_text, is_blank, mark_of, read_table
 from dhp.judge.adapters.returned import VERDICTS
 from dhp.loaders.inspect_log import LOG_SUFFIX, read_eval_file
 from dhp.loaders.left_out import leave_out
 from dhp.plugins.frameworks.evaluation_events import evaluation_entries, is_telemetry
-from dhp.plugins.frameworks.log_forms import FORMS, Form, Score
+from dhp.plugins.frameworks.log_forms import FORMS, Form, Score, table_kind
 from dhp.plugins.frameworks.logs import is_log_table, log_kind
 from dhp.plugins.frameworks.scorers import graded
 
@@ -35,7 +38,7 @@ _LONGEST_LINE = 100_000_000
 
 
 def log_ratings(path: Path, fields: Mapping[str, str]) -> "pd.DataFrame | None":
-    """The ratings in a log of promptfoo, deepeval, inspect_ai or OpenTelemetry; None for another file.
+    """The ratings in a log of promptfoo, deepeval, inspect_ai, LangSmith, langfuse or OpenTelemetry, or None.
 
     Each entry with a score is a rating of an original or a degraded text; several of the same text are
     samples. A pass counts 1, a fail 0. What a judge failed to score has no score, the status `failed` and in
@@ -43,10 +46,11 @@ def log_ratings(path: Path, fields: Mapping[str, str]) -> "pd.DataFrame | None":
     with a note, see `leave_out`.
 
     `path` is `results.json` or `.jsonl` of promptfoo, a test run of deepeval, a log of inspect_ai (`.json`,
-    `.eval`), or spans or log records of OpenTelemetry (`.json`, `.jsonl`). `fields` has `example`, `variant`,
-    `level` or `cluster` -> the path in an entry at which it stands. Raises `InputError` for a log without
-    scores, and one that does not say which text is an original or a degraded copy, with the command that has
-    its texts judged.
+    `.eval`), spans, log records or events of OpenTelemetry (`.json`, `.jsonl`), or a table that LangSmith or
+    langfuse exported. None is for another file. `fields` has `example`, `variant`, `level`, `cluster` or
+    `dataset` -> the path in an entry at which it stands. Raises `InputError` for a log without scores, and
+    `ScoresAlone` for one that does not say which text is an original or a degraded copy, with the command
+    that has its texts judged.
     """
     kind = _kind_of(path)
     if kind is None:
@@ -60,16 +64,25 @@ def log_ratings(path: Path, fields: Mapping[str, str]) -> "pd.DataFrame | None":
     if not any(scores for _, scores in scored):
         raise InputError(f"{path}: {form.name} without scores of a judge; {_command(path, form)}")
     places = {ours: _places(form, ours, fields) for ours in _NAMES}
-    _check_named(path, form, rows, places)
+    missing = [ours for ours in _NEEDED if not any(_named(row, places[ours]) for row in rows)]
+    if missing:
+        message = _unnamed(path, form, rows, places, missing)
+        if "variant" not in missing:
+            raise InputError(message)
+        raise ScoresAlone(message, _alone(form, scored), "TEXTS" if form.judged_by is None else str(path))
     return _table(path, form, scored, places)
 
 
 def _kind_of(path: Path) -> str | None:
     """The kind of log that a file is; None for any other."""
     suffix = path.suffix.lower()
+    if suffix in (".csv", ".tsv") and path.is_file():
+        return table_kind(_header(path))
     if suffix == ".jsonl" and path.is_file():
         first = _first_line(path)
-        return "promptfoo" if "gradingResult" in first else "telemetry" if is_telemetry(first) else None
+        if "gradingResult" in first:
+            return "promptfoo"
+        return table_kind(first) or ("telemetry" if is_telemetry(first) else None)
     if suffix not in (".json", LOG_SUFFIX) or not path.is_file():
         return None
     kind = log_kind(path)
@@ -78,10 +91,25 @@ def _kind_of(path: Path) -> str | None:
     content = read_json(path, careless=True)
     if evaluation_entries([content]):
         return "telemetry"
+    listed_rows = content.get("data") if isinstance(content, dict) else content
+    if isinstance(listed_rows, list) and listed_rows and isinstance(listed_rows[0], dict):
+        exported = table_kind(listed_rows[0])
+        if exported is not None:
+            return exported
     if isinstance(content, list) and is_log_table(path, {}):
         columns = read_table(path).columns
         return None if {"score", "variant", ORIGINAL} & {*columns} else "texts"
     return None
+
+
+def _header(path: Path) -> list[str]:
+    """The columns of a table of separated values; none where the first line has broken quotation marks."""
+    with opened(path) as file:
+        line = file.readline(_LONGEST_LINE).decode("utf-8-sig", errors="replace")
+    try:
+        return next(csv.reader([line], delimiter=mark_of(line)), [])
+    except csv.Error:
+        return []
 
 
 def _first_line(path: Path) -> Mapping[str, Any]:
@@ -95,14 +123,17 @@ def _first_line(path: Path) -> Mapping[str, Any]:
 def _content(path: Path) -> Any:
     if path.suffix == LOG_SUFFIX:
         return read_eval_file(path)
-    if path.suffix.lower() == ".jsonl":
+    if path.suffix.lower() in (".jsonl", ".csv", ".tsv"):
         return [row.values for row in read_table(path).rows]
     return read_json(path, careless=True)
 
 
 def _command(path: Path, form: Form) -> str:
+    if form.judged_by is None:
+        return "to have texts degraded for your runner: dhp perturb --dataset TEXTS --out set.csv"
     command = f"dhp benchmark --dataset {path}{form.judged_by}"
-    return f"to degrade its texts and have them judged: {command}"
+    by_runner = f"dhp perturb --dataset {path} --out set.csv"
+    return f"to degrade its texts and have them judged: {command}; by your runner: {by_runner}"
 
 
 def _places(form: Form, ours: str, fields: Mapping[str, str]) -> tuple[str, ...]:
@@ -118,19 +149,37 @@ def _named(row: Row, places: Iterable[str]) -> str | None:
     return next((text for value in values if not is_blank(text := as_text(value))), None)
 
 
-def _check_named(path: Path, form: Form, rows: Sequence[Row], places: Mapping[str, tuple[str, ...]]) -> None:
-    """Raise `InputError` if no entry says of which example and variant its text is."""
-    missing = [ours for ours in _NEEDED if not any(_named(row, places[ours]) for row in rows)]
-    if missing:
-        names = " and ".join(missing)
-        tried = ", ".join(place for ours in missing for place in places[ours])
-        known = listed(list(_keys(form, rows)))
-        options = " ".join(f"--field {ours}=PATH" for ours in missing)
-        raise InputError(
-            f"{path}: {form.name} with scores, but no entry says of which {names} its text is ({tried}; "
-            f"they have {known or 'no names'}); name it by {options}, the variant of undamaged texts "
-            f"being '{ORIGINAL}'; or, {_command(path, form)}"
-        )
+def _unnamed(
+    path: Path,
+    form: Form,
+    rows: Sequence[Row],
+    places: Mapping[str, tuple[str, ...]],
+    missing: Sequence[str],
+) -> str:
+    """That no entry says of which example and variant its text is, and what to do."""
+    names = " and ".join(missing)
+    tried = ", ".join(place for ours in missing for place in places[ours])
+    known = listed(list(_keys(form, rows)))
+    options = " ".join(f"--field {ours}=PATH" for ours in missing)
+    return (
+        f"{path}: {form.name} with scores, but no entry says of which {names} its text is ({tried}; "
+        f"they have {known or 'no names'}); name it by {options}, the variant of undamaged texts "
+        f"being '{ORIGINAL}'; or, {_command(path, form)}"
+    )
+
+
+def _alone(form: Form, scored: Sequence[tuple[Row, tuple[Score, ...]]]) -> "pd.DataFrame":
+    """The scores as a table without variants, whose examples are the texts that were judged."""
+    import pandas as pd
+
+    ratings = []
+    for row, scores in scored:
+        same = [as_text(row.value(place)) for place in form.same]
+        text = text_hash(repr(same)) if any(same) else row.place
+        for score in scores:
+            model = "the judge" if is_blank(score.model) else score.model
+            ratings.append({"example": text, "metric": score.metric, **_rated(score), "model": model})
+    return pd.DataFrame(ratings, dtype=object)
 
 
 def _keys(form: Form, rows: Sequence[Row]) -> dict[str, None]:
