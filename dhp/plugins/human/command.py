@@ -79,6 +79,8 @@ def _three_decimals(value: float | None) -> str:
     return "–" if value is None or math.isnan(value) else f"{value:z.3f}"
 
 
+_IN_TABLE = ("--csv", "--markdown", "--human", "--field", "--tau-c", "--html")
+"""The options that the table of --csv and --markdown takes."""
 _CORRECTING = ("--correct", "--human", "--field", "--runs", "--passes", "--json", "--html")
 """The options that --correct takes."""
 _OF_LABELS = ("--human", "--field", "--passes", "--json", "--html")
@@ -170,8 +172,12 @@ def correlate(
     at_mark = has_labels(people)
     people = labels_as_scores(people) if at_mark else people
     coefficients: list[Coefficient] = ["pearson", "spearman", "kendall-c" if tau_c else "kendall"]
+    in_table = output.csv or output.markdown
+    if in_table:
+        refuse_surplus("--csv and --markdown", _IN_TABLE)
+        resamples = 0  # the table has no intervals
     agreement = correlated(rated, people, coefficients=coefficients, resamples=resamples, seed=seed)
-    if output.csv or output.markdown:
+    if in_table:
         print_out(Printout([agreement_table(agreement)], frame=agreement.to_frame), output)
         return
     parts = [
