@@ -158,10 +158,7 @@ def correlate(
         print_out(corrected_printout(rated, people, runs, passes), output)
         return
     if people is None:
-        raise InputError(
-            "--human: is missing; give a table of human scores, or NAME=FILE of a published set, or name "
-            "their column: --field human=COLUMN"
-        )
+        raise InputError(_NO_PEOPLE)
     if has_labels(people) and (passes is not None or judge_labels(rated)):
         refuse_surplus("labels", _OF_LABELS)
         print_out(label_printout(rated, people, passes), output)
@@ -188,6 +185,10 @@ def correlate(
     print_out(Printout(parts, agreement.to_dict()), output)
 
 
+_NO_PEOPLE = (
+    "--human: is missing; give a table of human scores, or NAME=FILE of a published set, or name their "
+    "column: --field human=COLUMN"
+)
 _WITH_MARK = (
     "note: people say pass or fail; --passes X, the judge's lowest score that passes, gives error rates"
 )
