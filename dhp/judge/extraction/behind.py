@@ -1,11 +1,10 @@
 """What stands behind a value: an end that lets it stand as a rating, or words that change it."""
 
-import math
 import re
 
-from dhp.judge.extraction.grammar import BARE, Grammar
+from dhp.judge.extraction.grammar import Grammar
 from dhp.judge.extraction.values import Value
-from dhp.judge.extraction.words import words_of
+from dhp.judge.extraction.words import any_of, words_of
 
 _MARKS = r"[ ]*[\"'”’»)\]}|。！✅❌👍🌟⭐★]*[ ]*"
 _SOLID_END = re.compile(rf"(?:です|입니다|とします|と評価します)?{_MARKS}[.!*]?{_MARKS}(?:\Z|\n)")
@@ -13,72 +12,30 @@ _SENTENCE = re.compile(rf"(?:です|입니다|とします|と評価します)?{
 _PAUSE = re.compile(
     r"[ ]*[\"'”’»\])}]{0,3}(?:[,;:](?=[ \u3000-\u9fff\uac00-\ud7af])|、| ?-+ | \||(?= ?[(\[（])|(?<=\)) )"
 )
-_FITTING = (
-    r" (?:is|seems|feels|would be) (?:most )?(?:appropriate|warranted|fair|justified|suitable|reasonable"
-    r"|fitting)"
-    r"(?: (?:here|for (?:this|the) [a-z]+))?"
-)
-_REASON = re.compile(
-    rf"{_FITTING}(?=[.!,]|\Z)| (?:because|since|as|due to|for|in terms|(?-i:on (?=[a-z]))|based|given|which"
-    r"|with|but|although|though|while|overall|out|here|indicating|suggesting|meaning|reflecting|showing"
-    r"|according"
-    r"|considering|rather than|instead of|and(?! (?:above|up|higher|over|below|lower)\b)|when|in)\b|(?:因为"
-    r"|由于|因)",
-    re.I,
-)
-_CORRECTED = re.compile(
-    r"[\s(.…]*(?:no[,.;:!]|no wait|wait\b|actually\b|correction\b|scratch that|sorry[,:]|hmm\b"
-    r"|on second thought)",
-    re.I,
-)
-_IN_DOUBT = re.compile(
-    r"[\s(]*(?:or\b|says?\b|said\b|according to|claims?\b|writes?\b|wrote\b|maybe\b|perhaps\b|possibly\b"
-    r"|if\b|unless\b"
-    r"|rather (?!than)|to\b|part\b(?! (?:because|due|since|as))|the (?:source|reference|original|gold|human"
-    r"|previous"
-    r"|earlier|old|baseline|target|expected)\b|(?:this|that|which) is what|(?:as|so) (?:the"
-    r"|this) \w+ (?:demands|asks"
-    r"|says|requests|claims|instructs)\b|(?:but|and) (?:no\b|maybe|perhaps|if|rather|or)|rounded|at (?:most"
-    r"|best|least)"
-    r"|not (?:really|quite)(?! an? \d)|\?|far as)",
-    re.I,
-)
+_REASON = re.compile(rf" {any_of('fitting')}(?=[.!,]|\Z)| ?{any_of('reasons')}| (?-i:on (?=[a-z]))", re.I)
+_CORRECTED = re.compile(rf"[\s(.…]*(?:no[,.;:!]|{any_of('corrected')})", re.I)
+_IN_DOUBT = re.compile(rf"[\s(]*(?:{any_of('doubt')}|\?)", re.I)
 _BETWEEN = re.compile(r"[ )\]]{0,4}[,;:/(|-]?[ -]*(?:and |or |to |but )?\[{0,2}(?=\S)")
 _COUNTS_NOTHING = re.compile(r"[ )\]]*(?:[.,;:!?)\]\n]|\Z|or\b|and\b)")
-_PARENTHESES = re.compile(r" ?[(\[=]? ?")
-_SHARE = re.compile(r"(?:points?|marks?|stars?) for\b", re.I)
-"""`1 point for the plot`"""
+
+
 _SCALE_BESIDE = re.compile(
-    r" ?(?=[(a-z])\(?(?:(?:on|from|in|of|out of) )?(?:(?:an?|the) )?(?:scale (?:of|from) |maximum of "
-    r"|max\.? ?)?(?P<low>\d+)(?: ?(?:-|to|~|bis|à|至|到) ?(?P<high>\d+))?"
-    r"(?: ?-?(?:point )?scale)?\)?(?= ?(?:[.,;:!)\n-]|\Z| because| since| as))",
-    re.I,
+    r"[ ,(]*(?:\d+ ?(?:-|to) ?|max\w*\.? |(?:on|in|of) an? scale of )(?P<high>\d+)", re.I
 )
-"""`(1-5)`, `(out of 5)`, `on a scale of 1 to 5`"""
+"""`4 (1-10)`"""
 
 
 def stop_of(text: str, value: Value, kind: str, grammar: Grammar) -> int | None:
     """Where the value with all that repeats it ends, if what follows lets it stand as a rating; else None."""
     end = value.end
-    beside = _PARENTHESES.match(text, end)
-    if beside and (again := grammar.read(text, beside.end())) is not None:
-        same = again.number == value.number or math.isclose(again.share, value.number / grammar.high)
-        closed = text[again.end : again.end + 1] in (")", "]") or again.rule == "stars"
-        if closed and not same:
-            return None
-        if same and closed:
-            end = again.end
-    if scale := _SCALE_BESIDE.match(text, end):
-        if float(scale["high"] or scale["low"]) != grammar.high:
-            return None
-        end = scale.end()
+    beside = _SCALE_BESIDE.match(text, end)
+    if beside and float(beside["high"]) != grammar.high:
+        return None
     solid = _SOLID_END.match(text, end) or _SENTENCE.match(text, end)
     if solid:
         return None if _CORRECTED.match(text, solid.end()) else end
     go_on = _PAUSE.match(text, end) or _REASON.match(text, end)
     if go_on is None or _CORRECTED.match(text, go_on.end()) or _IN_DOUBT.match(text, go_on.end()):
-        return None
-    if kind == BARE and _SHARE.search(text, value.end - 7, value.end + 4):
         return None
     return None if _other_value_follows(text, end, grammar, value) else end
 

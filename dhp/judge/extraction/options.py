@@ -7,11 +7,7 @@ from dhp.judge.extraction.grammar import Grammar
 from dhp.judge.extraction.values import Value
 from dhp.judge.extraction.words import any_of
 
-_NOUN = (
-    r"(?:outputs?|responses?|assistants?|answers?|repl(?:y|ies)|summar(?:y|ies)|texts?|models?|candidates?"
-    r"|antwort(?:en)?|réponses?|respuestas?|rispost[ae]|respostas?|options?|systems?|stor(?:y|ies)"
-    r"|translations?|versions?|choices?|conversations?|passages?)"
-)
+_NOUN = any_of("texts")
 _FORMS = (
     r"(?P<pair#>[AB12] ?(?:>{1,3}|<{1,3}|=|≈|~) ?[AB12])(?!\w)",
     rf"{_NOUN} [\"'(\[]{{0,2}}(?P<named#>[ab12]|one|two)(?![A-Za-z\d])[\"')\]]{{0,2}}",
@@ -27,26 +23,16 @@ _FORMS = (
 
 OPTION = re.compile(f"(?:{'|'.join(_FORMS)})".replace("#>", ">"), re.I)
 """One of the two, or a tie."""
-_ANY = re.sub(r"\?P<\w+>", "?:", OPTION.pattern)
+ANY_OPTION = re.sub(r"\?P<\w+>", "?:", OPTION.pattern)
 """The same without the names of its groups."""
-_ADVERBS = (
-    r"(?: (?:clearly|slightly|much|far|overall|therefore|thus|indeed|an?|the|marginally|significantly"
-    r"|somewhat"
-    r"|generally|definitely|arguably|still|more|narrowly|easily|by far|ultimately|considerably)){0,3}"
-)
-_IS = r"(?:'s| is| ist| est| es| è| é| are| seems(?: to be)?| appears to be)"
-_THAN = rf"(?: (?:than|over|to|by|als|que|di) (?:the )?{_ANY})?"
-_BETTER = (
-    r" (?:better|best|besser|meilleure?|mejor|migliore|melhor|superior|prefer(?:able|red)|stronger|winner"
-    r"|favou?red"
-    r"|chosen|more (?:accurate|helpful|relevant|appropriate|suitable|correct|coherent|fluent|faithful))"
-    rf"(?: (?:one|choice|option|{_NOUN}))?"
-)
+_IS = rf"(?:'s| {any_of('is_so')})(?: {any_of('adverbs')}){{0,3}}"
+_THAN = rf"(?: (?:than|over|to|by|als|que|di) (?:the )?{ANY_OPTION})?"
+_BETTER = rf" {any_of('better')}(?: (?:one|choice|option|{_NOUN}))?"
 _SAID = re.compile(
-    rf"(?P<better>(?:{_IS}{_ADVERBS}{_BETTER}| besser| (?:(?:clearly|narrowly|easily) )?(?:wins|beats"
+    rf"(?P<better>(?:{_IS}{_BETTER}| besser| (?:(?:clearly|narrowly|easily) )?(?:wins|beats"
     rf"|outperforms"
-    rf"|surpasses)){_THAN}| (?:over|rather than|instead of) (?:the )?{_ANY})"
-    rf"|(?P<worse>(?:{_IS}{_ADVERBS} (?:worse|inferior|weaker|outperformed|beaten|surpassed)| loses){_THAN})"
+    rf"|surpasses)){_THAN}| (?:over|rather than|instead of) (?:the )?{ANY_OPTION})"
+    rf"|(?P<worse>(?:{_IS} (?:worse|inferior|weaker|outperformed|beaten|surpassed)| loses){_THAN})"
     r"|(?P<signs> ?(?:的(?:回答|文本)?|の(?:回答)?(?:方|ほう)?[がはも]|[がは])?(?:明显|略|稍|更){0,2}"
     r"(?:更好|更优|较好|胜出|获胜|更佳|優れて\w{0,4}|より?良い|好ましい|勝ち\w{0,4}))",
     re.I,
@@ -83,22 +69,15 @@ def _read(text: str, start: int) -> Value | None:
     )
 
 
-_IN_PART = re.compile(
-    r" (?:in|at|on|for|with|formatted|known|written|styled|only|if|when|by|as to|as far as|structured"
-    r"|supported|of)\b"
-    r"(?! (?:all|every|any|both|most|general|overall|my|the (?:whole|end)|balance|that|far|an? |its|this"
-    r"|providing|being|giving|covering|it)\b)",
-    re.I,
-)
+_IN_PART = re.compile(rf" {any_of('of_a_part')}(?! {any_of('of_the_whole')})", re.I)
 """A verdict of a part: any place, time or criterion but the whole."""
 _END = re.compile(
     r"[\"')\]}|*]*(?:\s*\Z|\n|[.!。]|[,;:，；：](?= |\Z)| -+ | (?=[(\[])|，)|[ ]*(?:\Z|\n)|てい"
 )
-_REASON = re.compile(
-    r" (?:because|since|as|for|due|in|by|overall|here|given|on|with|although|though|while|but)\b", re.I
-)
+_REASON = re.compile(rf" (?:{any_of('reasons')}|by\b)", re.I)
 _DOUBT = re.compile(
-    rf"[\s,;:.()!-]*(?:(?:no|wait)[,.;:!]|{any_of('verdict_doubt')}|and (?:b|a|response|output)\b|\?)", re.I
+    rf"[\s,;:.()!-]*(?:(?:no|wait)[,.;:!]|{any_of('doubt', 'corrected')}|and (?:b|a|response|output)\b|\?)",
+    re.I,
 )
 _BESIDE = re.compile(r"[^\n.,;]{0,40}[,;] (?:and |but |then )?")
 _OF_A_PART = re.compile(r" ?(?:\(|for\b|in\b|on\b)|[ .!]*(?:\Z|\n)")
@@ -130,7 +109,7 @@ def _stop(text: str, value: Value, kind: str, grammar: Grammar) -> int | None:
 VERDICTS = Grammar(
     _read,
     _stop,
-    re.compile(rf"(?:(?<![\w'+/-])|(?<=[\u3000-\u9fff])){_ANY}", re.I),
+    re.compile(rf"(?:(?<![\w'+/-])|(?<=[\u3000-\u9fff])){ANY_OPTION}", re.I),
     chooses=True,
     section="verdicts",
 )

@@ -82,12 +82,6 @@ AS_ASKED = re.compile(
 )
 """Words in which a judge speaks of its own answer."""
 _REPORTS = re.compile(rf"(?:{SAYS})[^\n:]{{0,80}}:\Z", re.I)
-_OWN = re.compile(
-    r"\b(?:my|here(?:'s| is| are)|below is|following is)(?: [\w'-]+){0,3} (?:ratings?|scores?|evaluation"
-    r"|assessment|verdict|answer|analysis"
-    r"|judge?ment|result|grade)\b",
-    re.I,
-)
 
 
 def readable(text: str) -> str | Extracted:
@@ -188,10 +182,6 @@ def _without_reported(text: str) -> str:
             reports, reported = False, True
             continue
         else:
-            reports = (
-                line.endswith(":")
-                and _REPORTS.search(AS_ASKED.sub("", line)) is not None
-                and _OWN.search(line) is None
-            )
+            reports = line.endswith(":") and _REPORTS.search(AS_ASKED.sub("", line)) is not None
         kept.append(line)
     return "\n".join(kept)

@@ -209,7 +209,7 @@ def chosen(text: str, grammar: Grammar, form: AnswerForm) -> Statement | None:
     finals = [s for s in stated if s.kind == FINAL]
     agreeing = [*(finals or stated), *alone]
     if not agreeing:
-        agreeing = _weaker(every, text, grammar, form)
+        agreeing = _weaker(every, text)
     if len(distinct(agreeing)) != 1:
         return None
     rating = _shown_first(finals or stated or agreeing, last=last)
@@ -243,34 +243,20 @@ def _alone(text: str, grammar: Grammar, form: AnswerForm) -> list[Statement]:
     return [s for s in (opening, whole) if s is not None]
 
 
-def _weaker(every: Sequence[Statement], text: str, grammar: Grammar, form: AnswerForm) -> list[Statement]:
+def _weaker(every: Sequence[Statement], text: str) -> list[Statement]:
     """What counts where no rating is stated: the criterion of an answer that names one, or a result."""
     named = [s for s in every if s.kind == NAMED]
-    if named:
-        first = form != "analyze-rate" and "\n" not in text[: named[0].value_start].strip()
-        return named if first or _stands_alone(named[0], text) else []
-    return [s for s in every if s.kind == RESULT and _at_its_end(s, text, form)]
-
-
-_MORE = re.compile(r"\d|\b(?:rat|scor)(?:es?|ed|ings?)\b", re.I)
-
-
-def _stands_alone(named: Statement, text: str) -> bool:
-    """Whether nothing else in an answer may be the rating, where the criterion asked about is not known."""
-    return _MORE.search(text, named.value_end) is None
+    return named or [s for s in every if s.kind == RESULT and _at_its_end(s, text)]
 
 
 _OTHER_LABEL = re.compile(r"^[^\n:=|]{1,40} ?[:=|] ?\d", re.M)
 
 
-def _at_its_end(statement: Statement, text: str, form: AnswerForm) -> bool:
-    """Whether a value stands in the last line, or begins an answer that holds no other number."""
+def _at_its_end(statement: Statement, text: str) -> bool:
+    """Whether a value stands in the last line, and no other line has a label."""
     if _OTHER_LABEL.search(text, 0, statement.start) or _OTHER_LABEL.search(text, statement.value_end):
         return False
-    if "\n" not in text[statement.value_start :].strip():
-        return True
-    begins = form != "analyze-rate" and not text[: statement.start].strip()
-    return begins and re.search(r"\d", text[statement.value_end :]) is None
+    return "\n" not in text[statement.value_start :].strip()
 
 
 def _may_go_on(statement: Statement, words: str, text: str, form: AnswerForm, scale: Scale) -> bool:

@@ -7,7 +7,7 @@ from dhp.core.refusals import holds_refusal
 from dhp.core.specs import Scale
 from dhp.judge.extraction import objects
 from dhp.judge.extraction.extracted import UNPARSED, Extracted
-from dhp.judge.extraction.options import OPTION, choice
+from dhp.judge.extraction.options import ANY_OPTION, OPTION, choice
 from dhp.judge.extraction.values import number_reader
 from dhp.judge.extraction.words import any_of
 
@@ -79,52 +79,40 @@ def _of_lines(words: str, scale: Scale) -> list[Score]:
 
 
 _FILLER = re.compile(
-    r"(?:[\s\"'(\[{|•#:=,;/)\]-]|\b(?:the|scores?|ratings?|scored|rated|points?|is|gets?|receives?|earns?"
-    r"|earned|got|(?-i:an?)|of"
-    r"|and|to|vs\.?|while|whereas|for|i(?:'d| would)? give|two|out of)\b|'s\b|\b\d[.)] (?=\d)"
-    r"|\(\d+ ?- ?\d+\)|\b(?:assistants|responses|answers)\b)*",
+    r"[\s\"'(\[{|•#:=,;/)\]-]+|\b(?:the|scores?|ratings?|scored|rated|points?|is|gets?|receives?|earns?|earned"
+    r"|got|(?-i:an?)|of|and|to|vs\.?|while|whereas|for|i(?:'d| would)? give|two|out of|assistants|responses"
+    rf"|answers)\b|'s\b|\(\d+ ?- ?\d+\)|[.!] (?=(?:the )?{ANY_OPTION})",
     re.I,
 )
 _SCORE_OF = re.compile(r"(?P<named>[ab12])(?P<ordinal>)(?P<tie>)(?P<pair>)(?P<letter>)(?= ?[:|])", re.I)
 """`Score 1: 7`, `| 1 | 8 |`"""
 _AFTER = re.compile(
-    r"[ \"')\]|]*(?:\Z|[.!](?= |\Z)|[,;:/](?! ?\d*[A-Za-z]{3,} ?[a-z]+ ?[a-z]*\Z)|and\b|vs\b|while\b"
-    r"|whereas\b|for\b|\t"
-    r"|(?=[ -] ?\d)| -+ (?=[A-Za-z])|(?= ?[A-Z|(]))"
+    r"[ \"')\]|]*(?:\Z|[.!](?= |\Z)|[,;:/\t(-]|(?:and|vs|while|whereas|for)\b|[A-Z]|(?<=[ |])\d)"
 )
+_MARK = re.compile(r"\W{0,4}\d[.)] \W{0,4}\d")
 _FURTHER = re.compile(r"[^\n]*[,;] ?\d")
 _BEHIND = re.compile(rf" for (?:the )?{OPTION.pattern}", re.I)
 
 
 def _of_line(line: str, scale: Scale) -> list[Score]:
     """The one or two scores that a line states; empty if it says anything else before them."""
-    read, values, place = number_reader(scale), list[Score](), 0
-    if re.match(r"\W{0,4}\d[.)] \W{0,4}\d", line) or _SCALE_LINE.search(line):
-        return []  # a mark of a list, or the scale
-    while len(values) < 3:
-        filler = _FILLER.match(line, place)
-        start = filler.end() if filler else place
-        option = _SCORE_OF.match(line, start) or OPTION.match(line, start)
-        value = read(line, start)
-        name = None
+    if _MARK.match(line) or _SCALE_LINE.search(line):
+        return []
+    read, scores, name, place = number_reader(scale), list[Score](), None, 0
+    while place < len(line):
+        option = _SCORE_OF.match(line, place) or OPTION.match(line, place)
+        value = read(line, place)
         if option is not None and (value is None or option["named"] or option["ordinal"]):
-            name = choice(option)
-            filler = _FILLER.match(line, option.end())
-            start = filler.end() if filler else option.end()
-            value = read(line, start)
-        if value is None:
+            name, place = choice(option), option.end()
+        elif value is not None:
+            behind = _BEHIND.match(line, value.end) if name is None else None
+            place = behind.end() if behind else value.end
+            if _AFTER.match(line, place) is None:
+                return []  # `7 facts`
+            scores.append((choice(behind) if behind else name, value.number))
+            name = None
+        elif filler := _FILLER.match(line, place):
+            place = filler.end()
+        else:
             break
-        behind = _BEHIND.match(line, value.end) if name is None else None
-        end = behind.end() if behind else value.end
-        name = choice(behind) if behind else name
-        if _AFTER.match(line, end) is None or (name is not None and name in [text for text, _ in values]):
-            return []
-        if not values and re.match(r" ?(?:to|or)\b", line[end:]):
-            return []
-        values.append((name, value.number))
-        place = end
-        if line[end:].lstrip().startswith((".", "!")):
-            place = line.index(line[end:].lstrip()[0], end) + 1
-            if OPTION.match(line, place + 1) is None:
-                break
-    return [] if len(values) == 1 and _FURTHER.match(line, place) else values
+    return [] if len(scores) == 1 and _FURTHER.match(line, place) else scores
