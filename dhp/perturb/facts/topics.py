@@ -23,9 +23,9 @@ _COMMON = 0.05
 """Words in a larger share of the sentences say nothing about a topic."""
 _SHARED = 2
 """Words that a sentence has in common with a text on its topic."""
-_TELLING = 1.3
+_TELLING = 1.45
 """So many times as telling as a word of one sentence alone are the words together."""
-_NEAREST, _MOST = 8, 24
+_NEAREST, _MOST = 6, 24
 """Sentences on a topic, and any others, that are looked at for one text."""
 
 
