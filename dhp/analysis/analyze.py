@@ -97,13 +97,11 @@ def _scores(ratings: RatingsArray, variants: Sequence[str] | None) -> Floats:
 
 
 def _named(table: Floats, names: Sequence[str]) -> dict[str, dict[str, float | None]]:
-    return {
-        one: {
-            other: float(value) if np.isfinite(value) else None
-            for other, value in zip(names, row, strict=True)
-        }
-        for one, row in zip(names, table, strict=True)
-    }
+    named: dict[str, dict[str, float | None]] = {}
+    for one, row in zip(names, table, strict=True):
+        finite = [float(value) if np.isfinite(value) else None for value in row]
+        named[one] = dict(zip(names, finite, strict=True))
+    return named
 
 
 _FEWEST_DOSES = 2

@@ -473,11 +473,9 @@ class Result:
                 levels.setdefault(row.level, []).append(row.passes)
         if not levels:
             return None
-        least, most = (
-            fmean(fmean(getattr(share, end) for share in of) for of in levels.values())
-            for end in ("share", "most")
-        )
-        return least, most
+        least = [fmean(share.share for share in of) for of in levels.values()]
+        most = [fmean(share.most for share in of) for of in levels.values()]
+        return fmean(least), fmean(most)
 
     @property
     def pairs(self) -> tuple[int, int] | None:

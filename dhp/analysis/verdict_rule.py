@@ -72,7 +72,11 @@ def verdicts(
         (PREFERRED, proven(rose) & (detected.high < BLIND)),
         (MISSED, below_floor),
     )
-    return [next((word for word, holds in first if holds[v]), UNDECIDED) for v in range(shown.size)]
+    words = [UNDECIDED] * shown.size
+    for word, holds in reversed(first):
+        for place in np.flatnonzero(holds):
+            words[place] = word
+    return words
 
 
 def is_denied(

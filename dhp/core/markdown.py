@@ -175,11 +175,10 @@ def _structure(text: str) -> _Structure:
         if not _meets(span, inline)
     ]
     cuts = [start for start, _ in inside]
-    pieces = [
-        (start, end)
-        for a, b in _paragraphs(lines, shown, fixed, items)
-        for start, end in pairwise([a, *(cut for cut in cuts if a < cut < b), b])
-    ]
+    pieces: list[tuple[int, int]] = []
+    for a, b in _paragraphs(lines, shown, fixed, items):
+        bounds = [a, *(cut for cut in cuts if a < cut < b), b]
+        pieces += pairwise(bounds)
     whole = [line for line, is_fixed in zip(lines, fixed, strict=True) if is_fixed and line[0] < line[1]]
     return _Structure(
         tuple(pieces),

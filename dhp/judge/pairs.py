@@ -80,10 +80,9 @@ def contradicting(verdicts: Sequence[PairVerdict]) -> tuple[str, str] | None:
     as_shown, swapped = majorities(verdicts)
     if as_shown is None or swapped is None or as_shown * swapped >= 0:
         return None
-    first, second = (
-        next(v.raw or "" for v in verdicts if (v.order, v.choice) == each)
-        for each in zip(ORDERS, (as_shown, swapped), strict=True)
-    )
+    one_order, other_order = ORDERS
+    first = next(v.raw or "" for v in verdicts if (v.order, v.choice) == (one_order, as_shown))
+    second = next(v.raw or "" for v in verdicts if (v.order, v.choice) == (other_order, swapped))
     return first, second
 
 

@@ -22,10 +22,12 @@ def as_latex(tables: Sequence[Table]) -> str:
     judges = judges_of(tables)
     names = _names([entry.result for entry, _ in judges])
     kind = "table*" if len(tables) > _WIDE else "table"
-    rows = [
-        [name, *(cell for row in results for cell in _cells(None if row is None else row.entry.result))]
-        for name, (_, results) in zip(names, judges, strict=True)
-    ]
+    rows = []
+    for name, (_, results) in zip(names, judges, strict=True):
+        cells = [name]
+        for row in results:
+            cells += _cells(None if row is None else row.entry.result)
+        rows.append(cells)
     lines = [
         LATEX_HEAD,
         rf"\begin{{{kind}}}",
@@ -64,14 +66,17 @@ def _cells(result: Result | None) -> Iterator[str]:
 
 def _names(results: Sequence[Result]) -> list[str]:
     """Judges by model, with the name of the protocol if models have several; the same names are numbered."""
-    judges = Counter(model for model, _ in {(r.model, r.protocol) for r in results})
+    different = {(r.model, r.protocol) for r in results}
+    judges = Counter(model for model, _ in different)
     names = [r.judge if judges[r.model] > 1 else r.model for r in results]
     return [latex_text(name) for name in _told_apart(names)]
 
 
 def _sets(tables: Sequence[Table]) -> list[str]:
     """The names of the sets with their number of examples; the same names are numbered."""
-    sizes = (_span([entry.result.n for entry in table.entries]) for table in tables)
+    sizes = []
+    for table in tables:
+        sizes.append(_span([entry.result.n for entry in table.entries]))
     shared = shared_folder([table.dataset for table in tables])
     names = [table.dataset.removeprefix(shared) for table in tables]
     return _told_apart([f"{name} (n = {size})" for name, size in zip(names, sizes, strict=True)])

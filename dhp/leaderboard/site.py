@@ -84,8 +84,11 @@ def sizes(table: Table) -> "Markup | None":
         axes.set_ylabel("detection")
         figure.legend(loc="outside right upper", frameon=False)
 
-    words = "; ".join(f"{name} {', '.join(label for _, label in points)}" for name, points in lines.items())
-    return drawn(draw, 9.2, 3.8, f"Lines: detection by size on {table.dataset}: {words}.")
+    words = []
+    for name, points in lines.items():
+        labels = ", ".join(label for _, label in points)
+        words.append(f"{name} {labels}")
+    return drawn(draw, 9.2, 3.8, f"Lines: detection by size on {table.dataset}: {'; '.join(words)}.")
 
 
 def costs(table: Table) -> "Markup | None":
@@ -253,7 +256,8 @@ def _options(tables: Sequence[Table]) -> dict[str, list[str]]:
         "protocol": {entry.result.protocol for _, entry in rows},
         "provider": {entry.provider for _, entry in rows},
     }
-    sizes = [name for name in (*(name for _, name in SIZES), "unknown") if name in classes]
+    by_size = [*(name for _, name in SIZES), "unknown"]
+    sizes = [name for name in by_size if name in classes]
     return {facet: sorted(values[facet]) if facet in values else sizes for facet in _FACETS}
 
 
@@ -261,18 +265,14 @@ def _choice(tables: Sequence[Table]) -> Choice:
     """All judges, of which a page compares two."""
     names = judge_names(entry for table in tables for entry in table.entries)
     place = {judge: number for number, judge in enumerate(sorted(names))}
-    return Choice(
-        [Judge(printable(names[judge])) for judge in place],
-        [place[entry.judge] for entry in _best_two(tables)],
-        [
-            JudgesOfSet(
-                matrix_of(printable(table.dataset), [names[e.judge] for e in table.entries], table.results),
-                [place[entry.judge] for entry in table.entries],
-                _pairs(table, lambda entry: place[entry.judge]) if table.comparison else (),
-            )
-            for table in tables
-        ],
-    )
+    sets = []
+    for table in tables:
+        judges = [entry.judge for entry in table.entries]
+        matrix = matrix_of(printable(table.dataset), [names[judge] for judge in judges], table.results)
+        pairs = _pairs(table, lambda entry: place[entry.judge]) if table.comparison else ()
+        sets.append(JudgesOfSet(matrix, [place[judge] for judge in judges], pairs))
+    shown = [Judge(printable(names[judge])) for judge in place]
+    return Choice(shown, [place[entry.judge] for entry in _best_two(tables)], sets)
 
 
 def _pairs(table: Table, at: Callable[[Entry], int]) -> list[list[float]]:

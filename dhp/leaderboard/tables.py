@@ -117,11 +117,15 @@ def competition_ranks(scores: Sequence[float]) -> list[int]:
 
 def group_ranks(scores: Sequence[float], groups: Sequence[Sequence[int]]) -> list[int]:
     """1 + the number of higher scores in no common group."""
-    together = [{j for group in groups if i in group for j in group} for i in range(len(scores))]
-    return [
-        1 + sum(other > score and j not in together[i] for j, other in enumerate(scores))
-        for i, score in enumerate(scores)
-    ]
+    together: list[set[int]] = [set() for _ in scores]
+    for group in groups:
+        for member in group:
+            together[member].update(group)
+    ranks = []
+    for lower, near in zip(scores, together, strict=True):
+        higher = [j for j, other in enumerate(scores) if other > lower and j not in near]
+        ranks.append(1 + len(higher))
+    return ranks
 
 
 def _table(entries: Sequence[Entry], allow: Collection[str], progress: Progress | None) -> Table:
@@ -179,7 +183,12 @@ def judges_of(tables: Sequence[Table]) -> list[tuple[Entry, list[Row | None]]]:
         return sum(figures) / len(figures)
 
     order = sorted(by_judge, key=lambda key: (mean_rank(by_judge[key]), -mean_detection(by_judge[key]), key))
-    return [(next(row.entry for row in by_judge[key] if row is not None), by_judge[key]) for key in order]
+    judges = []
+    for key in order:
+        rows = by_judge[key]
+        first = next(row for row in rows if row is not None)
+        judges.append((first.entry, rows))
+    return judges
 
 
 SCHEMA = "dhp.leaderboard/2"

@@ -337,7 +337,9 @@ def _compared(
     marked = _at_marks(entries, levels, _random("marks", *digests), clusters, resamples)
     seen = [{row.variant: row for row in e.result.variants} for e in entries]
     damage = tuple(tuple(rows[variant] for rows in seen) for variant in levels)
-    alarms = tuple(tuple(row.variant for row in e.result.alarms) for e in entries)
+    alarms = []
+    for entry in entries:
+        alarms.append(tuple(row.variant for row in entry.result.alarms))
     variants: Sequence[tuple[Pair, ...]] = ()
     if by_variant:
         rng = _random("variants", *digests)
@@ -348,7 +350,7 @@ def _compared(
         judges,
         _short_names([e.result for e in entries], judges),
         damage,
-        alarms,
+        tuple(alarms),
         tuple(e.result.d_avg for e in entries),
         tuple(e.result.d_min for e in entries),
         comparisons | marked,

@@ -219,11 +219,10 @@ def _say_repeated(ratings: Mapping[tuple[str, str], Sequence[Rating]], place: st
     for rating in (each for several in ratings.values() for each in several):
         by_metric[rating.example, rating.variant, rating.metric].append(rating)
     usual = min(multimode(map(len, by_metric.values())))
-    repeated = [
-        {(rating.score, rating.raw) for rating in several}
-        for several in by_metric.values()
-        if len(several) > usual
-    ]
+    repeated = []
+    for several in by_metric.values():
+        if len(several) > usual:
+            repeated.append({(rating.score, rating.raw) for rating in several})
     if repeated:
         logging.getLogger("dhp").warning(
             "%s: %d of %d texts and metrics have more than %d rating%s, %d of them different ones; "

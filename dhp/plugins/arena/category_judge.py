@@ -126,7 +126,8 @@ def written_steps(
         for name, definition in metrics.items()
     ]
     steps = asked_steps(cached_model, requests, "steps in the prompt file")
-    return {
-        name: "\n".join([*(f"{n}. {step}" for n, step in enumerate(listed, 1)), "", name])
-        for name, listed in steps.items()
-    }
+    shown: dict[str, str] = {}
+    for name, listed in steps.items():
+        numbered = [f"{number}. {step}" for number, step in enumerate(listed, 1)]
+        shown[name] = "\n".join([*numbered, "", name])
+    return shown

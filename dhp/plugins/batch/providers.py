@@ -366,13 +366,11 @@ def _gemini_positions(logprobs: Mapping[str, Any]) -> list[dict[str, Any]]:
     def token(candidate: Mapping[str, Any]) -> dict[str, Any]:
         return {"token": candidate.get("token", ""), "logprob": candidate.get("logProbability", 0.0)}
 
-    return [
-        {
-            **token(one),
-            "top_logprobs": [token(t) for t in (tops[i] if i < len(tops) else {}).get("candidates", [])],
-        }
-        for i, one in enumerate(chosen)
-    ]
+    positions = []
+    for place, one in enumerate(chosen):
+        top = tops[place].get("candidates", []) if place < len(tops) else []
+        positions.append({**token(one), "top_logprobs": [token(other) for other in top]})
+    return positions
 
 
 @dataclass(frozen=True, slots=True)

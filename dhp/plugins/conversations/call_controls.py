@@ -29,15 +29,14 @@ def argument_order(text: str, rng: Random, *, example: Example) -> Edited:
 def _rewritten(example: Example, write: Callable[[Mapping[str, Any]], str]) -> Edited:
     """The judged part with all arguments written otherwise; raises `NotApplicable` if nothing changes."""
     judged = Judged.of(example)
-    turns = [
-        replace(t, calls=tuple(replace(c, arguments=write(c.values)) if c.values else c for c in t.calls))
-        for t in judged.turns
-    ]
-    made = sum(
-        a != b
-        for t, u in zip(turns, judged.turns, strict=True)
-        for a, b in zip(t.calls, u.calls, strict=True)
-    )
+    turns, made = [], 0
+    for turn in judged.turns:
+        calls = []
+        for call in turn.calls:
+            written = replace(call, arguments=write(call.values)) if call.values else call
+            made += written != call
+            calls.append(written)
+        turns.append(replace(turn, calls=tuple(calls)))
     if not made:
         raise NotApplicable("no call with arguments that can be written otherwise")
     return Edited(judged.shown(turns), made, made)
@@ -57,12 +56,8 @@ def renamed_ids(text: str, rng: Random, *, example: Example) -> Edited:
             pass
         new[old] = name
         taken.add(name)
-    turns = [
-        replace(
-            turn,
-            calls=tuple(replace(call, id=new[call.id]) for call in turn.calls),
-            result_of=new.get(turn.result_of or "", turn.result_of),
-        )
-        for turn in judged.turns
-    ]
+    turns = []
+    for turn in judged.turns:
+        calls = tuple(replace(call, id=new[call.id]) for call in turn.calls)
+        turns.append(replace(turn, calls=calls, result_of=new.get(turn.result_of or "", turn.result_of)))
     return Edited(judged.shown(turns), len(ids), len(ids))

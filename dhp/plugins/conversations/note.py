@@ -10,11 +10,10 @@ LOUD = ("foreign_answer", "question_unanswered", "result_ignored", "constraint_b
 def notes(result: Result) -> list[str]:
     """What a judge makes of silent faults and of loud ones, in a line; nothing if there are none of turns."""
     rows = [row for row in result.variants if row.level == "turn" and row.detection is not None]
-    parts = [
-        words
-        for what, names in (("silent (the last answer stays)", SILENT), ("loud (an answer changes)", LOUD))
-        if (words := _said(what, [row for row in rows if parse_variant(row.variant).perturber in names]))
-    ]
+    silent = [row for row in rows if parse_variant(row.variant).perturber in SILENT]
+    loud = [row for row in rows if parse_variant(row.variant).perturber in LOUD]
+    sentences = [_said("silent (the last answer stays)", silent), _said("loud (an answer changes)", loud)]
+    parts = [words for words in sentences if words]
     return [f"faults of turns: {'; '.join(parts)}"] if parts else []
 
 

@@ -170,9 +170,10 @@ def power_of_mock(
     if not model.startswith(_MOCK):
         raise InputError(f"model '{model}': is not a mock judge; allowed: mock/KIND?dial=value")
     judge = mock_judge(model, question.seed)
-    sensitivities = judge.dials.sensitivities
-    named = (v for key in sensitivities for v in ([key] if "." in key else [f"{key}.{d}" for d in _DEGREES]))
-    variants = tuple(dict.fromkeys([*(f"damage.{d}" for d in _DEGREES), *named]))
+    named = [f"damage.{degree}" for degree in _DEGREES]
+    for dial in judge.dials.sensitivities:
+        named += [dial] if "." in dial else [f"{dial}.{degree}" for degree in _DEGREES]
+    variants = tuple(dict.fromkeys(named))
     table = _rated(judge, variants, metrics).difference_table(variants, _metric_names(metrics))
     kinds = question.kinds or _KINDS
     rows = [

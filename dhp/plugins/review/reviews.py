@@ -240,7 +240,10 @@ def decisions(reviews: Reviews) -> dict[Key, Decision]:
         for key, text in texts.items():
             by_key.setdefault(key, set()).add(text.decision)
     ranked: tuple[Decision, ...] = ("reject", "edit", "accept")
-    return {key: next(each for each in ranked if each in all_said) for key, all_said in by_key.items()}
+    decided: dict[Key, Decision] = {}
+    for key, all_said in by_key.items():
+        decided[key] = min(all_said, key=ranked.index)
+    return decided
 
 
 def agreement(reviewable: ReviewableSet, reviews: Reviews) -> float | None:

@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import logging
 import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -169,7 +170,11 @@ def agreement(
     """
 
     def kappa(sheets: Sequence[Mapping[str, str | None]]) -> float | None:
-        return fleiss_kappa([[sum(s[i] == m for s in sheets) for m in metrics] for i in issues])
+        counts = []
+        for issue in issues:
+            votes = Counter(sheet[issue] for sheet in sheets)
+            counts.append([votes[metric] for metric in metrics])
+        return fleiss_kappa(counts)
 
     whole, n = kappa(answers), len(answers)
     if whole is None:
@@ -256,8 +261,10 @@ def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
             )
     _check_once(sheets)
     issues = list(first.answers)
-    chosen = {i: [s.answers[i] for s in sheets] for i in issues}
-    votes = {i: {m: chosen[i].count(m) for m in first.metrics} for i in issues}
+    votes: dict[str, dict[str, int]] = {}
+    for issue in issues:
+        chosen = Counter(sheet.answers[issue] for sheet in sheets)
+        votes[issue] = {metric: chosen[metric] for metric in first.metrics}
     silent = [issue for issue, row in votes.items() if not any(row.values())]
     if silent:
         raise InputError(f"answers: nobody voted on '{silent[0]}'; must have at least one vote on each")
