@@ -153,13 +153,14 @@ def given(dhp: Run, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     if not folder.exists():
         folder.mkdir()
         enter(folder, monkeypatch)
-        _write_texts()
-        _make_runs(dhp)
-        _write_answers(dhp)
+        write_texts()
+        make_runs(dhp)
+        write_answers(dhp)
     return folder
 
 
-def _write_texts() -> None:
+def write_texts() -> None:
+    """Texts, a prompt, scores and votes in the working folder."""
     many = [f'{{"id": "{i}", "source": "Ann has {i} cats.", "output": "She has {i}."}}\n' for i in range(20)]
     Path("many.jsonl").write_text("".join(many))
     lines = many[:4]
@@ -174,14 +175,16 @@ def _write_texts() -> None:
     Path("votes.json").write_text(json.dumps(sheet(1)))
 
 
-def _make_runs(dhp: Run) -> None:
+def make_runs(dhp: Run) -> None:
+    """Three finished runs and a set of degraded texts."""
     for name, models in (("run", ["noisy"]), ("other", ["blind"]), ("both", ["noisy", "blind"])):
         done = dhp(f"{RUN} --out {name} " + " ".join(f"--model mock/{model}" for model in models))
         assert done.code == 0, done.err
     assert dhp("perturb --dataset mini/summeval --n 2 --freeze degraded").code == 0
 
 
-def _write_answers(dhp: Run) -> None:
+def write_answers(dhp: Run) -> None:
+    """Answers to the bundled questions, of all categories and of two."""
     assert dhp("evaluate --save-questions q").code == 0
     questions = json.loads(Path("q").read_text())
     answers = [{**q, "output": "Say no more."} for q in questions]
