@@ -60,6 +60,7 @@ SLOW = (
     Start("coverage", "outlook --runs 1 --shape halo --ties 0.4"),
     Start("d_by_n", "--out OUT/plot.svg --runs 1"),
     Start("certainty", "--rounds 1"),
+    Start("reasons", "REAL --every 100"),
     Start("edits_by_size", "--runs 2 --n 24"),
     Start("engine", "--share 0.01"),
     Start("limits", "clusters --runs 2 --n 24"),

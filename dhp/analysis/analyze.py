@@ -19,9 +19,10 @@ from dhp.analysis.certainty import asking_of, certainty_of
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.kinds import failure_warnings, judged_kinds, judged_probes, rated_variants
 from dhp.analysis.mark_sweep import mark_sweep
-from dhp.analysis.marks import marks_in_words
+from dhp.analysis.marks import PassMark, marks_in_words
 from dhp.analysis.passing import AtMark, pass_shares
 from dhp.analysis.ratings import RatingsArray, ratings_of_file, split_ratings, without_score
+from dhp.analysis.reasons import reasons_of
 from dhp.analysis.results import (
     DoseResponse,
     DoseThreshold,
@@ -35,7 +36,7 @@ from dhp.content.catalog import read_suite, read_task
 from dhp.core.errors import InputError
 from dhp.core.options import near_keywords
 from dhp.core.own_table import RatingsForm
-from dhp.core.rating_forms import FLIP, is_pairwise
+from dhp.core.rating_forms import FLIP, VERDICT, is_pairwise
 from dhp.core.ratings_table import place_of
 from dhp.core.records import IDENTITY, ORIGINAL, PROBES, Variant, methods, parse_variant
 from dhp.core.seeding import key_digest, text_hash
@@ -235,6 +236,11 @@ def analyze(
     return Results([_analyzed(ratings, read, analysis, scales) for ratings in parts], parts)
 
 
+_EVEN = 0.5
+_ACCEPTED_MARKS: tuple[PassMark, ...] = ("true", {"": "true"})
+"""The mark of yes-or-no judgements, as Python and the command line take it; it needs not be asked for."""
+
+
 def _analyzed(
     ratings: RatingsArray,
     suite: Suite | None,
@@ -248,7 +254,12 @@ def _analyzed(
     task = suite.task if suite and suite.task != ANY_TASK else None
     perturbers = {v.perturber for v in rated if v.level not in PROBES}
     known = read_task(task).metrics if task else ()
-    config = analysis.resolve(task, perturbers, ratings.metrics, known)
+    if VERDICT in ratings.columns and analysis.pass_mark in (None, *_ACCEPTED_MARKS):
+        # A verdict is its own mark: its score is how sure it is that the text is good.
+        config = replace(analysis, pass_mark=_EVEN).resolve(task, perturbers, ratings.metrics, known)
+        config = replace(config, pass_mark=_ACCEPTED_MARKS[0])
+    else:
+        config = analysis.resolve(task, perturbers, ratings.metrics, known)
     compared = is_pairwise(ratings.columns)
     if compared:
         config = replace(config, statistics="sign-flip")
@@ -344,13 +355,16 @@ def analyze_ratings(
         floor=config.floor_share,
         **at_mark,
         clusters=None if ratings.clusters is None else int(ratings.clusters.max()) + 1,
-        **_read(ratings, rows),
+        **_answers(ratings, counted, rows, config),
     )
 
 
-def _read(ratings: RatingsArray, rows: Sequence[VariantResult]) -> dict[str, Any]:
-    """The shares of answers that were read, by the fields of `Result`."""
+def _answers(
+    ratings: RatingsArray, counted: RatingsArray, rows: Sequence[VariantResult], config: ResolvedConfig
+) -> dict[str, Any]:
+    """The shares of answers that were read, and what their reasons name, by the fields of `Result`."""
     return {
+        "reasons": reasons_of(counted, {row.variant: row.best_metric for row in rows}, config.marks),
         "read": ratings.read(ratings.answers),
         "read_originals": ratings.read([ORIGINAL]),
         "read_damaged": ratings.read([row.variant for row in rows]),

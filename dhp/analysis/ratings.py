@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dhp.analysis.named_change import BY_CHANCE, NAMED, REASON, TEXT, with_named
 from dhp.analysis.ratings_checks import GROUPING, blank, checked_ratings
 from dhp.analysis.unread import causes
 from dhp.core.errors import InputError, suggest
 from dhp.core.own_table import RatingsForm
-from dhp.core.rating_forms import BESIDE, CONFIDENCE, ONE_SILENT
+from dhp.core.rating_forms import ACCEPTED, BESIDE, CONFIDENCE, ONE_SILENT, is_pairwise
 from dhp.core.ratings_table import in_parts, place_of, ratings_parts, read_ratings
 from dhp.core.records import ASKED_AGAIN, ORIGINAL, RATING_STATUSES, SECOND, UNREAD
 from dhp.core.seeding import text_hash
@@ -85,8 +86,9 @@ class RatingsArray:
     """Metric -> mean probability of each of evenly spaced points of its scale, the worst first, shape
     (1 + variants, examples, points); NaN if there is none."""
     stated: Mapping[str, Floats] = field(default_factory=dict)
-    """`probability` (of passing) and `confidence` (in the verdict) as far as the table has these columns:
-    their means, shaped as `means`."""
+    """`probability` (of passing), `confidence` (in the verdict), `named` and `named_by_chance` (what reasons
+    name, see `dhp.analysis.named_change`) as far as the table has these columns: their means, shaped as
+    `means`."""
 
     @property
     def digest(self) -> str:
@@ -261,6 +263,7 @@ def split_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = No
 def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsArray:
     place = f"{file}: model '{names['model']}'" if "model" in names else file
     _check_samples(table, place)
+    table = _with_named(table)
     example, examples = _numbered(table["example"], sort=True)
     metric, metrics = _numbered(table["metric"])
     variants = [v for v in table["variant"].unique() if v != ORIGINAL]
@@ -313,7 +316,7 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
         cluster_names=clusters,
         columns=frozenset(map(str, table.columns)),
         shares=_shares(table, dict(zip(metrics, rated, strict=True)), variant, example, shape),
-        stated=_stated(table, cell, shape),
+        stated=_stated(table, cell, shape, place),
     )
 
 
@@ -345,15 +348,45 @@ def _shares(
     return shares
 
 
-def _stated(table: "pd.DataFrame", cell: Ints, shape: Sequence[int]) -> dict[str, Floats]:
+def _with_named(table: "pd.DataFrame") -> "pd.DataFrame":
+    """The table with what its reasons about single texts name, unless it says that itself."""
+    if NAMED in table or REASON not in table or is_pairwise(table.columns):
+        return table
+    texts: dict[tuple[str, str], str] = {}
+    if TEXT in table:
+        known = table[~blank(table[TEXT])]
+        names = zip(known["example"], known["variant"], strict=True)
+        texts = dict(zip(names, known[TEXT].astype(str), strict=True))
+    return with_named(table, table[REASON], texts)
+
+
+def _yes_or_no(cells: "pd.Series[Any]", place: str) -> "pd.Series[Any]":
+    """True or false, or the share of several, as numbers; raises `InputError` for anything else."""
+    import pandas as pd
+
+    words = cells.map(lambda value: ACCEPTED.get(str(value).strip().lower(), value))
+    numbers = pd.to_numeric(words, errors="coerce")
+    wrong = words.notna() & ~numbers.between(0, 1)
+    if wrong.any():
+        row = int(wrong.to_numpy().argmax()) + 1
+        raise InputError(
+            f"{place}: row {row}: {NAMED} is {cells.iloc[row - 1]!r}; allowed: true, false, or nothing"
+        )
+    return numbers
+
+
+def _stated(table: "pd.DataFrame", cell: Ints, shape: Sequence[int], place: str) -> dict[str, Floats]:
     """`RatingsArray.stated`; a column with other values than those from 0 to 1 means something else."""
     import pandas as pd
 
     stated, size = {}, int(np.prod(shape))
-    for name in ("probability", CONFIDENCE):
+    for name in ("probability", CONFIDENCE, NAMED, BY_CHANCE):
         if name not in table:
             continue
-        numbers = pd.to_numeric(table[name].mask(blank(table[name])), errors="coerce")
+        cells = table[name].mask(blank(table[name]))
+        if name == NAMED:
+            cells = _yes_or_no(cells, place)
+        numbers = pd.to_numeric(cells, errors="coerce")
         column = numbers.to_numpy(dtype=np.float64)
         present = ~np.isnan(column)
         if present.any() and (column[present] >= 0).all() and (column[present] <= 1).all():

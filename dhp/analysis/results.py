@@ -17,6 +17,7 @@ from dhp.analysis.config import Statistics
 from dhp.analysis.mark_sweep import MarkSweep
 from dhp.analysis.passing import AtMark, PassShare
 from dhp.analysis.percent import whole_percent
+from dhp.analysis.reasons import Named
 from dhp.analysis.verdict_rule import is_denied
 from dhp.content.catalog import variant_name
 from dhp.content.yaml_files import refusals
@@ -384,6 +385,8 @@ class Result:
     """The same of the undamaged texts alone; None for comparisons, too."""
     read_damaged: float | None = None
     """The same of the damaged texts alone."""
+    reasons: dict[str, Named] = field(default_factory=dict)
+    """Variant -> damaged texts by verdict and by what the judge's reason names; empty if it gives none."""
     unread: dict[str, int] = field(default_factory=dict)
     """Why answers have no score -> how many, the commonest first; see `dhp.analysis.unread`."""
 

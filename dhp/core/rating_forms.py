@@ -26,7 +26,9 @@ BESIDE = "beside"
 """The rule of an original with which others are compared: its score of 0 is no answer."""
 OVERALL = "overall"
 """Metric of judgements that name none."""
-_ACCEPTED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_ASIDE = 0.001
+"""How far a verdict without confidence lies from the even point."""
+ACCEPTED = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _PREFERRED = {"original": 1, "tie": 0, "degraded": -1}
 _TEXT_KEYS = ("model", "protocol", "dataset", "example", "metric", "sample")
 
@@ -55,7 +57,7 @@ def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
 
     - `score`: a number; the table is returned unchanged.
     - `verdict` (true or false: accepted) and perhaps `confidence` (0 to 1, in this verdict): the score is the
-      confidence that the text is good.
+      confidence that the text is good, above .5 if it was accepted, else below.
     - `original_first` and `original_second`, about a degraded text and its original: `original`, `degraded`
       or `tie`. The original has the score 0, the degraded text its two-order score, from -1 to 1. One column
       is enough; a judge with no verdict in both orders of any pair was asked in one order only.
@@ -82,16 +84,19 @@ def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
 
 
 def _accepted(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
-    accepted = [_one_of(_ACCEPTED, *cell) for cell in _cells(frame, VERDICT, place)]
+    accepted = [_one_of(ACCEPTED, *cell) for cell in _cells(frame, VERDICT, place)]
     if CONFIDENCE not in frame:
         sure: list[float | None] = [1.0] * len(accepted)
     else:
         sure = [_share(*cell) for cell in _cells(frame, CONFIDENCE, place)]
-    scores = [
-        float("nan") if yes is None or share is None else share if yes else 1 - share
-        for yes, share in zip(accepted, sure, strict=True)
-    ]
-    return frame.assign(score=scores)
+    return frame.assign(score=[_accepted_score(*each) for each in zip(accepted, sure, strict=True)])
+
+
+def _accepted_score(accepted: bool | None, sure: float | None) -> float:
+    """The confidence that the text is good; a verdict stays on its side, however little sure it is."""
+    if accepted is None or sure is None:
+        return float("nan")
+    return max(sure, 0.5 + _ASIDE) if accepted else min(1 - sure, 0.5 - _ASIDE)
 
 
 def _compared(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":

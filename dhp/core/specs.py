@@ -441,6 +441,27 @@ class Descriptions(Spec):
     """Perturbers that change what a text says, and not how it is written."""
 
 
+class KindWords(Spec):
+    """Words that name kinds of damage."""
+
+    words: str
+    """Beginnings of words, or of words in a row, separated by commas."""
+    of: str
+    """Perturbers."""
+
+
+class ReasonWords(Spec):
+    """Words by which a judge's reason finds fault; see `dhp.analysis.named_change`."""
+
+    complaints: str
+    """Beginnings of words, or of words in a row, separated by commas."""
+    kinds: list[KindWords]
+    denied: str
+    """Words behind which a clause denies a fault."""
+    common: str
+    """Whole words that by themselves quote no place of a text."""
+
+
 Replacement = Annotated[str, Field(pattern=r"^\S.* -> \S.*$")]
 """`old -> new`: every occurrence of `old` as whole words becomes `new`."""
 

@@ -51,6 +51,8 @@ class Judge:
     """Whether its scores say how a text compares with the original, from -1 to 1, not what it is worth."""
     by_metric: bool = False
     """Whether it compares by each metric of the task; else as a whole."""
+    explains: bool = True
+    """Whether its words about a text may hold a reason, and not a rating alone."""
     answers: int = 1
     """Verdicts on a pair by a metric in each order; the majority counts."""
     auto_steps: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})

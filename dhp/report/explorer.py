@@ -12,8 +12,10 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, islice
+from statistics import mean
 from typing import TYPE_CHECKING, Any
 
+from dhp.analysis.named_change import NAMED
 from dhp.content.catalog import variant_name
 from dhp.core.diff import EXCERPT, Pieces, excerpt, snippet
 from dhp.core.records import ORIGINAL, PROBES
@@ -166,6 +168,8 @@ class _Judge:
         self._marks = None if at is None else [at.marks.get(metric) for metric in rated.ratings.metrics]
         self._scores: _Cells = {}
         self._answers: _Cells = {}
+        self._shares: _Cells = {}
+        self._named: _Cells = {}
         self._scored: list[str] = []
         self._answered: list[Any] = []
 
@@ -183,6 +187,13 @@ class _Judge:
                 (self._scores, _short(score) if status == "scored" else status),
                 (self._answers, raw if isinstance(raw, str) else None),
             ):
+                cells.setdefault((example, variant), {}).setdefault(metric, []).append(value)
+        for name, cells in (("probabilities", self._shares), (NAMED, self._named)):
+            if name not in mine:
+                continue
+            known = mine[mine[name].notna()]
+            columns = (known[column].tolist() for column in ("example", "variant", "metric", name))
+            for example, variant, metric, value in zip(*columns, strict=True):
                 cells.setdefault((example, variant), {}).setdefault(metric, []).append(value)
 
     def complete(self) -> None:
@@ -205,8 +216,26 @@ class _Judge:
                 [of[positions[e]] for of in drops[v]] if (e, v) in self._scores else None for v in variants
             ]
             scores = [_row(self._scores.pop((e, t), None), ratings.metrics) for t in texts]
-            self._scored.append(_members({"drops": of_texts, "scores": scores}))
+            shown: dict[str, Any] = {"drops": of_texts, "scores": scores}
+            if self._shares:
+                shown["shares"] = [_row(self._likely(e, t), ratings.metrics) for t in texts]
+            if self._named:
+                shown["named"] = [self._is_named(e, v) for v in variants]
+            self._scored.append(_members(shown))
             self._answered.append([_row(self._answers.pop((e, t), None), ratings.metrics) for t in texts])
+
+    def _likely(self, example: str, text: str) -> dict[str, list[Any]] | None:
+        """Metric -> the probabilities of the points of its scale in hundredths, of each sample."""
+        cells = self._shares.get((example, text))
+        return cells and {
+            metric: [[round(100 * share) for share in json.loads(each)] for each in samples]
+            for metric, samples in cells.items()
+        }
+
+    def _is_named(self, example: str, variant: str) -> bool | None:
+        """Whether most reasons by some metric name the change; None without a reason."""
+        cells = self._named.get((example, variant))
+        return None if cells is None else any(mean(samples) >= 0.5 for samples in cells.values())
 
     def json(self, kept: slice, length: int | None) -> Iterator[str]:
         """What it is, and its ratings of some examples, its answers cut to so many characters."""

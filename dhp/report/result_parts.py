@@ -11,6 +11,7 @@ from dhp.report.advice import notes
 from dhp.report.columns import BY_RULE, DRAWN, KIND, LEVEL, METRICS, kind_columns, row_name
 from dhp.report.document import Code, Column, Facts, Heading, Note, Part, Points, Table, item, shaded
 from dhp.report.labels import figure, listed, percent, t75
+from dhp.report.reasons_table import reasons_table
 
 
 def kinds_table(result: Result, *, details: int = 0, doses: bool = False) -> Table[VariantResult]:
@@ -196,6 +197,9 @@ def figures_of(result: Result, level: int = 2) -> Iterator[Part]:
         yield kinds_table(result, details=2, doses=True)
         yield Note(_OF_D.format(result.weights) + _weighed(result))
         yield metrics_table(result)
+    if result.reasons:
+        yield Heading("Reason against verdict", 4)
+        yield reasons_table(result.reasons)
     if result.styles:
         yield Heading("How it uses its scales", level)
         yield styles_table(result)

@@ -16,6 +16,7 @@ from dhp.report.columns import LOWEST, PAPER, RUNS, legend, weighed
 from dhp.report.document import Code, Column, Edited, FirstThatFits, Part, Strong, Table, filled, item
 from dhp.report.findings import by_judge, sentences
 from dhp.report.labels import best_mark, figure, percent, percents, sets, shared_folder, t75
+from dhp.report.reasons_table import reasons_table
 from dhp.report.result_parts import kinds_table
 from dhp.report.side_by_side import SEVERAL, judges_on_sets, ranked, side_by_side
 
@@ -90,6 +91,8 @@ def _details(result: Result) -> list[Part]:
         lines.append(f"  {best_mark(result.sweep)}")
     if result.asking is not None:
         lines += ["", asking_table(result.asking), ""]
+    if result.reasons:
+        lines += ["", reasons_table(result.reasons), ""]
     lines += [f"  {note}" for note in certainty_notes(result)]
     return [*lines, *(f"  {note}" for note in notes(result)), _signature(result, "  ")]
 

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from dhp.analysis.named_change import has_reasons, with_named
 from dhp.core.errors import Waiting
 from dhp.core.progress import Progress
 from dhp.core.records import Candidate, Rating
@@ -110,6 +111,9 @@ class _Session:
         if self._clusters:
             columns["cluster"] = pd.Series([self._clusters[r.example] for r in rows])
         frame = pd.DataFrame(columns)
+        if self.judge.explains and has_reasons(frame["raw"]):
+            shown = {(c.example, c.variant): c.text for c in texts}
+            frame = with_named(frame, frame["raw"].where(frame["status"] == "scored"), shown)
         return frame.assign(model=self.judge.model, protocol=self.judge.protocol, dataset=self._dataset)
 
     def _show(self) -> None:

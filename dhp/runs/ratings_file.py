@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from dhp.analysis.named_change import BY_CHANCE, NAMED
 from dhp.core.errors import InputError
 from dhp.core.secrets import hidden_table
 from dhp.core.writing import (
@@ -30,6 +31,8 @@ _NUMBERS = {
     "sample": "int64",
     "score": "float64",
     "missing_mass": "float64",
+    NAMED: "float64",
+    BY_CHANCE: "float64",
 }
 
 

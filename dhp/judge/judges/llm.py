@@ -14,7 +14,7 @@ from itertools import groupby, islice
 from typing import Any
 
 from dhp.content.catalog import override
-from dhp.core.answer_forms import FORMS, AnswerForm, answer_scale, form_again
+from dhp.core.answer_forms import FORMS, AnswerForm, answer_scale, form_again, turns_of
 from dhp.core.errors import InputError
 from dhp.core.records import CALLED_TOOL, CUT_OFF, ONLY_THOUGHTS, Candidate, Rating
 from dhp.core.refusals import holds_refusal
@@ -54,6 +54,8 @@ class LlmJudge(Judge):
         self.settings = {"endpoint": cached_model.model.endpoint, **builder.settings}
         self.compare, samples = builder.protocol.pairwise, builder.protocol.samples
         self.samples, self.answers = (1, samples) if self.compare else (samples, 1)
+        asked_for = turns_of(builder.protocol.answer)
+        self.explains = not self.compare and not all(FORMS[form].alone for form in asked_for)
         self.cut_off = 0
         """Answers without a score that ended at the token limit."""
         self.auto_steps: dict[str, dict[str, list[str]]] = {}

@@ -208,7 +208,9 @@ def _ratings(
         score = _number(row["score"], f"{place}: example '{key[0]}', variant '{key[1]}'")
         status = "scored" if score is not None else _reason(row.get("status"), place)
         rule = row.get("rule")
-        rating = Rating(*key, sample, score, status, None, rule if isinstance(rule, str) else None)
+        words = row.get("reason")
+        raw = None if is_blank(words) else str(words)
+        rating = Rating(*key, sample, score, status, raw, rule if isinstance(rule, str) else None)
         by_text[key[:2]].append(replace(rating, raw=answers[number]) if answers else rating)
     return by_text
 

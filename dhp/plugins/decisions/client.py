@@ -146,8 +146,8 @@ class DecisionTransport(FastTransport):
 def _asked(body: Mapping[str, object]) -> dict[str, Any]:
     """State and questions: the last message. Raises `InputError` for a prompt in words."""
     messages: Any = body["messages"]
-    text: str = messages[-1]["content"]
-    if not text.startswith(OPENING):
+    text = messages[-1]["content"]
+    if not isinstance(text, str) or not text.startswith(OPENING):
         raise InputError(
             f"decisions/{body['model']}: is a decision model, which answers typed questions and no prompts; "
             "a model that writes is needed here"

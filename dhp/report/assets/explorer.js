@@ -178,10 +178,12 @@
         const [kind, said] = arrow(drop);
         return element("span", kind, element("small", "", label), said);
       };
-      const named = element("span", "name", words, element("small", "", pair.example.id));
-      named.title = name;
-      const summary = element("summary", "", chip(fields.metric.value || "mean", pair.drop), named);
+      const title = element("span", "name", words, element("small", "", pair.example.id));
+      title.title = name;
+      const summary = element("summary", "", chip(fields.metric.value || "mean", pair.drop), title);
       if (judge.marks !== null && passes(pair, 1 + pair.v)) summary.append(element("span", "rose", "passes"));
+      const named = pair.ratings.named?.[pair.v] ?? null;
+      if (named !== null) summary.append(element("small", "", named ? "named" : "not named"));
       if (judge.metrics.length > 1)
         summary.append(element("span", "chips", ...pair.drops.map((drop, m) => chip(judge.metrics[m], drop))));
       summary.append(marked("span", "snippet", pair.example.snippets[pair.v]));
@@ -225,11 +227,15 @@
       );
       const given = [["Source", example.source], ...Object.entries(example.fields)];
       const folds = given.filter(([, text]) => text).map(([title, text]) => fold(title, () => paragraph(text)));
-      const sides = [0, 1 + v].map((t) => ({ scores: ratings.scores[t] ?? [], answers: ratings.answers[t] ?? [] }));
+      const sides = [0, 1 + v].map((t) => ({
+        scores: ratings.scores[t] ?? [],
+        answers: ratings.answers[t] ?? [],
+        shares: ratings.shares?.[t] ?? [],
+      }));
       const link = element("a", "note", "Link to this pair");
       const chosen = { result: fields.result.value, variant: variants[v].name, pair: example.id };
       link.href = `#explorer?${new URLSearchParams(chosen)}`;
-      return [texts, ...folds, table(sides, drops), ...unscored(sides), ...answers(sides), link];
+      return [texts, ...folds, table(sides, drops), ...unscored(sides), ...probabilities(sides), ...answers(sides), link];
     }
 
     function table(sides, drops) {
@@ -270,6 +276,19 @@
         )
       );
       return found.length ? [element("ul", "note", ...found)] : [];
+    }
+
+    // The probabilities of the points of each scale, the worst first, as far as the judge gives them.
+    function probabilities(sides) {
+      const found = judge.metrics.flatMap((metric, m) =>
+        sides.flatMap(({ shares }, side) =>
+          (shares[m] ?? []).map((each) =>
+            element("li", "", `${metric}, ${SIDES[side]}: ${each.map((share) => `${share} %`).join(", ")}`)
+          )
+        )
+      );
+      const intro = "Probabilities of the points of the scale, the worst first:";
+      return found.length ? [element("div", "note", intro, element("ul", "", ...found))] : [];
     }
 
     function answers(sides) {

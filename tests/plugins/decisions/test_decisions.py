@@ -1,6 +1,9 @@
 """Decision models as judges: both wire forms, all that may go wrong, and the probabilities that stay."""
 
+import base64
+import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError
+from dhp.plugins.decisions.client import _asked
 from tests.server import Answer, Call, Says, Scripted, scripted_server
 
 from .server import decisions, system_one
@@ -226,6 +230,51 @@ def test_a_text_that_is_too_long_fails_alone(status: int, body: object, tmp_path
     failed = ratings[ratings["status"] == "failed"]
     assert 0 < len(failed) < len(ratings)
     assert failed["raw"].str.contains("too long").all()
+
+
+def test_a_server_that_is_busy_is_asked_again(tmp_path: Path) -> None:
+    asked, busy = system_one(), iter(range(5))
+
+    def says(call: Call) -> Answer | None:
+        if next(busy, None) is not None:
+            return 429, {"Retry-After": "0.01"}, {"error": {"message": "rate limit: 1,200 requests a minute"}}
+        return asked(call)
+
+    with scripted_server(says) as server:
+        ratings = rated(server, tmp_path)
+        texts = ratings[["example", "variant"]].drop_duplicates()
+        assert (ratings["status"] == "scored").all()
+        assert len(server.calls) == len(texts) + 5, "each text once, and each refusal again"
+
+
+def test_a_spent_quota_stops_the_run_in_one_line(tmp_path: Path) -> None:
+    body = {"error": {"code": "insufficient_quota", "message": "You exceeded your current quota"}}
+    with (
+        scripted_server(lambda call: (429, {}, body)) as server,
+        pytest.raises(dhp.DhpError, match="quota") as stopped,
+    ):
+        rated(server, tmp_path)
+    assert "\n" not in str(stopped.value)
+
+
+@pytest.mark.parametrize("content", ["Rate this text.", [{"type": "text", "text": "Rate this text."}], None])
+def test_a_prompt_in_words_is_refused(content: object) -> None:
+    body = {"model": "judge", "messages": [{"role": "user", "content": content}]}
+    with pytest.raises(InputError, match="answers typed questions and no prompts"):
+        _asked(body)
+
+
+def test_the_explorer_shows_the_probabilities(tmp_path: Path) -> None:
+    """Hundredths by text, metric, sample and level, the original first: those of the answers."""
+    with scripted_server(system_one()) as server:
+        ratings = rated(server, tmp_path, metrics=["coherence"])
+    (packed,) = re.findall(
+        r"<script[^>]*>([A-Za-z0-9+/=]{200,})</script>", (tmp_path / "run" / "report.html").read_text()
+    )
+    (judge,) = json.loads(gzip.decompress(base64.b64decode(packed)))["judges"]
+    original = ratings[ratings["variant"] == "original"].iloc[0]
+    expected = [round(100 * share) for share in json.loads(original["probabilities"])]
+    assert judge["examples"][0]["shares"][0] == [[expected]]
 
 
 def test_no_server_and_no_key_are_one_line_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,206 @@
+"""Whether a judge's reason names what was changed in a text.
+
+It does if a sentence of it that finds fault quotes the change, or says what kind of damage it is. A reason
+that merely tells the text again names nothing, nor does one that speaks well of what was changed.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dhp.content.catalog import descriptions, read_list
+from dhp.core.reasoning import without_reasoning
+from dhp.core.records import ORIGINAL, parse_variant
+from dhp.core.specs import ReasonWords
+from dhp.core.tables import is_blank
+from dhp.core.text import sentence_spans
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMED, BY_CHANCE = "named", "named_by_chance"
+"""Columns of ratings of damaged texts: whether the reason names what was changed, and whether the reason
+about the undamaged text does so, too."""
+REASON, TEXT = "reason", "text"
+"""Columns of ratings from which these follow: the judge's reason, and the text that it was shown."""
+_UNSPACED = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+_TOKEN = re.compile(rf"{_UNSPACED}|[^\W_]+(?:[.,'’:/-][^\W_]+)*")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。!?])")
+_CLAUSE_END = re.compile(r"[.,;:!?]")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_FEWEST_WORDS = 3
+"""Words of an answer that is more than a rating."""
+_PHRASE = 3
+"""Words in a row that quote a change, if not all of them stood so in the original."""
+_QUOTED = 6
+"""Words in a row that quote the sentence in which something was changed."""
+_SHORTEST = 3
+"""Letters of a word that quotes a change alone."""
+_STEM = 6
+"""Letters of a word of a kind's own name by which it is known."""
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What quotes the change of a text: single words and words in a row, none of which the original has."""
+
+    words: frozenset[str]
+    phrases: frozenset[Words]
+    quotes: frozenset[Words]
+    """Longer ones, of sentences with a change."""
+
+    def is_quoted(self, said: Sequence[str]) -> bool:
+        """Whether the words of a reason quote it."""
+        return (
+            not self.words.isdisjoint(said)
+            or not self.phrases.isdisjoint(_in_a_row(said, _PHRASE))
+            or not self.quotes.isdisjoint(_in_a_row(said, _QUOTED))
+        )
+
+
+def change_of(before: str, after: str) -> Change:
+    """What quotes the change from one text to the other."""
+    old, new = _words(before), _words(after)
+    kept = {tuple(_words(before[start:end])) for start, end in sentence_spans(before)}
+    quotes: set[Words] = set()
+    for start, end in sentence_spans(after):
+        sentence = _words(after[start:end])
+        if tuple(sentence) not in kept:
+            quotes |= _in_a_row(sentence, _QUOTED)
+    single = (word for word in {*new} - {*old} if _tells(word))
+    return Change(
+        frozenset(single),
+        frozenset(_in_a_row(new, _PHRASE) - _in_a_row(old, _PHRASE)),
+        frozenset(quotes),
+    )
+
+
+def names_change(reason: str, variant: str, change: Change | None) -> bool:
+    """Whether a reason names what was changed; of texts that are unknown, by the kind of damage alone."""
+    faults = fault_sentences(reason)
+    if any(_names_kind(sentence, parse_variant(variant).perturber) for sentence in faults):
+        return True
+    return change is not None and change.is_quoted(_words("\n".join(faults)))
+
+
+def fault_sentences(reason: str) -> list[str]:
+    """The sentences of a reason that find fault, without the judge's thoughts."""
+    sentences = _SENTENCE_END.split(without_reasoning(reason) or "")
+    return [sentence for sentence in sentences if _complaint().search(sentence)]
+
+
+def with_named(
+    table: "pd.DataFrame", reasons: "pd.Series[str]", texts: Mapping[tuple[str, str], str]
+) -> "pd.DataFrame":
+    """A table of ratings with the columns `NAMED` and `BY_CHANCE`, from the reason of each row.
+
+    `texts` are by example and variant, as far as they are known. A damaged text is set beside the reasons
+    about its original by the same metric. Cells are 1, 0 or NaN, and a share beside several reasons.
+    """
+    import pandas as pd
+
+    rows = list(zip(table["example"], table["variant"], table["metric"], _spoken(reasons), strict=True))
+    of_originals: dict[tuple[str, str], list[str]] = {}
+    for example, variant, metric, reason in rows:
+        if variant == ORIGINAL and reason is not None:
+            of_originals.setdefault((example, metric), []).append(reason)
+    changes: dict[tuple[str, str], Change | None] = {}
+    named, by_chance = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    for place, (example, variant, metric, reason) in enumerate(rows):
+        if variant == ORIGINAL or reason is None:
+            continue
+        if (example, variant) not in changes:
+            before, after = texts.get((example, ORIGINAL)), texts.get((example, variant))
+            changes[example, variant] = change_of(before, after) if before and after else None
+        change = changes[example, variant]
+        named[place] = names_change(reason, variant, change)
+        beside = [names_change(other, variant, change) for other in of_originals.get((example, metric), ())]
+        if beside:
+            by_chance[place] = sum(beside) / len(beside)
+    columns = {NAMED: pd.Series(named, table.index), BY_CHANCE: pd.Series(by_chance, table.index)}
+    return table.assign(**columns)
+
+
+def _spoken(reasons: Iterable[object]) -> list[str | None]:
+    return [None if is_blank(reason) else str(reason) for reason in reasons]
+
+
+def has_reasons(answers: Iterable[object]) -> bool:
+    """Whether some answer says more than its rating."""
+    return any(len(_LETTERS.findall(answer)) >= _FEWEST_WORDS for answer in _spoken(answers) if answer)
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _TOKEN.findall(text)]
+
+
+def _in_a_row(words: Sequence[str], count: int) -> set[Words]:
+    return {tuple(words[i : i + count]) for i in range(len(words) - count + 1)}
+
+
+def _tells(word: str) -> bool:
+    """Whether a word alone shows that a reason speaks of its place; those of function do not."""
+    has_digit = any(letter.isdigit() for letter in word)
+    return has_digit or (len(word) >= _SHORTEST and word not in _common())
+
+
+@cache
+def _common() -> frozenset[str]:
+    return frozenset(_reason_words().common.split())
+
+
+def _reason_words() -> ReasonWords:
+    known: ReasonWords = read_list("reasons", ReasonWords)
+    return known
+
+
+def _split(words: str) -> list[str]:
+    return [word.strip() for word in words.split(",")]
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """A pattern for words that begin so; those without spaces between words may stand anywhere."""
+    return "|".join(
+        re.escape(word) if re.match(_UNSPACED, word) else rf"\b{re.escape(word)}" for word in words
+    )
+
+
+@cache
+def _complaint() -> re.Pattern[str]:
+    return re.compile(_any_of(_split(_reason_words().complaints)), re.IGNORECASE)
+
+
+@cache
+def _denial() -> re.Pattern[str]:
+    words = "|".join(re.escape(word) for word in _reason_words().denied.split())
+    return re.compile(rf"(?:\b|(?<=\w)(?=n't))(?:{words})\b", re.IGNORECASE)
+
+
+@cache
+def _kind(perturber: str) -> tuple[re.Pattern[str], ...]:
+    """What names a kind of damage, all of it: a word of the list, or every word of its own name."""
+    groups = [group for group in _reason_words().kinds if perturber in group.of.split()]
+    stems = [word for group in groups for word in _split(group.words)]
+    if stems:
+        return (re.compile(_any_of(stems), re.IGNORECASE),)
+    if perturber in descriptions():
+        return ()
+    own = [word[:_STEM] for word in _LETTERS.findall(perturber) if len(word) > _SHORTEST]
+    return tuple(re.compile(_any_of([word]), re.IGNORECASE) for word in own)
+
+
+def _names_kind(sentence: str, perturber: str) -> bool:
+    """Whether a sentence says that there is this kind of damage, and not that there is none."""
+    patterns = _kind(perturber)
+    return bool(patterns) and all(_is_stated(pattern, sentence) for pattern in patterns)
+
+
+def _is_stated(pattern: re.Pattern[str], sentence: str) -> bool:
+    clauses = (_CLAUSE_END.split(sentence[: found.start()])[-1] for found in pattern.finditer(sentence))
+    return any(not _denial().search(clause) for clause in clauses)
