@@ -55,12 +55,12 @@ class Change:
     quotes: frozenset[Words]
     """Longer ones, of sentences with a change."""
 
-    def is_quoted(self, said: Sequence[str]) -> bool:
+    def is_quoted(self, words: Sequence[str]) -> bool:
         """Whether the words of a reason quote it."""
         return (
-            not self.words.isdisjoint(said)
-            or not self.phrases.isdisjoint(_in_a_row(said, _PHRASE))
-            or not self.quotes.isdisjoint(_in_a_row(said, _QUOTED))
+            not self.words.isdisjoint(words)
+            or not self.phrases.isdisjoint(_in_a_row(words, _PHRASE))
+            or not self.quotes.isdisjoint(_in_a_row(words, _QUOTED))
         )
 
 
@@ -191,8 +191,8 @@ def _kind(perturber: str) -> tuple[re.Pattern[str], ...]:
         return (re.compile(_any_of(stems), re.IGNORECASE),)
     if perturber in descriptions():
         return ()
-    own = [word[:_STEM] for word in _LETTERS.findall(perturber) if len(word) > _SHORTEST]
-    return tuple(re.compile(_any_of([word]), re.IGNORECASE) for word in own)
+    stems = [word[:_STEM] for word in _LETTERS.findall(perturber) if len(word) > _SHORTEST]
+    return tuple(re.compile(_any_of([word]), re.IGNORECASE) for word in stems)
 
 
 def _names_kind(sentence: str, perturber: str) -> bool:
@@ -202,5 +202,5 @@ def _names_kind(sentence: str, perturber: str) -> bool:
 
 
 def _is_stated(pattern: re.Pattern[str], sentence: str) -> bool:
-    clauses = (_CLAUSE_END.split(sentence[: found.start()])[-1] for found in pattern.finditer(sentence))
+    clauses = (_CLAUSE_END.split(sentence[: match.start()])[-1] for match in pattern.finditer(sentence))
     return any(not _denial().search(clause) for clause in clauses)

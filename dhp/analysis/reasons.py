@@ -82,15 +82,15 @@ def _of_kind(
     ratings: "RatingsArray", variant: str, metrics: Sequence[str], marks: Mapping[str, float]
 ) -> Named:
     row, places = 1 + ratings.variants.index(variant), [ratings.metrics.index(name) for name in metrics]
-    given = ratings.stated[NAMED][row, places]
-    named: Bools = np.asarray((given >= 0.5).any(axis=0))  # of several samples most, of several metrics one
+    shares = ratings.stated[NAMED][row, places]
+    named: Bools = np.asarray((shares >= 0.5).any(axis=0))  # of several samples most, of several metrics one
     unread = ratings.unread[row, places].all(axis=0)
-    known = ~np.isnan(given).all(axis=0) | unread
+    known = ~np.isnan(shares).all(axis=0) | unread
     seen: Bools = np.asarray(ratings.differences(variant, metrics[0]) > 0)
     if marks:
         seen = np.asarray(outcomes_at(ratings, [variant], marks).passing[:, 0] == 0)
     chance = ratings.stated.get(BY_CHANCE)
-    beside = np.full(given.shape, np.nan) if chance is None else chance[row, places]
+    beside = np.full(shares.shape, np.nan) if chance is None else chance[row, places]
     by_chance = np.where(np.isnan(beside).all(axis=0), np.nan, (beside >= 0.5).any(axis=0))
     return _counted(seen[known], named[known], by_chance[known])
 
