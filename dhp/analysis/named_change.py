@@ -15,9 +15,9 @@ import numpy as np
 from dhp.content.catalog import descriptions, read_list
 from dhp.core.reasoning import without_reasoning
 from dhp.core.records import ORIGINAL, parse_variant
+from dhp.core.sentences import sentence_spans
 from dhp.core.specs import ReasonWords
 from dhp.core.tables import is_blank
-from dhp.core.text import sentence_spans
 
 if TYPE_CHECKING:
     import pandas as pd
