@@ -31,7 +31,10 @@ _STATEMENT = re.compile(
     r"</?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?>.*|"
     r"(?:SELECT\b.*\bFROM|INSERT INTO|UPDATE\b.*\bSET|DELETE FROM|(?:CREATE|ALTER) (?:TABLE|VIEW|INDEX))\b.*|"
     r"[\[{]?\s*\"[^\"\n]+\"\s*:\s*[\[{\"\d\-tfn].*|"
-    r"package\s+[\w.]+;?|import\s+[\"(].*|(?:class|struct|enum|union)\s+\w+;|(?:public|private|protected):|"
+    r"package\s+[\w.]+;?|import\s+[\"(].*|import\s+(?:static\s+)?\w+(?:\.\w+)+(?:\.\*)?;?|"
+    r"(?:pub\s+)?use\s+\w+(?:::.*);|(?:var|const)\s+\w+\s+[\w.*\[\](){}]+.*|type\s+\w+\s+[\[\]*\w.]+[({*\[.].*|"
+    r"type\s+\w+\s+(?:struct|interface|func)\b.*|#!?\[.*\]|pub\s+(?:fn|struct|enum|mod|const|type|trait)\s.*|"
+    r"(?:unsafe\s+)?impl\b.*\{.*|mod\s+\w+;|go\s+\w+\(.*|(?:class|struct|enum|union)\s+\w+;|(?:public|private|protected):|"
     r"(?:my|our|local|let|sub)\s+[$@%\w].*[=;{]"
     r")\s*(?:(?:#|//).*)?"
 )

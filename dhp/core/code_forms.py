@@ -8,7 +8,7 @@ _SENTENCE_END = re.compile(r"[^\W\d_][.!?][\"'”’)]*$")
 
 
 def has_form(lines: Sequence[str]) -> bool:
-    """Whether lines that follow one another are a table of values, YAML, SQL, shell or LaTeX as a whole."""
+    """Whether lines that follow one another are data or code of one of these forms as a whole."""
     return any(is_form(lines) for is_form in _FORMS)
 
 
@@ -91,4 +91,84 @@ def _is_latex(lines: Sequence[str]) -> bool:
     return len(lines) > 1 and all(_LATEX.fullmatch(line) for line in (lines[0], lines[-1]))
 
 
-_FORMS: tuple[Callable[[Sequence[str]], bool], ...] = (_is_table, _is_yaml, _is_query, _is_shell, _is_latex)
+_LOG = re.compile(
+    r"\s*[\[(<]?(?:"
+    r"\d{4}[-/.]?\d\d[-/.]?\d\d[T ,_-]*\d\d[:.]?\d\d|\d\d[/.-]\d\d[/.-]\d\d(?:\d\d)?[ ,]+\d\d:\d\d"
+    r"|\d\d-\d\d \d\d:\d\d:\d\d"
+    r"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+    r" +\d{1,2} \d\d:\d\d:\d\d"
+    r"|\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\b|\d{6} \d{6} |- \d{10} |\d{10,}[.:]|[\d.]{7,15} - \S+ \[|\d+\.\d{3,}\]"
+    r"|(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE)\b[\]:) |-]"
+    r"|\d+ (?:verbose|silly|info|http|timing|notice|warn|error|logfile)\b|npm (?:ERR!|WARN|notice)|level=\w+"
+    r").*"
+)
+"""A line of a log: a time or a level stands first."""
+_TRACE = re.compile(
+    r"\s*(?:at [\w$.<>/]+(?: \[as [^\]]+\])?\s?\(.*\)|at .+:\d+:\d+\)?|File \".+\", line \d+.*"
+    r"|Traceback \(most recent call last\):"
+    r"|Caused by: .*|\.\.\. \d+ more|Exception in thread .*|[\w.]+(?:Error|Exception|Warning)(?::.*)?"
+    r"|#\d+\s+\S.*\bin\b.*"
+    r"|goroutine \d+.*|thread '.*' panicked at.*|panic: .*)"
+)
+"""A line of a trace of calls."""
+
+
+def _is_log(lines: Sequence[str]) -> bool:
+    """Most lines begin with a time or a level, or belong to a trace of calls; the others hang on to them."""
+    logged = [_LOG.fullmatch(line) is not None or _TRACE.fullmatch(line) is not None for line in lines]
+    return sum(logged) > 1 and logged[0] and 2 * sum(logged) > len(lines)
+
+
+_CHANGED = re.compile(r"(?:diff |index [0-9a-f]+\.\.|--- |\+\+\+ |@@ |[-+ ]|\\ No newline|\s*$).*")
+
+
+def _is_diff(lines: Sequence[str]) -> bool:
+    """Lines that go and come between two files, with the heading of one piece of them."""
+    if not any(re.match(r"@@ -\d|diff -|--- \S+|\+\+\+ \S+", line) for line in lines):
+        return False
+    return sum(_CHANGED.fullmatch(line) is not None for line in lines) * 5 > 4 * len(lines)
+
+
+_SECTION = re.compile(r"\s*\[{1,2}[\w.:\"' -]+\]{1,2}\s*(?:[#;].*)?")
+_SETTING = re.compile(r"\s*[\w.\"'-]+\s*[=:].*|\s+\S.*|\s*[\]})]+,?|\s*[#;].*")
+
+
+def _is_settings(lines: Sequence[str]) -> bool:
+    """Sections in brackets with settings, as in TOML and INI."""
+    if not any(map(_SECTION.fullmatch, lines)):
+        return False
+    rest = [line for line in lines if not _SECTION.fullmatch(line)]
+    if not rest:
+        return False
+    return all(map(_SETTING.fullmatch, rest)) and any("=" in line for line in rest)
+
+
+_RULE = re.compile(r"[\w.%$(){}/ -]+::?(?:\s+[\w.%$(){}/ -]+)?")
+
+
+def _is_makefile(lines: Sequence[str]) -> bool:
+    """A target with its commands behind tabs."""
+    if not _RULE.fullmatch(lines[0]) or len(lines) < 2 or not lines[1].startswith("\t"):
+        return False
+    return all(line.startswith(("\t", "#")) or _RULE.fullmatch(line) for line in lines[1:])
+
+
+_DEFINED = re.compile(
+    r"\s*(?:CREATE|ALTER|DROP|COMMENT ON|GRANT|REVOKE|INSERT INTO|UPDATE|DELETE FROM|SELECT"
+    r"|BEGIN|COMMIT|RETURNS|LANGUAGE)\b"
+    r"(?: [A-Z]|.*[;(=]).*"
+)
+
+
+def _is_definition(lines: Sequence[str]) -> bool:
+    """Statements of SQL, of which each ends with a semicolon; keywords are in capitals."""
+    plain = [line for line in lines if not line.lstrip().startswith(("--", "\\"))]
+    if not plain or not _DEFINED.fullmatch(plain[0]):
+        return False
+    return plain[-1].rstrip().endswith(";") and not any(map(_SENTENCE_END.search, plain))
+
+
+_FORMS: tuple[Callable[[Sequence[str]], bool], ...] = (
+    *(_is_table, _is_yaml, _is_query, _is_shell, _is_latex, _is_log, _is_diff, _is_settings, _is_makefile),
+    _is_definition,
+)

@@ -151,3 +151,21 @@ def test_a_formula_is_an_atom(formula: str) -> None:
     shown = masked(text).text
     assert formula not in shown
     assert "$5 or $6" in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-03-01 10:02:11,331 INFO started on port 80\n2026-03-01 10:02:12,007 WARN disk full",
+        "Jul  1 09:00:55 host kernel[0]: the link went down\nJul  1 09:01:05 host cron[43]: job done",
+        "--- a/setup.py\n+++ b/setup.py\n@@ -1,2 +1,2 @@\n import os\n-name = 1\n+name = 2",
+        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"',
+        'package main\n\nimport "fmt"\n\nvar hook func(*Command)\n\ntype byName []*Command',
+        "use anyhow::{ensure, Result};\n\n#[repr(transparent)]\npub struct Mut {\n    n: u8,\n}",
+        "all: main.o\n\tcc -o main main.o",
+    ],
+)
+def test_logs_changes_and_settings_are_no_prose(text: str) -> None:
+    lines = text.split("\n")
+    marked = code_lines(lines, [True] * len(lines))
+    assert all(is_code for is_code, line in zip(marked, lines, strict=True) if line)
