@@ -65,7 +65,7 @@ def is_code(lines: Sequence[str]) -> bool:
     if len(lines) == 1:
         if len(lines[0].split()) >= _WORDS and _FULL_STOP.search(lines[0]):
             return False  # prose behind `name=` or a tag
-        return any(sign in lines[0] for sign in "=(){}<>[];")  # "import duties" may be prose
+        return any(sign in lines[0] for sign in '=(){}<>[];"')  # "import duties" may be prose
     likely = [is_sure or _SIGN.search(line) is not None for is_sure, line in zip(strong, lines, strict=True)]
     return 2 * sum(likely) > len(lines) and (sum(strong) > 1 or all(likely))
 
