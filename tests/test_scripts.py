@@ -67,6 +67,7 @@ SLOW = (
     Start("faults", "--case answers"),
     Start("fuzz", "--n 1 --kind ratings"),
     Start("improvements", "--runs 1 --n 20 --gain 9 --resamples 99"),
+    Start("moments", "--moments 3 --command judge"),
     Start("notebook", "--check", needs=("nbclient", "ipykernel")),
     Start("performance", "--repeats 1"),
     Start(
