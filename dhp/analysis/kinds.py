@@ -254,14 +254,13 @@ def _cells(
     cells: list[dict[str, Cell]] = [{} for _ in variants]
     for v, m in product(range(len(variants)), range(len(ratings.metrics))):
         metric, row, pairs = ratings.metrics[m], weights[v], int(detected.pairs[v, m])
+        left_out = ratings.asked_about(variants[v], metric) & np.isnan(differences[:, v, m])
         cells[v][metric] = Cell(
             p=_plain_p(log_p[v, m]),
             log10_p=_defined(log_p[v, m] / math.log(10) + 0.0),
             n=pairs,
-            missing=ratings.missing(variants[v], metric),
-            unread=int(ratings.ties_unread(variants[v], metric).sum())
-            if variants[v] in ratings.variants
-            else 0,
+            missing=int(left_out.sum()),
+            unread=int(ratings.ties_unread(variants[v], metric).sum()),
             mean_drop=float(np.nanmean(differences[:, v, m])) + 0.0 if pairs else None,
             weight=None if row is None else row[m],
             fell=_defined(detected.fell[v, m]),

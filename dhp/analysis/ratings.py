@@ -136,13 +136,11 @@ class RatingsArray:
             return len(self.examples)
         return len(self.examples) - int(self.asked[1 + self.variants.index(variant)].any(axis=0).sum())
 
-    def missing(self, variant: str, metric: str) -> int:
-        """Number of pairs that are left out, of those about which the variant was asked at all."""
+    def asked_about(self, variant: str, metric: str) -> Bools:
+        """Whether there is any row of the variant, scored or failed, shape (examples,)."""
         if variant not in self.variants:
-            return 0
-        v, m = 1 + self.variants.index(variant), self.metrics.index(metric)
-        left_out = np.isnan(self.differences(variant, metric))
-        return int((self.asked[v, m] & left_out).sum())
+            return np.zeros(len(self.examples), dtype=np.bool_)
+        return np.asarray(self.asked[self._row(variant), self.metrics.index(metric)])
 
     def ties_unread(self, variant: str, metric: str, *, of: str = ORIGINAL) -> Bools:
         """Whether a pair is a tie as the judge left a side unread, shape (examples,).
@@ -150,6 +148,8 @@ class RatingsArray:
         A judge that did not say which text is worse has not seen it. A call that failed, or a text that was
         not asked about, says nothing of the judge: such a pair is left out.
         """
+        if variant not in self.variants or not self.unread.any():
+            return np.zeros(len(self.examples), dtype=np.bool_)
         sides, m = [self._row(of), self._row(variant)], self.metrics.index(metric)
         unread = self.unread[sides, m]
         answered = unread | ~np.isnan(self.means[sides, m])
@@ -221,9 +221,7 @@ class RatingsArray:
         """
         m = self.metrics.index(metric)
         original, degraded = self.means[self._row(of), m], self.means[self._row(variant), m]
-        difference: Floats = original - degraded
-        if self.unread.any():
-            difference = np.where(self.ties_unread(variant, metric, of=of), 0.0, difference)
+        difference: Floats = np.where(self.ties_unread(variant, metric, of=of), 0.0, original - degraded)
         if not ties:
             return difference
         size = np.nan_to_num(np.fmax(np.abs(original), np.abs(degraded)))

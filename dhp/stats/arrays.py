@@ -132,6 +132,8 @@ def cluster_index(clusters: npt.ArrayLike | None, n: int) -> Ints:
     labels = np.asarray(clusters)
     if labels.shape != (n,) or not np.issubdtype(labels.dtype, np.integer):
         raise ValueError(f"clusters must be integers of shape ({n},), not {labels.dtype} of {labels.shape}")
+    if n and labels.min() == 0 and labels.max() < n and np.bincount(labels).all():
+        return labels.astype(np.int64, copy=False)  # numbered so already
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 

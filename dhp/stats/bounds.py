@@ -8,22 +8,23 @@ Outcomes that depend on each other, of a cluster or of the tests of an example, 
 `effective_size` says.
 
 That size is estimated from the outcomes, and may grow faster than the value falls: a worse result would have
-a better limit. So what outcomes lack to 1 is taken away cluster by cluster, the best ones first, and the
-limit is the lowest of all these. Without any lack the size is the assumed one, so no limit is above that of
-outcomes that are all 1.
+a better limit. So what outcomes lack to 1 is taken away one by one, in the best clusters first, and the limit
+is the lowest of all these: of clusters of one size an outcome of 1 in place of 0 never lowers it. Without any
+lack the size is the assumed one, so no limit is above that of outcomes that are all 1.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import Floats, cluster_index, cluster_sums
+from dhp.stats.arrays import Floats, Ints, cluster_index, cluster_sums
 from dhp.stats.effective_size import effective_size
 from dhp.stats.influences import Influences, cluster_size
 
 _LEAST = 1e-12  # a variance below it is rounding
-_CANDIDATES = 8
+_CANDIDATES = 12
 """Parts of what outcomes lack whose limits are computed: those with the lowest ones by Wilson's formula."""
 _DEVIATE = 1.959963984540054  # of the limits of a 95 % interval
 
@@ -36,14 +37,27 @@ class _Weighted:
     a: Floats
     b: Floats
 
+    def quantile(self, error: float) -> Floats:
+        """The value below which it lies with this chance."""
+        from scipy.special import betaincinv
 
-def mean_interval(
-    figures: Influences,
-    clusters: npt.ArrayLike | None = None,
-    level: float = 0.95,
-    squares: npt.ArrayLike | None = None,
-) -> tuple[Floats, Floats]:
-    """Limits of means of outcomes in [0, 1].
+        return np.asarray(
+            self.top * np.where(self.a > 0, betaincinv(self.a, self.b, error), np.minimum(self.a, 0.0))
+        )
+
+    def log_chance_below(self, line: float) -> Floats:
+        """Natural log of the chance that it lies below a line."""
+        from scipy.special import betainc
+
+        share = np.where(self.top > line, line / np.where(self.top > 0, self.top, 1.0), 1.0)
+        undefined = np.where(np.isnan(self.a), np.nan, 1.0)
+        p = np.where(self.a > 0, betainc(self.a, self.b, share), undefined)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(p))
+
+
+class Bounds:
+    """What is known of means of outcomes in [0, 1]: limits of any level, and p-values.
 
     Parameters
     ----------
@@ -51,88 +65,75 @@ def mean_interval(
         Of shape (...); an example's outcome is the value plus n times its influence.
     clusters : shape (n,), optional
         Integers; examples with the same one belong together.
-    level
-        Nominal coverage, in (0, 1); each limit has half of the error.
     squares : shape (...), optional
         Of means over several tests of an example: the mean square of one outcome of one test.
-
-    Returns
-    -------
-    low, high : shape (...)
-        In [0, 1], the value between them; NaN if the figure is undefined or comes from one cluster.
 
     Raises
     ------
     ValueError
-        If `clusters` do not fit or the level is out of range.
+        On use, if `clusters` do not fit or a level is out of range.
+
+    Notes
+    -----
+    All results have shape (...), and are NaN if the figure is undefined or comes from one cluster.
     """
+
+    def __init__(
+        self,
+        figures: Influences,
+        clusters: npt.ArrayLike | None = None,
+        squares: npt.ArrayLike | None = None,
+    ) -> None:
+        self._figures, self._clusters = figures, clusters
+        self._squares = None if squares is None else np.asarray(squares, dtype=np.float64)
+
+    @cached_property
+    def _from_below(self) -> _Weighted:
+        return _weighted(self._figures, self._clusters, self._squares)
+
+    @cached_property
+    def _from_above(self) -> _Weighted:
+        """The same of what the outcomes lack to 1."""
+        of = self._figures
+        lacking = Influences(1 - of.value, -of.influence, of.defined, of.tests)
+        squares = None if self._squares is None else 1 - 2 * of.value + self._squares
+        return _weighted(lacking, self._clusters, squares)
+
+    def low(self, level: float = 0.95) -> Floats:
+        """The lower limit of the interval with this nominal coverage, in (0, 1); in [0, value]."""
+        return np.minimum(self._from_below.quantile(_error(level)), self._figures.value)
+
+    def high(self, level: float = 0.95) -> Floats:
+        """The upper limit, in [value, 1]; each limit has half of the error."""
+        return np.maximum(1 - self._from_above.quantile(_error(level)), self._figures.value)
+
+    def log_p_above(self, line: float) -> Floats:
+        """Natural log of the p-value of the null hypothesis that the mean is `line` or less, in [0, 1].
+
+        At most log 0.025 exactly if the lower limit of the 95 % interval reaches the line.
+        """
+        return self._from_below.log_chance_below(line)
+
+    def log_p_below(self, line: float) -> Floats:
+        """The same of the null hypothesis that the mean is `line` or more."""
+        return self._from_above.log_chance_below(1 - line)
+
+
+def _error(level: float) -> float:
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, not {level}")
-    return (
-        lower_limit(figures, clusters, level, squares),
-        upper_limit(figures, clusters, level, squares),
-    )
+    return (1 - level) / 2
 
 
-def lower_limit(
-    figures: Influences,
-    clusters: npt.ArrayLike | None = None,
-    level: float = 0.95,
-    squares: npt.ArrayLike | None = None,
-) -> Floats:
-    """The lower one of `mean_interval` alone."""
-    low = _quantile(_weighted(figures, clusters, squares), (1 - level) / 2)
-    return np.minimum(low, figures.value)
+def mean_interval(
+    figures: Influences, clusters: npt.ArrayLike | None = None, squares: npt.ArrayLike | None = None
+) -> tuple[Floats, Floats]:
+    """The limits of the 95 % interval of `Bounds`, with its parameters and errors."""
+    bounds = Bounds(figures, clusters, squares)
+    return bounds.low(), bounds.high()
 
 
-def upper_limit(
-    figures: Influences,
-    clusters: npt.ArrayLike | None = None,
-    level: float = 0.95,
-    squares: npt.ArrayLike | None = None,
-) -> Floats:
-    """The upper one of `mean_interval` alone."""
-    other = None if squares is None else 1 - 2 * figures.value + np.asarray(squares)
-    return 1 - lower_limit(_mirrored(figures), clusters, level, other)
-
-
-def _quantile(each: _Weighted, error: float) -> Floats:
-    from scipy.special import betaincinv
-
-    return np.asarray(
-        each.top * np.where(each.a > 0, betaincinv(each.a, each.b, error), np.minimum(each.a, 0.0))
-    )
-
-
-def log_p_above(figures: Influences, line: float, clusters: npt.ArrayLike | None = None) -> Floats:
-    """Natural log of the p-value of the null hypothesis that the mean is `line` or less, in [0, 1].
-
-    At most log 0.025 exactly if the lower limit of the 95 % interval reaches the line. NaN as the limits are.
-    """
-    return _log_tail(_weighted(figures, clusters), line)
-
-
-def _log_tail(each: _Weighted, line: float) -> Floats:
-    from scipy.special import betainc
-
-    share = np.where(each.top > line, line / np.where(each.top > 0, each.top, 1.0), 1.0)
-    p = np.where(each.a > 0, betainc(each.a, each.b, share), np.where(np.isnan(each.a), np.nan, 1.0))
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(p))
-
-
-def log_p_below(figures: Influences, line: float, clusters: npt.ArrayLike | None = None) -> Floats:
-    """The same of the null hypothesis that the mean is `line` or more."""
-    return log_p_above(_mirrored(figures), 1 - line, clusters)
-
-
-def _mirrored(figures: Influences) -> Influences:
-    return Influences(1 - figures.value, -figures.influence, figures.defined, figures.tests)
-
-
-def _weighted(
-    figures: Influences, clusters: npt.ArrayLike | None, squares: npt.ArrayLike | None = None
-) -> _Weighted:
+def _weighted(figures: Influences, clusters: npt.ArrayLike | None, squares: Floats | None) -> _Weighted:
     """The weighted mean of the outcomes and of one of 0; a = 0 if every outcome is 0, NaN if undefined."""
     n = figures.defined.sum(axis=0).astype(np.float64)
     # An average of several tests lacks some in some examples: its outcomes are then only nearly in [0, 1].
@@ -141,13 +142,13 @@ def _weighted(
     if clusters is None and not (figures.tests > 1).any():
         return _matched(np.where(np.isnan(figures.value), np.nan, n), figures.value, second, top)
     if squares is not None:  # an outcome of one test may be 1 where no example's mean is
-        top, second = np.where(np.isnan(top), np.nan, 1.0), np.asarray(squares, dtype=np.float64)
+        top, second = np.where(np.isnan(top), np.nan, 1.0), squares
     return _lowest(_with_less_lacking(figures, clusters, second, top))
 
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """A figure with parts of what its outcomes lack, each of shape (clusters + 1, ...): none, ..., all."""
+    """A figure with parts of what its outcomes lack, from none to all, each of shape (parts, ...)."""
 
     value: Floats
     second: Floats
@@ -158,15 +159,16 @@ class _Parts:
 def _with_less_lacking(
     figures: Influences, clusters: npt.ArrayLike | None, second: Floats, top: Floats
 ) -> _Parts:
-    """The figures as they would be if only the r worst clusters lacked what they lack, r = 0, 1, ..., all."""
+    """The figures as they would be if only the worst clusters lacked what they lack, from none to all.
+
+    Of outcomes that lack as much in all no others vary more between clusters of one size.
+    """
     index = cluster_index(clusters, len(figures.influence))
     members = cluster_sums(figures.defined.astype(np.float64), index)
     n, groups = members.sum(axis=0), (members > 0).sum(axis=0).astype(np.float64)
     value = np.where(np.isnan(figures.value), 0.0, figures.value)
-    lack = (1 - value) * members - n * cluster_sums(figures.influence, index)
-    order = np.argsort(-lack, axis=0)
-    lack, ordered = (np.take_along_axis(each, order, axis=0) for each in (lack, members))
-    total, squares, across = (_sums_from_none(each) for each in (lack, lack**2, lack * ordered))
+    lack = (1 - value) * figures.defined - n * figures.influence
+    total, squares, across = _sums_from_none(lack, members, index)
     # Of an average that lacks tests in some examples an outcome may lie above 1: no part lacks more than all.
     whole = total > total[-1] + _LEAST
     total, squares, across = (np.where(whole, each[-1], each) for each in (total, squares, across))
@@ -191,8 +193,28 @@ def _with_less_lacking(
     return _Parts(1 - share, squares, size, np.where(total < total[-1] - _LEAST, 1.0, top))
 
 
-def _sums_from_none(values: Floats) -> Floats:
-    return np.concatenate([np.zeros((1, *values.shape[1:])), np.cumsum(values, axis=0)])
+def _sums_from_none(lack: Floats, members: Floats, index: Ints) -> tuple[Floats, Floats, Floats]:
+    """Over clusters: sums of what they lack, of its squares, and of its products with their `members`.
+
+    First if nothing is lacking, then with what each example lacks, the worst cluster first.
+    """
+    of_cluster = cluster_sums(lack, index)
+    order = np.argsort(-of_cluster, axis=0)
+    of_cluster, members = (np.take_along_axis(each, order, axis=0) for each in (of_cluster, members))
+    rank = np.argsort(order, axis=0)[index]
+    examples = np.argsort(rank - np.clip(lack, 0, 1) / 2, axis=0)
+    rank = np.take_along_axis(rank, examples, axis=0)  # of the cluster that each example is in
+
+    def before(values: Floats) -> Floats:
+        """Sums over the clusters before that of each example."""
+        return np.take_along_axis(np.cumsum(values, axis=0) - values, rank, axis=0)
+
+    total = np.cumsum(np.take_along_axis(lack, examples, axis=0), axis=0)
+    so_far = total - before(of_cluster)
+    squares = before(of_cluster**2) + so_far**2
+    across = before(of_cluster * members) + so_far * np.take_along_axis(members, rank, axis=0)
+    none = np.zeros((1, *lack.shape[1:]))
+    return np.concatenate([none, total]), np.concatenate([none, squares]), np.concatenate([none, across])
 
 
 def _lowest(parts: _Parts) -> _Weighted:
@@ -200,12 +222,13 @@ def _lowest(parts: _Parts) -> _Weighted:
     per_size = _DEVIATE**2 / np.where(parts.size > 0, parts.size, 1.0)
     spread = (parts.second - parts.value**2) * per_size
     limit = (parts.value + per_size / 2 - np.sqrt(np.maximum(spread, 0.0) + per_size**2 / 4)) / (1 + per_size)
-    lowest = np.argsort(limit, axis=0)[:_CANDIDATES]
+    repeated = np.diff(parts.value, axis=0, prepend=2.0) == 0  # an example that lacks nothing adds no part
+    lowest = np.argsort(np.where(repeated, 2.0, limit), axis=0)[:_CANDIDATES]
     chosen = (
         np.take_along_axis(x, lowest, axis=0) for x in (parts.size, parts.value, parts.second, parts.top)
     )
     matched = _matched(*chosen)
-    lowest = np.argsort(_quantile(matched, 0.025), axis=0)[:1]
+    lowest = np.argsort(matched.quantile(0.025), axis=0)[:1]
     return _Weighted(*(np.take_along_axis(x, lowest, axis=0)[0] for x in (matched.top, matched.a, matched.b)))
 
 

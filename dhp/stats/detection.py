@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Bools, Floats, Ints, checked_table, cluster_index, cluster_sums, level_shares
-from dhp.stats.bounds import log_p_above, log_p_below, lower_limit, mean_interval, upper_limit
+from dhp.stats.bounds import Bounds
 from dhp.stats.influences import Influences, weighted
 
 FEWEST_PAIRS = 5
@@ -57,12 +57,12 @@ class Detection:
     """Its lower 95 % confidence limit, shape (V,)."""
     high: Floats
     """Its upper limit, shape (V,)."""
-    tests: Influences
-    """Detection by each metric, with what each example adds, shape (V, M)."""
     seen: Influences
     """`value` before it is cut to the figures of the metrics, with what each example adds, shape (V, 1)."""
-    by_best: Influences
-    """Detection by the metric that is best on the data, which is never too low, shape (V, 1)."""
+    bounds: Bounds
+    """Of `seen`, shape (V, 1)."""
+    metric_bounds: Bounds
+    """Of `metric_value`, shape (V, M)."""
     clusters: Ints | None
     """The cluster of each example, shape (n,); None if each is one of its own."""
     average: tuple[float, float, float]
@@ -72,21 +72,19 @@ class Detection:
 
     def log_p_above(self, line: float) -> Floats:
         """Natural logs of the p-values that detection is `line` or less, in [0, 1]; shape (V,)."""
-        return log_p_above(self.seen, line, self.clusters)[:, 0]
+        return self.bounds.log_p_above(line)[:, 0]
 
     def at_least(self, error: float) -> Floats:
         """One-sided lower limits of detection that are too high with a chance of `error`; shape (V,).
 
         Above a line exactly if `log_p_above` it is at most the log of `error`.
         """
-        return lower_limit(self.seen, self.clusters, 1 - 2 * error)[:, 0]
+        return self.bounds.low(1 - 2 * error)[:, 0]
 
     def log_p_below(self, line: float) -> Floats:
         """Natural logs of the p-values that detection by any metric is `line` or more; shape (V,)."""
-        by_metric = log_p_below(self.tests, line, self.clusters)
-        return np.maximum(
-            log_p_below(self.seen, line, self.clusters)[:, 0], np.fmax.reduce(by_metric, axis=1)
-        )
+        by_metric = self.metric_bounds.log_p_below(line)
+        return np.maximum(self.bounds.log_p_below(line)[:, 0], np.fmax.reduce(by_metric, axis=1))
 
 
 def detection(
@@ -115,24 +113,24 @@ def detection(
     tests = detection_influences(x)
     fell, tied, rose, pairs = outcome_shares(x)
     counted = pairs.max(axis=1) >= FEWEST_PAIRS
-    metric_low, metric_high = mean_interval(tests, clusters)
     chosen = _metric_weights(x, cluster_index(clusters, len(x)))
     seen, by_best = _of_kinds(x, chosen), _of_kinds(x, _of_best(x))
-    value, low, high = _kinds(tests.value, seen, by_best, clusters)
+    bounds, metric_bounds = Bounds(seen, clusters), Bounds(tests, clusters)
+    value, low, high = _kinds(tests.value, seen.value, bounds, Bounds(by_best, clusters).high())
     return Detection(
         fell,
         tied,
         rose,
         pairs,
         metric_value=tests.value,
-        metric_low=metric_low,
-        metric_high=metric_high,
+        metric_low=metric_bounds.low(),
+        metric_high=metric_bounds.high(),
         value=value,
         low=low,
         high=high,
-        tests=tests,
         seen=seen,
-        by_best=by_best,
+        bounds=bounds,
+        metric_bounds=metric_bounds,
         clusters=None if clusters is None else np.asarray(clusters),
         average=_average(value, seen, by_best, levels, counted, clusters),
         lowest=int(np.where(counted, value, np.inf).argmin()) if counted.any() else -1,
@@ -186,13 +184,10 @@ def _figures(outcomes: Floats) -> Influences:
     )
 
 
-def _kinds(
-    by_metric: Floats, seen: Influences, by_best: Influences, clusters: npt.ArrayLike | None
-) -> tuple[Floats, Floats, Floats]:
+def _kinds(by_metric: Floats, seen: Floats, bounds: Bounds, highest: Floats) -> tuple[Floats, Floats, Floats]:
     """The figure of each kind, kept between those of the metrics and within its limits, and these."""
-    low, high = (each[:, 0] for each in mean_interval(seen, clusters))
-    high = np.fmax(high, upper_limit(by_best, clusters)[:, 0])
-    between = np.clip(seen.value[:, 0], np.fmin.reduce(by_metric, axis=1), np.fmax.reduce(by_metric, axis=1))
+    low, high = bounds.low()[:, 0], np.fmax(bounds.high(), highest)[:, 0]
+    between = np.clip(seen[:, 0], np.fmin.reduce(by_metric, axis=1), np.fmax.reduce(by_metric, axis=1))
     return np.clip(between, np.fmax(low, 0), np.fmin(high, 1)), low, high
 
 
@@ -286,12 +281,12 @@ def _average(
     _, shares = level_shares(levels, counted)
     if not counted.any():
         return math.nan, math.nan, math.nan
-    (low,), (high,) = (
-        limit(averaged_kinds(kinds, levels, counted), clusters, squares=_mean_square(kinds, shares[-1]))
-        for limit, kinds in ((lower_limit, seen), (upper_limit, by_best))
+    lower, upper = (
+        Bounds(averaged_kinds(kinds, levels, counted), clusters, _mean_square(kinds, shares[-1]))
+        for kinds in (seen, by_best)
     )
     average = np.where(counted, shares[-1] * value, 0.0).sum()
-    return float(average), float(low), float(high)
+    return float(average), float(lower.low()[0]), float(upper.high()[0])
 
 
 def _mean_square(kinds: Influences, shares: Floats) -> Floats:

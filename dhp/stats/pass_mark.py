@@ -54,8 +54,11 @@ def no_score(scores: npt.ArrayLike, unread: npt.ArrayLike, marks: npt.ArrayLike)
     `unread` says which scores are missing for that reason. A text with a score that is missing for another
     one, as the call failed, is not there.
     """
+    silent = np.asarray(unread, dtype=np.bool_)
+    if not silent.any():
+        return np.zeros(silent.shape[:-1], dtype=np.bool_)
     counts = ~np.isnan(np.asarray(marks, dtype=np.float64))
-    unknown = np.isnan(np.asarray(scores, dtype=np.float64)) & ~np.asarray(unread, dtype=np.bool_)
+    unknown = np.isnan(np.asarray(scores, dtype=np.float64)) & ~silent
     return np.asarray(np.isnan(passes(scores, marks)) & ~(unknown & counts).any(axis=-1))
 
 
@@ -159,9 +162,12 @@ def sweep(
         examples chooses, counted on the other half; NaN with fewer than four clusters.
     """
     good, bad = np.asarray(original, dtype=np.float64), np.asarray(degraded, dtype=np.float64)
+    texts = np.concatenate([good[:, None], bad], axis=1)
+    unread_texts = np.zeros(texts.shape, dtype=np.bool_)
+    if unread is not None:
+        unread_texts[:, 0], unread_texts[:, 1:] = unread
     index = cluster_index(clusters, len(good))
-    quiet = (np.zeros(good.shape), np.zeros(bad.shape)) if unread is None else unread
-    counts = [_counts((good, bad), quiet, mark, index) for mark in marks]
+    counts = [_counts(texts, unread_texts, mark, index) for mark in marks]
     ones, silent, sizes = (np.stack([each[k] for each in counts]) for k in range(3))  # (T, clusters, 1 + V)
     total = sizes.sum(axis=1)
     # A damaged text without a score is not stopped, an original without one does not pass: both are errors.
@@ -173,20 +179,14 @@ def sweep(
 
 
 def _counts(
-    scores: tuple[Floats, Floats],
-    unread: tuple[npt.ArrayLike, npt.ArrayLike],
-    mark: float,
-    index: npt.NDArray[np.int64],
+    texts: Floats, unread: Bools, mark: float, index: npt.NDArray[np.int64]
 ) -> tuple[Floats, Floats, Floats]:
     """Texts that pass, that got no score, and in all, of each cluster; each (clusters, 1 + V).
 
-    The originals, then each kind.
+    From scores and what was left unread, both (n, 1 + V, M): of the originals, then of each kind.
     """
-    good, bad = scores
-    marks = np.full(good.shape[-1], mark)
-    outcomes = np.concatenate([passes(good, marks)[:, None], passes(bad, marks)], axis=1)
-    quiet = [no_score(each, missing, marks) for each, missing in zip(scores, unread, strict=True)]
-    silent = np.concatenate([quiet[0][:, None], quiet[1]], axis=1)
+    marks = np.full(texts.shape[-1], mark)
+    outcomes, silent = passes(texts, marks), no_score(texts, unread, marks)
     present = ~np.isnan(outcomes) | silent
     passed = np.where(np.isnan(outcomes), 0.0, outcomes)
     return (

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dhp.stats.bounds import log_p_above, log_p_below, mean_interval
+from dhp.stats.bounds import Bounds, mean_interval
 from dhp.stats.detection import detection_influences
 from dhp.stats.influences import Influences, mean_influences, weighted
 
@@ -66,8 +66,8 @@ def test_tests_and_limits_say_the_same(fell: int, tied: int, rose: int, line: fl
     low, high = mean_interval(found)
     assert 0 <= low[0] <= found.value[0] <= high[0] <= 1
     for p, beyond in (
-        (log_p_above(found, line)[0], low[0] - line),
-        (log_p_below(found, line)[0], line - high[0]),
+        (Bounds(found).log_p_above(line)[0], low[0] - line),
+        (Bounds(found).log_p_below(line)[0], line - high[0]),
     ):
         assert abs(beyond) < 1e-9 or (p <= math.log(0.025)) == (beyond > 0)
 
@@ -117,11 +117,11 @@ def test_of_several_tests_the_limit_lies_between_that_of_one_and_of_independent_
 
 def test_what_is_undefined() -> None:
     none = detection_influences(np.full((3, 1), math.nan))
-    assert np.isnan([*mean_interval(none), log_p_above(none, 0.5)]).all()
+    assert np.isnan([*mean_interval(none), Bounds(none).log_p_above(0.5)]).all()
     assert np.isnan(mean_interval(outcomes(3, 1, 1), [2] * 5)).all()
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0])
 def test_levels_must_be_shares(level: float) -> None:
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
-        mean_interval(outcomes(1, 1, 1), level=level)
+        Bounds(outcomes(1, 1, 1)).low(level)

@@ -60,7 +60,7 @@ def lines(outcome: Outcome) -> Iterator[str]:
 
 
 _FEW = 50
-"""Texts below which a gain is confirmed only if it comes out large by chance, or is."""
+"""Texts of the other half, below which a gain is confirmed only if it comes out large by chance, or is."""
 
 
 def confirmed_lines(outcome: Outcome) -> Iterator[str]:
@@ -80,8 +80,9 @@ def confirmed_lines(outcome: Outcome) -> Iterator[str]:
     errors = errors_words([judge.result for judge in outcome.judges])
     if errors is not None:
         yield f"there {errors}"
-    if gain.helps and outcome.n[1] < _FEW:
-        yield f"with fewer than {_FEW} texts only large gains are found, and they are printed too large"
+    if outcome.n[1] < _FEW:
+        found = "; this one is likely printed too large" if gain.helps else ""
+        yield f"with fewer than {_FEW} texts to confirm by, only large gains are found{found}"
     if not gain.helps:
         yield "nothing helped"
     elif outcome.alarms:
