@@ -81,8 +81,8 @@ def confirmed_lines(outcome: Outcome) -> Iterator[str]:
     if errors is not None:
         yield f"there {errors}"
     if outcome.n[1] < _FEW:
-        found = "; this one is likely printed too large" if gain.helps else ""
-        yield f"with fewer than {_FEW} texts to confirm by, only large gains are found{found}"
+        too_large = "; this one is likely printed too large" if gain.helps else ""
+        yield f"with fewer than {_FEW} texts to confirm by, only large gains are found{too_large}"
     if not gain.helps:
         yield "nothing helped"
     elif outcome.alarms:
