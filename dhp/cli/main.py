@@ -33,15 +33,15 @@ COMMANDS = {
     "compare": ("compare:compare", "Compare judges that rated the same texts."),
     "gate": ("gate:gate", "Exit with 1 unless every result of a run is good enough."),
     "leaderboard": ("leaderboard:leaderboard", "Write a static site of many runs, or add results."),
-    "judge": ("judge:judge", "Rate given texts without degrading them."),
     "analyze": ("analyze:analyze", "Compute discernment scores from your own ratings."),
     "perturb": ("perturb:perturb", "Write, freeze, show or audit degraded texts."),
     "list": ("show:list_names", "List datasets, protocols, perturbers, judges and weights."),
     "show": ("show:show", "Show one dataset, protocol, perturber, judge or weights file."),
-    "doctor": ("installation:doctor", "Check which features work here and what the others need."),
 }
 """The commands that most people need, in the order of their use: module and object, what it does."""
 MORE = {
+    "judge": ("judge:judge", "Rate given texts without degrading them."),
+    "doctor": ("installation:doctor", "Check which features work here and what the others need."),
     "data": ("installation:data", "Datasets: prepare published ones, check the bundled ones."),
 }
 """The other commands of the core; plug-ins add theirs."""

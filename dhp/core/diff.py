@@ -160,7 +160,8 @@ def diff(before: str, after: str, level: str) -> list[tuple[Operation, str]]:
     """The pieces of both texts in order, compared by character, word or sentence (any other level: by word).
 
     Without what is deleted they are `after`, to the letter. Texts of over `alignment.LONG` pieces are
-    compared in parts; more than the least may then be deleted and inserted.
+    compared in parts; more than the least may then be deleted and inserted. Of a text compared by word of
+    which under half of the words stay, the old one goes as a whole, and the new one comes.
     """
     pairs = _matched(before, after, level)
     edits = [edit for old, new in pairs for edit in _edits(old, new, level)]
@@ -171,7 +172,15 @@ def diff(before: str, after: str, level: str) -> list[tuple[Operation, str]]:
         if gone and level == "sentence":
             gone = f" {gone.strip()} "  # keeps clear of its neighbours
         operations += [("=", come)] if equal else [("-", gone), ("+", come)]
+    if level not in ("character", "sentence") and _is_replaced(before, after, operations):
+        operations = [("-", before), ("+", after)]
     return [(operation, piece) for operation, piece in operations if piece]
+
+
+def _is_replaced(before: str, after: str, operations: Sequence[tuple[Operation, str]]) -> bool:
+    """Whether under half of the words stay: then marks word by word cannot be read."""
+    kept = sum(len(piece.split()) for operation, piece in operations if operation == "=")
+    return 2 * kept < min(len(before.split()), len(after.split()))
 
 
 def _matched(before: str, after: str, level: str) -> Iterator[Pair]:

@@ -176,3 +176,10 @@ def test_no_word_is_cut() -> None:
     assert words <= {"Incomprehensible", "weather", "prevailed.", "Anna", "met", "Paul", "Peter", "."}
     unspaced = snippet([("=", "天" * 90), ("-", "地" * 90), ("+", "人")])
     assert [len(text) for _, text in unspaced] == [42, 82, 1]
+
+
+def test_a_text_of_which_under_half_of_the_words_stay_is_an_old_block_and_a_new_one() -> None:
+    before, after = "Your table is booked for two on Friday.", "That is a good question, ask the hotel."
+    assert diff(before, after, "word") == [("-", before), ("+", after)]
+    one_name = diff(before, before.replace("Friday", "Monday"), "word")
+    assert [piece for operation, piece in one_name if operation == "-"] == ["Friday"]

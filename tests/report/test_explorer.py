@@ -484,6 +484,24 @@ def test_texts_are_searched_and_one_pair_is_linked_to(run: Run, page: Path, tmp_
 
 @pytest.mark.slow
 @needs_chromium
+def test_keys_open_pair_after_pair_and_go_to_the_search(page: Path, tmp_path: Path) -> None:
+    async def act(found: Page) -> None:
+        await found.run("document.querySelector('#explorer summary').click()")
+        await found.until("document.querySelectorAll('.pair').length > 2")
+        places = "[...document.querySelectorAll('.pair')].flatMap((each, at) => each.open ? [at] : [])"
+        for key, place in (("j", 0), ("j", 1), ("k", 0), ("k", 0)):
+            await found.press(key, f"Key{key.upper()}", ord(key.upper()), key)
+            await found.until(f"JSON.stringify({places}) === '[{place}]'")
+        await found.press("/", "Slash", 191, "/")
+        await found.until("document.activeElement.name === 'text'")
+        await found.press("j", "KeyJ", 74, "j")
+        await found.until("document.activeElement.value === 'j'")
+
+    in_browser(page, tmp_path, act)
+
+
+@pytest.mark.slow
+@needs_chromium
 def test_a_browser_that_cannot_unpack_says_so(page: Path, tmp_path: Path) -> None:
     old = tmp_path / "old.html"
     text = page.read_text("utf-8").replace('"DecompressionStream" in window', '"NoSuchThing" in window')

@@ -344,6 +344,23 @@
       const chosen = [...fields].filter(set).map((field) => [field.name, field.value]);
       history.replaceState(null, "", `#explorer?${new URLSearchParams(chosen)}`);
     });
+    // j and k open the next pair and the one before, / goes to the search.
+    function press(event) {
+      if (!section.open || event.target.closest("input, select, textarea")) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || !["j", "k", "/"].includes(event.key)) return;
+      event.preventDefault();
+      if (event.key === "/") return fields.text.focus();
+      const rows = [...list.children];
+      const at = rows.findIndex((each) => each === document.activeElement?.closest(".pair"));
+      const next = event.key === "j" ? (rows[at + 1] ?? show()) : rows[Math.max(at - 1, 0)];
+      if (!next) return;
+      if (at >= 0) rows[at].open = false;
+      next.open = true;
+      next.firstChild.focus();
+      next.scrollIntoView({ block: "nearest" });
+    }
+
+    addEventListener("keydown", press);
     form.addEventListener("submit", (event) => event.preventDefault());
     more.addEventListener("click", () => show()?.firstChild.focus());
     addEventListener("hashchange", restore);
