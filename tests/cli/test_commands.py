@@ -93,12 +93,12 @@ def test_analyze_reads_a_wide_table_and_writes_a_page(dhp: Run, tmp_path: Path) 
     assert "page  page.html" in done.out
 
 
-def test_analyze_names_the_command_for_a_log(dhp: Run, tmp_path: Path) -> None:
+def test_analyze_names_the_command_that_degrades_the_texts_of_a_log(dhp: Run, tmp_path: Path) -> None:
     entry = {"gradingResult": {"pass": True, "score": 0.9}, "response": {"output": "Hi."}, "vars": {"q": "a"}}
     (tmp_path / "log.json").write_text(json.dumps({"results": {"version": 3, "results": [entry]}}))
     (tmp_path / "r.csv").write_text("a,b\n1,2\n")
-    assert "dhp benchmark --dataset log.json --model MODEL" in dhp("analyze log.json").err
-    assert "dhp benchmark" not in dhp("analyze r.csv").err
+    assert "dhp perturb --dataset log.json --out set.csv" in dhp("analyze log.json").out
+    assert dhp("analyze r.csv").code == 2
 
 
 def test_analyze_reads_the_scores_in_a_log(dhp: Run, tmp_path: Path) -> None:

@@ -240,7 +240,7 @@ def test_a_prompt_as_plain_text_is_asked_as_it_is_and_answered_whole(dhp: Run, t
     rows = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text().splitlines()]
     made = [row for row in rows if row["variant"] == "fictional_named_entities.minor"]
     assert len(made) == 2
-    assert all(row["text"] and not row["text"].startswith(("<", "Revised")) for row in made)
+    assert all(row["output"] and not row["output"].startswith(("<", "Revised")) for row in made)
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,9 @@ def _statements(words: str) -> Iterator[_Verdict]:
             if statement.number == 0 and statement.kind == STATED
             else statement.rule
         )
+        rates = _RATING.search(words, statement.start, statement.value_start)
+        if rates and words[statement.value_start : statement.value_end].strip("()[]\"'*_ ") in "12":
+            continue  # a rating of one text, and no choice between two
         sign = -1 if _LOSES.match(words, statement.start, statement.value_start) else 1
         decides = statement.kind == FINAL
         yield _Verdict(
@@ -96,6 +99,7 @@ def _statements(words: str) -> Iterator[_Verdict]:
     yield from _brackets_at_end(words)
 
 
+_RATING = re.compile(r"\b(?:ratings?|rated?|scores?|scored|grades?|marks?|points?)\b", re.I)
 _STRICT = ("bracketed", "labelled")
 _BRACKETS = re.compile(rf"\[\[ ?{OPTION.pattern} ?\]\](?=[ .!)*]*(?:\n|\Z))", re.I)
 _BEFORE_BRACKETS = re.compile(

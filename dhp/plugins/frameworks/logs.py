@@ -127,7 +127,7 @@ def logs(asked: Request) -> Dataset | None:
     if not isinstance(asked.source, str):
         return None
     is_log = log_kind(Path(asked.source)) in _FORMS
-    if not is_log and not (is_log_table(asked.source, asked.fields) and _may_be_mapped(asked)):
+    if not is_log and not (_may_be_mapped(asked) and is_log_table(asked.source, asked.fields)):
         return None
     if asked.where:
         raise InputError(f"`where`: is for tables of texts; {asked.source} is a log")
@@ -142,7 +142,8 @@ def _may_be_mapped(asked: Request) -> bool:
     if asked.task is None:
         return asked.suite is None or asked.suite.task == ANY_TASK
     task = asked.task if isinstance(asked.task, Task) else read_task(asked.task)
-    return "question" in task.required_fields and "context" in _plain_paths(str(asked.source), asked.fields)
+    asks = "question" in task.required_fields  # other tasks need no look into the file
+    return asks and "context" in _plain_paths(str(asked.source), asked.fields)
 
 
 @near_keywords
@@ -218,7 +219,7 @@ def is_log_table(path: str | Path, fields: Mapping[str, str]) -> bool:
 def _plain_paths(path: str | Path, fields: Mapping[str, str]) -> Paths:
     """Our field -> the columns of a table that are called so; `source` is that of dhp's own tables."""
     file = Path(path)
-    columns = read_table(file).columns if file.is_file() else ()
+    columns = read_table(file, broken=True).columns if file.is_file() else ()
     return {**_paths_in(columns), **{name: (column,) for name, column in fields.items()}} | (
         {"source": ("source",)} if "source" in columns else {}
     )
