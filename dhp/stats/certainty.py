@@ -128,6 +128,12 @@ def _halves(good: Floats, bad: Floats) -> Floats:
     return np.asarray((good + mean) / 2)
 
 
+_UNSEEN_SQUARES = 0.1
+"""Added to the sum of squares, for the rare wrong verdict of a very sure judge that few texts do not show.
+
+By simulation (`scripts/certainty.py`) its interval would hold the truth in 70 % at 12 texts."""
+
+
 def _mean_limits(values: Floats, clusters: npt.NDArray[np.int64] | None) -> tuple[float, float]:
     """95 % limits of a mean by Student's t, over clusters if there are any."""
     from scipy.stats import t
@@ -136,6 +142,7 @@ def _mean_limits(values: Floats, clusters: npt.NDArray[np.int64] | None) -> tupl
     if clusters is not None:
         sums = cluster_sums(sums, cluster_index(clusters, values.size))
     groups = sums.size
-    error = np.sqrt((sums**2).sum() * groups / (groups - 1)) / values.size
+    squares = (sums**2).sum() + _UNSEEN_SQUARES
+    error = np.sqrt(squares * groups / (groups - 1)) / values.size
     reach = float(t.ppf(0.975, groups - 1) * error)
     return float(mean - reach), float(mean + reach)

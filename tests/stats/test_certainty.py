@@ -21,7 +21,8 @@ def test_sureness_by_hand() -> None:
     brier = ((0.01 + (0.64 + 0.04) / 2) / 2 + (0.36 + 0.09) / 2) / 2
     assert found.brier == pytest.approx(brier)
     differences = np.array([0.85 - 0.75, 0.65 - 0.5])
-    reach = 12.7062 * differences.std(ddof=1) / np.sqrt(2)  # Student's t with one degree, from a table
+    squares = ((differences - differences.mean()) ** 2).sum() + 0.1
+    reach = 12.7062 * np.sqrt(squares * 2 / (2 - 1)) / 2  # Student's t with one degree, from a table
     assert (found.low, found.high) == pytest.approx(
         (differences.mean() - reach, differences.mean() + reach), rel=1e-4
     )
