@@ -7,6 +7,7 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -35,6 +36,9 @@ PYTHON = {
 _LOADED = re.compile(
     r"<(?:script|img|iframe|source)\b[^>]*\bsrc=.?https?:|<link\b[^>]*stylesheet[^>]*https?:", re.I
 )
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_SAYS: dict[str, str] = {}
+"""Address of a page -> its first paragraph, in the order of the site."""
 _ABOUT_PROTOCOLS = """\
 A protocol says how a judge is asked and how its answers are read. `dhp show NAME` prints the exact
 prompts; a YAML file with the same keys is a protocol of your own. What a paper says and what is ours stands
@@ -60,6 +64,20 @@ def on_files(files: Files, config: Any) -> Files:
     for path, text in pages.items():
         files.append(File.generated(config, path, content=text))
     return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> None:
+    """Note what a page is about, for `llms.txt`: its first paragraph."""
+    _, _, text = markdown.partition("\n\n")
+    paragraph = text.strip().partition("\n\n")[0]
+    _SAYS[page.url] = " ".join(_LINK.sub(r"\1", paragraph).split())
+
+
+def on_post_build(config: Any) -> None:
+    """Write `llms.txt`, the list of pages for language models."""
+    lines = ["# dhp", "", f"> {config.site_description}", ""]
+    lines += [f"- [{url.removesuffix('.html')}]({url}): {says}" for url, says in _SAYS.items()]
+    Path(config.site_dir, "llms.txt").write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def on_post_page(output: str, page: Any, config: Any) -> str:
