@@ -188,12 +188,22 @@ def probe_parts(results: Sequence[ProbeResult]) -> list[Part]:
             lines,
             style=lambda one: "bold red" if _speaks_against(one.state) else "",
         )
-        parts += [table, *(f"  {one.probe}, {one.what}: {one.meaning}" for one in lines)]
+        parts += [_sentence(result.model, lines), table]
+        parts += [f"  {one.probe}, {one.what}: {one.meaning}" for one in lines]
         note = unscored(result)
         if note:
             parts.append(f"note: {note}")
         parts.append("")
     return parts
+
+
+def _sentence(model: str, lines: Sequence[Line]) -> str:
+    """How many probes speak against a judge, of those that any text allows, and which."""
+    asked = [one for one in lines if one.n != "0"]
+    against = [f"{one.what} ({one.state})" for one in asked if _speaks_against(one.state)]
+    if not against:
+        return f"{model}: none of {len(asked)} probes speaks against it"
+    return f"{model}: {len(against)} of {len(asked)} probes speak against it: {listed(against)}"
 
 
 def unscored(result: ProbeResult) -> str:

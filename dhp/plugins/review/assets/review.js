@@ -70,7 +70,7 @@ function source(pair) {
   const texts = Object.entries(data.examples[pair.example].source);
   if (!texts.length) return "";
   const shown = texts.flatMap(([label, text]) => [element("h3", {}, label), plain(text)]);
-  return element("details", { className: "source" }, element("summary", {}, "What the writer had"), ...shown);
+  return element("details", { className: "source", open: true }, element("summary", {}, "What the writer had"), ...shown);
 }
 
 function blind(pair, index) {
