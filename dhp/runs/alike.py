@@ -24,6 +24,8 @@ ALLOWABLE: Mapping[str, str] = {
 
 _OF_TEXTS = frozenset(("dataset", "n", "suite"))
 """Parts of a signature that follow from the examples: how many there are, and hashes of their texts."""
+_MOST_NAMED = 3
+"""Kinds of damage in a message."""
 
 
 def check_allowed(allow: Collection[str]) -> None:
@@ -76,9 +78,23 @@ def check_alike(
     """Raise `InputError` for the first of the `differences` found between two results of one dataset."""
     for part, (ours, theirs) in parts.items():
         raise InputError(
-            f"dataset '{first.result.dataset}': {part} differs, '{ours}' in {first.place} and '{theirs}' in "
-            f"{other.place}; must agree in it{allowing(part, allow)}"
+            f"dataset '{first.result.dataset}': {part} differs{_in_words(part, first.result, other.result)}, "
+            f"'{ours}' in {first.place} and '{theirs}' in {other.place}; must agree in it"
+            f"{allowing(part, allow)}"
         )
+
+
+def _in_words(part: str, one: Result, other: Result) -> str:
+    """What a difference in a part of the signature comes from, where names tell it: ` (seed 0 and 4)`."""
+    if part == "metrics":
+        names = [sorted({metric for row in each.variants for metric in row.metrics}) for each in (one, other)]
+        return f" ({', '.join(names[0])} and {', '.join(names[1])})" if names[0] != names[1] else ""
+    if part not in _OF_TEXTS:
+        return ""
+    if one.signed.seed != other.signed.seed:
+        return f" (seed {one.signed.seed or 'unknown'} and {other.signed.seed or 'unknown'})"
+    kinds = {row.variant for row in one.variants} ^ {row.variant for row in other.variants}
+    return f" (only one has {', '.join(sorted(kinds)[:_MOST_NAMED])})" if kinds else ""
 
 
 def same_judge(

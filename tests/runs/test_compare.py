@@ -59,11 +59,14 @@ def test_equals_cannot_be_told_apart(runs: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        ({"n": 12, "seed": 1}, "dataset differs"),
-        ({"seed": 1}, "suite differs"),
+        ({"n": 12, "seed": 1}, r"dataset differs \(seed 0 and 1\)"),
+        ({"seed": 1}, r"suite differs \(seed 0 and 1\)"),
         ({"analysis": dhp.AnalysisConfig(weights="uniform")}, "weights differs"),
         ({"analysis": dhp.AnalysisConfig(statistics="paper")}, "statistics differs"),
-        ({"metrics": ["fluency"]}, "metrics differs"),
+        (
+            {"metrics": ["fluency"]},
+            r"metrics differs \(coherence, consistency, fluency, relevance and fluency\)",
+        ),
         ({"doses": (5, 10)}, "suite differs"),
     ],
 )
