@@ -310,6 +310,7 @@ def _carry_out(
     if folder:
         folder.claim(identity, {p.dataset.name: p.usage for p in perturbed if p.usage})
         folder.ratings.clustered = any(p.dataset.clusters for p in perturbed)
+        folder.ratings.explained = len(judges) > 1 and any(judge.explains for judge in judges)
     for judge in judges:
         if judge.cached_model:
             judge.cached_model.run = run_name(identity)

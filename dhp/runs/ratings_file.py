@@ -1,5 +1,6 @@
 """The file of ratings of a run, written table by table."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -47,6 +48,8 @@ class RatingsFile:
         self.clustered = False
         """Whether some examples have a cluster: then every table names one, the example's own if it stands
         alone."""
+        self.explained = False
+        """Whether some judges may give reasons: then every table says what they name, if only nothing."""
         self._path = path
         self._temporary: Temporary | None = None
         """Where the parts lie until they are whole."""
@@ -84,6 +87,8 @@ class RatingsFile:
 
         alone = self.clustered and "cluster" not in frame
         frame = frame.assign(cluster=frame["example"]) if alone else frame
+        if self.explained and NAMED not in frame:  # one file has the same columns for all judges
+            frame = frame.assign(**{NAMED: math.nan, BY_CHANCE: math.nan})
         kinds = [(c, pyarrow.type_for_alias(_kind(frame[c]))) for c in frame.columns]
         table = pyarrow.Table.from_pandas(frame, pyarrow.schema(kinds), preserve_index=False)
         table = hidden_table(table.replace_schema_metadata(None))
