@@ -65,7 +65,7 @@ def test_equals_cannot_be_told_apart(runs: Path, tmp_path: Path) -> None:
         ({"analysis": dhp.AnalysisConfig(statistics="paper")}, "statistics differs"),
         (
             {"metrics": ["fluency"]},
-            r"metrics differs \(coherence, consistency, fluency, relevance and fluency\)",
+            r"metrics differs \(coherence, consistency, fluency and fluency\)",
         ),
         ({"doses": (5, 10)}, "suite differs"),
     ],
