@@ -46,6 +46,8 @@ _NO_SECRETS = frozenset("bos eos pad stop unk sep mask cache public primary fore
 """Words before `token` or `key` that make it something else, as in `prompt_cache_key`."""
 _LONGEST_WORD = 16
 """Characters from which a mixed value is secret under a name that only holds a word for a key, as `key_1`."""
+_BACKSLASHES = r"(?<!\\)(?:\\\\)*"
+"""Escaped backslashes before one that begins an escape."""
 _replacements: tuple[tuple[str, str], ...] = ()
 """Text -> what is written in its place, the longest text first. A new tuple takes its place as a whole, as
 threads read it."""
@@ -92,7 +94,7 @@ def hidden(text: str) -> str:
     """The text with `***` in place of each secret."""
     for secret, shown in _replacements:
         if secret in text:
-            text = text.replace(secret, shown)
+            text = _without(secret, shown, text)
     return text
 
 
@@ -100,8 +102,22 @@ def hidden_bytes(data: bytes) -> bytes:
     """As `hidden`, of a text in UTF-8."""
     for secret, shown in _replacements:
         if secret.encode() in data:
-            data = data.replace(secret.encode(), shown.encode())
+            text = data.decode("utf-8", "surrogateescape")
+            data = _without(secret, shown, text).encode("utf-8", "surrogateescape")
     return data
+
+
+def _without(secret: str, shown: str, text: str) -> str:
+    """The text with `shown` in place of a secret; no escape of JSON such as `\\u0090` is cut into.
+
+    First what stands behind whole escapes is replaced. If a secret is still there, its first digits are the
+    last ones of an escape, which goes with it.
+    """
+    literal = re.escape(secret)
+    behind_escapes = re.compile(rf"({_BACKSLASHES}\\u[\da-fA-F]{{4}})|{literal}")
+    text = behind_escapes.sub(lambda match: match[1] or shown, text)
+    cut_escape = re.compile(rf"(?:({_BACKSLASHES})\\u[\da-fA-F]{{0,3}})?{literal}")
+    return cut_escape.sub(lambda match: (match[1] or "") + shown, text)
 
 
 def hidden_words(text: str) -> str:

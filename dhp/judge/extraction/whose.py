@@ -20,6 +20,10 @@ _DOUBT = {
 """Words of the sentence before a clause by which its rating may be supposed, denied or another's: before the
 judge's own clauses, in sentences about the text, and in others."""
 _REPORTS = re.compile(rf"(?:{SAYS})[^.,;]{{0,40}}:[\"' ]*\Z", re.I)
+_OF_ANOTHER = re.compile(
+    r"\b(?:reference|gold|human|source|original|article|earlier|previous)\b[^.;]{0,60}:[\"' ]*\Z", re.I
+)
+"""`The reference deserves this:` leads to no rating of the text."""
 _OF_CRITERION = re.compile(r"\W*(?:for|on|in terms of|regarding|in|as) (?:the |its |an? )?([a-z-]+)", re.I)
 _GROUNDS = re.compile(
     r"\W*(?:\w+, )?(?:(?:based on|considering|given|weighing|due to)\b|(?:after|in) (?:\w+ )?\w+ing\b)", re.I
@@ -46,7 +50,7 @@ def is_of_the_text(text: str, value: Value, clause: Clause, grammar: Grammar) ->
     if not speaks and not (_is_given(text, value, clause, grammar) and _is_about_it(text, value, clause)):
         return False
     before = text[max(clause.start, clause.begin - _LONGEST) : clause.begin]
-    if _REPORTS.search(before):
+    if _REPORTS.search(before) or _OF_ANOTHER.search(before):
         return False
     other = _OF_CRITERION.match(before) if grammar.names else None
     if other is not None and is_other_criterion(other[1], grammar):
