@@ -51,6 +51,8 @@ _TAG = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]+)*", re.I)
 _LETTER = re.compile(r"[^\W\d_]")
 _KANA = "\u3041-\u3096\u30a1-\u30fa\u31f0-\u31ff\uff66-\uff9d"
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+CJK = r"\u3040-\u30ff\u3400-\u9fff"
+"""Letters of Chinese and Japanese that stand without spaces, as in a class of a regular expression."""
 _OF_ONE_LANGUAGE = {
     language: re.compile(f"[{letters}]")
     for language, letters in {

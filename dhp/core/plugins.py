@@ -33,8 +33,8 @@ class Plugin:
     """Name of what answers requests instead of the engine -> target, a record
     `dhp.llm.filler_settings.FillerSettings`, whose fields are options of commands with language models."""
     batch_providers: Mapping[str, str] = field(default_factory=dict)
-    """Name of a provider of batches, for `--batch` -> target, a
-    `dhp.plugins.batch.providers.BatchProvider`."""
+    """Name of a provider that answers files of requests later -> target, the record that the plug-in which
+    sends such files has for providers."""
     judges: Mapping[str, str] = field(default_factory=dict)
     """Provider, the part of a model's name before the slash -> target. It is called with the name and the
     seed, and returns a judge that asks no language model."""

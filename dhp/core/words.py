@@ -10,14 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dhp.core.errors import NotApplicable
-from dhp.core.language import HAN, WITHOUT_SPACES, language_name
+from dhp.core.language import CJK, HAN, WITHOUT_SPACES, language_name
 from dhp.core.nltk_modules import nltk_module
 from dhp.core.sentences import Span, sentences
 
 SEGMENTED = {"ja": "ja", "zh": "zh-hans", "th": "th"}
 """Languages without spaces that can be split into words -> the model of BudouX."""
-_CJK = r"\u3040-\u30ff\u3400-\u9fff"
-_TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
+_TOKEN = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
 _WORD_CHARACTER = re.compile(r"\w")
 _TRADITIONAL = frozenset("們個這來說時國會學對後為過與們還")
 

@@ -7,7 +7,7 @@ from results_pages.asking import asking_table
 from results_pages.parts import Grid, SetFigures, Table, audit_of, tabled
 
 import dhp
-from dhp.core.records import ORIGINAL
+from dhp.analysis.reasons import Named, together
 from dhp.core.tables import read_table
 
 _COLUMNS = ("example", "variant", "verdict", "confidence", "metric", "model", "dataset", "cluster", "named")
@@ -26,7 +26,7 @@ def uijudge(data: Path) -> SetFigures:
         tuple(audit_of(r, r.model) for r in results),
         (_ANALYZE,),
     )
-    named = _named(frame)
+    named = _named(results[0])
     return SetFigures("uijudge", (grid,), (named, asking_table([(0.5, results)], (_ANALYZE,))), (grid, named))
 
 
@@ -37,11 +37,10 @@ def uijudge_ratings(data: Path) -> pd.DataFrame:
     return pd.DataFrame([row.values for row in table.rows], dtype=object)[list(_COLUMNS)]
 
 
-def _named(frame: pd.DataFrame) -> Table:
+def _named(result: dhp.Result) -> Table:
     """Verdict against reason, over all defects and for each."""
-    defects = frame[frame["variant"] != ORIGINAL]
-    rows = [("all defects", *_counts(defects))]
-    rows += [(str(kind), *_counts(own)) for kind, own in defects.groupby("variant")]
+    rows = [("all defects", *_counts(together([*result.reasons.values()])))]
+    rows += [(kind, *_counts(result.reasons[kind])) for kind in sorted(result.reasons)]
     return Table(
         "Reason against verdict",
         "Pages with a defect. Seen: the verdict is no. Named: asked openly what is wrong with the page, the "
@@ -54,8 +53,6 @@ def _named(frame: pd.DataFrame) -> Table:
     )
 
 
-def _counts(defects: pd.DataFrame) -> list[str]:
-    seen = defects["verdict"].astype(str).str.lower() == "false"
-    named = defects["named"].astype(str).str.lower() == "true"
-    cells = (seen & named, seen & ~named, ~seen & named, ~seen & ~named)
-    return [str(len(defects)), *(str(int(cell.sum())) for cell in cells)]
+def _counts(pages: Named) -> list[str]:
+    counts = (pages.texts, pages.seen_named, pages.seen_only, pages.named_only, pages.neither)
+    return [str(count) for count in counts]

@@ -492,6 +492,7 @@ def test_keys_open_pair_after_pair_and_go_to_the_search(page: Path, tmp_path: Pa
         for key, place in (("j", 0), ("j", 1), ("k", 0), ("k", 0)):
             await found.press(key, f"Key{key.upper()}", ord(key.upper()), key)
             await found.until(f"JSON.stringify({places}) === '[{place}]'")
+        assert await found.run(places) == [0], "there is no pair before the first"
         await found.press("/", "Slash", 191, "/")
         await found.until("document.activeElement.name === 'text'")
         await found.press("j", "KeyJ", 74, "j")

@@ -14,6 +14,7 @@ from pydantic import Field
 from rapidfuzz.distance import OSA
 
 from dhp.content.catalog import read_list
+from dhp.core.language import CJK
 from dhp.core.specs import Spec
 
 
@@ -58,8 +59,7 @@ def _denials(language: str | None) -> _Known | None:
     )
 
 
-_CJK = r"\u3040-\u30ff\u3400-\u9fff"
-_LETTERS = re.compile(rf"[{_CJK}]|[^\W\d_{_CJK}]+")
+_LETTERS = re.compile(rf"[{CJK}]|[^\W\d_{CJK}]+")
 _CHINESE_NEGATIONS = re.compile("不|没|無|无|未|非|否|别")
 _LIKE = 0.6
 """Share of the longer of two words that they have in common from the start, from which they may be forms of

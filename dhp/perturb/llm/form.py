@@ -9,14 +9,15 @@ from collections.abc import Sequence
 
 from rapidfuzz.distance import Levenshtein
 
+from dhp.core.language import CJK
+
 MARKED = (
     "what is changed is marked by brackets, asterisks, quotation marks or a label; write plain text alone"
 )
 FORM = "marks or line breaks are changed; keep all but the changed words as they are, character by character"
 PLACEHOLDER = "a placeholder stands in the text; write what it stands for"
 
-_CJK = r"\u3040-\u30ff\u3400-\u9fff"
-_WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+(?:[.,:'’\-/][^\W{_CJK}]+)*")
+_WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+(?:[.,:'’\-/][^\W{CJK}]+)*")
 _SIGNS = re.compile(r"[\[\]{}<>*_`#~|()（）【】「」『』《》]")
 _QUOTES = re.compile(r"[\"“”„«»]")
 _PLACEHOLDER = re.compile(
