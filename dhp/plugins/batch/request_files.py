@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from filecmp import cmp
 from pathlib import Path
 from typing import BinaryIO
 
@@ -11,7 +12,7 @@ from dhp.core.errors import InputError
 from dhp.core.secrets import hidden_value
 from dhp.core.writing import (
     Temporary,
-    check_output,
+    check_parent,
     check_place,
     new_file,
     output_path,
@@ -45,14 +46,13 @@ class BatchWriter:
     """Files of requests: `FILE.jsonl`, `FILE-2.jsonl` and so on, each to one model.
 
     Beside each file that is `keyed` one of the keys under which its replies are stored. Raises `InputError`
-    if the first of them, `path`, is there already, so that none is sent twice by mistake, or if it cannot be
-    written.
+    if the first of them, `path`, cannot be written.
     """
 
     def __init__(self, path: Path, *, keyed: bool = False) -> None:
         self._path = output_path(path)
-        _check_free(self._path)
-        check_output(self._path)
+        check_place(self._path)
+        check_parent(self._path)
         self._parts: list[Part] = []
         self._open: dict[tuple[str, str], tuple[Part, list[BinaryIO]]] = {}
         self._temporary: Temporary | None = None
@@ -94,12 +94,19 @@ class BatchWriter:
         part.size += len(line)
 
     def close(self) -> list[Part]:
-        """Give the files their names; returns what was written. `InputError` as from `add`."""
+        """Give the files their names; returns what was written. `InputError` as from `add`.
+
+        A file with other requests is refused, as these may have been sent. A file with the same ones was
+        written by the same command.
+        """
         with self._or_nothing():
             for _, files in self._open.values():
                 _close(files)
             for part in self._parts:
-                _check_free(part.path)
+                if part.path.exists() and not cmp(part.path, self._unfinished(part.path), shallow=False):
+                    raise InputError(
+                        f"`batch_write` {part.path}: holds other requests; choose a name for the next file"
+                    )
             for path in self._paths():
                 put(self._unfinished(path), path)
         self._clear()
@@ -129,7 +136,6 @@ class BatchWriter:
     def _next(self, model: str, endpoint: str) -> tuple[Part, list[BinaryIO]]:
         number = len(self._parts) + 1
         path = self._path if number == 1 else self._path.with_stem(f"{self._path.stem}-{number}")
-        _check_free(path)
         part = Part(path, model, endpoint)
         self._parts.append(part)
         files: list[BinaryIO] = []
@@ -149,11 +155,6 @@ class BatchWriter:
         except OSError as e:
             self.discard()
             raise unwritable(f"`batch_write` {self._path}", e) from None
-
-
-def _check_free(path: Path) -> None:
-    if path.exists():
-        raise InputError(f"`batch_write` {path}: is there already; choose a name for the next file")
 
 
 def keys_file(path: Path) -> Path:

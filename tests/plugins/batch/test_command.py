@@ -62,14 +62,14 @@ def test_wrong_use_is_one_line(dhp: Run, tmp_path: Path) -> None:
     assert dhp(*way, "--out", "out", "--batch-write", "r.jsonl").code == 3
     write(tmp_path / "e.jsonl", [expired(line) for line in read(tmp_path / "r.jsonl")])
     for more, fault in (
-        (("--batch-write", "r.jsonl"), "--batch-write r.jsonl: is there already"),
+        (("--n", "1", "--batch-write", "r.jsonl"), "--batch-write r.jsonl: holds other requests"),
         (("--batch-read", "none.jsonl"), "none.jsonl: cannot be read (No such file or directory)"),
         (
             ("--batch-write", "s.jsonl", "--refresh"),
             "--refresh: would ask again what is answered later by --batch-write",
         ),
         (("--batch-write", "s.jsonl", "--dry-run"), "--dry-run: counts what is not stored"),
-        (("--batch-write", "out"), "--batch-write out: is there already"),
+        (("--batch-write", "out"), "out: is a folder; must be a new file"),
         (("--batch-read", "q*.jsonl"), "--batch-read 'q*.jsonl': no file fits this pattern"),
         (("--batch-read", "e.jsonl", "r.jsonl"), "(r.jsonl); --batch-read is repeated for each value"),
         (("--batch-read", "out"), "out: is a folder; allowed: files with the results of batches"),

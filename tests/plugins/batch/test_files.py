@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
@@ -357,8 +358,15 @@ def test_two_models_have_a_file_each_and_files_are_split(
     for number in range(3):
         by_size.add("openai/m", "here", body, {0: b"%d" % number})
     assert [part.size for part in by_size.close()] == [2 * line, line]
-    with pytest.raises(InputError, match=r"s\.jsonl: is there already"):
-        BatchWriter(tmp_path / "s.jsonl")
+    before = (tmp_path / "s.jsonl").read_bytes()
+    for number, refused in ((0, False), (1, True)):
+        again = BatchWriter(tmp_path / "s.jsonl")
+        again.add("openai/m", "here", body, {0: b"%d" % number})
+        again.add("openai/m", "here", body, {0: b"1"})
+        with pytest.raises(InputError, match=r"s\.jsonl: holds other requests") if refused else nullcontext():
+            again.close()
+        assert (tmp_path / "s.jsonl").read_bytes() == before
+        assert not [*tmp_path.glob(".s.jsonl*")]
 
 
 def test_a_limit_bounds_the_file(tmp_path: Path) -> None:
