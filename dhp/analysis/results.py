@@ -25,6 +25,7 @@ from dhp.core.checksum import CHECKSUM, holds
 from dhp.core.errors import InputError
 from dhp.core.plugins import load_target
 from dhp.core.records import IDENTITY, PROBES
+from dhp.core.secrets import hidden_value
 from dhp.core.shown import printable
 from dhp.core.signature import Signature, protocol_name
 from dhp.core.verdicts import NOT_DECIDED, UNDECIDED, Verdict
@@ -531,8 +532,15 @@ class Result:
         return figure
 
     def to_dict(self) -> dict[str, Any]:
-        """The object that `results.json` holds."""
-        return {"schema": SCHEMA, **asdict(self)}
+        """The object that `results.json` holds: what is secret is hidden."""
+        written: dict[str, Any] = hidden_value({"schema": SCHEMA, **asdict(self)})
+        return written
+
+    def without_secrets(self) -> "Result":
+        """The result as it is once it was written and read."""
+        fields = self.to_dict()
+        del fields["schema"]
+        return _adapter().validate_json(json.dumps(fields), strict=True)
 
     def to_json(self) -> str:
         """The same as text."""

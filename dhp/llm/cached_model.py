@@ -16,6 +16,7 @@ from statistics import median
 
 from dhp.core.errors import InputError, StoppedEarly, Waiting, quoted
 from dhp.core.numbered_steps import numbered_steps
+from dhp.core.secrets import hidden
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.claims import Claims
 from dhp.llm.clients.responses import shortened
@@ -169,7 +170,7 @@ class CachedModel:
             return False
         if some:
             return any(len(self.missing(request)) < len(request.samples) for request in some)
-        return (self.model.model, self.model.endpoint) in store.models()
+        return (hidden(self.model.model), self.model.endpoint) in store.models()
 
     def missing(self, request: Request) -> list[bytes]:
         """The keys of the samples of a request that are not stored."""

@@ -21,6 +21,7 @@ from typing import Any
 
 from dhp.core.errors import DiskFull, InputError
 from dhp.core.files import reason
+from dhp.core.secrets import hidden
 from dhp.core.writing import MAKE_ROOM, check_place, is_full, make_folder, output_path
 from dhp.llm.records import Outcomes, Params, Position, Reply, Request
 
@@ -341,7 +342,7 @@ def _row(key: bytes, model: str, endpoint: str, sample: int, reply: Reply, run: 
         positions = json.dumps([[p.chosen, p.alternatives] for p in reply.positions])
     checked = (
         key,
-        model,
+        hidden(model),
         endpoint,
         sample,
         _encodable(reply.text),

@@ -21,6 +21,7 @@ from dhp.content.yaml_files import refusals
 from dhp.core.errors import InputError, suggest, unique
 from dhp.core.files import json_line, parse_json, read_lines, read_text
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Audit, Example, PerturbedText, Variant
+from dhp.core.secrets import hidden
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Number, S, Spec, Task
 from dhp.core.writing import write_folder
@@ -468,7 +469,7 @@ def _part_written(part: PerturbedDataset, stem: str, contents: dict[str, bytes])
     texts_of = part.by_variant
 
     def filed(name: str, rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
-        lines = "".join(map(json_line, rows))
+        lines = hidden("".join(map(json_line, rows)))
         try:
             contents[name] = lines.encode()
         except UnicodeEncodeError:

@@ -45,6 +45,7 @@ def write_figures(results: Sequence[Result], folder: str | Path, charts: Collect
     unknown = [name for name in charts if name not in CHARTS]
     if unknown:
         raise InputError(f"charts: unknown chart '{unknown[0]}'; allowed: {', '.join(CHARTS)}")
+    results = [each.without_secrets() for each in results]  # in an SVG or a PDF no word can be found
     plain = [each for each in results if each.damage]
     chosen = charts or ("overview" if len(plain) > 1 else "kinds", "doses")
     path, files = inner_folder(folder), list[Path]()

@@ -19,6 +19,7 @@ from dhp.core.checksum import CHECKSUM, of_ratings, sealed
 from dhp.core.errors import InputError
 from dhp.core.files import indented_json, json_line
 from dhp.core.records import Example, PerturbedText, Variant
+from dhp.core.secrets import hidden_value
 from dhp.core.seeding import text_hash
 from dhp.core.signature import protocol_name
 from dhp.core.writing import MANIFEST, OutputFolder, check_folder, check_parent
@@ -109,13 +110,14 @@ class RunFolder:
         manifest = self._folder.manifest()
         written = {k: v for k, v in self._written(manifest).items() if k in known} if manifest else {}
         if manifest and self._folder.holds_more():
-            self._check_same(_without_max_tokens(written), _without_max_tokens(known))
+            self._check_same(_without_max_tokens(written), _without_max_tokens(hidden_value(known)))
 
     def claim(self, identity: Mapping[str, object], usage: Mapping[str, Mapping[str, int]]) -> None:
         """Check that the folder is new, empty or that of the same run, and write the manifest.
 
         `usage` says what the texts of each dataset took of a language model.
         """
+        identity = hidden_value(identity)
         if self._own:
             self._folder = OutputFolder(self.path / _folder_name(identity), "run", _FILES)
             self._own = False

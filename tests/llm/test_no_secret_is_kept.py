@@ -92,3 +92,30 @@ def test_no_secret_is_kept_or_shown(
         assert ADAPTER in manifest, "what is no key stays"
         assert '"token": "***"' in manifest
         assert '"password": "***"' in manifest
+
+
+@pytest.mark.slow
+def test_what_is_known_by_a_checksum_is_known_without_its_secrets(
+    dhp: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run, and a set of texts, whose names and texts hold the key are still their own when read again."""
+    key = SECRETS["key"]
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    rows = [
+        {"id": str(i), "source": f"Ann has {i} cats.", "output": f"By {key} she has {i} old cats in Berlin."}
+        for i in range(5)
+    ]
+    Path("texts.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    way = ["--task", "summarization", "--metric", "fluency", "--samples", "1", "--cache", "cache", "--quiet"]
+    with scripted_server(lambda call: reply("4")) as server:
+        judge = ["--model", f"openai/{key}", "--base-url", server.url]
+        for _ in range(2):
+            done = dhp("benchmark", "--dataset", "texts.jsonl", *way, *judge, "--out", "out")
+            assert done.code == 0, done.err
+    assert dhp("gate", "out", "--min-detection", "1").code == 0  # a blind one, and not edited
+    done = dhp("perturb", "--dataset", "texts.jsonl", *way[:2], "--freeze", "set")
+    assert done.code == 0, done.err
+    done = dhp("review", "set", "--page", "page.html")
+    assert done.code == 0, done.err
+    written = {name: text for name, text in kept(tmp_path).items() if "texts.jsonl" not in name}
+    assert not [name for name, text in written.items() if key.encode() in text]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dhp.analysis.results import Results
+from dhp.core import secrets
 from dhp.core.errors import InputError
 from dhp.report.charts import COLOURS
 from dhp.report.figures import write_figures
@@ -67,3 +68,14 @@ def test_other_forms_are_refused(tmp_path: Path, dhp: Run) -> None:
     assert done.code == 2
     assert "--figures: cannot be used with --out" in done.err
     assert Results([SEEN]).plot().get_size_inches()[0] == 7
+
+
+def test_a_secret_is_in_no_name_and_no_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Letters of an SVG and of a PDF are outlines and packed: the pages are those of the hidden name."""
+    hides, secret = result(SEEN.variants[0], model="***"), "gate-of-figures-1"
+    (tmp_path / "hidden").mkdir()
+    plain = write_figures([hides], tmp_path / "hidden", ("kinds", "D"))
+    monkeypatch.setattr(secrets, "_replacements", ((secret, "***"),))
+    found = write_figures([result(SEEN.variants[0], model=secret)], tmp_path / "shown", ("kinds", "D"))
+    assert [path.name for path in found] == [path.name for path in plain]
+    assert [path.read_bytes() for path in found] == [path.read_bytes() for path in plain]
