@@ -1,13 +1,13 @@
 """The whole pipeline from examples to results; the only module that knows all stages.
 
-`run` is told a `RunSpec`. Texts are degraded (`degraded`), each judge rates them and its ratings are
-analysed (`_judged`), and all of it is written (`_carry_out`). Where replies come later, the same way is
-gone again.
+`run` is told a `RunSpec`, and `run_within` goes the way of a text: texts are degraded (`degraded`), each
+judge rates them and its ratings are analysed (`_judged`), and all of it is written (`_write`). Where answers
+come later, the same way is gone again.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from dhp.analysis.results import Result, Results
 from dhp.content.catalog import Metrics, metric_list, override, read_protocol, with_metrics
 from dhp.content.own_task import chosen_metrics, function_task
 from dhp.core.checks import checked
-from dhp.core.errors import InputError, Waiting
+from dhp.core.errors import InputError
 from dhp.core.options import as_list, keywords_of
 from dhp.core.presets import PresetName, paper_settings
 from dhp.core.progress import Progress, numbered, progress_of, stage
@@ -252,8 +252,19 @@ def run_within(spec: RunSpec, progress: Progress | None, context: RequestContext
         if folder:
             folder.check(spec.known(judges))
         made = degraded(spec, judges, progress, context)
-        parts = [p.judged_by(spec.metrics) for p in made]
-        return _carry_out(spec, judges, parts, context, folder, progress)
+        parts = [part.judged_by(spec.metrics) for part in made]
+        judges = _named_for_run(spec, judges, parts, folder)
+        with folder.ratings if folder else nullcontext(), _models_noted(folder, judges):
+            analysed = _judged(spec, judges, parts, folder, progress)
+            context.stop_if_waiting()
+            results = Results(
+                [result for result, _ in analysed],
+                [ratings for _, ratings in analysed],
+                folder.path if folder else None,
+            )
+            if folder:
+                _write(folder, results, judges, parts, progress)
+    return results
 
 
 def degraded(
@@ -294,66 +305,80 @@ def _check_settings(
         judge.prompts(original, task)
 
 
-def _carry_out(
+def _named_for_run(
     spec: RunSpec,
     judges: Sequence[Judge],
-    perturbed: Sequence[PerturbedDataset],
-    context: RequestContext,
+    parts: Sequence[PerturbedDataset],
     folder: RunFolder | None,
-    progress: Progress | None,
-) -> Results:
-    name = run_name(_identity(spec, judges, perturbed))
-    asked = [(p.candidates(), p.dataset.task) for p in perturbed]
+) -> list[Judge]:
+    """The judges with the token limits that they need and the name of the run, which claims its folder.
+
+    Raises `InputError` for a mark or weights that do not fit a judge, and for a folder of another run.
+    """
+    name = run_name(_identity(spec, judges, parts))
+    asked = [(part.candidates(), part.dataset.task) for part in parts]
     judges = [judge.with_token_limit(asked, name) for judge in judges]
-    own_judges = _each_judged(spec, judges, perturbed)
-    identity = _identity(spec, judges, perturbed)
+    _each_judged(spec, judges, parts)
+    identity = _identity(spec, judges, parts)
     if folder:
-        folder.claim(identity, {p.dataset.name: p.usage for p in perturbed if p.usage})
-        folder.ratings.clustered = any(p.dataset.clusters for p in perturbed)
+        folder.claim(identity, {part.dataset.name: part.usage for part in parts if part.usage})
+        folder.ratings.clustered = any(part.dataset.clusters for part in parts)
         folder.ratings.explained = len(judges) > 1 and any(judge.explains for judge in judges)
     for judge in judges:
         if judge.cached_model:
             judge.cached_model.run = run_name(identity)
-    with folder.ratings if folder else nullcontext(), _models_noted(folder, judges):
-        analysed: list[tuple[Result, RatingsArray]] = []
-        for number, (judge, part) in enumerate(own_judges, 1):
-            with suppress(Waiting):  # the requests of the other judges are to be collected too
-                analysed.append(
-                    _judged(spec, judge, part, folder, numbered(progress, number, len(own_judges)))
-                )
-        context.stop_if_waiting()
-        results = Results(
-            [result for result, _ in analysed],
-            [ratings for _, ratings in analysed],
-            folder.path if folder else None,
-        )
-        if folder:
-            folder.write_examples({p.dataset.name: p.dataset.examples for p in perturbed})
-            folder.write([(p.dataset.name, p.variants, p.texts) for p in perturbed], results)
-            shown = [each for part in perturbed for judge in judges for each in _shown(judge, part)]
-            if shown:
-                folder.write_prompts(shown)
-            for judge in judges:
-                folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
-            folder.write_steps(
-                "perturbations", {p.dataset.task.task: p.auto_steps for p in perturbed if p.auto_steps}
-            )
-            folder.write_report(html_report(open_run(results, str(folder.path)), progress))
-    return results
+    return judges
+
+
+def _judged(
+    spec: RunSpec,
+    judges: Sequence[Judge],
+    parts: Sequence[PerturbedDataset],
+    folder: RunFolder | None,
+    progress: Progress | None,
+) -> list[tuple[Result, RatingsArray]]:
+    """Results and ratings of each judge on each dataset, of those that wait for no answers."""
+    each_judged = _each_judged(spec, judges, parts)
+    made = [
+        _of_judge(spec, judge, part, folder, numbered(progress, number, len(each_judged)))
+        for number, (judge, part) in enumerate(each_judged, 1)
+    ]
+    return [each for each in made if each is not None]
+
+
+def _write(
+    folder: RunFolder,
+    results: Results,
+    judges: Sequence[Judge],
+    parts: Sequence[PerturbedDataset],
+    progress: Progress | None,
+) -> None:
+    """Write texts, results, prompts, steps and the report of a run into its folder."""
+    folder.write_examples({part.dataset.name: part.dataset.examples for part in parts})
+    folder.write([(part.dataset.name, part.variants, part.texts) for part in parts], results)
+    shown = [each for part in parts for judge in judges for each in _shown(judge, part)]
+    if shown:
+        folder.write_prompts(shown)
+    for judge in judges:
+        folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
+    folder.write_steps(
+        "perturbations", {part.dataset.task.task: part.auto_steps for part in parts if part.auto_steps}
+    )
+    folder.write_report(html_report(open_run(results, str(folder.path)), progress))
 
 
 def _each_judged(
     spec: RunSpec, judges: Sequence[Judge], perturbed: Sequence[PerturbedDataset]
 ) -> list[tuple[Judge, PerturbedDataset]]:
     """Each judge with each part as it judges it; errors for a mark or weights that do not fit."""
-    own_judges = [
+    each_judged = [
         (judge, part.judged_as(judge.own_task(part.dataset.task, part.candidates())))
         for part in perturbed
         for judge in judges
     ]
-    for _, part in own_judges:
+    for _, part in each_judged:
         spec.config(part.dataset.task, part.variants)
-    return own_judges
+    return each_judged
 
 
 @contextmanager
@@ -465,14 +490,17 @@ def _identity(
     }
 
 
-def _judged(
+def _of_judge(
     spec: RunSpec,
     judge: Judge,
     part: PerturbedDataset,
     folder: RunFolder | None,
     progress: Progress | None,
-) -> tuple[Result, RatingsArray]:
-    """What follows from the ratings of one judge on one dataset, which go to the folder, and these."""
+) -> tuple[Result, RatingsArray] | None:
+    """What follows from the ratings of one judge on one dataset, which go to the folder, and these.
+
+    None while the judge waits for answers.
+    """
     model = judge.cached_model
     before, calls = (replace(model.usage), len(model.call_seconds)) if model else (None, 0)
     config = spec.config(part.dataset.task, part.variants)
@@ -481,7 +509,10 @@ def _judged(
     data, texts = part.dataset, part.candidates()
     asked = judge.asked_about(texts)
     frames = rate_dataset(judge, asked, data.task, data.name, progress=progress, clusters=data.clusters)
-    (ratings,) = merged_ratings(folder.ratings.tee(frames) if folder else frames)
+    merged = merged_ratings(folder.ratings.tee(frames) if folder else frames)
+    if judge.waits:
+        return None  # the requests of the other judges are to be collected too
+    (ratings,) = merged
     if len(asked) < len(texts):
         part = part.rated(ratings.variants)
     applied = part.rated(ratings.variants)  # a kind that applies to no text is none

@@ -72,7 +72,7 @@ class Unreadable(StoppedEarly):
 
 
 class Waiting(StoppedEarly):
-    """Requests are left to a filler: what depends on their replies is not available yet."""
+    """Requests are left to a filler; the work is done again when their replies are there."""
 
 
 class NotApplicable(Exception):

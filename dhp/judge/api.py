@@ -82,6 +82,11 @@ class Judge:
         raise NotImplementedError
 
     @property
+    def waits(self) -> bool:
+        """Whether answers come later, so that ratings are missing for now."""
+        return self.cached_model is not None and self.cached_model.context.waiting > 0
+
+    @property
     def identity(self) -> dict[str, object]:
         """Model, protocol and all else that decides its ratings."""
         return {"model": self.model, "protocol": self.protocol, **self.settings}

@@ -3,13 +3,12 @@
 import contextlib
 import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
-from dhp.core.errors import InputError, Waiting, one_of, unquoted
+from dhp.core.errors import InputError, one_of, unquoted
 from dhp.core.progress import Progress
 from dhp.core.records import RATING_STATUSES, Candidate, Rating, grouped
 from dhp.core.specs import Task
@@ -27,6 +26,8 @@ def checked_ratings(
 ) -> Generator[Rating, None, None]:
     """The ratings of a judge, each as what it really is; what was left unrated follows as failed.
 
+    Where answers come later, what they will rate is missing.
+
     A score off its metric's scale becomes `out_of_scale`. A rating of something that it was not given, a
     score that is not a finite number, or an unknown status raises `InputError` with judge and place: the
     judge is broken, and its other ratings cannot be trusted either.
@@ -37,7 +38,8 @@ def checked_ratings(
         raise InputError(f"judge '{judge.model}': rate() returned {ratings!r}; must yield dhp.Rating")
     for rating in ratings:
         yield check.checked(rating)
-    yield from check.unrated()
+    if not judge.waits:
+        yield from check.unrated()
 
 
 class _Check:
@@ -126,8 +128,7 @@ def rate_texts(
         judge.prepare(texts, task_of_judge)
         per_text, before = len(task_of_judge.metrics) * judge.samples, 0
         for part in grouped(texts, texts_at_a_time(judge, task_of_judge)):
-            with suppress(Waiting):  # the other requests are to be collected too
-                yield _rated(judge, part, task_of_judge, progress, before, len(texts) * per_text)
+            yield _rated(judge, part, task_of_judge, progress, before, len(texts) * per_text)
             before += len(part) * per_text
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from dhp.core.errors import Waiting
 from dhp.core.records import SECOND, Rating
 from dhp.judge.api import FIRST
 from dhp.judge.pairs import PairVerdict
@@ -47,14 +46,8 @@ def answers_read(
     rest = iter(requests)
     # Some fillers take all requests before they answer any, and a model in this process costs no money.
     paid = isinstance(model.model, Client) and not model.context.collects
-    later: Waiting | None = None
     for part in _rounds((_first(rest), rest) if paid else (rest,), waiting):
-        try:
-            yield from _answered(model, part, waiting, read, read_second, short)
-        except Waiting as e:  # second requests are to be collected too
-            later = e
-    if later:
-        raise later
+        yield from _answered(model, part, waiting, read, read_second, short)
 
 
 def _rounds(parts: Iterable[Iterable[Request]], waiting: "deque[Request]") -> Iterator[Iterable[Request]]:

@@ -61,7 +61,7 @@ def readable(
 
 def _check_readable(judge: Judge, ratings: Sequence[Rating], task: Task, where: str) -> None:
     """Raise `Unreadable` if fewer than half of the answers can be read; failed calls are no answers."""
-    if judge.cached_model is None or judge.cached_model.context.keep_going:
+    if judge.cached_model is None or judge.cached_model.context.keep_going or judge.waits:
         return
     answers = [r for r in ratings if r.status != "failed"]
     read = sum(r.status == "scored" for r in answers)

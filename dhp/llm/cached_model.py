@@ -83,10 +83,15 @@ class RequestContext:
         """Whether the filler takes all requests before it answers any."""
         return self.filler is not None and self.filler.collects
 
+    @property
+    def waiting(self) -> int:
+        """Number of requests that are left to the filler: they have no answer yet."""
+        return 0 if self.filler is None else self.filler.taken
+
     def stop_if_waiting(self) -> None:
-        """Raise `Waiting` if requests are left to the filler: what follows needs their replies."""
-        if self.filler is not None and self.filler.taken:
-            raise Waiting(f"{self.filler.taken:,} requests wait for their replies")
+        """Raise `Waiting`, which ends the round, if requests wait: what follows needs all answers."""
+        if self.waiting:
+            raise Waiting(f"{self.waiting:,} requests wait for their replies")
 
 
 class CachedModel:
@@ -116,9 +121,9 @@ class CachedModel:
     def ask(self, requests: Iterable[Request]) -> Iterator[Answer]:
         """The answers, in any order, each as soon as it is there and stored.
 
-        Raises `InputError` if no request can succeed (key, model or parameter refused, no server),
-        `StoppedEarly` at a limit or when the server gives out, with what came before stored, and `Waiting`
-        after all that is known, if other requests are answered later.
+        Requests that are left to a filler give none; `RequestContext.waiting` counts them. Raises
+        `InputError` if no request can succeed (key, model or parameter refused, no server), and
+        `StoppedEarly` at a limit or when the server gives out, with what came before stored.
         """
         unclaimed = self.context.collects or isinstance(self.model, StoredModel)
         with Claims(None if unclaimed else self.context.store, refresh=self.context.refresh) as claims:
@@ -321,17 +326,13 @@ class CachedModel:
         came = answer(target, self._fitting(blocks, asking, known))
         with ExitStack() as stack:
             stack.callback(getattr(came, "close", lambda: None))  # an exception may keep it from ending
-            try:
-                for left, outcomes in came:
-                    if len(outcomes) < len(left.samples):
-                        yield from self._answered_in_part(left, outcomes, asking, left_over)
-                    else:
-                        yield from self._answers(left, outcomes, asking)
-                    yield from known
-                    known.clear()
-            except Waiting:
+            for left, outcomes in came:
+                if len(outcomes) < len(left.samples):
+                    yield from self._answered_in_part(left, outcomes, asking, left_over)
+                else:
+                    yield from self._answers(left, outcomes, asking)
                 yield from known
-                raise
+                known.clear()
         yield from known
         if left_over:
             yield from self._ask_model([([], left_over)], asking)
@@ -431,9 +432,9 @@ def with_more_room(request: Request) -> Request:
 def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str) -> dict[str, list[str]]:
     """Tag of each request -> the steps in the answer to it, in the order of the requests.
 
-    What is cut off is asked for once more, with more room. Raises `InputError` if an answer holds no whole
-    list of steps, with `otherwise` as what is allowed in its place, and `StoppedEarly` if it could not be
-    had; other errors as of `CachedModel.ask`.
+    Those that wait for their answers are missing. What is cut off is asked for once more, with more room.
+    Raises `InputError` if an answer holds no whole list of steps, with `otherwise` as what is allowed in its
+    place, and `StoppedEarly` if it could not be had; other errors as of `CachedModel.ask`.
     """
     by_metric = {}
     cut_off: list[Request] = []
@@ -461,4 +462,5 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
             place = f"{model.model.model}: {request.place}"
             raise InputError(f"{place}: {why}; allowed: {otherwise}")
         by_metric[str(request.tag)] = steps
-    return {str(request.tag): by_metric[str(request.tag)] for request in requests}
+    tags = [str(request.tag) for request in requests]
+    return {tag: by_metric[tag] for tag in tags if tag in by_metric}

@@ -70,9 +70,8 @@ class Filler(Protocol):
     def answer(self, target: Target, requests: Iterable[Request]) -> Iterator[Answer]:
         """What comes of requests that have no stored reply, in any order, once the replies are kept.
 
-        Samples that a request is handed back without are left to the model itself. If some requests are taken
-        for `fill`, `Waiting` is raised at the end. Raises `InputError` and `StoppedEarly` as
-        `CachedModel.ask`.
+        Requests that are taken for `fill` are not handed back. Samples that a request is handed back without
+        are left to the model itself. Raises `InputError` and `StoppedEarly` as `CachedModel.ask`.
         """
         ...
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from dhp.content.catalog import DATASETS, Metrics, metric_list, read_authored, read_suite
 from dhp.content.own_task import OWN_TASK, function_task, own_task
 from dhp.core.checks import checked
-from dhp.core.errors import InputError, Waiting, suggest, unique
+from dhp.core.errors import InputError, suggest, unique
 from dhp.core.options import as_list, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import PerturbedText, Variant, grouped, parse_variant
@@ -379,10 +379,8 @@ class Builder:
                 self.progress(what, done, len(dataset.examples), cached_model.spent(before))
 
         before = replace(cached_model.session_usage)
-        try:
-            return list(self.model.perturb(dataset.examples, variant, task, show, function))
-        except Waiting:  # the requests of the other variants are to be collected too
-            return placeholders
+        made = self.model.perturb(dataset.examples, variant, task, show, function)
+        return placeholders if made is None else made
 
     def _by_rule(self, dataset: Dataset, variants: Sequence[Variant]) -> dict[str, list[PerturbedText]]:
         """Variant -> its texts, example by example."""

@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from dhp.analysis.named_change import has_reasons, with_named
-from dhp.core.errors import Waiting
 from dhp.core.progress import Progress
 from dhp.core.records import Candidate, Rating
 from dhp.core.signature import protocol_name
@@ -34,20 +33,16 @@ def rate_dataset(
 ) -> "Iterator[pd.DataFrame]":
     """All ratings of one judge on one dataset, as tables of whole examples.
 
-    What the judge left unrated is there as failed. Very many ratings come as several tables, else one.
+    What the judge left unrated is there as failed. Very many ratings come as several tables, else one. None
+    comes while the judge waits for answers.
     """
     session = _Session(judge, task, dataset, len(candidates), progress, clusters or {})
     judge.prepare(candidates, task)
-    waiting: Waiting | None = None
     for part in _parts(candidates, texts_at_a_time(judge, task)):
-        try:
-            session.rate(part)
+        session.rate(part)
+        if not judge.waits:
             yield session.table(part)
-        except Waiting as e:  # the requests about the other parts are to be collected too
-            waiting = e
         session.ratings.clear()
-    if waiting:
-        raise waiting
 
 
 def _parts(candidates: Sequence[Candidate], most: int) -> Iterator[list[Candidate]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.core.errors import InputError, StoppedEarly, Waiting
+from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.fillers import Target
@@ -50,8 +50,6 @@ class ByHand:
                 yield request, dict.fromkeys(request.samples, Failure("refused"))
             else:
                 self.rounds[-1].append((target, request))
-        if self.taken:
-            raise Waiting("some are answered later")
 
     def fill(self) -> None:
         for target, request in self.rounds[-1]:

@@ -76,6 +76,8 @@ class LlmJudge(Judge):
             yield from super().rate(candidates, task)
             return
         steps = self._auto_steps(task) if self.builder.protocol.steps == "auto" else None
+        if steps is not None and len(steps) < len(task.metrics):
+            return  # they come later, and the prompts show them
         yield from self._answered(self.builder.requests(candidates, task, steps), candidates, task)
 
     def verdicts(
@@ -89,7 +91,7 @@ class LlmJudge(Judge):
         for verdict in self._answered_pairs(self.builder.pair_requests(pairs, task, metrics)):
             by_text[id(verdict.pair), verdict.metric].append(verdict)
             yield verdict
-        if self.builder.protocol.final:
+        if self.builder.protocol.final and not self.waits:
             yield from self._answered_pairs(self.builder.final_requests(by_text.values(), task))
 
     def _answered(
@@ -262,13 +264,14 @@ class LlmJudge(Judge):
         return self.rate(texts, task)
 
     def _auto_steps(self, task: Task) -> TaskSteps:
-        """Evaluation steps for each metric of a task, asked of the model once."""
-        if task.task not in self.auto_steps:
-            requests = self.builder.steps_requests(task)
-            self.auto_steps[task.task] = asked_steps(
-                self.cached_model, requests, "a file of steps as `steps`, or another model"
-            )
-        return self.auto_steps[task.task]
+        """Evaluation steps for each metric of a task, asked of the model once; incomplete while some wait."""
+        if task.task in self.auto_steps:
+            return self.auto_steps[task.task]
+        requests = self.builder.steps_requests(task)
+        steps = asked_steps(self.cached_model, requests, "a file of steps as `steps`, or another model")
+        if len(steps) == len(requests):
+            self.auto_steps[task.task] = steps
+        return steps
 
     def _metrics(self, task: Task) -> dict[str, Metric]:
         """Those of the task by name, in the language in which they are asked about."""

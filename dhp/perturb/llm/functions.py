@@ -6,11 +6,10 @@ or answered later, as others are, and a stored answer is an answer.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from dhp.core.diff import audit
-from dhp.core.errors import InputError, NotApplicable, Waiting
+from dhp.core.errors import InputError, NotApplicable
 from dhp.core.reasoning import without_reasoning
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.llm.cached_model import CachedModel
@@ -150,15 +149,14 @@ class FunctionTexts:
     ) -> Iterator[Asked]:
         """Ask all questions; those with an answer, in their order."""
         by_example = {asked.example.id: (request, asked) for request, asked in questions}
-        with suppress(Waiting):
-            for request, outcomes in model.ask([request for request, _ in questions]):
-                assert isinstance(request.tag, Example)
-                first, asked = by_example[request.tag.id]
-                (outcome,) = outcomes.values()
-                if isinstance(outcome, Failure) and outcome.passing:
-                    unanswered[request.tag.id] = first, outcome.reason
-                else:
-                    asked.answers.append((first, outcome))
+        for request, outcomes in model.ask([request for request, _ in questions]):
+            assert isinstance(request.tag, Example)
+            first, asked = by_example[request.tag.id]
+            (outcome,) = outcomes.values()
+            if isinstance(outcome, Failure) and outcome.passing:
+                unanswered[request.tag.id] = first, outcome.reason
+            else:
+                asked.answers.append((first, outcome))
         for request, asked in questions:
             if asked.answers and asked.answers[-1][0] is request:
                 yield asked

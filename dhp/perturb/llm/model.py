@@ -6,19 +6,18 @@ hold is asked for again with the reason, a few times.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from dhp.core.diff import audit
-from dhp.core.errors import InputError, StoppedEarly, Waiting
+from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.reasoning import without_reasoning
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
 from dhp.llm.cached_model import CachedModel, RequestContext, asked_steps, with_more_room
 from dhp.llm.estimate import Estimate, estimate_requests
-from dhp.llm.records import FINISHES, Answer, Failure, Params, Reply, Request, estimated_tokens
+from dhp.llm.records import FINISHES, Failure, Params, Reply, Request, estimated_tokens
 from dhp.llm.settings import ModelSettings
 from dhp.llm.stored_model import StoredModel
 from dhp.perturb.api import asked_count
@@ -136,10 +135,11 @@ class LlmPerturber:
         task: str,
         show: Callable[[int], None] = lambda done: None,
         function: FunctionTexts | None = None,
-    ) -> list[PerturbedText]:
+    ) -> list[PerturbedText] | None:
         """Degrade every example, in their order; `show` gets the number of texts so far.
 
-        Texts of a `function` are as it makes them; it is not asked again.
+        Texts of a `function` are as it makes them; it is not asked again. None while some of them wait for
+        answers that come later.
 
         A text that fails its check is asked for again with the reason, `TRIES` times in all; after that the
         variant is not applicable to the example. Raises `InputError` if no text at all passes the check, or
@@ -156,9 +156,8 @@ class LlmPerturber:
                 f"{self.name}: {len(unanswered)} texts of '{variant.name}' could not be had "
                 f"({why}); repeat the command to resume"
             )
-        waiting = len(examples) - len(made)
-        if waiting:
-            raise Waiting(f"{self.name}: {waiting:,} texts of '{variant.name}' wait for their replies")
+        if len(made) < len(examples):
+            return None
         if function is None and all(text.text is None for text in made.values()):
             reasons = Counter(reason for text in made.values() for reason in text.rejected or [text.reason])
             shown = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
@@ -179,6 +178,8 @@ class LlmPerturber:
             known = self.auto_steps.setdefault(task, {})
             if variant.name not in known:
                 known |= self._asked_steps(self.cached_model, self._steps_request(variant, prompt))
+            if variant.name not in known:
+                return {}, {}  # they come later, and the prompts show them
             steps = known[variant.name]
         requests = self._requests(examples, variant, task, steps)
         whole = isinstance(prompt, PlainPrompt)
@@ -283,7 +284,7 @@ class LlmPerturber:
         try:
             for _ in range(TRIES):
                 again: dict[str, Request] = {}
-                for request, outcomes in _answers(model, asked):
+                for request, outcomes in model.ask(asked):
                     example = _example(request)
                     name = example.id
                     (outcome,) = outcomes.values()
@@ -349,12 +350,6 @@ class LlmPerturber:
         answer = text or (without_reasoning(reply.text) or "").strip()
         prompt = again(self._again, first.prompt, answer, rejected.reason or "") if answer else first.prompt
         return replace(first, prompt=prompt, samples=sample)
-
-
-def _answers(model: CachedModel, asked: Sequence[Request]) -> Iterator[Answer]:
-    """The answers that there are; where others come later, failed ones may still be asked again."""
-    with suppress(Waiting):
-        yield from model.ask(asked)
 
 
 def _fault(text: str, example: Example, variant: Variant) -> str | None:

@@ -137,6 +137,8 @@ def run_battle(
     is that of resampling. Errors are those of the judge; the same call goes on from what is stored.
     """
     verdicts = compared(judge, make_pairs(systems), task, metrics, progress)
+    if judge.cached_model:
+        judge.cached_model.context.stop_if_waiting()
     by_pair = verdicts_by_pair(verdicts)
     contests = [
         _contest(one, other, metric, by_pair) for one, other in combinations(systems, 2) for metric in metrics

@@ -90,7 +90,7 @@ class BattleSpec:
 
 
 def fought(spec: BattleSpec, context: RequestContext) -> Battle:
-    """The battle; raises `Waiting` if verdicts come by a filler."""
+    """The battle; raises `Waiting` while verdicts come later."""
     judge, task, metrics = spec.asked(context)
     with progress_shown("verdicts") as show:
         return run_battle(judge, spec.systems, task, metrics, seed=spec.seed, progress=show)

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from dhp.cli.language_models import check_filler
 from dhp.cli.options import settings, stated
 from dhp.cli.output import JSON, OutputOptions, print_out, say
 from dhp.cli.protocol_options import DRY_RUN, SEED, ProtocolChanges, model_option
-from dhp.core.errors import InputError, Waiting, one_of
+from dhp.core.errors import InputError, one_of
 from dhp.core.files import indented_json, json_line
 from dhp.core.progress import progress_shown
 from dhp.core.records import Example, Rating
@@ -145,11 +145,13 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
         judge.prepare(texts, task)
         ratings = []
         total = len(texts) * len(task.metrics) * judge.samples
-        with suppress(Waiting), progress_shown("ratings") as show:
+        with progress_shown("ratings") as show:
             checked = checked_ratings(judge, texts, task)
             for rating in readable(checked, judge, task, f"category '{plan.name}'"):
                 ratings.append(rating)
                 show(f"{judge.model} on {plan.name}", len(ratings), max(total, len(ratings)), "")
+        if judge.waits:
+            continue  # the requests of the other categories are to be collected too
         ratings = in_order(ratings, texts, task)
         kept += ratings
         protocols.append(protocol_name(judge.protocol))

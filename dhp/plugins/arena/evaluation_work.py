@@ -11,7 +11,7 @@ from dhp.cli.language_models import estimates_shown
 from dhp.cli.protocol_options import AnswerChanges, ProtocolChanges
 from dhp.content.catalog import override, read_pairwise, read_wording
 from dhp.core.checks import checked
-from dhp.core.errors import InputError, Waiting
+from dhp.core.errors import InputError
 from dhp.core.options import option
 from dhp.core.records import Candidate
 from dhp.core.specs import Language, Task
@@ -192,10 +192,11 @@ class Work:
             if model is None:
                 yield plan, self.asked
                 continue
-            try:
-                templates = self._with_steps(plan, dry=dry)
-            except Waiting:  # those of the other categories are to be collected too
-                continue
+            definitions = {} if dry else self._without_steps(plan)
+            steps = written_steps(model, self.plan.content, plan.name, definitions) if definitions else {}
+            if len(steps) < len(definitions):
+                continue  # they come later, and the prompts show them
+            templates = _with_steps(plan, steps)
             for task in self._tasks(plan):
                 judge = evaluation_judge(
                     model,
@@ -217,15 +218,11 @@ class Work:
         parts = [[m for m in metrics if (m.name == CORRECTNESS) == alone] for alone in (False, True)]
         return [plan.task.model_copy(update={"metrics": part}) for part in parts if part]
 
-    def _with_steps(self, plan: CategoryPlan, *, dry: bool) -> Mapping[str, str] | None:
-        """The templates, with the evaluation steps that the model writes if there are none."""
-        model = self.asked.cached_model
-        if not plan.lacking or plan.templates is None or model is None:
-            return plan.templates
-        definitions = {m.name: m.definition for m in plan.task.metrics if m.name in plan.lacking}
-        steps = {} if dry else written_steps(model, self.plan.content, plan.name, definitions)
-        plain = {name: text.replace("{{", "{").replace("}}", "}") for name, text in steps.items()}
-        return {k: text.replace("{{steps}}", plain.get(k, "")) for k, text in plan.templates.items()}
+    def _without_steps(self, plan: CategoryPlan) -> dict[str, str]:
+        """Metric -> definition, of those whose templates lack evaluation steps, which the model writes."""
+        if plan.templates is None:
+            return {}
+        return {m.name: m.definition for m in plan.task.metrics if m.name in plan.lacking}
 
     def estimate(self) -> list[Part]:
         """What it would take."""
@@ -244,3 +241,11 @@ class Work:
     def battle(self) -> Battle | None:
         """The battle of two models or more; None for one."""
         return fought(self.contest, self.context) if len(self.systems) > 1 else None
+
+
+def _with_steps(plan: CategoryPlan, steps: Mapping[str, str]) -> Mapping[str, str] | None:
+    """The templates of a category, with evaluation steps for those that lack them."""
+    if not plan.lacking or plan.templates is None:
+        return plan.templates
+    plain = {name: text.replace("{{", "{").replace("}}", "}") for name, text in steps.items()}
+    return {k: text.replace("{{steps}}", plain.get(k, "")) for k, text in plan.templates.items()}

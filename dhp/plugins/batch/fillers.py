@@ -1,14 +1,14 @@
 """Fillers by batch: requests go into files for the user to have answered, or to a provider.
 
-The requests of a whole command are collected in files first. `Waiting` is raised at the end of the
-collection, and the same command reads the replies when they are there.
+The requests of a whole command are collected in files first, and the same command reads the replies when
+they are there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from dhp.core.errors import InputError, StoppedEarly, Waiting
+from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.api import Client
 from dhp.llm.clients.connection import OPENAI_URL
 from dhp.llm.clients.openai_client import OpenAIClient
@@ -101,7 +101,6 @@ class FileFiller:
 
     def answer(self, target: Target, requests: Iterable[Request]) -> Iterator[Answer]:
         """See `Filler`."""
-        before = self.taken
         for request in requests:
             came = _read(self._results, target, request)
             if len(came) == len(request.samples) or not self.collects:
@@ -110,7 +109,6 @@ class FileFiller:
             self.taken += 1
             if self._requests:
                 self._requests.add(target, request, [s for s in request.samples if s not in came])
-        _wait_for(self.taken - before, target)
 
     def fill(self) -> None:
         """Give the files their names; raises `StoppedEarly` with them, or at the limit."""
@@ -159,12 +157,6 @@ def _read(results: BatchResults, target: Target, request: Request) -> dict[int, 
     return {**refused, **replies}
 
 
-def _wait_for(taken: int, target: Target) -> None:
-    """Raise `Waiting` if requests were taken."""
-    if taken:
-        raise Waiting(f"{target.model.model}: {taken:,} requests wait for their replies")
-
-
 @dataclass(frozen=True, slots=True)
 class _SentBefore:
     """The batches of a model that were sent by other rounds or commands."""
@@ -203,7 +195,6 @@ class ProviderFiller:
 
     def answer(self, target: Target, requests: Iterable[Request]) -> Iterator[Answer]:
         """See `Filler`."""
-        before = self.taken
         for request in requests:
             sent, samples = self._sent_before(target), request.samples
             came = _read(sent.results, target, request)
@@ -219,7 +210,6 @@ class ProviderFiller:
                     left = [s for s in left if s not in samples[index : index + count]]
             self._requests.add(target, request, left)
             self.taken += 1
-        _wait_for(self.taken - before, target)
 
     def fill(self) -> None:
         """Send the batches, and wait until all have ended; raises `StoppedEarly` at the limit after that."""

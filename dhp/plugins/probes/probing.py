@@ -6,14 +6,13 @@ figures are computed once all passes are there.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dhp.core.errors import InputError, Waiting
+from dhp.core.errors import InputError
 from dhp.core.progress import Progress, progress_of
 from dhp.core.records import ORIGINAL, Candidate
 from dhp.core.seeding import text_hash
@@ -212,11 +211,10 @@ def _rated(
         ratings = checked_ratings(judge, texts, task)
         if repeat == 0:
             ratings = readable(ratings, judge, task, part.dataset.name)
-        with suppress(Waiting):  # the requests of the other passes belong into the same batch
-            for r in ratings:
-                place = (r.example, r.variant, r.metric, repeat, r.sample)
-                rows.append((*place, r.score, r.status, r.raw, r.rule))
-                shown(len(rows))
+        for r in ratings:
+            place = (r.example, r.variant, r.metric, repeat, r.sample)
+            rows.append((*place, r.score, r.status, r.raw, r.rule))
+            shown(len(rows))
     columns = ["example", "variant", "metric", "repeat", "sample", "score", "status", "raw", "rule"]
     return pd.DataFrame(rows, columns=columns)
 
