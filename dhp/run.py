@@ -48,6 +48,7 @@ from dhp.perturb.llm.model import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.perturb.settings import Choice, PerturbModel
 from dhp.report.page import html_report
+from dhp.report.so_far import SoFar
 from dhp.runs.rating import rate_dataset
 from dhp.runs.reader import open_run
 from dhp.runs.writer import RunFolder, run_name
@@ -311,7 +312,7 @@ def _named_for_run(
     parts: Sequence[PerturbedDataset],
     folder: RunFolder | None,
 ) -> list[Judge]:
-    """The judges with the token limits that they need and the name of the run, which claims its folder.
+    """The judges with the token limits that they need and the name of the run, which takes its folder.
 
     Raises `InputError` for a mark or weights that do not fit a judge, and for a folder of another run.
     """
@@ -324,6 +325,10 @@ def _named_for_run(
         folder.claim(identity, {part.dataset.name: part.usage for part in parts if part.usage})
         folder.ratings.clustered = any(part.dataset.clusters for part in parts)
         folder.ratings.explained = len(judges) > 1 and any(judge.explains for judge in judges)
+        folder.write_texts(
+            {part.dataset.name: part.dataset.examples for part in parts},
+            [(part.dataset.name, part.variants, part.texts) for part in parts],
+        )
     for judge in judges:
         if judge.cached_model:
             judge.cached_model.run = run_name(identity)
@@ -339,11 +344,15 @@ def _judged(
 ) -> list[tuple[Result, RatingsArray]]:
     """Results and ratings of each judge on each dataset, of those that wait for no answers."""
     each_judged = _each_judged(spec, judges, parts)
-    made = [
-        _of_judge(spec, judge, part, folder, numbered(progress, number, len(each_judged)))
-        for number, (judge, part) in enumerate(each_judged, 1)
-    ]
-    return [each for each in made if each is not None]
+    done: list[tuple[Result, RatingsArray]] = []
+    so_far = SoFar(folder, done, len(each_judged)) if folder else None
+    with so_far.stopping() if so_far else nullcontext():
+        for number, (judge, part) in enumerate(each_judged, 1):
+            show = numbered(progress, number, len(each_judged))
+            made = _of_judge(spec, judge, part, folder, so_far, show)
+            if made is not None:
+                done.append(made)
+    return done
 
 
 def _write(
@@ -353,12 +362,11 @@ def _write(
     parts: Sequence[PerturbedDataset],
     progress: Progress | None,
 ) -> None:
-    """Write texts, results, prompts, steps and the report of a run into its folder."""
-    folder.write_examples({part.dataset.name: part.dataset.examples for part in parts})
-    folder.write([(part.dataset.name, part.variants, part.texts) for part in parts], results)
-    shown = [each for part in parts for judge in judges for each in _shown(judge, part)]
-    if shown:
-        folder.write_prompts(shown)
+    """Write results, prompts, steps and the report of a run into its folder."""
+    folder.write_results(results)
+    prompts = [each for part in parts for judge in judges for each in _prompts(judge, part)]
+    if prompts:
+        folder.write_prompts(prompts)
     for judge in judges:
         folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
     folder.write_steps(
@@ -495,6 +503,7 @@ def _of_judge(
     judge: Judge,
     part: PerturbedDataset,
     folder: RunFolder | None,
+    so_far: SoFar | None,
     progress: Progress | None,
 ) -> tuple[Result, RatingsArray] | None:
     """What follows from the ratings of one judge on one dataset, which go to the folder, and these.
@@ -503,43 +512,63 @@ def _of_judge(
     """
     model = judge.cached_model
     before, calls = (replace(model.usage), len(model.call_seconds)) if model else (None, 0)
-    config = spec.config(part.dataset.task, part.variants)
-    if judge.compare:
-        config = replace(config, statistics="sign-flip")
+    inapplicable = Counter(t.variant for t in part.texts if t.text is None)
     data, texts = part.dataset, part.candidates()
     asked = judge.asked_about(texts)
-    frames = rate_dataset(judge, asked, data.task, data.name, progress=progress, clusters=data.clusters)
-    merged = merged_ratings(folder.ratings.tee(frames) if folder else frames)
+
+    def analysed(ratings: RatingsArray) -> tuple[Result, RatingsArray]:
+        """The result of ratings of all examples, or of those that are there so far, and the ratings."""
+        ratings = replace(ratings, inapplicable=inapplicable)
+        usage, cost = taken(model, before)
+        result = _analysed(spec, judge, part, ratings, all_asked=len(asked) == len(texts))
+        result = replace(result, usage=usage, cost=cost)
+        if model:
+            seconds = model.call_seconds[calls:]
+            result = replace(result, priced=model.prices[1], latency=latency(seconds))
+        return result, ratings
+
+    watch = so_far.watch(analysed, len(data.examples)) if so_far else None
+    frames = rate_dataset(
+        judge, asked, data.task, data.name, progress=progress, clusters=data.clusters, watch=watch
+    )
+    if folder and so_far:
+        frames = so_far.kept(folder.ratings.tee(frames))
+    merged = merged_ratings(frames)
     if judge.waits:
         return None  # the requests of the other judges are to be collected too
     (ratings,) = merged
-    if len(asked) < len(texts):
+    with stage(progress, f"analysing {judge.model} on {data.name}"):
+        return analysed(ratings)
+
+
+def _analysed(
+    spec: RunSpec, judge: Judge, part: PerturbedDataset, ratings: RatingsArray, *, all_asked: bool
+) -> Result:
+    """What the ratings of one judge on one dataset say; `all_asked`: whether it was asked about all texts."""
+    config = spec.config(part.dataset.task, part.variants)
+    if judge.compare:
+        config = replace(config, statistics="sign-flip")
+    data = part.dataset
+    if not all_asked:
         part = part.rated(ratings.variants)
     applied = part.rated(ratings.variants)  # a kind that applies to no text is none
-    ratings = replace(ratings, inapplicable=Counter(t.variant for t in part.texts if t.text is None))
-    usage, cost = taken(model, before)
-    with stage(progress, f"analysing {judge.model} on {data.name}"):
-        result = analyze_ratings(
-            ratings,
-            config,
-            applied.variants,
-            left_out=applied.left_out,
-            levels="suite" if data.suite else "column",
-            signature=part.signature(
-                ratings.size, config.signed_weights, config.signed_statistics, judge.protocol
-            ),
-            scales={m.name: m.scale for m in data.task.metrics},
-            notes=(*data.notes, *content_notes(part)),
-            characters=round(median(len(example.output) for example in data.examples)),
-            usage=usage,
-            cost=cost,
-        )
-    if model:
-        result = replace(result, priced=model.prices[1], latency=latency(model.call_seconds[calls:]))
-    return of_comparisons(result) if judge.compare else result, ratings
+    result = analyze_ratings(
+        ratings,
+        config,
+        applied.variants,
+        left_out=applied.left_out,
+        levels="suite" if data.suite else "column",
+        signature=part.signature(
+            ratings.size, config.signed_weights, config.signed_statistics, judge.protocol
+        ),
+        scales={m.name: m.scale for m in data.task.metrics},
+        notes=(*data.notes, *content_notes(part)),
+        characters=round(median(len(example.output) for example in data.examples)),
+    )
+    return of_comparisons(result) if judge.compare else result
 
 
-def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:
+def _prompts(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:
     """The prompts about the first original of a dataset."""
     first = part.candidates()[0]
     about = {"model": judge.model, "protocol": judge.protocol, "dataset": part.dataset.name}

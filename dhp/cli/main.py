@@ -159,7 +159,9 @@ def _run(arguments: Sequence[str], program: str) -> NoReturn:
     gc.set_threshold(*_GARBAGE)
     spare_memory()
     warnings.showwarning = _MESSAGES.show_warning  # type: ignore[assignment]
-    logging.getLogger("dhp").handlers = [_MESSAGES]
+    log = logging.getLogger("dhp")
+    log.handlers = [_MESSAGES]
+    log.setLevel(logging.INFO)
     _MESSAGES.begin()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -357,10 +357,9 @@ class OutputFolder:
         of_dhp = {"schema": "dhp.manifest/1", "holds": self._holds, "dhp": __version__}
         self.write(MANIFEST, [indented_json({**of_dhp, **content})])
 
-    def holds_more(self) -> bool:
-        """Whether there is more than a manifest, hidden files aside."""
-        names = {path.name for path in self.path.iterdir()} if self.path.exists() else set()
-        return any(not name.startswith(".") for name in names - {MANIFEST})
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        self.place(name).unlink(missing_ok=True)
 
     def place(self, name: str) -> Path:
         """The path of a file in the folder; raises `InputError` if something else stands there."""

@@ -22,6 +22,11 @@ def figure(value: float | None) -> str:
     return "–" if value is None else f"{value:z.2f}"
 
 
+def score(value: float | None) -> str:
+    """A score with at most two decimals: 8, 7.5; a dash for none."""
+    return "–" if value is None else f"{value:z.2f}".rstrip("0").rstrip(".")
+
+
 def p_value(p: float | None) -> str:
     """A p-value, or a dash for undefined; 0 is one that is too small for a number."""
     if not p:

@@ -35,7 +35,6 @@ from dhp.runs.reader import Run, RunSource, open_run
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-
 _LOWEST = 0.4
 """Where the charts of detection start at the latest."""
 _OPEN = 8
@@ -62,8 +61,13 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     return page(
         "report.html",
         styles=("report.css", "drawn.css", "matrix.css", "maps.css", "explorer.css"),
-        scripts=("tables.js", "explorer.js"),
+        scripts=(
+            "tables.js",
+            "explorer.js",
+            *(["reload.js"] if run.extent and not run.extent.stopped else []),
+        ),
         results=results,
+        extent=run.extent,
         curves=curves,
         several=several,
         opened=len(results) <= _OPEN,

@@ -14,7 +14,7 @@ from dhp.core.shown import visible
 from dhp.core.verdicts import VERDICTS
 from dhp.report.columns import row_name
 from dhp.report.findings import control_words
-from dhp.report.labels import between, figure, in_key, p_value, percent, percents, t75
+from dhp.report.labels import between, figure, in_key, p_value, percent, percents, score, t75
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -183,6 +183,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "p_value": p_value,
     "percents": percents,
     "row_name": row_name,
+    "score": score,
     "share": percent,
     "t75": t75,
     "variant_name": variant_name,

@@ -2,7 +2,8 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SECONDS_BETWEEN_SHOWS = 0.2
+Whole = Callable[[], "pd.DataFrame | None"]
+"""Gives the ratings so far, of the examples whose ratings have all come; None if there is none."""
 
 
 def rate_dataset(
@@ -30,18 +33,22 @@ def rate_dataset(
     *,
     progress: Progress | None,
     clusters: Mapping[str, str] | None = None,
+    watch: Callable[[Whole], None] | None = None,
 ) -> "Iterator[pd.DataFrame]":
     """All ratings of one judge on one dataset, as tables of whole examples.
 
     What the judge left unrated is there as failed. Very many ratings come as several tables, else one. None
-    comes while the judge waits for answers.
+    comes while the judge waits for answers. `watch` is called as ratings come, with what gives those of the
+    table that is being filled.
     """
-    session = _Session(judge, task, dataset, len(candidates), progress, clusters or {})
+    session = _Session(judge, task, dataset, len(candidates), progress, clusters or {}, watch)
+    if watch:
+        watch(session.whole)
     judge.prepare(candidates, task)
     for part in _parts(candidates, texts_at_a_time(judge, task)):
         session.rate(part)
         if not judge.waits:
-            yield session.table(part)
+            yield session.table()
         session.ratings.clear()
 
 
@@ -68,11 +75,14 @@ class _Session:
         texts: int,
         progress: Progress | None,
         clusters: Mapping[str, str],
+        watch: Callable[[Whole], None] | None,
     ) -> None:
         self.ratings: list[Rating] = []
         """Those that came and were not taken away."""
+        self.texts: Sequence[Candidate] = ()
+        """The texts that they are about."""
         self.judge, self.task = judge, task
-        self._dataset, self._progress, self._clusters = dataset, progress, clusters
+        self._dataset, self._progress, self._clusters, self._watch = dataset, progress, clusters, watch
         self._model, self._shown = judge.cached_model, time.monotonic()
         way = f" ({protocol_name(judge.protocol)})" if self._model else ""
         self._what = f"{judge.model}{way} on {dataset}"
@@ -83,6 +93,7 @@ class _Session:
 
     def rate(self, texts: Sequence[Candidate]) -> None:
         """Rate these texts."""
+        self.texts = texts
         rated = checked_ratings(self.judge, texts, self.task)
         if not self._count:
             rated = readable(rated, self.judge, self.task, self._dataset)
@@ -93,11 +104,25 @@ class _Session:
                 self._shown = time.monotonic()
                 self._show()
 
-    def table(self, texts: Sequence[Candidate]) -> "pd.DataFrame":
-        """The ratings of these texts, in their order."""
+    def whole(self) -> "pd.DataFrame | None":
+        """The ratings so far, of the examples whose ratings have all come; None if there is none."""
+        per_text = len(self.task.metrics) * self.judge.samples
+        texts = Counter(c.example for c in self.texts)
+        came = Counter(r.example for r in self.ratings)
+        whole = {example for example, count in texts.items() if came[example] >= count * per_text}
+        if not whole:
+            return None
+        ratings = [r for r in self.ratings if r.example in whole]
+        return self._as_table(ratings, [c for c in self.texts if c.example in whole])
+
+    def table(self) -> "pd.DataFrame":
+        """The ratings of the texts, in their order."""
+        return self._as_table(self.ratings, self.texts)
+
+    def _as_table(self, ratings: Sequence[Rating], texts: Sequence[Candidate]) -> "pd.DataFrame":
         import pandas as pd
 
-        rows = in_order(self.ratings, texts, self.task)
+        rows = in_order(ratings, texts, self.task)
         levels = {c.variant: c.level for c in texts}
         # One column after the other: lists of a million texts are larger than the table made of them.
         columns = {f.name: pd.Series([getattr(r, f.name) for r in rows]) for f in fields(Rating)}
@@ -112,6 +137,8 @@ class _Session:
         return frame.assign(model=self.judge.model, protocol=self.judge.protocol, dataset=self._dataset)
 
     def _show(self) -> None:
+        if self._watch:
+            self._watch(self.whole)
         if self._progress:
             cost = ""
             if self._model and self._before:

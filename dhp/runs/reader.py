@@ -32,15 +32,37 @@ class RunResult:
     ratings: RatingsArray
 
 
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much there is of a run that has not ended."""
+
+    examples: int
+    """Examples of the last result whose ratings have all come."""
+    of: int
+    """Those that it will have."""
+    result: int
+    """The number of that result."""
+    of_results: int
+    stopped: bool
+    """Whether the run was stopped; else it goes on."""
+
+
 @dataclass(frozen=True)
 class Run:
-    """A finished run. Each file is read when it is first asked for; `InputError` if it cannot be."""
+    """A finished run, or what there is of one.
+
+    Each file is read when it is first asked for; `InputError` if it cannot be.
+    """
 
     folder: Path
     """Its folder; of results in memory their name."""
     results: Results
     name: str
     """The run in messages."""
+    extent: Extent | None = None
+    """How much of it there is; None if it is finished."""
+    frames: Sequence["pd.DataFrame"] = ()
+    """The ratings of a run that is not finished, which are in no file yet."""
 
     @property
     def has_texts(self) -> bool:
@@ -54,7 +76,7 @@ class Run:
 
     def ratings_about(self, examples: Collection[str]) -> "Iterator[pd.DataFrame]":
         """The ratings of some examples, of all datasets, part by part."""
-        for part in ratings_parts(self.folder / RATINGS):
+        for part in self.frames if self.extent else ratings_parts(self.folder / RATINGS):
             yield part[part["example"].isin(examples)]
 
     @cached_property

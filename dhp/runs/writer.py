@@ -24,7 +24,7 @@ from dhp.core.seeding import text_hash
 from dhp.core.signature import protocol_name
 from dhp.core.writing import MANIFEST, OutputFolder, check_folder, check_parent
 from dhp.runs.ratings_file import RatingsFile
-from dhp.runs.reader import RATINGS
+from dhp.runs.reader import RATINGS, RESULTS
 
 _RUNS = Path("runs")
 _FILES = ("examples.jsonl", "perturbed.jsonl", "prompts.json", "results.json", "report.html")
@@ -71,10 +71,9 @@ class RunFolder:
     """`manifest.json`, `perturbed.jsonl`, `ratings.parquet`, `results.json` and `report.html` of one run.
 
     A folder belongs to one run, known by its identity (seed, judges, hashes of the texts put before them):
-    the same run may write to it again, another one is refused unless the first left nothing but its manifest,
-    as one whose first call failed. With `own` the run gets a separate folder
-    below `path`, named after what was asked. One process at a time writes to a folder: as a context manager
-    it gives the folder free.
+    the same run may write to it again, another one is refused unless the first has not ended. With `own` the
+    run gets a separate folder below `path`, named after what was asked. One process at a time writes to a
+    folder: as a context manager it gives the folder free.
     """
 
     def __init__(self, path: Path, is_own: bool = False) -> None:
@@ -91,6 +90,11 @@ class RunFolder:
     def path(self) -> Path:
         """Where it is."""
         return self._folder.path
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether a run has written its results here."""
+        return (self.path / RESULTS).exists()
 
     def __enter__(self) -> "RunFolder":
         return self
@@ -109,7 +113,7 @@ class RunFolder:
         self._take()
         manifest = self._folder.manifest()
         written = {k: v for k, v in self._written(manifest).items() if k in known} if manifest else {}
-        if manifest and self._folder.holds_more():
+        if manifest and self.is_finished:
             self._check_same(_without_max_tokens(written), _without_max_tokens(hidden_value(known)))
 
     def claim(self, identity: Mapping[str, object], usage: Mapping[str, Mapping[str, int]]) -> None:
@@ -126,10 +130,13 @@ class RunFolder:
         manifest = self._folder.manifest()
         if manifest:
             written, created = self._written(manifest), manifest.get("created")
-            if self._folder.holds_more():
+            if self.is_finished:
                 self._check_same(written, identity)
-            if written == json.loads(json.dumps(identity)) and isinstance(created, str):
+            is_same = written == json.loads(json.dumps(identity))
+            if is_same and isinstance(created, str):
                 self._created = created
+            if not is_same:
+                self._folder.remove("report.html")  # of a run that was stopped
         self._identity, self._usage = identity, usage
         self._folder.write_manifest(self._manifest())
 
@@ -170,26 +177,28 @@ class RunFolder:
         """Takes the ratings of a run that has claimed the folder."""
         return RatingsFile(self._folder.path / RATINGS)
 
-    def write(self, perturbed: Sequence[PerturbedSet], results: Results) -> None:
-        """Write texts, ratings and results; each file appears whole or not at all, the results last."""
-        self._folder.write("perturbed.jsonl", perturbed_lines(perturbed))
-        self.ratings.finish()
-        ratings = of_ratings(self.path / RATINGS)
-        objects = [sealed(result.to_dict(), ratings) for result in results]
-        self._text("results.json", indented_json(objects[0] if len(objects) == 1 else objects))
-
-    def write_report(self, page: str) -> None:
-        """Write `report.html`."""
-        self._text("report.html", page)
-
-    def write_examples(self, datasets: Mapping[str, Sequence[Example]]) -> None:
-        """Write the undamaged texts with what the writers were given: JSONL, one line per example."""
+    def write_texts(
+        self, datasets: Mapping[str, Sequence[Example]], perturbed: Sequence[PerturbedSet]
+    ) -> None:
+        """Write the undamaged texts with what the writers were given, and the degraded ones, as JSONL."""
         lines = (
             json_line({"dataset": name, **example.to_dict()})
             for name, examples in datasets.items()
             for example in examples
         )
         self._folder.write("examples.jsonl", lines)
+        self._folder.write("perturbed.jsonl", perturbed_lines(perturbed))
+
+    def write_results(self, results: Results) -> None:
+        """Write ratings and results; each file appears whole or not at all, the results last."""
+        self.ratings.finish()
+        ratings = of_ratings(self.path / RATINGS)
+        objects = [sealed(result.to_dict(), ratings) for result in results]
+        self._text(RESULTS, indented_json(objects[0] if len(objects) == 1 else objects))
+
+    def write_report(self, page: str) -> None:
+        """Write `report.html`."""
+        self._text("report.html", page)
 
     def write_prompts(self, prompts: Sequence[Mapping[str, str]]) -> None:
         """Write the prompts by which language models were asked, each for one text of the dataset."""

@@ -8,7 +8,7 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.runs.reader import MANIFEST, RATINGS
+from dhp.runs.reader import MANIFEST, RESULTS
 from dhp.runs.writer import RunFolder, run_folder
 
 
@@ -22,14 +22,18 @@ def test_a_run_that_goes_on_keeps_the_time_at_which_it_was_begun(tmp_path: Path)
     assert json.loads(path.read_text())["created"] == begun["created"]
 
 
-def test_a_folder_with_nothing_but_a_manifest_may_be_of_another_run(tmp_path: Path) -> None:
+def test_a_folder_without_results_may_be_of_another_run(tmp_path: Path) -> None:
     """As the first call of a run fails by a wrong name: the corrected command has the same `out`."""
     wrong, right = identity({"model": "openai/gpt", "protocol": "v1@1"}), identity()
     claimed(RunFolder(tmp_path), wrong)
+    (tmp_path / "report.html").write_text("the page of what was there when it was stopped")
+    claimed(RunFolder(tmp_path), wrong)
+    assert (tmp_path / "report.html").exists()
     check(tmp_path)
     claimed(RunFolder(tmp_path), right)
     assert json.loads((tmp_path / MANIFEST).read_text())["identity"] == right
-    (tmp_path / RATINGS).touch()
+    assert not (tmp_path / "report.html").exists()
+    (tmp_path / RESULTS).touch()
     with pytest.raises(InputError, match=r"holds a different run \(models differ\)"):
         claimed(RunFolder(tmp_path), wrong)
 
@@ -123,7 +127,7 @@ def test_an_edited_prompt_is_told_from_another_run(tmp_path: Path) -> None:
     prompt, folder = tmp_path / "v1.txt", tmp_path / "run"
     first = asked(prompt, "How useful is this?")
     claimed(RunFolder(folder), identity(first))
-    (folder / RATINGS).touch()
+    (folder / RESULTS).touch()
     check(folder, first)
     said = f"^`out` {folder}: the prompt of 'v1' changed since the run there; give this run another `out` or"
     edited = asked(prompt, "How useful is this text?")
