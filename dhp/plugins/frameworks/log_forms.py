@@ -1,14 +1,21 @@
-"""The scores of a judge in the logs of other tools, form by form."""
+"""The logs of other tools, form by form: where texts, and the scores of a judge, stand in them."""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from dhp.core.errors import InputError
+from dhp.core.files import read_json
 from dhp.core.rating_forms import OVERALL
 from dhp.core.tables import Row
+from dhp.loaders.inspect_log import LOG_SUFFIX
 from dhp.plugins.frameworks.evaluation_events import evaluation_entries
+
+Paths = Mapping[str, tuple[str, ...]]
+"""Our field -> the paths in an entry; the first of which that holds a text counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +33,32 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A kind of log: where its entries are, what names a text in an entry, and what scores it."""
+    """A kind of log: where its entries are, and in an entry texts, what names them, and what scores them."""
 
     name: str
     entries: Callable[[Any], Iterable[Any]]
     folders: tuple[str, ...]
     """Paths in an entry below which the names of example and variant stand."""
     scores: Callable[[Row], Iterable[Score]]
+    texts: Paths = field(default_factory=dict)
+    """Empty if texts are read from no such log."""
+    versions: tuple[int, ...] = ()
+    """Those that are read, where a log names its version."""
+    version: Callable[[Any], object] = lambda content: content.get("version")
     error: Callable[[Row], object] = lambda row: row.value("error")
     """Why an entry has no scores; None if no reason is known."""
     same: tuple[str, ...] = ()
     """Paths in an entry; where all hold the same, a text was judged again."""
     judged_by: str | None = " --model MODEL"
     """Options of the command that has the texts of such a log judged; None if it holds no texts."""
+
+    def rows(self, place: str, content: Any) -> list[Row]:
+        """The entries; raises `InputError` for a version that is not known."""
+        version = self.version(content) if self.versions and isinstance(content, Mapping) else None
+        if version is not None and version not in self.versions:
+            known = ", ".join(map(str, self.versions))
+            raise InputError(f"{place}: {self.name} of version {version}; allowed: {known}")
+        return [Row(f"{place}: entry {number}", each) for number, each in enumerate(self.entries(content), 1)]
 
 
 _GRADER_FAILED = re.compile(
@@ -155,6 +175,15 @@ FORMS: Mapping[str, Form] = {
         _promptfoo_entries,
         ("vars.", "metadata.", "testCase.metadata."),
         _promptfoo_scores,
+        texts={
+            "id": ("id",),
+            "input": ("prompt.raw",),
+            "output": ("response.output",),
+            "reference": ("vars.reference", "vars.expected", "vars.ground_truth"),
+            "context": ("vars.context",),
+        },
+        versions=(1, 2, 3),
+        version=lambda content: content["results"].get("version"),
         same=("prompt.raw", "response.output"),
     ),
     "deepeval": Form(
@@ -162,13 +191,28 @@ FORMS: Mapping[str, Form] = {
         _deepeval_entries,
         ("metadata.", "additionalMetadata."),
         _deepeval_scores,
+        texts={
+            "id": ("name",),
+            "input": ("input",),
+            "output": ("actualOutput",),
+            "reference": ("expectedOutput",),
+            "context": ("retrievalContext", "context"),
+        },
         same=("input", "actualOutput"),
     ),
     "inspect_ai": Form(
         "inspect_ai log",
-        lambda content: content.get("samples") or [],
+        lambda content: [each for each in content.get("samples") or [] if isinstance(each, dict)],
         ("metadata.",),
         _inspect_scores,
+        texts={
+            "id": ("id",),
+            "input": ("input",),
+            "output": ("output.completion", "output.choices[0].message.content"),
+            "reference": ("target",),
+            "context": ("metadata.context",),
+        },
+        versions=(1, 2),
         error=lambda row: row.value("error.message"),
         same=("id", "output.completion"),
         judged_by="",
@@ -198,6 +242,27 @@ FORMS: Mapping[str, Form] = {
     ),
     "texts": Form("log of texts", lambda content: content, ("",), lambda row: ()),
 }
+
+
+def log_kind(file: Path) -> str:
+    """The kind of log that holds texts; `table` for any other file."""
+    if file.suffix == LOG_SUFFIX:
+        return "inspect_ai"
+    if file.suffix != ".json" or not file.is_file():
+        return "table"
+    return content_kind(read_json(file, careless=True))
+
+
+def content_kind(content: Any) -> str:
+    """The kind of log that the content of a JSON file is; `table` for any other."""
+    if not isinstance(content, dict):
+        return "table"
+    if "eval" in content and "version" in content:
+        return "inspect_ai"
+    if isinstance(content.get("results"), dict) and "results" in content["results"]:
+        return "promptfoo"
+    run = content.get("testRunData", content)
+    return "deepeval" if isinstance(run, dict) and "testCases" in run else "table"
 
 
 def table_kind(columns: Collection[str]) -> str | None:

@@ -18,8 +18,8 @@ from dhp.judge.adapters.returned import VERDICTS
 from dhp.loaders.inspect_log import LOG_SUFFIX, read_eval_file
 from dhp.loaders.left_out import leave_out
 from dhp.plugins.frameworks.evaluation_events import evaluation_entries, is_telemetry
-from dhp.plugins.frameworks.log_forms import FORMS, Form, Score, table_kind
-from dhp.plugins.frameworks.logs import is_log_table, log_kind
+from dhp.plugins.frameworks.log_forms import FORMS, Form, Score, log_kind, table_kind
+from dhp.plugins.frameworks.logs import is_log_table
 from dhp.plugins.frameworks.scorers import graded
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def log_ratings(path: Path, fields: Mapping[str, str]) -> "pd.DataFrame | None":
     for name in fields:
         one_of("field", name, _NAMES, f"{path}: {form.name}")
     content = _content(path)
-    rows = [Row(f"{path}: entry {n}", each) for n, each in enumerate(form.entries(content), 1)]
+    rows = form.rows(str(path), content)
     scored = [(row, tuple(form.scores(row))) for row in rows]
     if not any(scores for _, scores in scored):
         raise InputError(f"{path}: {form.name} without scores of a judge; {_command(path, form)}")

@@ -5,10 +5,8 @@ import json
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
 from dhp.core.errors import InputError, one_of, suggest
@@ -20,14 +18,13 @@ from dhp.core.tables import TABLE_SUFFIXES, Row, read_table
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.inspect_log import LOG_SUFFIX, read_eval_file
 from dhp.loaders.request import Request
+from dhp.plugins.frameworks.log_forms import FORMS, Paths, content_kind, log_kind
 
 PRODUCTION = (
     "the originals are production texts, not references: this tests if the judge notices that they got "
     "worse, not if they were good or if its scores of them are right"
 )
 """What a reader of an audit must know."""
-_INSPECT_VERSIONS = (1, 2)
-_PROMPTFOO_VERSIONS = (1, 2, 3)
 _SAID = (
     "content",
     "page_content",
@@ -41,18 +38,6 @@ _SAID = (
     "query",
 )
 """Where a nested value holds its text."""
-
-Paths = Mapping[str, tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """A kind of log: the location of its entries, and of the texts in an entry."""
-
-    name: str
-    entries: Callable[[str, Any], list[Any]]
-    paths: Paths
-
 
 _PLAIN: Paths = {
     "id": ("id",),
@@ -70,63 +55,11 @@ _PLAIN: Paths = {
 """Our field -> columns, in any case and with or without `_`; the first of which that holds a text counts."""
 
 
-def _check_version(what: str, data: Any, known: Sequence[int]) -> None:
-    if data.get("version") not in known:
-        raise InputError(f"{what} of version {data.get('version')}; allowed: {', '.join(map(str, known))}")
-
-
-def _inspect_entries(place: str, data: Any) -> list[Any]:
-    _check_version(f"{place}: an inspect_ai log", data, _INSPECT_VERSIONS)
-    return data.get("samples") or []
-
-
-def _promptfoo_entries(place: str, data: Any) -> list[Any]:
-    _check_version(f"{place}: promptfoo results", data["results"], _PROMPTFOO_VERSIONS)
-    return data["results"].get("results") or []
-
-
-_FORMS: Mapping[str, _Form] = {
-    "inspect_ai": _Form(
-        "inspect_ai log",
-        _inspect_entries,
-        {
-            "id": ("id",),
-            "input": ("input",),
-            "output": ("output.completion", "output.choices[0].message.content"),
-            "reference": ("target",),
-            "context": ("metadata.context",),
-        },
-    ),
-    "promptfoo": _Form(
-        "promptfoo results",
-        _promptfoo_entries,
-        {
-            "id": ("id",),
-            "input": ("prompt.raw",),
-            "output": ("response.output",),
-            "reference": ("vars.reference", "vars.expected", "vars.ground_truth"),
-            "context": ("vars.context",),
-        },
-    ),
-    "deepeval": _Form(
-        "deepeval test run",
-        lambda place, data: data.get("testRunData", data).get("testCases") or [],
-        {
-            "id": ("name",),
-            "input": ("input",),
-            "output": ("actualOutput",),
-            "reference": ("expectedOutput",),
-            "context": ("retrievalContext", "context"),
-        },
-    ),
-}
-
-
 def logs(asked: Request) -> Dataset | None:
     """The texts of a log, or of a table of inputs and outputs whose task is not said; None for other data."""
     if not isinstance(asked.source, str):
         return None
-    is_log = log_kind(Path(asked.source)) in _FORMS
+    is_log = log_kind(Path(asked.source)) != "table"
     if not is_log and not (_may_be_mapped(asked) and is_log_table(asked.source, asked.fields)):
         return None
     if asked.where:
@@ -200,13 +133,6 @@ def is_inspect_log(path: str | Path) -> bool:
     return log_kind(Path(path)) == "inspect_ai"
 
 
-def log_kind(file: Path) -> str:
-    """The kind of log; `table` for any other file."""
-    if file.suffix == LOG_SUFFIX:
-        return "inspect_ai"
-    return _kind(read_json(file, careless=True)) if file.suffix == ".json" and file.is_file() else "table"
-
-
 def is_log_table(path: str | Path, fields: Mapping[str, str]) -> bool:
     """Whether a file is a table with a column of inputs and one of outputs, unlike the tables of dhp itself.
 
@@ -263,24 +189,12 @@ def _read(file: Path) -> tuple[str, Sequence[Row], Paths]:
         raise InputError(
             f"{file}: unknown kind of log '{suffix}'; {suggest(suffix, [LOG_SUFFIX, *TABLE_SUFFIXES])}"
         )
-    form = _FORMS.get(_kind(data))
-    if form is None:
+    kind = content_kind(data)
+    if kind == "table":
         table = read_table(file)
         return "log", table.rows, _paths_in(table.columns)
-    entries = form.entries(str(file), data)
-    rows = [Row(f"{file}: entry {i}", each) for i, each in enumerate(entries, 1) if isinstance(each, dict)]
-    return form.name, rows, form.paths
-
-
-def _kind(data: Any) -> str:
-    if not isinstance(data, dict):
-        return "table"
-    if "eval" in data and "version" in data:
-        return "inspect_ai"
-    if isinstance(data.get("results"), dict) and "results" in data["results"]:
-        return "promptfoo"
-    run = data.get("testRunData", data)
-    return "deepeval" if isinstance(run, dict) and "testCases" in run else "table"
+    form = FORMS[kind]
+    return form.name, form.rows(str(file), data), form.texts
 
 
 def _entries(

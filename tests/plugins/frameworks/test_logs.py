@@ -181,7 +181,7 @@ def test_fields_say_where_texts_stand(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.json", inspect_log(version=7), "an inspect_ai log of version 7; allowed: 1, 2"),
+        ("a.json", inspect_log(version=7), "inspect_ai log of version 7; allowed: 1, 2"),
         ("a.json", inspect_log(samples=[]), r"inspect_ai log without outputs \(0 entries\)"),
         ("a.json", inspect_log(samples=None), r"inspect_ai log without outputs \(0 entries\)"),
         ("a.json", {"testCases": [{"input": "x"}]}, r"deepeval test run without outputs \(1 entries\)"),
