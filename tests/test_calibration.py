@@ -138,6 +138,7 @@ def test_it_is_found_among_noise(seed: int) -> None:
     assert found == {"reordering.minor", "reordering.major"}
 
 
+@pytest.mark.slow
 def test_a_judge_that_prefers_damage_notices_nothing() -> None:
     (result,) = dhp.run("mock/ideal?sensitivity=-1", "mini/summeval")
     assert max(v.d for v in result.variants) < 0.01
@@ -176,6 +177,7 @@ def test_planted_confusion_is_found(dataset: str, task: str) -> None:
     assert wrong.d_avg_ew < wrong.d_avg < right.d_avg_ew
 
 
+@pytest.mark.slow
 def test_a_judge_that_lowers_whatever_changed_is_flagged_by_the_controls() -> None:
     (found,) = dhp.run("mock/ideal?harmless=1", "mini/summeval", controls=True)
     assert found.d_min >= 1
@@ -183,6 +185,7 @@ def test_a_judge_that_lowers_whatever_changed_is_flagged_by_the_controls() -> No
     assert states == {"identity": "still", "harmless": "false alarm"}
 
 
+@pytest.mark.slow
 def test_a_judge_that_lowers_the_same_text_again_is_flagged_too() -> None:
     (found,) = dhp.run("mock/blind?identity=1&harmless=1", "mini/summeval", controls=True)
     assert {row.verdict for row in found.controls} == {"false alarm"}

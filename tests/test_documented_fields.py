@@ -95,6 +95,7 @@ def unexplained(record: type) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_every_field_is_explained() -> None:
     records = reachable()
     assert {"Result", "VariantResult", "Cell", "JudgeSettings", "DatasetComparison", "Choice", "Metric"} <= {

@@ -22,6 +22,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, re.S)
 
 
+@pytest.mark.slow
 def test_the_judge_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = [block for block in blocks("python") if "def rate" in block]
     exec(code, {})
@@ -38,6 +39,7 @@ def test_an_audit_of_a_function(capsys: pytest.CaptureFixture[str]) -> None:
     assert all("detection" in line and "D = " in line for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["README", "docs/own-prompt"])
 def test_the_run_of_ones_own_prompt_is_one_call(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -74,6 +76,7 @@ def test_a_language_model_from_python(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (tmp_path / "run" / "results.json").exists()
 
 
+@pytest.mark.slow
 def test_the_perturber_and_the_suite_of_ones_own(tmp_path: Path) -> None:
     rule, *by_model = [block for block in blocks("python") if "@dhp.perturber" in block]
     names: dict[str, object] = {}

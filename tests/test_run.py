@@ -29,6 +29,7 @@ def test_result_object() -> None:
 MINI = ["mini/answer_equivalence", "mini/story_cloze"]
 
 
+@pytest.mark.slow
 def test_a_file_of_content_is_parsed_once_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: Counter[str] = Counter()
     parse = yaml_files._parsed
@@ -45,6 +46,7 @@ def test_a_file_of_content_is_parsed_once_a_process(monkeypatch: pytest.MonkeyPa
     assert set(parsed.values()) == {1}
 
 
+@pytest.mark.slow
 def test_ratings_are_checked_when_they_are_made_and_when_they_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,6 +71,7 @@ def test_ratings_are_checked_when_they_are_made_and_when_they_are_read(
     assert checked == dict.fromkeys(MINI, 2)
 
 
+@pytest.mark.slow
 def test_a_judge_of_ones_own() -> None:
     texts = set()
 
@@ -129,6 +132,7 @@ def test_all_six_bundled_sets() -> None:
     assert {v.level for r in results for v in r.variants} == {"character", "word", "sentence"}
 
 
+@pytest.mark.slow
 def test_the_surface_judge_beats_the_floor_and_has_its_blind_spot() -> None:
     stories = dhp.run(["baseline/surface", "baseline/constant"], "mini/story_cloze")
     by_variant = {v.variant: v.d for v in stories[0].variants}

@@ -112,6 +112,7 @@ def test_levels_come_from_the_suite() -> None:
     assert "grammatical_errors.minor" in result.left_out
 
 
+@pytest.mark.slow
 def test_levels_come_from_the_column_else_there_is_one() -> None:
     frame = table({"a": {"fluency": 2.0}, "b": {}, "c": {}})
     levels = {"original": "", "a": "word", "b": "sentence", "c": "sentence"}
@@ -386,6 +387,7 @@ def test_sign_flips_are_for_halves_and_a_missing_pair_is_none() -> None:
         dhp.analyze(frame.replace({"score": {0.5: 0.75}}), analysis=analysis)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harmless", [False, True])
 def test_a_curve_goes_from_harmless_copies_through_75_per_cent(harmless: bool) -> None:
     """Of 200 scores fall as many as at a threshold of 4 and a power of 1; the others rise.

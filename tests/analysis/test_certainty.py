@@ -33,6 +33,7 @@ def analyzed(table: pd.DataFrame, **more: object) -> Result:
     return result
 
 
+@pytest.mark.slow
 def test_probabilities_of_levels_become_one_of_passing() -> None:
     """The suite gives the scale: P(3 or more) of five points, against the column that says the same."""
     table = judged(variant="fictional_named_entities.minor").replace({"metric": {"quality": "coherence"}})
@@ -49,6 +50,7 @@ def test_probabilities_of_levels_become_one_of_passing() -> None:
     assert "too sure by" in certainty_sentence(by_points)
 
 
+@pytest.mark.slow
 def test_a_confidence_is_that_of_the_verdict() -> None:
     table = judged().drop(columns="probabilities")
     table["confidence"] = 0.95
@@ -59,6 +61,7 @@ def test_a_confidence_is_that_of_the_verdict() -> None:
     assert certainty.verdicts.right == pytest.approx(right)
 
 
+@pytest.mark.slow
 def test_repeated_answers_give_the_share_that_passes() -> None:
     rng = np.random.default_rng(1)
     rows = [
@@ -77,6 +80,7 @@ def test_repeated_answers_give_the_share_that_passes() -> None:
     assert certainty.verdicts.sure == pytest.approx(sure.mean())
 
 
+@pytest.mark.slow
 def test_without_mark_probabilities_or_content_nothing_is_said() -> None:
     table = judged()
     (unmarked,) = dhp.analyze(table)
@@ -88,12 +92,14 @@ def test_without_mark_probabilities_or_content_nothing_is_said() -> None:
     assert spelling.asking is None
 
 
+@pytest.mark.slow
 def test_columns_that_mean_something_else_are_no_probabilities() -> None:
     table = judged().drop(columns="probabilities")
     assert analyzed(table.assign(confidence="high")).certainty is None
     assert analyzed(table.assign(confidence=80)).certainty is None
 
 
+@pytest.mark.slow
 def test_asking_a_person_needs_sixty_examples_and_says_whom_it_sends() -> None:
     few = analyzed(judged(59))
     assert few.asking is None
@@ -107,6 +113,7 @@ def test_asking_a_person_needs_sixty_examples_and_says_whom_it_sends() -> None:
     assert "instead of" in asking_sentence(asking)
 
 
+@pytest.mark.slow
 def test_sentence_json_page_and_gate_tell_the_same(tmp_path: Path) -> None:
     table = judged(300).drop(columns="probabilities").assign(confidence=0.97)
     (result,) = results = dhp.analyze(table, analysis=MARKED)

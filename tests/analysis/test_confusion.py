@@ -43,6 +43,7 @@ def test_planted_confusion_is_found(metric: str, expected: float) -> None:
     }
 
 
+@pytest.mark.slow
 def test_without_expert_weights_nothing_is_misplaced() -> None:
     result = dhp.run(Confuses("fluency"), "mini/summeval", analysis=dhp.AnalysisConfig(weights="uniform"))
     assert {v.misplaced for v in result.variants} == {None}

@@ -94,6 +94,7 @@ def test_what_moves_by_less_than_a_tenth_is_still_however_signs_fall() -> None:
     assert state(control, np.full((24, 1, 1), 0.01)) is NOT_DECIDED
 
 
+@pytest.mark.slow
 def test_edits_that_cost_seven_per_cent_are_seldom_a_false_alarm() -> None:
     rng = np.random.default_rng(7)
     found = [state(rng.normal(0.021, 0.05, (24, 1, 1)), rng.normal(0.3, 0.1, (24, 1, 1))) for _ in range(60)]

@@ -42,6 +42,7 @@ def test_what_is_far_from_the_floor_needs_few_examples() -> None:
     assert 100 < blind[0] < blind[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metrics", [1, 4])
 def test_what_lies_at_the_floor_cannot_be_told_from_it(metrics: int) -> None:
     assert needed(signs(1000, 0.575, metrics=metrics)) is None
@@ -80,6 +81,7 @@ def test_a_metric_that_was_not_rated_changes_nothing() -> None:
     assert needed(np.concatenate([x, np.full(x.shape, np.nan)], axis=2)) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metrics", [2, 4])
 def test_the_best_of_blind_metrics_does_not_seem_to_see(metrics: int) -> None:
     """Four metrics that are blind each by itself need more examples to be missed than one; see 12 pilots."""

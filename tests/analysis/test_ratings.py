@@ -95,6 +95,7 @@ def test_several_scores_of_a_text_without_samples_are_warned_of() -> None:
     assert analyze(pd.concat([table.iloc[:8]] * 2))[0].warnings == ()
 
 
+@pytest.mark.slow
 def test_the_digest_tells_scores_apart_and_not_their_order() -> None:
     rng = np.random.default_rng(0)
     cells = pd.MultiIndex.from_product(

@@ -147,6 +147,7 @@ def test_a_run_says_what_the_reasons_of_a_judge_name(tmp_path: Path) -> None:
     assert "Reason against verdict" in page
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_uijudge_gives_the_counts_of_its_columns(real: Path) -> None:
     """Verdict and open answer, counted from the file without dhp: 34, 10, 16, 50."""

@@ -53,6 +53,7 @@ class Halo:
                 yield dhp.Rating(c.example, c.variant, metric.name, 0, 1 + sum(map(ord, c.text)) % 5)
 
 
+@pytest.mark.slow
 def test_a_halo_is_found() -> None:
     result = dhp.run(Halo(), "mini/summeval")[0]
     for side in ("originals", "degraded"):
@@ -63,6 +64,7 @@ def test_a_halo_is_found() -> None:
     assert abs(apart.halo["degraded"]["fluency"]["coherence"]) < 0.3
 
 
+@pytest.mark.slow
 def test_one_metric_has_no_halo() -> None:
     assert dhp.run("mock/ideal", "mini/summeval", metrics=["fluency"])[0].halo == {}
 

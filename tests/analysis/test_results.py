@@ -86,6 +86,7 @@ def test_schema_and_reader_refuse_the_same(
         schema.validate(broken)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_what_is_no_json_number_is_refused(found: dict[str, Any], value: float) -> None:
     with pytest.raises(InputError, match="here: d_min"):
@@ -106,6 +107,7 @@ def test_a_missing_field_is_named(found: dict[str, Any], schema: jsonschema.Draf
             schema.validate(broken)
 
 
+@pytest.mark.slow
 def test_the_schema_takes_what_runs_write(
     found: dict[str, Any], schema: jsonschema.Draft202012Validator
 ) -> None:
@@ -139,6 +141,7 @@ def test_what_stands_in_the_folder_is_given_back(folder: Path) -> None:
     assert set(rated.ratings.examples) == {e["id"] for e in run.examples}
 
 
+@pytest.mark.slow
 def test_results_show_in_notebooks_and_in_a_line() -> None:
     results = dhp.run("mock/ideal", "mini/story_cloze", n=6)
     assert json.loads(results.to_json()) == json.loads(json.dumps(results.to_dict()))

@@ -116,6 +116,7 @@ def test_analyze_reads_the_scores_in_a_log(dhp: Run, tmp_path: Path) -> None:
     assert "the judge" in page
 
 
+@pytest.mark.slow
 def test_analyze_gives_what_the_run_gave(dhp: Run) -> None:
     ran = dhp(f"benchmark --model baseline/surface {SMALL} --out r --json")
     from_run = json.loads(ran.out)
@@ -137,6 +138,7 @@ def test_perturb_writes_lines_and_shows_edits(dhp: Run, tmp_path: Path) -> None:
     assert all(row["output"] != originals[row["example"]] and row["level"] for row in copies)
 
 
+@pytest.mark.slow
 def test_data_commands(dhp: Run) -> None:
     assert "ok  mini/wmt22_zhen: 24 examples" in dhp("data", "check").out
     assert "not prepared" in dhp("list", "datasets").out

@@ -53,6 +53,7 @@ def says(status: int, body: object, **headers: str) -> Says:
     return lambda call: (status, headers, body)
 
 
+@pytest.mark.slow
 def test_a_sound_installation(dhp: Run, private_cache: Path) -> None:
     done = dhp("doctor", "--json")
     assert (done.code, done.err) == (0, "")

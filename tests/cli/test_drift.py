@@ -57,6 +57,7 @@ def noise(rng: np.random.Generator, rows: int) -> object:
     return rng.normal(-0.2, 0.3, size=rows)
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_stricter_everywhere_fails(dhp: Run, written: Written) -> None:
     written("old")
     written("new", lambda *_: -0.4)

@@ -57,6 +57,7 @@ def changed(results: library.Results, place: int, **changes: object) -> library.
     return library.Results(each)
 
 
+@pytest.mark.slow
 def test_what_holds_passes_with_a_line_that_says_it(
     dhp: Run, tmp_path: Path, results: library.Results
 ) -> None:
@@ -98,6 +99,7 @@ def test_kinds_that_must_be_noticed(dhp: Run, tmp_path: Path, results: library.R
     )
 
 
+@pytest.mark.slow
 def test_what_must_be_noticed_must_be_proven(dhp: Run, tmp_path: Path) -> None:
     """A judge that gives every text the same score notices nothing, and no number of texts would show it."""
 
@@ -216,6 +218,7 @@ def test_a_loss_needs_ratings(dhp: Run, tmp_path: Path, results: library.Results
     assert done.err.startswith("dhp: r: without ratings; allowed:")
 
 
+@pytest.mark.slow
 def test_judges_of_other_names_compare_where_each_run_has_one(
     dhp: Run, tmp_path: Path, results: library.Results
 ) -> None:
@@ -251,6 +254,7 @@ def test_seed_and_version_may_differ(dhp: Run, tmp_path: Path, results: library.
     assert dhp("gate", "r", "--against", "old", "--max-drop", "0").code == 0
 
 
+@pytest.mark.slow
 def test_a_dataset_that_vanished_is_no_pass(dhp: Run, tmp_path: Path, results: library.Results) -> None:
     other = [replace(r, model="mock/other") for r in results]
     write(tmp_path / "old", results, rated=True)
@@ -304,6 +308,7 @@ def test_names_cannot_break_the_line(
     assert "\x1b" not in said
 
 
+@pytest.mark.slow
 def test_an_earlier_run_may_be_named_by_its_results(dhp: Run) -> None:
     dhp("benchmark --model mock/ideal --dataset mini/story_cloze --n 8 --out r --quiet")
     done = dhp("gate r --against r/results.json --max-drop 0")

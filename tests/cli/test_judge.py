@@ -35,6 +35,7 @@ def table(tmp_path: Path) -> Path:
     return tmp_path / "texts.csv"
 
 
+@pytest.mark.slow
 def test_ratings_of_a_table_are_correlated(dhp: Run, table: Path) -> None:
     done = dhp("judge", table, "--model", "metric/meteor-exact", "--out", "ratings.jsonl")
     assert (done.code, "15 scored" in done.out) == (0, True)

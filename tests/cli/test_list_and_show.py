@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from dhp.cli.show import KINDS, judge_form
 from dhp.content.catalog import DATASETS, names_of, read_card
 from dhp.perturb.registry import builtin_perturbers
@@ -85,6 +87,7 @@ def test_only_longer_sections_where_asked(dhp: Run, tmp_path: Path) -> None:
     assert dhp(*run, "--min-characters", "22").code == 2
 
 
+@pytest.mark.slow
 def test_showing_a_bundled_set_speaks_of_itself(dhp: Run) -> None:
     for name in DATASETS:
         shown = dhp("show", f"mini/{name}").out

@@ -171,6 +171,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
 
 
+@pytest.mark.slow
 def test_it_asks_what_the_paper_asked(dhp: Run) -> None:
     """Originals and twelve kinds by four metrics, five answers each; each metric's steps are asked once."""
     shown = dhp(f"{ASKED} --perturb-model openai/other")
@@ -180,6 +181,7 @@ def test_it_asks_what_the_paper_asked(dhp: Run) -> None:
     assert "controls" not in shown.out
 
 
+@pytest.mark.slow
 def test_it_analyses_as_the_paper_did(dhp: Run) -> None:
     assert (
         dhp("benchmark --preset paper --model mock/noisy --dataset mini/story_cloze --n 6 --out r").code == 0
@@ -195,6 +197,7 @@ def test_all_six_sets_unless_told_otherwise(dhp: Run) -> None:
     assert "summeval, sumpubmed, story_cloze, answer_equivalence, wmt22_deen, wmt22_zhen" in done.err
 
 
+@pytest.mark.slow
 def test_what_it_has_may_be_said_again(dhp: Run) -> None:
     same = "--samples 5 --temperature 0 --steps auto --statistics paper --no-controls"
     assert dhp(f"{ASKED} {same}").out == dhp(ASKED).out
@@ -213,6 +216,7 @@ def test_prompts_and_steps_of_ones_own_may_stand_beside_it(dhp: Run) -> None:
     assert "--steps: contradicts --preset paper, which has steps auto" in refused.err
 
 
+@pytest.mark.slow
 def test_python_has_the_same_preset(dhp: Run) -> None:
     asked = "benchmark --preset paper --model mock/noisy --dataset mini/story_cloze --n 6 --out r"
     assert dhp(asked).code == 0

@@ -82,6 +82,7 @@ def test_each_form_is_written_alone_by_run_and_analysis(dhp: Run) -> None:
     assert {outcome.err for outcome in analysed.values()} == {""}
 
 
+@pytest.mark.slow
 def test_csv_has_a_row_for_each_dataset_variant_and_metric_with_every_digit(results: library.Results) -> None:
     rows = list(csv.DictReader(io.StringIO(csv_text(results))))
     cells = {
@@ -136,6 +137,7 @@ def test_markdown_of_several_results(results: library.Results) -> None:
     assert titles[1:] == [f"### {r.dataset}: baseline/surface, 8 examples" for r in results]
 
 
+@pytest.mark.slow
 def test_markdown_shows_probes_and_curves(probed: library.Results) -> None:
     rows = rows_of(markdown_text(probed))
     for probe in (*probed[0].controls, *probed[0].attacks):
@@ -164,6 +166,7 @@ def test_names_are_no_markup(results: library.Results) -> None:
     assert rows_of(text)[3][0] == shown
 
 
+@pytest.mark.slow
 def test_quiet_prints_nothing_but_errors(dhp: Run, tmp_path: Path) -> None:
     write_stories(2)
     assert dhp("data prepare story_cloze --data cloze.csv").code == 0
@@ -213,6 +216,7 @@ def test_a_reader_that_goes_away_is_not_a_gate_that_failed(tmp_path: Path) -> No
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_file_gets_the_whole_table(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     assert benchmark(dhp).out.splitlines()[1].split()[0] == "kind"

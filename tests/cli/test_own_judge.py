@@ -46,6 +46,7 @@ def ask(dhp: Run, server: str, *more: str) -> Outcome:
     return dhp("benchmark", *model, *data, "--samples", "1", "--out", "r", "--json", *more)
 
 
+@pytest.mark.slow
 def test_with_a_task_file_at_the_first_try(dhp: Run, server: str, tmp_path: Path) -> None:
     done = ask(dhp, server.removesuffix("/v1"), "--task", "task.yaml", "--prompt-file", "prompt.txt")
     assert done.code == 0, done.err

@@ -121,6 +121,7 @@ def test_the_texts_are_paid_for_once_and_stand_in_the_manifest(
     assert "holds a different run (origins of mini/summeval differ)" in other.err
 
 
+@pytest.mark.slow
 def test_a_dry_run_asks_nothing_and_reckons_with_both_models(dhp: Run, follower: str) -> None:
     reset(follower)
     command = ("benchmark", "--model", "openai/judge", *SMALL, *by_model(follower), "--dry-run")
@@ -134,6 +135,7 @@ def test_a_dry_run_asks_nothing_and_reckons_with_both_models(dhp: Run, follower:
     assert stats(follower)["calls"] == 0
 
 
+@pytest.mark.slow
 def test_a_dry_run_counts_the_judging_of_texts_that_are_not_there_yet(tmp_path: Path) -> None:
     settings = dhp_api.ModelSettings(base_url="http://localhost:9/v1", cache=tmp_path)
     (texts, ratings) = dhp_api.estimate(
@@ -143,6 +145,7 @@ def test_a_dry_run_counts_the_judging_of_texts_that_are_not_there_yet(tmp_path: 
     assert (ratings.what, ratings.bill.calls) == ("ratings", 4 * 14 * 4), "13 variants, 6 of them to be made"
 
 
+@pytest.mark.slow
 def test_a_limit_stops_the_making_and_the_same_command_goes_on(dhp: Run, follower: str) -> None:
     reset(follower)
     command = ("perturb", *SMALL, *by_model(follower), "--freeze", "set", "--cache", "mine")
@@ -194,6 +197,7 @@ def test_a_prompt_file_that_replaces_nothing_is_refused(
     assert f"mine: unknown prompt '{name}'; did you mean '{near}'? allowed: " in done.err
 
 
+@pytest.mark.slow
 def test_one_prompt_of_ones_own_is_enough_and_changes_the_hash(
     dhp: Run, follower: str, tmp_path: Path
 ) -> None:

@@ -158,6 +158,7 @@ def test_a_terminal_shows_a_bar_that_moves(tmp_path: Path) -> None:
     assert b"tokens" in shown
 
 
+@pytest.mark.slow
 def test_progress_counts_every_call_also_those_before_the_first_rating(tmp_path: Path) -> None:
     told: dict[str, str] = {}
     with stub_server() as url:

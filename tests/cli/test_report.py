@@ -42,6 +42,7 @@ def test_a_broken_manifest_is_one_line(dhp: Run, broken: str) -> None:
         assert re.fullmatch(r"dhp: r/manifest\.json: .+\n", failed.err), failed.err
 
 
+@pytest.mark.slow
 def test_a_page_shows_no_control_characters_and_no_other_order_of_words(dhp: Run) -> None:
     texts = {"source": "Ann has cats.", "output": "Ann \u202ehas cats."}
     name = "e\x1b[2Js\u202e.jsonl"

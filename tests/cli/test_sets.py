@@ -41,6 +41,7 @@ def test_the_same_command_judges_the_frozen_texts(dhp: Run) -> None:
     assert len(result["variants"]) == 6
 
 
+@pytest.mark.slow
 def test_the_datasets_of_the_set_are_the_default(dhp: Run, made: Path) -> None:
     shutil.copytree(made, "set")
     done = dhp(USE)
@@ -82,6 +83,7 @@ def test_the_task_must_be_that_of_the_set(dhp: Run) -> None:
     assert "is for task 'summarization', not 'translation'" in other.err
 
 
+@pytest.mark.slow
 def test_any_column_of_texts_is_degraded_without_a_task(dhp: Run, tmp_path: Path) -> None:
     texts = [
         f"The old cafe number {i} opens at 9. It sells cake and tea. Nobody minds the price."

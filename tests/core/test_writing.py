@@ -192,6 +192,7 @@ print(taken, faults)
 """
 
 
+@pytest.mark.slow
 def test_no_two_hold_a_folder_while_its_lock_file_comes_and_goes(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     command = [sys.executable, "-c", CONTENDER, str(tmp_path / "out"), str(tmp_path / "held")]

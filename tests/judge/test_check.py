@@ -112,6 +112,7 @@ def test_what_returns_no_ratings_is_refused() -> None:
         dhp.run(Silent(lambda r: r), "mini/answer_equivalence", n=2)
 
 
+@pytest.mark.slow
 def test_an_odd_raw_answer_is_kept_as_text(tmp_path: Path) -> None:
     twisted = Twisted(lambda r: replace(r, raw="\ud800" if r.variant == "original" else {"answer": 3}))  # type: ignore[arg-type]
     dhp.run(twisted, "mini/answer_equivalence", n=2, out=tmp_path / "r")

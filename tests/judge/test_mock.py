@@ -73,6 +73,7 @@ def test_an_overlooked_perturber_is_the_weakest() -> None:
     assert {v.variant for v in one.variants if v.d < 1} == {"random_typos.minor"}
 
 
+@pytest.mark.slow
 def test_answers_without_a_rating_are_counted_as_such() -> None:
     counted = dhp.run("mock/mumbling?samples=5", "mini/summeval")[0].ratings
     assert counted["unparsed"] / counted["asked"] == pytest.approx(0.2, abs=0.02)

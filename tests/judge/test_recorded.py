@@ -47,6 +47,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.dictionaries(st.sampled_from([*row(""), "sample", "score"]), JSON), min_size=1))
 def test_no_row_breaks_the_reader(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, object]]

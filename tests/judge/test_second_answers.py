@@ -255,6 +255,7 @@ def test_a_run_of_which_nothing_can_be_read_pays_for_few_calls(
         assert sum(call.method == "POST" for call in server.calls) <= most
 
 
+@pytest.mark.slow
 def test_with_batch_files_it_is_a_second_round(dhp: Run, tmp_path: Path) -> None:
     way = ("benchmark", "--dataset", "mini/summeval", "--n", "5", "--metric", "fluency", "--samples", "1")
     way = (*way, "--model", "openai/judge", "--cache", "cache", "--out", "out")
@@ -301,6 +302,7 @@ def test_a_server_is_asked_for_the_schema_of_json_and_may_refuse_it(
     assert said == "openai/stub: the server refuses response_format: the prompt alone asks for JSON"
 
 
+@pytest.mark.slow
 def test_results_and_notes_count_what_was_asked_again(tmp_path: Path) -> None:
     def says(call: Call) -> Answer:
         messages = call.body["messages"]

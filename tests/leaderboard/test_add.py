@@ -110,6 +110,7 @@ def test_weights_that_do_not_ship_are_asked_for(tmp_path: Path) -> None:
         add_results(tmp_path / "run", tmp_path / "board", weights=str(file))
 
 
+@pytest.mark.slow
 def test_ratings_without_names_fit_the_only_result(runs: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     dhp.run("mock/noisy", "mini/answer_equivalence", out=run)
@@ -247,6 +248,7 @@ def test_what_makes_figures_doubtful_cannot_be_taken_away(tmp_path: Path, field:
     assert add_results(run / "results.json", tmp_path / "board", ratings=tmp_path / "few.csv")
 
 
+@pytest.mark.slow
 def test_the_wording_of_a_warning_shuts_out_no_run_of_ones_own(runs: Path, tmp_path: Path) -> None:
     run = shutil.copytree(runs / "noisy", tmp_path / "run")
     results = json.loads((run / "results.json").read_text())
@@ -259,6 +261,7 @@ def test_the_wording_of_a_warning_shuts_out_no_run_of_ones_own(runs: Path, tmp_p
         read_entries([run])
 
 
+@pytest.mark.slow
 def test_variants_that_were_left_out_must_be_named(runs: Path, tmp_path: Path) -> None:
     table = pd.read_parquet(runs / "noisy" / "ratings.parquet")
     table = table[(table["dataset"] == "mini/summeval") & (table["variant"] != "random_typos.minor")]
@@ -273,6 +276,7 @@ def test_variants_that_were_left_out_must_be_named(runs: Path, tmp_path: Path) -
                 add_results(tmp_path / "r.json", tmp_path / "board", ratings=tmp_path / "r.csv")
 
 
+@pytest.mark.slow
 def test_results_of_a_table_without_levels_can_be_checked(runs: Path, tmp_path: Path) -> None:
     table = pd.read_parquet(runs / "noisy" / "ratings.parquet").drop(columns="level")
     table.to_csv(tmp_path / "r.csv", index=False)

@@ -39,6 +39,7 @@ def test_from_a_run_to_a_board_to_a_site(dhp: Run, run: Path, tmp_path: Path) ->
     assert (tmp_path / "site" / "index.html").is_file()
 
 
+@pytest.mark.slow
 def test_the_script_is_the_command(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,6 +24,7 @@ def body(latex: str) -> list[list[str]]:
     return [row.removesuffix(r" \\").split(" & ") for row in inner.strip().splitlines()]
 
 
+@pytest.mark.slow
 def test_one_matrix_holds_d_and_detection_of_each_judge_on_each_set(runs: Path, dhp: Run) -> None:
     latex = dhp("leaderboard", str(runs), "--latex").out
     assert latex.count(r"\begin{tabular}") == 1

@@ -51,6 +51,7 @@ def site(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_json_and_csv_hold_the_very_figures(runs: Path, site: Path) -> None:
     results = known(runs)
     tables = json.loads((site / "leaderboard.json").read_text())["tables"]
@@ -124,6 +125,7 @@ def test_the_schema_is_in_the_site(site: Path, runs: Path) -> None:
     jsonschema.validate(json.loads((runs / "good" / "results.json").read_text()), schema)
 
 
+@pytest.mark.slow
 def test_the_page_says_by_what_rule_ranks_were_found(site: Path, runs: Path, tmp_path: Path) -> None:
     assert "paired comparison of all judges" in (site / "index.html").read_text("utf-8")
     files = [runs / name / "results.json" for name in MODELS]
@@ -133,6 +135,7 @@ def test_the_page_says_by_what_rule_ranks_were_found(site: Path, runs: Path, tmp
     assert "share a group letter" not in text
 
 
+@pytest.mark.slow
 def test_a_site_takes_the_place_of_an_earlier_one_only(site: Path, runs: Path, tmp_path: Path) -> None:
     tables = make_tables(read_entries([runs / "good"]))
     out = tmp_path / "site"
@@ -149,6 +152,7 @@ def test_a_site_takes_the_place_of_an_earlier_one_only(site: Path, runs: Path, t
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
 
 
+@pytest.mark.slow
 def test_markup_in_names_stays_text(edited: Callable[..., Path], tmp_path: Path) -> None:
     def change(result: dict[str, Any], name: str) -> None:
         result.update(model=name, dataset=name, protocol=name, warnings=[name])
@@ -278,6 +282,7 @@ def test_costs_are_points_of_judges_with_prices(edited: Callable[..., Path]) -> 
     assert made(2.0, None) is None
 
 
+@pytest.mark.slow
 def test_latency_stands_in_the_board_where_calls_were_timed(
     edited: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -344,6 +349,7 @@ def test_filters_and_sorting_in_the_browser(runs: Path, edited: Callable[..., Pa
     in_browser(tmp_path / "site" / "index.html", tmp_path / "browser", act)
 
 
+@pytest.mark.slow
 def test_two_judges_that_share_no_table_are_not_compared_first(
     edited: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -29,6 +29,7 @@ from tests.unsealed import unsealed
 from .conftest import DATASETS, MODELS, run_with_own_weights, signed, soon
 
 
+@pytest.mark.slow
 def test_runs_with_ratings_are_ranked_by_the_paired_comparison(runs: Path) -> None:
     tables = make_tables(read_entries([runs / name for name in MODELS]))
     assert sorted(table.dataset for table in tables) == sorted(DATASETS)
@@ -154,6 +155,7 @@ def test_no_intervals_no_ties_but_of_equal_figures(runs: Path, edited: Callable[
     assert [(row.rank, row.tied) for row in table.rows] == [(1, True), (1, True), (3, False)]
 
 
+@pytest.mark.slow
 def test_the_newest_of_two_runs_counts(
     runs: Path, edited: Callable[..., Path], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -167,6 +169,7 @@ def test_the_newest_of_two_runs_counts(
         assert len(entries) == 2
 
 
+@pytest.mark.slow
 def test_the_same_result_twice_is_one(runs: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = runs / "noisy" / "results.json"
     for order in ([file, runs / "noisy"], [runs / "noisy", file]):
@@ -343,6 +346,7 @@ def test_as_many_judges_as_are_compared_by_pairs_can_be_told_apart(runs: Path) -
     assert str(MOST_PAIRED) in RULES["intervals"]
 
 
+@pytest.mark.slow
 def test_runs_with_doses_are_not_compared_by_pairs(runs: Path) -> None:
     entries = copies(runs, {"good": 1, "blind": 1})
     curve = DoseResponse("random_typos", (1, 2))

@@ -72,6 +72,7 @@ def settings(folder: Path, filler: object = None) -> dhp.ModelSettings:
     return dhp.ModelSettings(base_url=NOBODY, cache=folder, filler=filler)
 
 
+@pytest.mark.slow
 def test_a_filled_store_needs_no_call(tmp_path: Path) -> None:
     way = {"n": 5, "progress": None}
     filler = ByHand(score)
@@ -97,6 +98,7 @@ def test_what_follows_replies_comes_in_a_round_of_its_own(tmp_path: Path) -> Non
     assert len(filler.rounds) == 3
 
 
+@pytest.mark.slow
 def test_texts_of_a_model_come_before_their_ratings(tmp_path: Path) -> None:
     def says(prompt: str) -> str:
         return score(prompt) if "Score for" in prompt else follow(prompt)

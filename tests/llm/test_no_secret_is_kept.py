@@ -54,6 +54,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_secret_is_kept_or_shown(
     command: str, dhp: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

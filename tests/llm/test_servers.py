@@ -136,6 +136,7 @@ def test_a_field_that_cannot_be_sent_is_refused(
     assert message in said
 
 
+@pytest.mark.slow
 def test_fields_of_a_configuration_may_be_nested(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "dhp.yaml"
     with scripted_server(says) as server:

@@ -136,6 +136,7 @@ def there(store: Store, name: str, count: int) -> int:
     return sum(bool(store.find(keys("m", "e", request))) for request in asked)
 
 
+@pytest.mark.slow
 def test_two_processes_write_at_once(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     command = [sys.executable, "-c", WRITER, str(path)]

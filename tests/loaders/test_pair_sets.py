@@ -229,6 +229,7 @@ def test_prepared_pairs_come_back_as_they_were(tmp_path: Path, monkeypatch: pyte
 # The published files themselves ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_real_bump(real: Path) -> None:
     found = read("bump", real / "bump")

@@ -11,6 +11,7 @@ from dhp.loaders.published import read_published
 pytestmark = pytest.mark.realdata
 
 
+@pytest.mark.slow
 def test_summeval_measures_as_in_the_paper(real: Path) -> None:
     card = read_card("summeval")
     examples = read_published(card, real / "summeval")

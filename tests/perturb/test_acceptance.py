@@ -179,6 +179,7 @@ def test_an_unknown_perturber_gets_the_general_checks_alone() -> None:
     assert fault("some_other", TEXTS["ending"], "Zephrik dragged everything home.", 1) is None
 
 
+@pytest.mark.slow
 def test_texts_in_other_languages_can_be_degraded() -> None:
     fault = functools.partial(a.fault, language="de")
     original = "Der Rat von Hartwell hat die alte Bibliothek am Markt geschlossen und das Haus verkauft."
@@ -345,6 +346,7 @@ def test_no_nonsense_is_accepted(perturber: str, count: int | str) -> None:
         assert not [text for text in nonsense if fault(perturber, original, text, count) is None]
 
 
+@pytest.mark.slow
 @given(st.sampled_from(KINDS), st.text(max_size=200), st.text(max_size=200))
 def test_checking_never_fails(kind: tuple[str, int | str], original: str, answer: str) -> None:
     reason = fault(kind[0], original, answer, kind[1])

@@ -39,6 +39,7 @@ def consistency(c: dhp.Candidate, metric: str) -> float:
     return 3 if metric == "consistency" and c.variant.startswith("fictional") else 4
 
 
+@pytest.mark.slow
 def test_weights_tell_what_authored_damage_should_hurt() -> None:
     result = dhp.run(ByRule(consistency), "mini/summeval")
     assert result.weights == "design"
@@ -97,6 +98,7 @@ def test_bad_doses_are_one_line(doses: object, message: str) -> None:
         dhp.perturb_datasets("mini/summeval", n=3, doses=doses)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_controls_and_attacks_are_tested_apart() -> None:
     plain = dhp.run("mock/ideal", STORIES)
     probed = dhp.run("mock/ideal", STORIES, controls=True, attacks=True)
@@ -109,6 +111,7 @@ def test_controls_and_attacks_are_tested_apart() -> None:
     assert probed.harmless_edits == "still"
 
 
+@pytest.mark.slow
 def test_planted_faults_of_a_judge_are_flagged() -> None:
     faulty = dhp.run(
         "mock/ideal?harmless=1&padding=-1&judge_flattery=1", "mini/summeval", controls=True, attacks=True
@@ -124,6 +127,7 @@ def test_planted_faults_of_a_judge_are_flagged() -> None:
     assert attacks["judge_flattery"].verdict == "still", "it lowered the scores"
 
 
+@pytest.mark.slow
 def test_a_judge_that_lowers_everything_is_found_out_by_the_controls() -> None:
     grumpy = dhp.run("mock/ideal?identity=1&harmless=1", "mini/summeval", controls=True)
     assert {c.verdict for c in grumpy.controls} == {"false alarm"}
@@ -140,6 +144,7 @@ def mixed(c: dhp.Candidate, metric: str) -> float:
     return 2 if metric == "fluency" else 3 + raised
 
 
+@pytest.mark.slow
 def test_an_attack_that_raises_one_metric_is_flagged_whatever_the_others_do() -> None:
     result = dhp.run(ByRule(mixed), "mini/summeval", attacks=True)
     (row,) = [a for a in result.attacks if a.variant == "judge_flattery"]
@@ -301,6 +306,7 @@ GERMAN = [
 ]
 
 
+@pytest.mark.slow
 def test_data_of_ones_own_get_rules_for_any_language(tmp_path: Path) -> None:
     file = tmp_path / "own.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in GERMAN))

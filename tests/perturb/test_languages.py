@@ -132,6 +132,7 @@ def test_what_is_lost_to_the_language_is_said_once(caplog: pytest.LogCaptureFixt
     assert reasons == ["the text is in German; allowed: English"] * 2 + [None]
 
 
+@pytest.mark.slow
 def test_a_kind_for_another_language_counts_nowhere(caplog: pytest.LogCaptureFixture) -> None:
     for_chinese = dhp.perturber(name="chinese", level="word", languages=["zh"])(lambda text, rng: text + "的")
     judge = dhp.run("baseline/surface", "mini/summeval", perturbers=for_chinese, progress=False)

@@ -2,6 +2,8 @@
 
 import random
 
+import pytest
+
 from dhp.perturb.shortcut import LEAST, SHOWS, shortcut
 
 WORDS = "the a new old house town went came saw said of in with man woman child day night sun rain".split()
@@ -16,12 +18,14 @@ def exchanged(text: str, seed: int) -> str:
     return " ".join(words)
 
 
+@pytest.mark.slow
 def test_a_word_that_only_copies_have_is_found() -> None:
     told = shortcut(TEXTS, [text.replace("the", "zork", 1) + " zork" for text in TEXTS])
     assert told is not None
     assert (told.auc, told.pairs) > (0.95, 0.95)
 
 
+@pytest.mark.slow
 def test_words_as_frequent_as_before_tell_nothing() -> None:
     told = shortcut(TEXTS, [exchanged(text, i) for i, text in enumerate(TEXTS)])
     assert told is not None
@@ -32,6 +36,7 @@ def test_of_too_few_pairs_nothing_is_said() -> None:
     assert shortcut(TEXTS[: LEAST - 1], TEXTS[: LEAST - 1]) is None
 
 
+@pytest.mark.slow
 def test_letters_of_one_source_alone_are_no_shortcut() -> None:
     """Of eight sources each has letters that only its originals, and others that only its copies hold."""
     sources = [i % 8 for i in range(len(TEXTS))]

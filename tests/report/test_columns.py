@@ -128,6 +128,7 @@ def surfaces(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, str]
     return found
 
 
+@pytest.mark.slow
 def test_a_seventh_word_is_on_every_surface(
     run_with_it: Path, seventh: Verdict, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -143,6 +144,7 @@ def test_a_seventh_word_is_on_every_surface(
     assert results[0].noticed_of == "5 of 6", "it is no good word"
 
 
+@pytest.mark.slow
 def test_one_more_column_is_on_every_surface(run_with_it: Path, capsys: pytest.CaptureFixture[str]) -> None:
     of_kind = Column[VariantResult]("double pairs", lambda row: 2 * row.n, str, "twice the pairs")
     of_run = Column[dhp.Result]("size in words", lambda result: f"about {result.n}", str, "the size")
@@ -230,6 +232,7 @@ def test_words_are_ordered_once() -> None:
         verdict_of("half noticed")
 
 
+@pytest.mark.slow
 def test_a_result_says_its_figures_in_the_words_of_the_terminal() -> None:
     results = dhp.run("baseline/surface", "mini/story_cloze", progress=False)
     shown = str(results)
@@ -239,6 +242,7 @@ def test_a_result_says_its_figures_in_the_words_of_the_terminal() -> None:
     assert repr(results[0].variants[0]).startswith("VariantResult(missing letters: noticed, ")
 
 
+@pytest.mark.slow
 def test_with_the_papers_statistics_its_table_comes_first() -> None:
     settings = dhp.AnalysisConfig(statistics="paper")
     results = dhp.run("baseline/surface", "mini/story_cloze", analysis=settings, progress=False)
@@ -261,6 +265,7 @@ def test_weights_of_experts_have_their_own_columns(weights: str, said: str) -> N
     assert said in shown
 
 
+@pytest.mark.slow
 def test_a_run_with_doses_has_the_table_of_its_doses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

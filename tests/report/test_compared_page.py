@@ -88,6 +88,7 @@ class Listed(HTMLParser):
             self._way = ""
 
 
+@pytest.mark.slow
 def test_the_texts_whose_verdict_changed_are_those_of_the_ratings(folders: list[Path], page: Path) -> None:
     one, other = map(fell, folders)
     expected: dict[tuple[str, str], dict[str, set[str]]] = {}
@@ -111,6 +112,7 @@ def test_markup_in_texts_and_names_stays_text(page: Path) -> None:
     assert "<b>'c'" not in text
 
 
+@pytest.mark.slow
 def test_more_judges_have_verdicts_and_no_texts(folders: list[Path], tmp_path: Path) -> None:
     run("mock/blind", "mini/story_cloze", n=12, out=tmp_path / "blind", progress=False)
     rated = {
@@ -124,6 +126,7 @@ def test_more_judges_have_verdicts_and_no_texts(folders: list[Path], tmp_path: P
     assert [head.replace("<wbr>", "") for head in heads] == ["mock/ideal", "mock/noisy", "mock/blind"]
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page(dhp: Run, folders: list[Path]) -> None:
     done = dhp("compare", *map(str, folders), "--resamples", "50", "--html", "new/compared.html")
     assert done.code == 0, done.err

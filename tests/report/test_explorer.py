@@ -115,6 +115,7 @@ def test_the_data_are_the_ratings(run: Run) -> None:
     assert {row[5] for row in found} == {"scored", "unparsed", "failed"}
 
 
+@pytest.mark.slow
 def test_the_data_are_the_drops_and_the_texts(run: Run) -> None:
     data = unpacked(explorer_data(run))
     part = data["datasets"]["mini/summeval"]
@@ -157,6 +158,7 @@ def test_every_pair_has_a_name_in_words_and_a_snippet_of_its_change(run: Run) ->
             assert [s[0] for s in snippet or () if s[0] != "="][:1] == [c[0] for c in changed[:1]]
 
 
+@pytest.mark.slow
 def test_the_same_run_gives_the_same_characters(run: Run) -> None:
     assert explorer_data(run) == explorer_data(read_run(run.folder))
 

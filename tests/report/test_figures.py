@@ -52,6 +52,7 @@ def test_doses_are_drawn_too_and_the_same_results_give_the_same_files(tmp_path: 
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
 
 
+@pytest.mark.slow
 def test_several_results_are_one_chart_of_judges_by_kinds(tmp_path: Path, dhp: Run) -> None:
     other = result(row("random_typos.minor", detection=0.4), model="other")
     found = write_figures([SEEN, other], tmp_path)

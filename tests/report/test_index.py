@@ -43,6 +43,7 @@ def page(folder: Path) -> Path:
     return write_report(folder)
 
 
+@pytest.mark.slow
 def test_runs_stand_newest_first_with_their_verdict_and_link(folder: Path, page: Path) -> None:
     assert page == folder / "index.html"
     text = page.read_text("utf-8")

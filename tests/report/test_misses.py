@@ -29,6 +29,7 @@ def found(run: Run) -> list[Miss]:
     return misses(run.rated, {"mini/summeval": texts})
 
 
+@pytest.mark.slow
 def test_the_worst_kinds_come_first_and_none_that_was_noticed(run: Run) -> None:
     shown = [miss.kind for miss in found(run)]
     assert shown[0] == "typos"

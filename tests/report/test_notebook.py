@@ -39,6 +39,7 @@ def compared(results: list[Results]) -> Comparisons:
     return dhp.compare(*results, resamples=40, progress=False)
 
 
+@pytest.mark.slow
 def test_a_comparison_shows_its_sentence_and_its_figures(
     results: list[Results], compared: Comparisons
 ) -> None:
@@ -67,6 +68,7 @@ def test_a_gate_shows_its_sentence_and_each_finding(results: list[Results]) -> N
     assert f"<td>{demanded['finding'].iloc[1]}</td>" in page
 
 
+@pytest.mark.slow
 def test_what_a_page_shows_of_names_is_escaped(results: list[Results]) -> None:
     frame = results[0].ratings_frame()
     other = frame.assign(model="<script>", dataset="<b>")
@@ -114,6 +116,7 @@ def test_results_that_were_written_have_a_page_with_texts(tmp_path: Path) -> Non
     assert dhp.report(found, progress=False) == out / "report.html"
 
 
+@pytest.mark.slow
 def test_a_chart_is_a_picture_without_a_magic(results: list[Results]) -> None:
     picture, size = results[0].plot()._repr_png_()  # type: ignore[attr-defined]
     assert picture.startswith(b"\x89PNG")

@@ -242,6 +242,7 @@ def test_one_result_needs_no_matrix(single: Run, pages: dict[str, str]) -> None:
     assert shown == [variant_name(row.variant) for row in (*found.damage, *found.probes)]
 
 
+@pytest.mark.slow
 def test_the_chart_begins_below_the_lowest_limit_and_ends_at_100_percent(single: Run) -> None:
     first = single.results[0]
     drawn = ((0.75, (0.7, 0.85), "noticed"), (0.4, (0.2, 0.49), "preferred"), (None, None, "undecided"))
@@ -259,6 +260,7 @@ def test_the_chart_begins_below_the_lowest_limit_and_ends_at_100_percent(single:
     assert at["undecided"] == []
 
 
+@pytest.mark.slow
 def test_what_is_undefined_is_no_zero(single: Run) -> None:
     first = single.results[0]
     gone = replace(first.variants[0], d=None, d_ew=None, p=None, detection=None, detection_ci=None)

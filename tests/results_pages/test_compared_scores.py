@@ -45,6 +45,7 @@ SEES = [1.0] * 40
 BLIND = [1.0, -1.0] * 20
 
 
+@pytest.mark.slow
 def test_the_better_judge_is_named_kind_by_kind() -> None:
     found = compared(
         ratings("a", {"fact": SEES, "code": BLIND, "tone": SEES}),
@@ -85,6 +86,7 @@ def test_unlike_texts_are_never_ranked_together() -> None:
         compared(ratings("a", {"fact": SEES}), other)
 
 
+@pytest.mark.slow
 def test_protocols_are_not_mixed_in_silence() -> None:
     both = ratings("a", {"fact": SEES}, "plain"), ratings("a", {"fact": BLIND}, "reasoned")
     with pytest.raises(InputError, match=r"protocol differs, 'plain' .* or `allow` protocol"):

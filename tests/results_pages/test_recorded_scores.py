@@ -304,6 +304,7 @@ def test_errors(tmp_path: Path) -> None:
         read_recorded_scores("llmbar", tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_recorded_ratings_of_llmbar(real: Path) -> None:
     frame = read_recorded_scores("llmbar", real / "llmbar")

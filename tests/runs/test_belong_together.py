@@ -118,6 +118,7 @@ def test_commands_refuse_it_in_one_line(line: str, planted: Path, command: Run) 
     assert done.out == ""
 
 
+@pytest.mark.slow
 def test_the_command_of_the_run_mends_it(planted: Path) -> None:
     changed(planted / "a", other_verdict)
     with undrawn():
@@ -133,6 +134,7 @@ def test_the_layout_of_a_file_is_free_and_ratings_may_be_left_out(planted: Path)
     assert read_run(path.parent).results
 
 
+@pytest.mark.slow
 def test_a_folder_of_ratings_has_a_checksum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ratings_file, "PART_ROWS", 300)
     monkeypatch.setattr(judge_ratings, "PART_RATINGS", 100)

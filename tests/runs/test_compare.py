@@ -79,6 +79,7 @@ def test_unlike_runs_are_refused_and_the_difference_is_named(
     assert str(tmp_path / "other") in str(caught.value)
 
 
+@pytest.mark.slow
 def test_faults_are_one_line(runs: Path, tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "results.json").write_text("{")
@@ -184,6 +185,7 @@ def test_many_judges_can_still_be_told_apart(tmp_path: Path) -> None:
     assert min(pair.p_adjusted for pair in scores["detection"].pairs) < 0.05
 
 
+@pytest.mark.slow
 def test_a_judge_without_scores_in_a_test_is_named(runs: Path, tmp_path: Path) -> None:
     class Silent:
         model, protocol = "own/silent", "none"
@@ -206,6 +208,7 @@ def test_a_judge_without_scores_in_a_test_is_named(runs: Path, tmp_path: Path) -
             compare(*folders)
 
 
+@pytest.mark.slow
 def test_a_mute_judge_compares_as_one_that_sees_nothing(runs: Path, tmp_path: Path) -> None:
     dhp.run("mock/noisy?unparsable=1", DATASET, out=tmp_path / "mute")
     (found,) = compare(runs / "good", tmp_path / "mute", resamples=200)

@@ -60,6 +60,7 @@ def shortened(text: str, rng: random.Random) -> str:
     return " ".join(text.split()[: len(text.split()) // 2])
 
 
+@pytest.mark.slow
 def test_two_own_functions_compare_by_results_as_by_folders(own: tuple[Path, list[dhp.Results]]) -> None:
     folder, results = own
     (found,) = dhp.compare(*results, resamples=20, progress=False)

@@ -42,6 +42,7 @@ def figures_of(run: Path) -> dict[str, object]:
     return {name: value for name, value in result.items() if name not in of_this_run}
 
 
+@pytest.mark.slow
 def test_shuffled_rows_are_the_same_data_with_the_same_figures(tmp_path: Path) -> None:
     shuffled = random.Random(1).sample(ROWS, len(ROWS))
     runs = [run_of(rows, tmp_path / name) for name, rows in (("a", ROWS), ("b", shuffled))]
@@ -72,6 +73,7 @@ TALKS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [WITHOUT_IDS, PAIRS, TALKS], ids=["texts", "pairs", "conversations"])
 def test_without_ids_the_texts_are_the_ids(rows: list[dict[str, object]], tmp_path: Path) -> None:
     """Two rows are equal, and of pairs two kinds of an example have several texts."""

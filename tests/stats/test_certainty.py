@@ -65,6 +65,7 @@ def planted(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     return np.abs(score), (score >= 0).astype(float)
 
 
+@pytest.mark.slow
 def test_the_nearest_to_the_mark_go_first_and_the_share_is_kept() -> None:
     near, passes = planted(400, np.random.default_rng(2))
     rows = asked_curve(near, passes, [0, 0.1, 0.2, 0.5, 1], np.random.default_rng(3))
@@ -87,6 +88,7 @@ def test_an_order_that_knows_nothing_gains_nothing() -> None:
     assert alike.gain[0] == pytest.approx(0, abs=0.01), "of equal distances a share is drawn by lot"
 
 
+@pytest.mark.slow
 def test_only_passing_texts_are_asked_about_where_nothing_else_can_get_through() -> None:
     near, passes = planted(400, np.random.default_rng(5))
     (all_,) = asked_curve(near, passes, [0.2], np.random.default_rng(6))

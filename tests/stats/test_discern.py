@@ -160,6 +160,7 @@ def test_beyond_the_swaps_the_tail_takes_over() -> None:
     assert joint_log_p(np.zeros((9, 1, 1)), rng, tail=NO_TAIL)[0] == 0
 
 
+@pytest.mark.slow
 def test_metrics_are_combined_by_it() -> None:
     rng = np.random.default_rng(2)
     x = rng.integers(-2, 4, (8, 2, 3)).astype(float)

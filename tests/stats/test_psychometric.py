@@ -207,6 +207,7 @@ def test_clusters_widen() -> None:
     assert math.log(together[2] / together[1]) > 1.4 * math.log(alone[2] / alone[1])
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1), st.floats(0.1, 10))
 def test_thresholds_are_in_units_of_the_dose(seed: int, unit: float) -> None:

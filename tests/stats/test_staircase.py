@@ -100,6 +100,7 @@ def test_of_a_symmetric_posterior_the_median_is_the_mean() -> None:
     assert (found[1], found[2]) == pytest.approx((found[0], found[0]), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_batch_is_not_one_dose_only() -> None:
     state = asked(6.0, 20)
     doses = state.next_doses(12)

@@ -40,6 +40,7 @@ def by_hand(x: Floats, clusters: npt.NDArray[np.intp] | None) -> float:
     return float(np.clip(value, np.nanmin(each), np.nanmax(each)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clusters", [None, np.array([0, 0, 1, 2, 2, 3, 4])])
 def test_figures_after_a_swap_are_those_of_judges_whose_answers_were_swapped(
     clusters: npt.NDArray[np.intp] | None,

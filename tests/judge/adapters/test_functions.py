@@ -248,6 +248,7 @@ def test_a_judge_without_a_usable_score_is_stopped_at_the_first_texts(returned: 
     assert len(asked) == 5, "originals alone"
 
 
+@pytest.mark.slow
 def test_a_pass_mark_is_of_the_scale_of_the_judge() -> None:
     def judge(outputs: str) -> float:
         return 0.3
@@ -452,5 +453,6 @@ def test_the_same_function_twice_is_refused() -> None:
         dhp.run([judge, judge], "mini/summeval", n=2)
 
 
+@pytest.mark.slow
 def test_d_is_as_planted() -> None:
     check_planted(lambda outputs: planted(outputs), UNIT)

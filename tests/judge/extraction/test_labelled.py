@@ -16,6 +16,7 @@ DATA = Path(__file__).resolve().parents[2] / "data"
 FIVE = Scale(min=1, max=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "least", "misread", "lost"),
     [

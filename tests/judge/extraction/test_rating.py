@@ -266,6 +266,7 @@ PIECES = st.sampled_from(
 TEXTS = st.text() | st.lists(PIECES).map(" ".join) | st.lists(PIECES).map("".join)
 
 
+@pytest.mark.slow
 @given(TEXTS, FORMS, st.sampled_from([FIVE, THREE, HUNDRED, UNIT]))
 def test_no_text_is_an_error_or_a_score_off_the_scale(text: str, form: AnswerForm, scale: Scale) -> None:
     extracted = read_rating(text, scale, form)

@@ -119,6 +119,7 @@ def test_by_metric_and_beside_pointwise(command: Run) -> None:
     assert pairwise.statistics == "sign-flip"
 
 
+@pytest.mark.slow
 def test_ratings_of_comparisons_are_analysed_again(tmp_path: Path) -> None:
     (made,) = dhp.run("mock/noisy", "mini/story_cloze", protocol="choose", out=tmp_path / "run")
     analysis = dhp.AnalysisConfig(statistics="sign-flip")
@@ -177,6 +178,7 @@ class Longer(dhp.Judge):
                 yield PairVerdict(pair, metric, order, 0, choice)
 
 
+@pytest.mark.slow
 def test_a_comparing_judge_of_ones_own_compares_under_any_protocol() -> None:
     (whole,) = dhp.run(Longer(), "mini/story_cloze")
     assert (whole.protocol, whole.statistics) == ("pairwise:compared", "sign-flip")
@@ -193,6 +195,7 @@ def _thinks(call: Call) -> Answer:
     return status, headers, body
 
 
+@pytest.mark.slow
 def test_the_token_limit_of_comparisons_is_raised_too(tmp_path: Path) -> None:
     with scripted_server(_thinks) as server:
         settings = dhp.ModelSettings(base_url=f"{server.url}/v1", cache=tmp_path)
@@ -216,6 +219,7 @@ def test_a_judge_that_compares_is_handed_over_like_any_other(tmp_path: Path) -> 
     assert handed.variants == named.variants
 
 
+@pytest.mark.slow
 def test_comparisons_that_cannot_be_read_stop_the_run_with_a_remedy(tmp_path: Path) -> None:
     with scripted_server(lambda call: reply("Well.")) as server:
         settings = dhp.ModelSettings(base_url=f"{server.url}/v1", cache=tmp_path)

@@ -163,6 +163,7 @@ def test_the_target_answer_is_shown(dhp: Run, files: tuple[str, ...], turn: str)
         assert (content.good_answer in messages[-1]["content"]) != correct
 
 
+@pytest.mark.slow
 def test_bundled_content_in_two_languages_and_its_questions(dhp: Run) -> None:
     for language in ("en", "zh"):
         dhp("evaluate", "--save-questions", "q.json", "--language", language)
@@ -214,6 +215,7 @@ def test_questions_that_are_not_evaluated_are_said(dhp: Run, files: tuple[str, .
     assert "Other" not in done.err
 
 
+@pytest.mark.slow
 def test_unread_answers_stop_the_evaluation(dhp: Run, files: tuple[str, ...]) -> None:
     """A prompt that nobody answers with a score is not paid for to the end."""
     many = [{**QUESTIONS[0], "output": f"Answer {i}.", "id": i} for i in range(400)]
@@ -345,6 +347,7 @@ def test_a_folder_of_others_is_refused_before_anything_is_asked(dhp: Run, files:
     assert "--out full: holds other files and no evaluation" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_english_files_run_unchanged(dhp: Run, real: Path) -> None:
     folder = real / "prompt_files" / "colossaleval"

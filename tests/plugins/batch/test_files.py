@@ -111,6 +111,7 @@ def test_results_of_the_last_texts_alone_are_those_of_the_run(
         assert len(asked(server.calls)) - before == len(lines) - 2
 
 
+@pytest.mark.slow
 def test_lines_are_openais_and_named_by_the_stores_key(tmp_path: Path) -> None:
     lines = lacking(tmp_path, "r.jsonl")
     results = run(tmp_path, read=(write_answers(tmp_path / "r.jsonl", tmp_path / "res.jsonl"),))

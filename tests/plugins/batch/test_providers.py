@@ -185,12 +185,14 @@ def fetched_and_killed(server: Provider, folder: Path) -> None:
     assert [job.state for job in RemoteBatches(folder / "cache").jobs()] == ["stored"]
 
 
+@pytest.mark.slow
 def test_a_direct_run_takes_what_was_fetched(server: Provider, tmp_path: Path) -> None:
     fetched_and_killed(server, tmp_path)
     assert run(server, tmp_path).ratings["failed"] == 0
     assert server.direct == 0
 
 
+@pytest.mark.slow
 def test_a_kill_between_the_fetch_and_the_store_loses_nothing(server: Provider, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(RemoteBatches, "_store_replies", lambda self, job: 1 / 0)
@@ -234,6 +236,7 @@ def test_more_samples_are_not_asked_while_some_are_in_flight(server: Provider, t
     assert server.direct == 20, "the third samples"
 
 
+@pytest.mark.slow
 def test_a_run_waits_for_its_own_batches_alone(server: Provider, tmp_path: Path) -> None:
     """One of another study is in work at a server that is gone; one of this study at another provider."""
     cache = RemoteBatches(tmp_path / "cache")
@@ -325,6 +328,7 @@ def test_a_batch_that_the_provider_does_not_know_can_be_given_up(server: Provide
     assert server.direct == 20
 
 
+@pytest.mark.slow
 def test_a_batch_whose_files_are_gone_can_be_given_up(server: Provider, tmp_path: Path) -> None:
     interrupted(server, tmp_path)
     cache = RemoteBatches(tmp_path / "cache")

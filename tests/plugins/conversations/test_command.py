@@ -37,6 +37,7 @@ def test_a_run_tells_silent_faults_from_loud_ones(dhp: Run, tmp_path: Path) -> N
         assert said.count(line) == 1
 
 
+@pytest.mark.slow
 def test_kinds_that_apply_to_no_conversation_are_none_and_named_in_one_line(dhp: Run, tmp_path: Path) -> None:
     ask, answer = "Is table {} free?", "Table {} is taken, but table {} is free and stands at a window."
     chats = [
@@ -78,6 +79,7 @@ def test_parts_are_judged(part: str, dhp: Run) -> None:
     assert levels == {"character", "word", "sentence", "turn"}
 
 
+@pytest.mark.slow
 def test_a_judge_of_surfaces_is_not_applicable(dhp: Run) -> None:
     done = dhp("benchmark", "--model", "baseline/surface", "--dataset", DATASET)
     assert done.code == 2
@@ -103,6 +105,7 @@ def test_it_is_listed_and_shown(dhp: Run) -> None:
     assert "licence: CC0-1.0" in dhp("show", DATASET).out
 
 
+@pytest.mark.slow
 def test_conversations_keep_their_task_where_a_function_judges() -> None:
     """So that its figures compare with those of a run that names the task."""
     settings = library.JudgeSettings(scale=(0, 1))

@@ -96,6 +96,7 @@ def few(function: Any) -> Any:
     return settings(max_examples=6, deadline=None)(given(rows=chats())(function))
 
 
+@pytest.mark.slow
 @few
 def test_only_answers_before_the_last_are_missing(rows: list[dict[str, Any]]) -> None:
     for _, variant, before, after in made(rows, "turn_deletion"):
@@ -107,6 +108,7 @@ def test_only_answers_before_the_last_are_missing(rows: list[dict[str, Any]]) ->
         assert after[-1] == before[-1]
 
 
+@pytest.mark.slow
 @few
 def test_two_turns_change_places(rows: list[dict[str, Any]]) -> None:
     for _, _, before, after in made(rows, "turn_swap"):
@@ -333,6 +335,7 @@ def test_rules_for_texts_reach_the_assistant_alone() -> None:
         assert changed(before, texts[counted]) == [3]
 
 
+@pytest.mark.slow
 @few
 def test_foreign_sentences_are_of_assistants(rows: list[dict[str, Any]]) -> None:
     (dataset,) = resolve_datasets([rows])

@@ -33,6 +33,7 @@ def probabilities(ratings: pd.DataFrame) -> list[list[float]]:
     return [json.loads(each) for each in ratings["probabilities"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("says", [system_one(), decisions()])
 def test_all_metrics_of_a_text_go_in_one_request_in_either_form(says: Says, tmp_path: Path) -> None:
     with scripted_server(says) as server:
@@ -49,6 +50,7 @@ def test_all_metrics_of_a_text_go_in_one_request_in_either_form(says: Says, tmp_
         pd.testing.assert_frame_equal(ratings, again)
 
 
+@pytest.mark.slow
 def test_the_score_is_the_expected_level_and_the_probabilities_stay(tmp_path: Path) -> None:
     """.25 on each of the lower four of five levels and 0 on the best: level 1.5 from 0, 2.5 from 1."""
 
@@ -75,6 +77,7 @@ def test_probabilities_of_two_digits_are_taken_as_shares(tmp_path: Path) -> None
     assert sum(probabilities(ratings)[0]) == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_what_the_judge_sees_is_named(tmp_path: Path) -> None:
     with scripted_server(system_one()) as server:
         rated(server, tmp_path)
@@ -87,6 +90,7 @@ def test_what_the_judge_sees_is_named(tmp_path: Path) -> None:
     assert question["criteria"] == ["1 of 5: disfluency", "2 of 5", "3 of 5", "4 of 5", "5 of 5: fluency"]
 
 
+@pytest.mark.slow
 def test_other_words_for_the_levels_are_another_protocol_and_another_signature(tmp_path: Path) -> None:
     with scripted_server(system_one()) as server:
         ratings = rated(server, tmp_path, protocol=["decision", "decision-faults"], metrics=["coherence"])
@@ -98,6 +102,7 @@ def test_other_words_for_the_levels_are_another_protocol_and_another_signature(t
     assert len({name.partition("@")[2] for name in names}) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("says", "kind"), [(system_one(), "noul"), (decisions(), "predicate")])
 def test_pass_and_fail_become_a_question_of_truth(says: Says, kind: str, tmp_path: Path) -> None:
     questions = tmp_path / "q.json"
@@ -153,6 +158,7 @@ def test_a_wide_scale_is_cut_into_ten_levels_and_said(
     assert any("the scale 0 to 100 is cut into so many" in message for message in caplog.messages)
 
 
+@pytest.mark.slow
 def test_a_rubric_gives_the_levels(tmp_path: Path) -> None:
     words = ["nothing is right", "half is right", "all is right"]
     metric = dhp.own_metric("truth", "1..5").model_copy(update={"definition": "x", "levels": words})
@@ -163,6 +169,7 @@ def test_a_rubric_gives_the_levels(tmp_path: Path) -> None:
     assert ratings.iloc[0]["score"] == pytest.approx(low + 3 * middle + 5 * high)
 
 
+@pytest.mark.slow
 def test_what_is_left_out_or_refused_has_no_score(tmp_path: Path) -> None:
     def holes(name: str, answer: dict[str, Any]) -> dict[str, Any] | None:
         return {"coherence": None, "fluency": {"type": "refusal"}}.get(name, answer)
@@ -178,6 +185,7 @@ def test_what_is_left_out_or_refused_has_no_score(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_questions_are_cut_where_a_server_takes_fewer(tmp_path: Path) -> None:
     asked = system_one()
 
@@ -214,6 +222,7 @@ def test_a_refusal_is_one_line(status: int, body: object, words: str, tmp_path: 
     assert "\n" not in str(stopped.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "body"),
     [(413, "too big"), (400, {"error": {"code": "max_tokens_exceeded", "message": "33k"}})],
@@ -232,6 +241,7 @@ def test_a_text_that_is_too_long_fails_alone(status: int, body: object, tmp_path
     assert failed["raw"].str.contains("too long").all()
 
 
+@pytest.mark.slow
 def test_a_server_that_is_busy_is_asked_again(tmp_path: Path) -> None:
     asked, busy = system_one(), iter(range(5))
 
@@ -302,6 +312,7 @@ def test_the_address_is_taken_from_the_variables_of_the_packages(
         assert {call.body["model"] for call in server.calls} == {"judge"}
 
 
+@pytest.mark.slow
 def test_a_key_is_sent_and_stored_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TYPESAFE_API_KEY", "ts-secret-0123456789")
     with scripted_server(system_one()) as server:

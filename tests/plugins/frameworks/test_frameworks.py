@@ -277,6 +277,7 @@ def log(tmp_path: Path) -> Path:
     return tmp_path / "log.jsonl"
 
 
+@pytest.mark.slow
 def test_the_report_says_what_the_originals_are(dhp: Run, log: Path) -> None:
     judge = ("--model", "python:mine.py:judge", "--scale", "0..1", "--out", "run")
     done = dhp("benchmark", "--dataset", log, *judge)
@@ -289,6 +290,7 @@ def test_the_report_says_what_the_originals_are(dhp: Run, log: Path) -> None:
     assert (d["sentence_repetition.minor"], result["n"]) == (pytest.approx(0, abs=1e-6), 8)
 
 
+@pytest.mark.slow
 def test_a_pass_mark_says_how_many_degraded_texts_still_pass(dhp: Run, log: Path) -> None:
     judge = ("--model", "python:mine.py:judge", "--scale", "0..1", "--pass-mark", "0.05")
     done = dhp("benchmark", "--dataset", log, "--out", "run", *judge)

@@ -43,6 +43,7 @@ def test_logs_of_real_runners_hold_the_scores_of_the_judge(tool: str) -> None:
     assert figures(found) == figures(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
 def test_texts_rated_elsewhere_have_the_figures_of_a_run(dhp: Run, suffix: str) -> None:
     name = f"set.{suffix}"

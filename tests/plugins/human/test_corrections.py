@@ -48,6 +48,7 @@ def test_too_few_human_scores_correct_nothing() -> None:
     assert two.texts == 50
 
 
+@pytest.mark.slow
 def test_shares_are_corrected_and_covered() -> None:
     """80 % of good texts pass and 30 % of bad ones: the judge says 55 % where half are good."""
     held, errors = 0, {"judge": {"fluency": ErrorRates((160, 200), (140, 200))}}
@@ -108,6 +109,7 @@ def test_shares_by_the_errors_of_a_run(dhp: Run, ratings: str) -> None:
     assert "asked again" not in said, "each text has one answer"
 
 
+@pytest.mark.slow
 def test_several_answers_show_how_often_a_verdict_changes(dhp: Run, ratings: str) -> None:
     judge = "mock/noisy?samples=3"
     dhp("benchmark", "--model", judge, "--dataset", "mini/summeval", "--n", "4", "--out", "run", "--quiet")

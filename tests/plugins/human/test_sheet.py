@@ -55,6 +55,7 @@ def test_the_usual_names_need_no_option(dhp: Run) -> None:
     assert pooled(figures) == pytest.approx(pearsonr(SHEET["gpt"], SHEET["anna"]).statistic)
 
 
+@pytest.mark.slow
 def test_several_columns_of_people_are_raters_and_say_what_they_allow(dhp: Run) -> None:
     asked = ("--field", "source=Ticket", "--field", "score=gpt", "--field", "human=anna,ben")
     figures = found(dhp, SHEET, *asked)
@@ -71,6 +72,7 @@ def test_several_columns_of_people_are_raters_and_say_what_they_allow(dhp: Run) 
     assert not re.search(r"undefined|within sources|systems|–", said)
 
 
+@pytest.mark.slow
 def test_a_row_for_each_rater_is_the_same_sheet(dhp: Run) -> None:
     wide = found(dhp, SHEET, "--field", "source=Ticket", "--field", "score=gpt", "--field", "human=anna,ben")
     rows = SHEET.melt(["Ticket", "gpt"], ["anna", "ben"], var_name="rater", value_name="human")

@@ -115,6 +115,7 @@ def exact_power(truth: float, n: int) -> float:
     return chance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("truth", "n"), [(0.75, 30), (0.9, 12)])
 def test_it_is_the_exact_chance_of_the_verdict(truth: float, n: int) -> None:
     population = outcomes(truth)

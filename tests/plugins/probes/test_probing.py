@@ -81,6 +81,7 @@ def test_orders_that_flip_are_found() -> None:
     assert result.stability.identical.value == 0.5, "that of the copies alone"
 
 
+@pytest.mark.slow
 def test_a_blind_judge_is_flat_and_a_noisy_one_is_no_alarm_for_invariance() -> None:
     assert states(probe("mock/blind", "calibration")) == {"calibration missing words": "flat"}
     noisy = probe("mock/noisy")
@@ -134,6 +135,7 @@ def served(url: str, *more: str) -> tuple[str, ...]:
     return ("--model", "openai/stub", "--base-url", url, "--cache", "cache", *SMALL, *more)
 
 
+@pytest.mark.slow
 def test_a_server_is_asked_anew_for_each_repetition_once_and_again_after_a_stop(dhp: Run) -> None:
     with stub_server("--say", "tests.plugins.probes.says:fond_of_bullets") as url:
         dry = dhp("probe", *served(url), "--dry-run")
@@ -163,6 +165,7 @@ def test_a_server_is_asked_anew_for_each_repetition_once_and_again_after_a_stop(
     assert {t["level"] for t in texts} == {"control", "attack", "word"}
 
 
+@pytest.mark.slow
 def test_paraphrases_come_from_the_perturb_model_and_pass_its_checks(dhp: Run) -> None:
     with stub_server("--say", "tests.plugins.probes.says:paraphrasing") as url:
         model = ("--perturb-model", "openai/writer")
