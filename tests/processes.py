@@ -6,7 +6,11 @@ from pathlib import Path
 
 def descendants(pid: int) -> Iterator[int]:
     """The children of a process, and theirs; on Linux."""
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+        return
+    for child in children:
         yield int(child)
         yield from descendants(int(child))
 

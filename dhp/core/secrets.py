@@ -23,13 +23,13 @@ _FORM = re.compile(
     r"\b(?:sk|pk|rk|gsk|xai|ghp|gho|ghu|ghs|github_pat|glpat|nvapi|pplx|r8|tgp|hf|xox[abps]|dapi)[-_][\w-]{8,}"
     r"|\bAIza[\w-]{8,}|\bAKIA[A-Z\d]{12,}|\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]+)?"
     r"|(?<=bearer )[^\s\"']+|(?<=basic )[^\s\"']{8,}"
-    r"|(?<=://)[^\s/@\"']*:[^\s/@\"']+(?=@)",
+    r"|(?<=://)[^\s/@\"':]*:[^\s/@\"']+(?=@)",
     re.I,
 )
 """What is a key wherever it stands: the beginnings that providers use, what follows the name of a scheme of
 authorization, user and password of an address."""
 _SCHEME = re.compile(r"(bearer|basic) [^\s\"']+", re.I)
-_NAMED = re.compile(r"([\w.-]+)[\"']?\s*[:=]\s*[\"']?(?!//)([^\s\"',;&{}\[\]]{8,})")
+_NAMED = re.compile(r"(?<![\w.-])([\w.-]+)[\"']?\s*[:=]\s*[\"']?(?!//)([^\s\"',;&{}\[\]]{8,})")
 """A name with a value in a text, as an address or a header has them."""
 _PART_OF_ADDRESS = re.compile(
     r"\b(?:sk|pk|key|token)[-_=].{8}"

@@ -1,6 +1,7 @@
 """What is read from the answers of servers, good and bad."""
 
 import json
+import time
 
 import pytest
 
@@ -357,11 +358,27 @@ STOP = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
         stream("Rating: 1", "0", end="data: [DONE]\n\n"),
         stream("Rating: 1", "0", end="event: message_stop\ndata: {}\n\n"),
         stream("Rating: 1", "0", {"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}),
+        stream("Rating: 1", "0", STOP).replace(b"\n", b"\r\n"),
     ],
-    ids=["reason", "done", "last event", "usage"],
+    ids=["reason", "done", "last event", "usage", "lines as mails have them"],
 )
 def test_a_stream_is_read_to_its_end(body: bytes) -> None:
+    """Cut anywhere before, it is asked for again."""
     assert [reply.text for reply in read_replies(body)] == ["Rating: 10"]
+    for length in range(len(body)):
+        try:
+            replies = read_replies(body[:length])
+        except Retry:
+            continue
+        assert [reply.text for reply in replies] == ["Rating: 10"], body[:length]
+
+
+def test_an_answer_in_a_stream_may_hold_any_sign() -> None:
+    """Some of them end a line for Python, and none in a stream."""
+    text = "Well\u2028put\x0b\x0c\x1c\x1d\x1e\x85, event: done, data: [DONE]\u2029"
+    chunk = {"choices": [{"index": 0, "delta": {"content": text}}]}
+    body = f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n".encode() + stream(" Rating: 4", STOP)
+    assert [reply.text for reply in read_replies(body)] == [f"{text} Rating: 4"]
 
 
 TWO = {"choices": [{"index": 1, "delta": {"content": "2"}}, *STOP["choices"]]}
@@ -375,8 +392,18 @@ TWO = {"choices": [{"index": 1, "delta": {"content": "2"}}, *STOP["choices"]]}
         stream("Rating: 1", end='data: {"choices": [{"ind'),
         stream({"choices": [{"index": 0, "delta": {"role": "assistant"}}]}),
         stream("4", TWO),
+        stream("4", {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 0}}),
+        stream("4", end="event: append\n"),
     ],
-    ids=["cut", "comment", "cut within a chunk", "first chunk alone", "one of two choices"],
+    ids=[
+        "cut",
+        "comment",
+        "cut within a chunk",
+        "first chunk alone",
+        "one of two choices",
+        "prompt counted",
+        "event",
+    ],
 )
 def test_a_stream_without_its_end_is_a_broken_connection(body: bytes) -> None:
     with pytest.raises(Retry, match="the answer, a stream, broke off"):
@@ -397,3 +424,32 @@ def test_an_error_with_status_200_is_one(body: dict[str, object], status: int) -
     problem = problem_inside(json.dumps(body).encode())
     assert problem is not None
     assert problem.status == status
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "a",
+        "1s",
+        "1s ",
+        "9",
+        "again ",
+        "://a:",
+        "key=",
+        "key: ",
+        "sk-",
+        "1:11:11 ",
+        "eyJ-",
+        " ",
+        "bearer ",
+        ".",
+    ],
+)
+def test_a_long_message_is_read_in_no_time(words: str) -> None:
+    """Servers repeat whole prompts; the time must not grow with their square."""
+    body = json.dumps({"error": {"message": words * (2_000_000 // len(words))}}).encode()
+    began = time.process_time()
+    problem = read_problem(429, body)
+    told = (problem.shortage, problem.retry_after, problem.reason, problem.parameter(["n", "seed"]))
+    assert time.process_time() - began < 2, told
+    assert len(problem.reason) < 300

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dhp.core.errors import quoted
-from dhp.core.secrets import hidden_words
+from dhp.core.secrets import hidden, hidden_words
 from dhp.llm.api import Garbled, Retry
 from dhp.llm.clients.account import Shortage, shortage
 from dhp.llm.clients.streams import BrokenStream, is_stream, joined_chunks
@@ -15,6 +15,8 @@ from dhp.llm.clients.waits import requested_wait
 from dhp.llm.records import ONLY_REASONING, Position, Reply
 
 _LONGEST_REASON = 200
+_LONGEST_MESSAGE = 4_000
+"""Characters of what a server says that are looked at; some repeat the whole prompt."""
 _OF_BODY = 2**21, 64, 512
 """Most bytes of a body: in any case, for a token, and for each of its alternatives."""
 _OF_TEXT = 2**17, 64
@@ -249,13 +251,18 @@ def read_problem(status: int, body: bytes) -> Problem:
         data = data[0]
     error = data.get("error", data) if isinstance(data, dict) else data
     if not isinstance(error, dict):
-        return Problem(status, error if isinstance(error, str) else _plain(body), "", "")
+        return Problem(status, _beginning(error if isinstance(error, str) else _plain(body)), "", "")
     message = _words(error.get("message") or error.get("detail") or error.get("msg") or "")
     metadata = error.get("metadata")
     if isinstance(metadata, dict) and metadata.get("raw"):
         message = f"{message} ({metadata['raw']})"
     code, parameter = (str(error.get(name) or "") for name in ("code", "param"))
-    return Problem(status, message, code or str(error.get("type") or ""), parameter, error=error)
+    return Problem(status, _beginning(message), code or str(error.get("type") or ""), parameter, error=error)
+
+
+def _beginning(text: str) -> str:
+    """As much of a text as is looked at; a secret is hidden before it could be cut in two."""
+    return hidden(text)[:_LONGEST_MESSAGE]
 
 
 def _words(content: object) -> str:
@@ -294,7 +301,7 @@ def _status_inside(data: Mapping[str, Any]) -> int:
 
 def shortened(text: str, most: int = _LONGEST_REASON) -> str:
     """One line of at most so many characters, without secrets, of which it could keep a part."""
-    line = " ".join(hidden_words(text).split())
+    line = hidden_words(_beginning(" ".join(text.split())))
     return line if len(line) <= most else line[: most - 1] + "…"
 
 

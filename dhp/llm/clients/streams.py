@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 _DATA = "data:"
@@ -12,7 +12,9 @@ _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
 """Parts of a message whose pieces make one text."""
 
 
-_ENDS = re.compile(r"event:\s*\S*(?:done|end|complete|completed|stop)\s*$")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+"""No other sign ends a line of a stream: an answer may hold them."""
+_ENDS = re.compile(r"event:\s*(?:\S*[._-])?(?:done|end|complete|completed|stop)\s*$")
 """The name of a last event; the usual mark is a line of data, `[DONE]`."""
 
 
@@ -32,13 +34,14 @@ def joined_chunks(body: str) -> dict[str, Any]:
     reason for which each choice ended, `[DONE]`, a last event, or the usage behind the last choice; and
     `ValueError` if a chunk is no JSON.
     """
-    ended = any(_is_end(line) for line in body.splitlines())
+    lines = _LINE_END.split(body)
+    ended = any(map(_is_end, lines))
     whole: dict[str, Any] = {}
     choices: dict[int, dict[str, Any]] = {}
-    for chunk in _chunks(body):
+    for chunk in _chunks(lines):
         if chunk.get("error") and not chunk.get("choices"):
             return chunk
-        ended = ended or (not chunk.get("choices") and bool(chunk.get("usage")) and bool(choices))
+        ended = ended or (bool(choices) and _counts_the_answer(chunk))
         whole |= {name: value for name, value in chunk.items() if value is not None and name != "choices"}
         for choice in chunk.get("choices") or ():
             if isinstance(choice, dict):
@@ -53,8 +56,13 @@ def _is_end(line: str) -> bool:
     return line.removeprefix(_DATA).strip() == "[DONE]" or _ENDS.match(line) is not None
 
 
-def _chunks(body: str) -> Iterator[dict[str, Any]]:
-    lines = body.splitlines()
+def _counts_the_answer(chunk: dict[str, Any]) -> bool:
+    """Whether a chunk has the tokens of the answer, and no more of it."""
+    usage = chunk.get("usage")
+    return not chunk.get("choices") and isinstance(usage, dict) and bool(usage.get("completion_tokens"))
+
+
+def _chunks(lines: Sequence[str]) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines, 1):
         data = line.removeprefix(_DATA).strip() if line.startswith(_DATA) else ""
         if data and data != "[DONE]":

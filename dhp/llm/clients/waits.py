@@ -15,9 +15,10 @@ _UNITS = {
     r"d|days?|jours?|tage?n?|天": 86400.0,
 }
 _UNIT = "|".join(_UNITS)
-_STEP = rf"\d+(?:\.\d+)?\s*(?:{_UNIT})(?![a-z])|\d+(?:\.\d+)?(?:{_UNIT})(?=\d)"
-_DURATION = rf"(?:{_STEP})(?:(?:\s*,)?(?:\s+(?:and|und|et))?\s*(?:{_STEP}))*"
-_CLOCK = r"(?:\d+[. ])?\d{1,3}:\d\d:\d\d"
+_NUMBER = r"\d{1,15}(?:\.\d{1,15})?"
+_STEP = rf"{_NUMBER}\s?(?:{_UNIT})(?![a-z])|{_NUMBER}(?:{_UNIT})(?=\d)"
+_DURATION = rf"(?:{_STEP})(?:,?(?:\s(?:and|und|et))?\s?(?:{_STEP})){{0,4}}"
+_CLOCK = r"(?:\d{1,5}[. ])?\d{1,3}:\d\d:\d\d"
 """As Azure writes a time span: days, hours, minutes, seconds."""
 _MOMENT = r"\d{4}-\d\d-\d\d(?:(?:T| at | )\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?\s*(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?"
 _TIME = rf"(?P<time>{_MOMENT}|{_CLOCK}|{_DURATION})"
@@ -27,8 +28,8 @@ _IN_WORDS = (
         rf"available|until|versuchen|warten|r[ée]essay\w*|attendez|重试|重試|等待)[^\d。]{{0,40}}?{_TIME}",
         re.I,
     ),
-    re.compile(rf"{_TIME}\s*(?:之后|之後|以后|以後|后|後)", re.I),
-    re.compile(r"retry.?after\W{1,4}(?P<time>\d+(?:\.\d+)?)(?![\w.:/-])", re.I),
+    re.compile(rf"{_TIME}\s?(?:之后|之後|以后|以後|后|後)", re.I),
+    re.compile(rf"retry.?after\W{{1,4}}(?P<time>{_NUMBER})(?![\w.:/-])", re.I),
 )
 _IN_FIELDS = {"retrydelay": 1.0, "retryafter": 1.0, "retryafterseconds": 1.0, "retryafterms": 0.001}
 """Names in an error, without signs, and the seconds of one of their units."""
@@ -36,6 +37,8 @@ _RESET = re.compile(r"(?:.*-)?ratelimit(?:-.*)?-reset(?:-.*)?")
 _SECONDS_SINCE_1970, _MILLISECONDS_SINCE_1970 = 1e9, 1e11
 """Larger numbers are moments; in seconds the first is in 2001, the second in the year 5138."""
 _DEPTH = 6
+_LONGEST_TIME = 400
+"""Characters of a number or a moment; the largest number of a computer has 309 digits."""
 
 
 def requested_wait(
@@ -68,6 +71,8 @@ def seconds(text: str, now: float) -> float | None:
     no number, is no wait: 0.
     """
     text = text.strip().strip('"')
+    if len(text) > _LONGEST_TIME:
+        return None
     number = None
     with contextlib.suppress(ValueError):
         number = float(text)
