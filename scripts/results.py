@@ -11,6 +11,7 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -28,7 +29,7 @@ from results_pages.llmbar import llmbar, llmbar_ratings, llmbar_verdicts
 from results_pages.memory_judge import locomo_judge, locomo_ratings
 from results_pages.mini import mini
 from results_pages.nullmodel import nullmodel, nullmodel_ratings
-from results_pages.pages import all_pages, readme_table
+from results_pages.pages import all_pages
 from results_pages.parts import SetFigures
 from results_pages.picture import described
 from results_pages.released import agents, agents_ratings, agents_verdicts, bump, bump_ratings, demetr
@@ -81,7 +82,6 @@ RATINGS: Mapping[str, Callable[[Path], pd.DataFrame]] = {
     "bump": bump_ratings,
 }
 """What a published set holds, as a table that dhp reads: ratings, or what was preferred in both orders."""
-_MARKED = re.compile(r"(<!-- real judges: scripts/results.py -->\n)(\|.*\n)+")
 _DESCRIBED = re.compile(r'(src="docs/results/blind-spot-light.svg" alt=")[^"]*"')
 
 
@@ -117,18 +117,22 @@ def differing(pages: Mapping[str, str], folder: Path) -> list[str]:
     ]
 
 
+def _describe(shown: str, match: re.Match[str]) -> str:
+    return f'{match[1]}{shown}"'
+
+
 def write_readme(sets: Sequence[SetFigures]) -> None:
-    """Put the table and the description of the picture into the README."""
+    """Put the description of the picture into the README."""
     readme = HOME / "README.md"
-    text = _MARKED.sub(lambda m: m[1] + readme_table(sets) + "\n", readme.read_text("utf-8"))
-    shown = [described(figures) for figures in sets if figures.name == "blind_spot"]
-    if shown:
-        text = _DESCRIBED.sub(lambda m: f'{m[1]}{shown[0]}"', text)
+    text = readme.read_text("utf-8")
+    for figures in sets:
+        if figures.name == "blind_spot":
+            text = _DESCRIBED.sub(partial(_describe, described(figures)), text)
     readme.write_text(text, encoding="utf-8")
 
 
 def main() -> None:
-    """Write the pages and the README's table, or say with --check which are out of date."""
+    """Write the pages and the words of the README's picture, or say with --check which are out of date."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -221,6 +221,15 @@ GOOD_FAILS = Column[Result](
     right=False,
     optional=True,
 )
+CONTROLS = Column[Result](
+    "controls",
+    lambda r: None if r.control is None else r.control.state,
+    _text,
+    "whether scores stay where they should: the control in the worst state",
+    words=lambda r: control_words(r.control),
+    total=_all_controls,
+    right=False,
+)
 RUNS: list[Column[Result]] = [
     PASSING,
     MEAN_PASS,
@@ -230,15 +239,7 @@ RUNS: list[Column[Result]] = [
     Column(NOTICED, _noticed, _text, "kinds of damage that are noticed, of how many", total=_all_noticed),
     DETECTION,
     READ,
-    Column(
-        "controls",
-        lambda r: None if r.control is None else r.control.state,
-        _text,
-        "whether scores stay where they should: the control in the worst state",
-        words=lambda r: control_words(r.control),
-        total=_all_controls,
-        right=False,
-    ),
+    CONTROLS,
     LOWEST,
 ]
 """Columns of a table of results, after judge and data."""

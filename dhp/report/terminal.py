@@ -12,7 +12,7 @@ from dhp.core.signature import PAIRWISE, protocol_name
 from dhp.report.advice import notes, notes_of_plugins, warnings
 from dhp.report.asking_table import asking_table
 from dhp.report.certainty_words import certainty_notes
-from dhp.report.columns import LOWEST, PAPER, RUNS, legend, weighed
+from dhp.report.columns import CONTROLS, LOWEST, MEAN_PASS, PAPER, RUNS, legend, weighed
 from dhp.report.document import Code, Column, Edited, FirstThatFits, Part, Strong, Table, filled, item
 from dhp.report.findings import by_judge, sentences
 from dhp.report.labels import best_mark, figure, percent, percents, sets, shared_folder, t75
@@ -104,17 +104,22 @@ def _signature(result: Result, start: str = "") -> Code:
 def runs_table(
     results: Sequence[Result], columns: Sequence[Column[Result]] = RUNS, *, titled: bool = True
 ) -> FirstThatFits:
-    """A row for each result: its D, what was noticed, controls, the lowest kind.
+    """A row for each result: what passes at a mark, its D, what was noticed, the lowest kind.
 
-    A narrow terminal has no lowest kind, and of several datasets then a table for each judge.
+    Controls have a column only if one of them tells something. A narrow terminal leaves out the mean that
+    passes, which the sentence has, then the lowest kind, and of several datasets then has a table for each
+    judge.
     """
     columns = filled(columns, results)
-    narrow = [column for column in columns if column is not LOWEST]
+    if all(each.control is not None and each.control.state.is_good for each in results):
+        columns = [column for column in columns if column is not CONTROLS]
     forms: list[list[Part]] = [[_runs_table(results, columns, titled=titled)]]
-    if len(narrow) < len(columns):
-        forms.append([_runs_table(results, narrow, titled=titled)])
-        if len({each.dataset for each in results}) > 1:
-            forms.append([_runs_table(of, narrow, titled=True) for of in by_judge(results).values()])
+    for left_out in (MEAN_PASS, LOWEST):
+        if left_out in columns:
+            columns = [column for column in columns if column is not left_out]
+            forms.append([_runs_table(results, columns, titled=titled)])
+    if len(forms) > 1 and len({each.dataset for each in results}) > 1:
+        forms.append([_runs_table(of, columns, titled=True) for of in by_judge(results).values()])
     return FirstThatFits(forms)
 
 

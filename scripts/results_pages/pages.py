@@ -1,14 +1,13 @@
-"""The results pages: HTML of the overview, sets and judges, the overview in Markdown, the README's table."""
+"""The results pages: HTML of the overview, sets and judges, and the overview in Markdown."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from markupsafe import Markup
 from results_pages.difficulty import HEADS, difficulties
 from results_pages.overview import Line, columns_of, findings, lines_of, table_of
-from results_pages.parts import Audit, Grid, SetFigures, Table, cell_text, judges_of, places_of
+from results_pages.parts import Grid, SetFigures, Table, cell_text, judges_of, places_of
 from results_pages.picture import pictures
 from results_pages.texts import LEAD, LIMITS, TEXTS
 
@@ -20,8 +19,6 @@ from dhp.report.web import page
 _RECENT = 2025
 """The year from which on judges stand unfolded."""
 _TEMPLATES = Path(__file__).parent / "templates"
-_README_SETS = {"trec_rag": 2, "rewardbench2": 0, "judgebench_claude": 0}
-"""Set -> how many of the highest and of the lowest judges the README shows, by mean detection; 0 for all."""
 
 
 def judge_file(judge: str) -> str:
@@ -156,38 +153,3 @@ def _grid(grid: Grid) -> str:
 
 def _table(table: Table) -> str:
     return markdown_table(table.heads, table.rows, range(table.words, len(table.heads)))
-
-
-def readme_table(sets: Sequence[SetFigures]) -> str:
-    """Judges whose answers or scores others recorded: all, or the highest and the lowest of a set."""
-    rows = []
-    made = {each.name: each for each in sets}
-    for name, ends in _README_SETS.items():
-        if name in made:
-            (grid,) = [part for part in made[name].shown if isinstance(part, Grid)]
-            recorded = [a for a in grid.audits if not a.judge.startswith("baseline/")]
-            ranked = sorted(recorded, key=lambda a: -(a.detection or 0.0))
-            chosen = [*ranked[:ends], *ranked[-ends:]] if ends else ranked
-            rows += [[TEXTS[name].title, *_readme_row(audit)] for audit in chosen]
-    return markdown_table(["set", "judge", "noticed", "detection", "read", "lowest"], rows, [3, 4])
-
-
-def _readme_row(audit: Audit) -> list[str]:
-    low = audit.lowest
-    worst = (
-        "–"
-        if low is None
-        else f"{low.verdict.sign} {low.kind}: {percent(low.detection)} [{percents(low.ci)}]"
-    )
-    mean = f"{percent(audit.detection)} [{percents(audit.ci)}]"
-    return [
-        replace(audit, judge=_plain(audit.judge)).name,
-        audit.noticed,
-        mean,
-        percent(audit.result.read),
-        worst,
-    ]
-
-
-def _plain(judge: str) -> str:
-    return judge.partition(" (")[0]

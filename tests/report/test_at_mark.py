@@ -19,6 +19,7 @@ from dhp.report.printout import print_parts
 from dhp.report.terminal import results_in_terminal
 from dhp.runs.compare import Comparisons, compare_rated
 from dhp.runs.reader import open_run, read_run
+from tests.report.made import control
 
 N = 20
 
@@ -56,9 +57,9 @@ def test_shares_at_the_mark_by_hand() -> None:
     assert result.sweep is None
 
 
-def cells(results: Results) -> set[str]:
+def cells(results: Results, width: int = 200) -> set[str]:
     """All that stands in the tables of a wide terminal, headings too."""
-    console = Console(file=io.StringIO(), width=200)
+    console = Console(file=io.StringIO(), width=width)
     with console.capture() as captured:
         print_parts(results_in_terminal(results), console)
     return set(re.split(r" {2,}|\n", captured.get()))
@@ -74,6 +75,25 @@ def test_sentence_and_tables_say_what_passes() -> None:
     assert of_marks <= cells(results)
     assert not of_marks & cells(analyzed())
     assert results.to_frame()["passes"].dropna().tolist() == [0.95, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("width", "left_out"), [(200, set()), (96, {"mean pass"}), (80, {"mean pass", "lowest kind"})]
+)
+def test_a_narrow_table_loses_what_the_sentence_has(width: int, left_out: set[str]) -> None:
+    two = Results([replace(one, dataset=name) for one in analyzed(7) for name in ("mini/a", "mini/b")])
+    headings = {"damaged pass", "mean pass", "good fail", "D_avg", "detection", "lowest kind"}
+    assert headings - cells(two, width) == left_out
+
+
+@pytest.mark.parametrize(("state", "shown"), [("still", False), ("false alarm", True), ("not tested", True)])
+def test_controls_have_a_column_if_one_tells_something(state: str, shown: bool) -> None:
+    alike, other = (
+        replace(one, dataset=name, controls=(control(word),))
+        for one in analyzed(7)
+        for name, word in (("mini/a", "still"), ("mini/b", state))
+    )
+    assert ("controls" in cells(Results([alike, other]))) == shown
 
 
 def test_without_a_mark_both_shares_are_known_over_all() -> None:

@@ -50,9 +50,10 @@ def test_one_judge_on_several_sets_is_a_table_and_a_sentence() -> None:
 def test_several_sets_have_a_line_each_from_80_columns_on(width: int, tables: int) -> None:
     """A narrow terminal leaves out the lowest kind, and then has a table for each judge."""
     judges, sets = ("openai/one", "openai/another-model"), ("story_cloze", "answer_equivalence")
+    telling = {"d_avg": 4.3, "controls": (control("not tested", n=7),)}
     shown = printed(
         *(
-            result(row("random_deletions.minor", d=7.8), model=model, dataset=f"mini/{name}", d_avg=4.3)
+            result(row("random_deletions.minor", d=7.8), model=model, dataset=f"mini/{name}", **telling)
             for name in sets
             for model in judges
         ),
