@@ -3,7 +3,7 @@
 python scripts/reproduce.py DATA [PART ...] [--json | --write | --check]
 
 DATA is a folder of published data; the published figures stand in scripts/published.csv. A cell that differs
-by more than .002 says why. --write puts the tables into docs/agreement.md, --check exits with 1 if it has
+by more than .002 says why. --write puts their table into docs/agreement.md, --check exits with 1 if it has
 others. Exit 2 where DATA, a file in it or a package is missing.
 """
 
@@ -358,8 +358,8 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "agreement.md"
 MARKED = re.compile(r"(<!-- figures: scripts/reproduce.py -->\n).*?(<!-- end of figures -->\n)", re.S)
 
 
-def page_tables(parts: dict[str, list[Cell]]) -> str:
-    """What the page shows: each part, the first figure of each table, and figures that nobody printed."""
+def page_table(parts: dict[str, list[Cell]]) -> str:
+    """What the page shows: how many figures of each part agree, and the largest difference."""
     cells = [cell for of_part in parts.values() for cell in of_part]
     lines = [f"{count(cells)}:", ""]
     lines += ["| part | figures | within .002 | largest difference |", "|---|--:|--:|--:|"]
@@ -367,18 +367,6 @@ def page_tables(parts: dict[str, list[Cell]]) -> str:
         apart = [abs(c.ours - c.published) for c in parts[part] if c.published is not None]
         agree = sum(not c.why for c in parts[part])
         lines.append(f"| `{part}`: {said} | {len(apart)} | {agree} | {_short(max(apart), 4)} |")
-    lines += ["", "The first figure of each table:", ""]
-    lines += ["| paper | table | row | column | published | ours |", "|---|---|---|---|--:|--:|"]
-    first = {(cell.paper, cell.table): cell for cell in reversed(cells) if cell.published is not None}
-    for c in reversed(first.values()):
-        figures = f"{_short(c.published or 0.0)} | {_short(c.ours)}"
-        lines.append(f"| {c.paper} | {c.table} | {c.row} | {c.column} | {figures} |")
-    lines += ["", "Figures of ours of which no published ones are at hand:", ""]
-    lines += ["| answers | row | column | | ours |", "|---|---|---|---|--:|"]
-    for c in cells:
-        told = c.how == "Williams' t" or (c.how == "pooled" and c.column.endswith("spearman"))
-        if c.published is None and told:
-            lines.append(f"| {c.paper} | {c.row} | {c.column} | {c.how} | {_short(c.ours)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -388,9 +376,9 @@ def _short(figure: float, digits: int = 3) -> str:
 
 
 def renew_page(parts: dict[str, list[Cell]], check: bool) -> None:
-    """Write the tables, or with `check` exit with a line if the page has others."""
+    """Write the table, or with `check` exit with a line if the page has another."""
     text = PAGE.read_text(encoding="utf-8")
-    new = MARKED.sub(lambda m: m[1] + page_tables(parts) + m[2], text)
+    new = MARKED.sub(lambda m: m[1] + page_table(parts) + m[2], text)
     if check and new != text:
         sys.exit(f"{PAGE.name}: figures are out of date; run scripts/reproduce.py DATA --write")
     if not check:
