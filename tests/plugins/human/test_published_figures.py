@@ -36,32 +36,6 @@ def test_every_published_figure_stands_once_in_the_file() -> None:
         assert len(list(csv.reader(file))) - 1 == len(published())
 
 
-def quoted() -> list[tuple[str, tuple[str, ...], str]]:
-    """Page, place and figure of each published figure that a table of the documentation quotes."""
-    found = []
-    for page in sorted((ROOT / "docs").glob("*.md")):
-        columns: list[str] = []
-        for line in page.read_text(encoding="utf-8").splitlines():
-            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-            if not line.startswith("|"):
-                columns = []
-            elif not columns:
-                columns = cells
-            elif "published" in columns and not re.fullmatch(r"[-:| ]+", line):
-                of = dict(zip(columns, cells, strict=True))
-                place = (of["paper"], of["table"], of["row"], of["column"])
-                found.append((page.name, place, of["published"]))
-    return found
-
-
-def test_the_documentation_quotes_what_is_published() -> None:
-    assert len(quoted()) >= 8
-    figures = published()
-    for page, place, figure in quoted():
-        assert place in figures, f"{page}: {place}"
-        assert float(figure) == figures[place], f"{page}: {place}"
-
-
 def test_the_table_of_selections_quotes_the_published_statistics() -> None:
     page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| \| Table 2 of the paper \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", page, re.M)
