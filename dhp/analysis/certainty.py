@@ -8,7 +8,7 @@ import numpy as np
 
 from dhp.analysis.passing import PassShare, share_of
 from dhp.content.catalog import changes_content
-from dhp.core.rating_forms import CONFIDENCE, VERDICT
+from dhp.core.rating_forms import CONFIDENCE
 from dhp.core.records import parse_variant
 from dhp.core.seeding import key_digest
 from dhp.stats.arrays import Floats
@@ -148,8 +148,7 @@ def _distance(
     if len(marks) == 1:
         ((metric, mark),) = marks.items()
         source, likely = _likelihoods(ratings, metric, mark, scales)
-        is_stated = "probability" in ratings.stated or VERDICT in ratings.columns
-        if likely is not None and source == "column" and is_stated:
+        if likely is not None and source == "column" and "probability" in ratings.stated:
             return np.asarray(np.abs(likely[rows] - 0.5))
     widths = [scales[m].max - scales[m].min if m in scales else 1.0 for m in ratings.metrics]
     above = (scores - _between(scores, row)) / np.array(widths)
@@ -183,8 +182,6 @@ def _likelihoods(
         return "probabilities", shares[..., points >= mark - 1e-9].sum(axis=2)
     if "probability" in ratings.stated:
         return "column", ratings.stated["probability"][:, m]
-    if CONFIDENCE in ratings.stated and VERDICT in ratings.columns:
-        return "column", ratings.means[:, m]  # which is the confidence that the text is good
     if CONFIDENCE in ratings.stated:
         confidence = ratings.stated[CONFIDENCE][:, m]
         verdicts = passes(ratings.means[:, m, :, None], [mark])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dhp.content.catalog import descriptions, read_list
+from dhp.core.rating_forms import BY_CHANCE, NAMED
 from dhp.core.reasoning import without_reasoning
 from dhp.core.records import ORIGINAL, parse_variant
 from dhp.core.sentences import sentence_spans
@@ -22,9 +23,6 @@ from dhp.core.tables import is_blank
 if TYPE_CHECKING:
     import pandas as pd
 
-NAMED, BY_CHANCE = "named", "named_by_chance"
-"""Columns of ratings of damaged texts: whether the reason names what was changed, and whether the reason
-about the undamaged text does so, too."""
 REASON, TEXT = "reason", "text"
 """Columns of ratings from which these follow: the judge's reason, and the text that it was shown."""
 _UNSPACED = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"

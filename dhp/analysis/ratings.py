@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dhp.analysis.named_change import BY_CHANCE, NAMED, REASON, TEXT, with_named
+from dhp.analysis.named_change import REASON, TEXT, with_named
 from dhp.analysis.ratings_checks import GROUPING, blank, checked_ratings
 from dhp.analysis.unread import causes
 from dhp.core.errors import InputError, suggest
 from dhp.core.own_table import RatingsForm
-from dhp.core.rating_forms import ACCEPTED, BESIDE, CONFIDENCE, ONE_SILENT, is_pairwise
+from dhp.core.rating_forms import BESIDE, NAMED, ONE_SILENT, is_pairwise, stated_columns
 from dhp.core.ratings_table import in_parts, place_of, ratings_parts, read_ratings
 from dhp.core.records import ASKED_AGAIN, ORIGINAL, RATING_STATUSES, SECOND, UNREAD
 from dhp.core.seeding import text_hash
@@ -358,34 +358,11 @@ def _with_named(table: "pd.DataFrame") -> "pd.DataFrame":
     return with_named(table, table[REASON], texts)
 
 
-def _yes_or_no(cells: "pd.Series[Any]", place: str) -> "pd.Series[Any]":
-    """True or false, or the share of several, as numbers; raises `InputError` for anything else."""
-    import pandas as pd
-
-    words = cells.map(lambda value: ACCEPTED.get(str(value).strip().lower(), value))
-    numbers = pd.to_numeric(words, errors="coerce")
-    wrong = words.notna() & ~numbers.between(0, 1)
-    if wrong.any():
-        row = int(wrong.to_numpy().argmax()) + 1
-        raise InputError(
-            f"{place}: row {row}: {NAMED} is {cells.iloc[row - 1]!r}; allowed: true, false, or nothing"
-        )
-    return numbers
-
-
 def _stated(table: "pd.DataFrame", cell: Ints, shape: Sequence[int], place: str) -> dict[str, Floats]:
     """`RatingsArray.stated`; a column with other values than those from 0 to 1 means something else."""
-    import pandas as pd
-
     stated, size = {}, int(np.prod(shape))
-    for name in ("probability", CONFIDENCE, NAMED, BY_CHANCE):
-        if name not in table:
-            continue
-        cells = table[name].mask(blank(table[name]))
-        if name == NAMED:
-            cells = _yes_or_no(cells, place)
-        numbers = pd.to_numeric(cells, errors="coerce")
-        column = numbers.to_numpy(dtype=np.float64)
+    for name, numbers in stated_columns(table, place):
+        column = numbers.to_numpy()
         present = ~np.isnan(column)
         if present.any() and (column[present] >= 0).all() and (column[present] <= 1).all():
             counts = np.bincount(cell[present], minlength=size)

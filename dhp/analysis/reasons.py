@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dhp.analysis.named_change import BY_CHANCE, NAMED
 from dhp.analysis.passing import outcomes_at
+from dhp.core.rating_forms import BY_CHANCE, NAMED
 from dhp.stats.arrays import Bools, Floats
 
 if TYPE_CHECKING:

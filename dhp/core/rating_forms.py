@@ -1,6 +1,6 @@
 """The forms that a judgement takes in a table: a score, a verdict, preferences, or an answer in words."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from dhp.core.errors import InputError
@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
 VERDICT, CONFIDENCE = "verdict", "confidence"
 """Columns of yes-or-no judgements: whether the text was accepted, and how sure that was, in [0, 1]."""
+NAMED, BY_CHANCE = "named", "named_by_chance"
+"""Columns of ratings of damaged texts: whether the reason names what was changed, and whether the reason
+about the undamaged text does so, too."""
+STATED = ("probability", CONFIDENCE, NAMED, BY_CHANCE)
+"""Columns of what is known of a rating beside its score, from 0 to 1; `probability` is that of passing."""
 ANSWER = "answer"
 """Column of what a judge wrote, in which its score is still to be read."""
 ORDERS = ("original_first", "original_second")
@@ -57,7 +62,8 @@ def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
 
     - `score`: a number; the table is returned unchanged.
     - `verdict` (true or false: accepted) and perhaps `confidence` (0 to 1, in this verdict): the score is the
-      confidence that the text is good, above .5 if it was accepted, else below.
+      confidence that the text is good, above .5 if it was accepted, else below. It is the `probability` of
+      passing, too, unless a column says that.
     - `original_first` and `original_second`, about a degraded text and its original: `original`, `degraded`
       or `tie`. The original has the score 0, the degraded text its two-order score, from -1 to 1. One column
       is enough; a judge with no verdict in both orders of any pair was asked in one order only.
@@ -83,13 +89,49 @@ def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     return made
 
 
+def stated_columns(frame: "pd.DataFrame", place: str) -> "Iterator[tuple[str, pd.Series[float]]]":
+    """The columns `STATED` that a table has, as numbers; NaN where a cell holds none.
+
+    Raises `InputError` with `place` and the row where `named` is neither true nor false, nor a share.
+    """
+    import pandas as pd
+
+    for name in STATED:
+        if name not in frame:
+            continue
+        cells = frame[name]
+        if cells.dtype.kind not in "biuf":
+            cells = cells.mask(cells.map(is_blank).astype(bool))
+        if name == NAMED:
+            cells = _yes_or_no(cells, place)
+        yield name, pd.to_numeric(cells, errors="coerce").astype(float)
+
+
+def _yes_or_no(cells: "pd.Series[Any]", place: str) -> "pd.Series[Any]":
+    """True or false, or the share of several, as numbers."""
+    import pandas as pd
+
+    words = cells.map(lambda value: ACCEPTED.get(str(value).strip().lower(), value))
+    numbers = pd.to_numeric(words, errors="coerce")
+    wrong = words.notna() & ~numbers.between(0, 1)
+    if wrong.any():
+        row = int(wrong.to_numpy().argmax()) + 1
+        raise InputError(
+            f"{place}: row {row}: {NAMED} is {cells.iloc[row - 1]!r}; allowed: true, false, or nothing"
+        )
+    return numbers
+
+
 def _accepted(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     accepted = [_one_of(ACCEPTED, *cell) for cell in _cells(frame, VERDICT, place)]
     if CONFIDENCE not in frame:
         sure: list[float | None] = [1.0] * len(accepted)
     else:
         sure = [_share(*cell) for cell in _cells(frame, CONFIDENCE, place)]
-    return frame.assign(score=[_accepted_score(*each) for each in zip(accepted, sure, strict=True)])
+    scores = [_accepted_score(*each) for each in zip(accepted, sure, strict=True)]
+    if CONFIDENCE in frame and "probability" not in frame:
+        frame = frame.assign(probability=scores)
+    return frame.assign(score=scores)
 
 
 def _accepted_score(accepted: bool | None, sure: float | None) -> float:

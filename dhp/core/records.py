@@ -245,3 +245,6 @@ class Rating:
     probabilities: tuple[float, ...] | None = None
     """Probability of each of two or more evenly spaced points of the metric's scale, the worst first; they
     sum to 1. Only if the judge gives them."""
+    stated: Mapping[str, float] | None = None
+    """What else is known of the rating, each from 0 to 1 and NaN if it is not known: `probability` (of
+    passing), `confidence` (in the verdict), `named` and `named_by_chance` (the change, by its reason)."""

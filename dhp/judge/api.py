@@ -220,6 +220,14 @@ def split_settings(model: str, known: Collection[str] | None = None) -> tuple[st
     return name, settings
 
 
+_COMPUTED = ["Compute it."]
+
+
+def is_computed(metric: Metric) -> bool:
+    """Whether it is a metric of `computed_task`: nobody but the judge knows its scale."""
+    return metric.steps == _COMPUTED
+
+
 def computed_task(task: Task, name: str, label: str, scale: Scale) -> Task:
     """The task with the one criterion of a judge that computes its scores and is shown no words."""
     metric = Metric(
@@ -227,7 +235,7 @@ def computed_task(task: Task, name: str, label: str, scale: Scale) -> Task:
         label=label,
         scale=scale,
         definition=f"{label}, computed.",
-        steps=["Compute it."],
+        steps=_COMPUTED,
         question=f"What is the {label} of this text?",
         antonym="no overlap",
     )

@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError, one_of, unquoted
 from dhp.core.progress import Progress
+from dhp.core.rating_forms import STATED
 from dhp.core.records import RATING_STATUSES, Candidate, Rating, grouped
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
@@ -77,11 +78,19 @@ class _Check:
                 status, raw = "out_of_scale", raw or f"{number:g}"
         elif status not in RATING_STATUSES:
             one_of("status", status, RATING_STATUSES, self._place(rating))
-        how = (rating.rule, rating.missing_mass, rating.probabilities)
+        how = (rating.rule, rating.missing_mass, rating.probabilities, self._stated(rating))
         return Rating(*key, int(sample), score, status, raw, *how)
 
     def _place(self, rating: Rating) -> str:
         return f"judge '{self._model}', example '{rating.example}', variant '{rating.variant}'"
+
+    def _stated(self, rating: Rating) -> Mapping[str, float] | None:
+        if rating.stated is not None:
+            for name, value in rating.stated.items():
+                one_of("stated", name, STATED, self._place(rating))
+                if not isinstance(value, Real):
+                    raise InputError(f"{self._place(rating)}: {name} {value!r} is not a number")
+        return rating.stated
 
     def _number(self, rating: Rating) -> float:
         """The score, a finite number."""

@@ -15,9 +15,9 @@ from itertools import chain, islice
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from dhp.analysis.named_change import NAMED
 from dhp.content.catalog import variant_name
 from dhp.core.diff import EXCERPT, Pieces, excerpt, snippet
+from dhp.core.rating_forms import NAMED
 from dhp.core.records import ORIGINAL, PROBES
 from dhp.runs.reader import Run, RunResult
 

@@ -1,6 +1,7 @@
 """Rating of one dataset by one judge."""
 
 import json
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from dhp.analysis.named_change import has_reasons, with_named
 from dhp.core.progress import Progress
+from dhp.core.rating_forms import NAMED, STATED
 from dhp.core.records import Candidate, Rating
 from dhp.core.signature import protocol_name
 from dhp.core.specs import Task
@@ -125,13 +127,17 @@ class _Session:
         rows = in_order(ratings, texts, self.task)
         levels = {c.variant: c.level for c in texts}
         # One column after the other: lists of a million texts are larger than the table made of them.
-        columns = {f.name: pd.Series([getattr(r, f.name) for r in rows]) for f in fields(Rating)}
+        names = [f.name for f in fields(Rating) if f.name != "stated"]
+        columns = {name: pd.Series([getattr(r, name) for r in rows]) for name in names}
+        for name in STATED:
+            if any(name in r.stated for r in rows if r.stated):
+                columns[name] = pd.Series([(r.stated or {}).get(name, math.nan) for r in rows])
         columns["probabilities"] = pd.Series([_as_json(r.probabilities) for r in rows], dtype=object)
         columns["level"] = pd.Series([levels[r.variant] for r in rows])
         if self._clusters:
             columns["cluster"] = pd.Series([self._clusters[r.example] for r in rows])
         frame = pd.DataFrame(columns)
-        if self.judge.explains and has_reasons(frame["raw"]):
+        if NAMED not in columns and self.judge.explains and has_reasons(frame["raw"]):
             shown = {(c.example, c.variant): c.text for c in texts}
             frame = with_named(frame, frame["raw"].where(frame["status"] == "scored"), shown)
         return frame.assign(model=self.judge.model, protocol=self.judge.protocol, dataset=self._dataset)

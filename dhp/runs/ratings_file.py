@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from dhp.analysis.named_change import BY_CHANCE, NAMED
 from dhp.core.errors import InputError
+from dhp.core.rating_forms import BY_CHANCE, NAMED, STATED
 from dhp.core.secrets import hidden_table
 from dhp.core.writing import (
     Temporary,
@@ -32,8 +32,7 @@ _NUMBERS = {
     "sample": "int64",
     "score": "float64",
     "missing_mass": "float64",
-    NAMED: "float64",
-    BY_CHANCE: "float64",
+    **dict.fromkeys(STATED, "float64"),
 }
 
 

@@ -130,3 +130,42 @@ def test_sentence_json_page_and_gate_tell_the_same(tmp_path: Path) -> None:
         dhp.gate(path, max_pass=5, ask=30)
     with pytest.raises(dhp.InputError, match="max_pass"):
         dhp.gate(path, ask=20, min_detection=50)
+
+
+@pytest.mark.parametrize("column", ["probability", "confidence", "probabilities", "verdict"])
+def test_a_run_keeps_what_a_file_says_of_certainty(column: str, tmp_path: Path) -> None:
+    """A run of recorded ratings says the same as an analysis of the file."""
+    table = judged(variant="fictional_named_entities.minor").replace({"metric": {"quality": "coherence"}})
+    rng, mark = np.random.default_rng(2), MARKED
+    if column == "verdict":
+        verdicts = {"verdict": table["score"] >= 3, "confidence": rng.uniform(0.5, 1, len(table))}
+        table, mark = (
+            table.drop(columns=["score", "probabilities"]).assign(**verdicts),
+            dhp.AnalysisConfig(pass_mark=0.5),
+        )
+    elif column != "probabilities":
+        table = table.drop(columns="probabilities").assign(**{column: rng.uniform(0, 1, len(table))})
+    path = tmp_path / "ratings.csv"
+    table.to_csv(path, index=False)
+    data = None
+    if column == "probabilities":  # whose scale is that of the task
+        kind = "fictional_named_entities.minor"
+        texts = [{"output": f"Text {e}.", "perturbed": f"Txt {e}.", "kind": kind} for e in range(80)]
+        data = [{"id": f"e{e}", "source": f"S {e}"} | text for e, text in enumerate(texts)]
+    (read,) = dhp.analyze(path, analysis=mark, suite="summeval" if data else None)
+    more = {"task": "summarization"} if data else {}
+    (ran,) = dhp.run(f"recorded/{path}", data, analysis=mark, progress=None, **more)
+    assert ran.certainty is not None
+    assert ran.certainty == read.certainty
+
+
+def test_a_run_keeps_which_reasons_name_the_change(tmp_path: Path) -> None:
+    table = judged().drop(columns="probabilities")
+    table["named"] = np.where(table["variant"] == "original", "", np.where(table.index % 8 < 2, "no", "yes"))
+    table["named_by_chance"] = np.where(table["variant"] == "original", "", "0.25")
+    path = tmp_path / "ratings.csv"
+    table.to_csv(path, index=False)
+    (read,) = dhp.analyze(path)
+    (ran,) = dhp.run(f"recorded/{path}", progress=None)
+    assert read.reasons
+    assert ran.reasons == read.reasons

@@ -4,6 +4,7 @@ Scores are taken as they are. Answers in words are read like those of a language
 task that they are given.
 """
 
+import json
 import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,14 +17,14 @@ from dhp.core.answer_forms import POINTWISE_FORMS, AnswerForm, turns_of
 from dhp.core.errors import InputError, listed, one_of, suggest
 from dhp.core.files import reason
 from dhp.core.own_table import RatingsForm
-from dhp.core.rating_forms import ANSWER, is_pairwise
+from dhp.core.rating_forms import ANSWER, is_pairwise, stated_columns
 from dhp.core.ratings_table import read_judgements
 from dhp.core.records import RATING_STATUSES, Candidate, Rating, RatingStatus
 from dhp.core.seeding import text_hash
 from dhp.core.signature import PAIRWISE
 from dhp.core.specs import Metric, Scale, Task
 from dhp.core.tables import is_blank
-from dhp.judge.api import WIDE, Judge, computed_task, metric_name, split_settings, with_original
+from dhp.judge.api import WIDE, Judge, computed_task, is_computed, metric_name, split_settings, with_original
 from dhp.judge.extraction.rating import metric_rating, read_answer
 
 if TYPE_CHECKING:
@@ -68,11 +69,15 @@ class RecordedJudge(Judge):
         every = [r for each in ratings.values() for r in each]
         self.samples = 1 + max(r.sample for r in every)
         self._metrics = tuple(dict.fromkeys(r.metric for r in every))
+        self._with_probabilities = {r.metric for r in every if r.probabilities is not None}
         self._scores = [r.score for r in every if r.score is not None]
         self.settings = {"judgements": text_hash(repr(sorted(map(repr, every))))}
 
     def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
-        """The task with the recorded metrics; their scale is the range of the scores, for answers its own."""
+        """The task with the recorded metrics; their scale is the range of the scores, for answers its own.
+
+        Metrics of the task that have probabilities stay as they are: these are of the points of its scale.
+        """
         if self._form is not None:
             asked = [metric for metric in task.metrics if metric.name in self._metrics]
             if not asked:
@@ -85,7 +90,10 @@ class RecordedJudge(Judge):
         if self.compare:
             low, high = -1.0, 1.0
         scale = Scale(min=low, max=high) if low < high else Scale(min=-WIDE, max=WIDE)
-        made = [computed_task(task, name, name, scale).metrics[0] for name in self._metrics]
+        known = {metric.name: metric for metric in task.metrics if metric.name in self._with_probabilities}
+        made = [
+            known.get(name) or computed_task(task, name, name, scale).metrics[0] for name in self._metrics
+        ]
         return task.model_copy(update={"metrics": made, "translations": {}})
 
     def asked_about(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -104,7 +112,8 @@ class RecordedJudge(Judge):
         for candidate in candidates:
             for rating in self._recorded.get((candidate.example, candidate.variant), ()):
                 if self._form is None:
-                    yield rating
+                    known = not is_computed(metrics[rating.metric])
+                    yield rating if known else replace(rating, probabilities=None)
                 elif rating.metric in metrics:
                     yield _read(rating, metrics[rating.metric], self._form)
 
@@ -114,7 +123,8 @@ def _read(rating: Rating, metric: Metric, form: AnswerForm) -> Rating:
     turns = turns_of(form)
     asked, answer = turns[rating.sample % len(turns)], rating.raw or ""
     place = (rating.example, rating.variant, rating.sample)
-    return metric_rating(read_answer(answer, metric, asked), metric, asked, place, answer)
+    read = metric_rating(read_answer(answer, metric, asked), metric, asked, place, answer)
+    return replace(read, stated=rating.stated)
 
 
 def recorded_file(model: str) -> Path:
@@ -193,6 +203,7 @@ def _ratings(
     part: "pd.DataFrame", place: str, answers: Sequence[str] = ()
 ) -> dict[tuple[str, str], list[Rating]]:
     """(example, variant) -> its ratings; samples without a number are counted in their order."""
+    stated = [(name, column.tolist()) for name, column in stated_columns(part, place)]
     counts: dict[tuple[str, str, str], int] = defaultdict(int)
     by_text: dict[tuple[str, str], list[Rating]] = defaultdict(list)
     seen: set[tuple[str, str, str, int]] = set()
@@ -210,9 +221,30 @@ def _ratings(
         rule = row.get("rule")
         words = row.get("reason")
         raw = None if is_blank(words) else str(words)
-        rating = Rating(*key, sample, score, status, raw, rule if isinstance(rule, str) else None)
+        rating = Rating(
+            *key,
+            sample,
+            score,
+            status,
+            raw,
+            rule if isinstance(rule, str) else None,
+            probabilities=_shares(row.get("probabilities"), place),
+            stated={name: values[number] for name, values in stated} or None,
+        )
         by_text[key[:2]].append(replace(rating, raw=answers[number]) if answers else rating)
     return by_text
+
+
+def _shares(cell: object, place: str) -> tuple[float, ...] | None:
+    """The probabilities of the points of a scale, which a cell holds as a list in JSON."""
+    if is_blank(cell):
+        return None
+    try:
+        return tuple(float(share) for share in json.loads(str(cell)))
+    except (ValueError, TypeError) as e:
+        raise InputError(
+            f"{place}: probabilities {cell!r} ({reason(e)}); must be a list of numbers"
+        ) from None
 
 
 def _say_repeated(ratings: Mapping[tuple[str, str], Sequence[Rating]], place: str) -> None:
