@@ -1,7 +1,7 @@
 """How sure a judge is and how right at the user's mark, and what is left if a person sees texts near it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -44,11 +44,13 @@ class Certainty:
     verdicts: Sureness
     """How sure and how right."""
     bins: tuple[Bin, ...]
-    """Texts by their probability of passing."""
+    """Texts by their probability of passing; none with several marks."""
     sure_damaged: dict[str, PassShare]
     """Kind of damage -> share of its texts that pass with a probability above .9."""
     sure_fails: PassShare | None
     """Originals whose probability of passing is below .1."""
+    at_least: bool = False
+    """Whether it may be surer: several metrics have a mark, and it says nothing of how they go together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,28 +73,44 @@ def certainty_of(
     marks: Mapping[str, float],
     scales: "Mapping[str, Scale]",
 ) -> Certainty | None:
-    """None if the judge gives no probabilities, several metrics have a mark, or no kind changes content."""
+    """None if the judge gives no probabilities for a metric with a mark, or no kind changes content."""
     kinds = [name for name in variants if _is_content(ratings, name)]
-    if len(marks) != 1 or not kinds:
+    each = [_likelihoods(ratings, metric, mark, scales) for metric, mark in marks.items()]
+    by_metric = [likely for _, likely in each if likely is not None]
+    if len(by_metric) < len(each) or not kinds:
         return None
-    ((metric, mark),) = marks.items()
-    source, likely = _likelihoods(ratings, metric, mark, scales)
-    if likely is None:
-        return None
-    m, rows = ratings.metrics.index(metric), [1 + ratings.variants.index(name) for name in kinds]
-    verdicts = passes(ratings.means[:, m, :, None], [mark])
+    verdicts = passes(np.moveaxis(ratings.means, 1, 2), _row_of_marks(ratings, marks))
+    likely, rows = _of_all(by_metric, verdicts), [1 + ratings.variants.index(name) for name in kinds]
     good, bad = likely[0], likely[rows].T
     figures = sureness(good, bad, verdicts[0], verdicts[rows].T, ratings.clusters)
     if figures is None:
         return None
+    several = len(marks) > 1
     tails = {name: _tail(likely[row], ratings) for name, row in zip(kinds, rows, strict=True)}
     return Certainty(
-        source,
-        figures,
-        tuple(diagram(good, bad)),
+        each[0][0],
+        replace(figures, brier=None) if several else figures,
+        () if several else tuple(diagram(good, bad)),
         {name: tail for name, tail in tails.items() if tail is not None},
         _tail(1 - good, ratings),
+        several,
     )
+
+
+def _of_all(by_metric: Sequence[Floats], verdicts: Floats) -> Floats:
+    """Probability of passing by all metrics, shape (1 + variants, examples): that least sure of the verdict.
+
+    It is at most that of the metric by which the text passes least likely, and at least 1 less all that the
+    metrics lack of 1, whatever they have to do with each other (Fréchet 1935).
+    """
+    likely = np.array(by_metric)
+    least = np.maximum(likely.sum(axis=0) - (len(likely) - 1), 0)
+    return np.asarray(np.where(verdicts == 1, least, likely.min(axis=0)))
+
+
+def _row_of_marks(ratings: "RatingsArray", marks: Mapping[str, float]) -> Floats:
+    """The mark of each metric, NaN without one."""
+    return np.array([marks.get(metric, np.nan) for metric in ratings.metrics])
 
 
 def asking_of(
@@ -110,7 +128,7 @@ def asking_of(
     if not kinds:
         return None
     rows = [0, *(1 + ratings.variants.index(name) for name in kinds)]
-    row = np.array([marks.get(metric, np.nan) for metric in ratings.metrics])
+    row = _row_of_marks(ratings, marks)
     scores = np.moveaxis(ratings.means[rows], 1, 2)  # (texts of an example, examples, metrics)
     outcomes = passes(scores, row).T
     near = _distance(ratings, rows, scores, row, marks, scales).T

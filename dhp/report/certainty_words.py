@@ -17,10 +17,11 @@ def certainty_sentence(certainty: Certainty) -> str:
     """`says 97 %, is right in 77 %: too sure by 20 [18, 21]`."""
     v = certainty.verdicts
     points, low, high = (100 * each for each in (v.sure - v.right, v.low, v.high))
-    words = f"says {percent(v.sure)}, is right in {percent(v.right)}"
+    least = "at least " if certainty.at_least else ""
+    words = f"says {least}{percent(v.sure)}, is right in {percent(v.right)}"
     if low > 0:
-        return f"{words}: too sure by {points:.0f} [{low:.0f}, {high:.0f}]"
-    if high < 0:
+        return f"{words}: too sure by {least}{points:.0f} [{low:.0f}, {high:.0f}]"
+    if high < 0 and not least:
         return f"{words}: less sure than right, by {-points:.0f} [{-high:.0f}, {-low:.0f}]"
     return f"{words}: no more sure than right, as far as this shows [{low:.0f}, {high:.0f}]"
 
@@ -46,10 +47,11 @@ def certainty_notes(result: Result) -> list[str]:
         if certainty.sure_fails is not None:
             notes.append(f"Sure that good texts fail (below .1): {percent(certainty.sure_fails.share)}.")
         v = certainty.verdicts
+        brier = "" if v.brier is None else f"Brier score {v.brier:.2f} (always saying .5 has .25). "
+        several = " of passing each metric's, at the least" if certainty.at_least else ""
         notes.append(
-            f"Brier score {v.brier:.2f} (always saying .5 has .25), over {v.n:,} examples; probabilities "
-            f"from {_SOURCES[certainty.source]}. It is taken that half of the texts are bad and that this "
-            "damage must fail at the mark."
+            f"{brier}Over {v.n:,} examples; probabilities{several}, from {_SOURCES[certainty.source]}. It is "
+            "taken that half of the texts are bad and that this damage must fail at the mark."
         )
         fails = result.pass_mark.fails if result.pass_mark else None
         if fails is not None and fails.share > _MANY_FAIL:

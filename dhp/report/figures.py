@@ -75,7 +75,7 @@ def _drawings(result: Result) -> Iterator[tuple[str, Drawing]]:
     of = f"{result.dataset} {result.judge}"
     if result.sweep is not None:
         yield "marks", marks_drawing(result.sweep, of)
-    if result.certainty is not None:
+    if result.certainty is not None and result.certainty.bins:
         yield "certainty", certainty_drawing(result.certainty, of)
     if result.asking is not None:
         yield "certainty", asking_drawing(result.asking, of)

@@ -29,8 +29,9 @@ class Sureness:
     """Lower end of the 95 % interval of `sure - right`."""
     high: float
     """Upper end."""
-    brier: float
-    """Mean squared difference of the probability of passing and the truth: .25 of one that always says .5."""
+    brier: float | None
+    """Mean squared difference of the probability of passing and the truth: .25 of one that always says .5;
+    None if the probability is known by its limits only."""
     n: int
     """Examples with an original and a copy that have a probability."""
 

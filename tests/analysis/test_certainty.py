@@ -169,3 +169,36 @@ def test_a_run_keeps_which_reasons_name_the_change(tmp_path: Path) -> None:
     (ran,) = dhp.run(f"recorded/{path}", progress=None)
     assert read.reasons
     assert ran.reasons == read.reasons
+
+
+def of_several_metrics(too_sure: float, n: int = 1500) -> pd.DataFrame:
+    """A judge that knows only how likely each of three faults is; damage has one of them, never two.
+
+    It states that a text passes a metric with the true probability, or one that is nearer to 0 or 1.
+    """
+    rng, rows = np.random.default_rng(5), []
+    for example in range(n):
+        for variant in ("original", "swapped claim"):
+            fault = -1 if variant == "original" else int(rng.integers(3))
+            signs = rng.normal(0, 1, 3) + 1.5 * (np.arange(3) == fault)
+            odds = np.exp(1.5 * signs - 1.5**2 / 2) / 3  # of each fault against none
+            bad = odds / (1 + odds.sum())
+            stated = 1 / (1 + (bad / (1 - bad)) ** too_sure)
+            for metric, likely in zip("abc", stated, strict=True):
+                rows.append((f"e{example}", variant, metric, 5 if likely >= 0.6 else 1, likely))
+    return pd.DataFrame(rows, columns=["example", "variant", "metric", "score", "probability"])
+
+
+def test_with_several_marks_it_is_said_how_sure_the_judge_is_at_least() -> None:
+    """Planted: an honest judge is not called too sure, one that exaggerates is."""
+    honest = analyzed(of_several_metrics(1)).certainty
+    assert honest is not None
+    assert honest.verdicts.low < 0
+    assert "says at least" in certainty_sentence(honest)
+    assert "no more sure than right" in certainty_sentence(honest)
+    boaster = analyzed(of_several_metrics(4)).certainty
+    assert boaster is not None
+    assert boaster.verdicts.low > 0
+    assert "too sure by at least" in certainty_sentence(boaster)
+    assert boaster.verdicts.brier is None
+    assert not boaster.bins
