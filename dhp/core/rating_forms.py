@@ -90,9 +90,9 @@ def as_ratings(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
 
 
 def stated_columns(frame: "pd.DataFrame", place: str) -> "Iterator[tuple[str, pd.Series[float]]]":
-    """The columns `STATED` that a table has, as numbers; NaN where a cell holds none.
+    """The columns `STATED` that a table has, as numbers; NaN if a cell holds none.
 
-    Raises `InputError` with `place` and the row where `named` is neither true nor false, nor a share.
+    Raises `InputError` with `place` and the row if `named` is neither true nor false, nor a share.
     """
     import pandas as pd
 
