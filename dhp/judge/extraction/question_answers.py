@@ -110,10 +110,11 @@ def _object(text: str) -> Mapping[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def _words(answer: Mapping[str, Any]) -> str:
-    return json.dumps(answer, ensure_ascii=False)
+_words = json.JSONEncoder(ensure_ascii=False).encode
+"""What is kept of an answer; one encoder for all, as making it costs a fifth of its work."""
 
 
 def _number(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if is_number else None  # type: ignore[arg-type]
+    if type(value) is float or type(value) is int:  # no subclass comes of JSON, and true is no number
+        return float(value) if math.isfinite(value) else None
+    return None
