@@ -71,7 +71,8 @@ class Preset:
 def _fixed(record: R, parameter: str) -> R:
     settings = paper_settings(parameter, record)
     for name, value in settings.items():
-        if getattr(record, name) != value and (options := stated(f"{parameter}.{name}")):
+        options = stated(f"{parameter}.{name}")
+        if options and getattr(record, name) != value:
             raise _contradiction(options[0], name, value)
     whole: Any = record
     changed: R = replace(whole, **settings)

@@ -173,10 +173,12 @@ def init(out: str, **keywords: str | None) -> None:
 
     Example: dhp init --dataset tickets.csv --output summary --source ticket --metric usefulness
     """
-    check_output(path := output_path(out))
+    path = output_path(out)
+    check_output(path)
     state = _Init()
     written = _read(path)
-    if written and (entries := [f"{_key(name)} {value}" for name, value in written.items() if value]):
+    entries = [f"{_key(name)} {value}" for name, value in written.items() if value]
+    if entries:
         say(f"{out} has: {', '.join(entries)}")
     for name, (_, question, _) in _QUESTIONS.items():
         answer = written.get(name, keywords[name])

@@ -175,7 +175,8 @@ def _run(arguments: Sequence[str], program: str) -> NoReturn:
         if "\n" in message:  # the help page, shown when no command is given
             print(message)
             sys.exit(2)
-        if "extra argument" in message and (option := _repeatable(e, arguments)):
+        option = _repeatable(e, arguments) if "extra argument" in message else None
+        if option:
             message += f"; {option} is repeated for each value"
         _fail(_explained(e) or message, 2)
     except (click.Abort, KeyboardInterrupt):

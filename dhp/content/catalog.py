@@ -196,7 +196,8 @@ def _check_rows(
             place = f"{path}: {key}.{task}.{perturber}"
             for metric in row:
                 one_of("metric", metric, metrics, place)
-            if full and (missing := [m for m in metrics if m not in row]):
+            missing = [m for m in metrics if m not in row]
+            if full and missing:
                 raise InputError(
                     f"{place}: no weight for metric '{missing[0]}'; must have one for each metric"
                 )

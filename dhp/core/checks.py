@@ -101,7 +101,12 @@ def requires(name: str, *others: str) -> Rule:
 def together(name: str, *others: str) -> Rule:
     """The rule that `name` is stated if and only if one of the `others` is."""
     both_ways = [requires(name, *others), *(requires(other, name) for other in others)]
-    return lambda record: next((fault for rule in both_ways if (fault := rule(record))), None)
+
+    def first_fault(record: Any) -> str | None:
+        faults = (rule(record) for rule in both_ways)
+        return next((fault for fault in faults if fault), None)
+
+    return first_fault
 
 
 def is_stated(record: Any, name: str) -> bool:
@@ -148,7 +153,8 @@ def check_value(name: str, value: Any, kind: object, known: Option | None = None
     if wrong:
         part, fault = wrong
         raise InputError(f"`{name}` {shown(part)}: {fault}")
-    if known is not None and _is_number(value) and (range_fault := known.fault(value)):
+    range_fault = known.fault(value) if known is not None and _is_number(value) else None
+    if range_fault:
         raise InputError(f"`{name}` {value:g}: {range_fault}")
     return value
 
@@ -248,7 +254,8 @@ def words_of(kind: object) -> tuple[str, ...]:
 
 
 def _first_fault(items: Iterable[tuple[object, Any]]) -> Fault | None:
-    return next((fault for item, kind in items if (fault := _type_fault(item, kind))), None)
+    faults = (_type_fault(item, kind) for item, kind in items)
+    return next((fault for fault in faults if fault), None)
 
 
 def _type_name(kind: Any) -> str:

@@ -37,7 +37,8 @@ def holds(result: Mapping[str, Any]) -> bool:
     """Whether figures that carry a checksum are as they were written; the layout of the file is free."""
     stated = result[CHECKSUM]
     figures = {name: value for name, value in result.items() if name != CHECKSUM}
-    if not isinstance(stated, dict) or not isinstance(ratings := stated.get("ratings"), str):
+    ratings = stated.get("ratings") if isinstance(stated, dict) else None
+    if not isinstance(ratings, str):
         return False
     return bool(stated == sealed(figures, ratings)[CHECKSUM])
 

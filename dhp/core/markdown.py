@@ -225,7 +225,8 @@ def _items(lines: Sequence[str], fixed: Sequence[bool]) -> Iterator[tuple[int, S
     A number with a full stop may also be the end of a sentence that was broken there ("am / 3. Mai"), a
     letter an initial: these count if a list can begin there, or has begun.
     """
-    letters = {m["letter"] for line in lines if (m := _ITEM.match(line))}
+    items = (_ITEM.match(line) for line in lines)
+    letters = {item["letter"] for item in items if item}
     begun = False
     for i, line in enumerate(lines):
         item = None if fixed[i] else _ITEM.match(line)

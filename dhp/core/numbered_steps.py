@@ -28,4 +28,5 @@ def numbered_steps(text: str) -> list[str]:
             steps[-1] += f" {line.strip()}"
         else:
             inside = False
-    return [plain for step in steps if (plain := step.replace("**", "").strip())]
+    plain = (step.replace("**", "").strip() for step in steps)
+    return [step for step in plain if step]

@@ -58,7 +58,7 @@ def remember(*values: str) -> bool:
 
     Too short ones, which words could be, are not kept. Of two words, as in `Bearer KEY`, the second is one.
     """
-    secrets = [secret for value in values if _is_long_enough(secret := _without_scheme(value))]
+    secrets = [secret for secret in map(_without_scheme, values) if _is_long_enough(secret)]
     _add({form: HIDDEN for secret in secrets for form in _forms(secret)})
     return bool(secrets)
 

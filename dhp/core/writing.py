@@ -166,7 +166,8 @@ def remove_left(path: Path) -> None:
     for left in path.parent.glob(f".{escape(path.name)}.????????"):
         if not temporary.fullmatch(left.name) or left.is_symlink() or not left.is_dir():
             continue
-        if (lock := _lock_of(left)) is not None:
+        lock = _lock_of(left)
+        if lock is not None:
             shutil.rmtree(left, ignore_errors=True)
             os.close(lock)
 

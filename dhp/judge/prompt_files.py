@@ -92,7 +92,8 @@ def prompt_versions(prompt_files: PromptFiles, *, one_prompt: bool) -> list[Prom
 def version_name(files: Sequence[PromptFile]) -> str | None:
     """What a judge is called that is asked by these prompts: as their folder, or the only file."""
     folders = {file.folder for file in files}
-    if len(folders) == 1 and (folder := folders.pop()) is not None:
+    folder = folders.pop() if len(folders) == 1 else None
+    if folder is not None:
         return _judge_name(folder)
     return files[0].name if len(files) == 1 else None
 

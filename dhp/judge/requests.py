@@ -353,15 +353,16 @@ class RequestBuilder:
 
     def final_requests(self, verdicts: Iterable[Sequence[PairVerdict]], task: Task) -> Iterator[Request]:
         """Requests in both orders about pairs whose verdicts contradict each other, which they show."""
-        yield from self._pair_requests(
-            (
-                (PairVerdict(verdict[0].pair, verdict[0].metric, order, 0, None, "failed", final=True), shown)
-                for verdict in verdicts
-                if (contradiction := contradicting(verdict))
-                for order, shown in zip(ORDERS, (contradiction, contradiction[::-1]), strict=True)
-            ),
-            task,
-        )
+        asked = []
+        for verdict in verdicts:
+            contradiction = contradicting(verdict)
+            if not contradiction:
+                continue
+            pair, metric = verdict[0].pair, verdict[0].metric
+            for order, shown in zip(ORDERS, (contradiction, contradiction[::-1]), strict=True):
+                final = PairVerdict(pair, metric, order, 0, None, "failed", final=True)
+                asked.append((final, shown))
+        yield from self._pair_requests(asked, task)
 
     def _pair_requests(
         self, asked: Iterable[tuple[PairVerdict, Sequence[str]]], task: Task

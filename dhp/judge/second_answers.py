@@ -73,7 +73,8 @@ def _answered(
                 yield from _second(request.tag, sample, outcome, read_second)
                 continue
             records = read(request, sample, outcome)
-            if _is_unread(records, outcome) and (prompt := short(request)):
+            prompt = short(request) if _is_unread(records, outcome) else ""
+            if prompt:
                 waiting.append(second_request(request, sample, outcome, records, prompt))
             else:
                 yield from ((each, outcome) for each in records)
@@ -90,7 +91,10 @@ def _with_waiting(part: Iterable[Request], waiting: "deque[Request]") -> Iterato
 def _first(requests: Iterator[Request]) -> Iterator[Request]:
     """The requests for the first answers, which are asked before all others."""
     answers = 0
-    while answers < FIRST and (request := next(requests, None)) is not None:
+    while answers < FIRST:
+        request = next(requests, None)
+        if request is None:
+            return
         answers += len(request.samples)
         yield request
 

@@ -135,7 +135,8 @@ def remedy(
     if 2 * len(impossible) >= len(unread):
         return f"the server gives {impossible[0]}: `extraction` parse reads the text"
     off = [r for r in unread if r.status == "out_of_scale"]
-    if 2 * len(off) >= len(unread) and (advice := _off_the_scale(off, task, prompt_files)):
+    advice = _off_the_scale(off, task, prompt_files) if off and 2 * len(off) >= len(unread) else ""
+    if advice:
         return advice
     words = _words(answers)
     if words:
@@ -168,7 +169,8 @@ def _thinks(answers: Sequence[str]) -> bool:
 def _off_the_scale(off: Sequence[Rating], task: Task, prompt_files: bool) -> str:
     scales = {m.name: m.scale for m in task.metrics}
     scale = scales[off[0].metric]
-    numbers = [float(n[0]) for r in off if (n := _NUMBER.search(r.raw or ""))]
+    matches = (_NUMBER.search(rating.raw or "") for rating in off)
+    numbers = [float(match[0]) for match in matches if match]
     outside = sorted({n for n in numbers if not scale.min <= n <= scale.max})
     if not outside:
         return ""

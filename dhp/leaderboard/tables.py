@@ -160,7 +160,8 @@ def _ranked(
         by_average = comparison.scores["detection"]
         if np.isfinite(by_average.point).all():
             return "paired", group_ranks(by_average.point.tolist(), by_average.groups), comparison
-    intervals = [ends for e in entries if (ends := score(e.result, "detection")[1]) is not None]
+    ends = (score(entry.result, "detection")[1] for entry in entries)
+    intervals = [each for each in ends if each is not None]
     if entries and len(intervals) == len(entries):
         return "intervals", overlap_ranks(intervals), None
     return "figures", competition_ranks([score(e.result, "detection")[0] or 0.0 for e in entries]), None

@@ -156,7 +156,8 @@ class CachedModel:
         cost = self.prices[0].cost(usage.prompt_tokens, usage.completion_tokens)
         parts = [f"{usage.calls:,} calls", f"{tokens:,} tokens"]
         parts += [f"cost {cost:,.4g}"] if cost is not None else []
-        if self._engine and (retries := self._engine.retries - before.retries):
+        retries = self._engine.retries - before.retries if self._engine else 0
+        if self._engine and retries:
             parts.append(f"{retries:,} retries ({shortened(self._engine.trouble, 40)})")
         parts += [f"{usage.failed:,} failed"] if usage.failed else []
         return ", ".join(parts)
@@ -343,7 +344,8 @@ class CachedModel:
         for stored, pending in blocks:
             known += stored
             for left in pending:
-                if model is not None and (misfit := model.misfit(left)):
+                misfit = None if model is None else model.misfit(left)
+                if misfit:
                     self._lengths.count_too_long(misfit)
                     known += self._answers(left, dict.fromkeys(left.samples, Failure(misfit)), asking)
                     continue

@@ -158,9 +158,12 @@ class Store:
             connection = self._connection()
             for sample, key in keys.items():
                 row = connection.execute(self._local.find, (key,)).fetchone()
-                if row is not None and (stored := _stored(row)):
+                if row is None:
+                    continue
+                stored = _stored(row)
+                if stored:
                     replies[sample] = stored
-                elif row is not None:
+                else:
                     damaged.append(key)
         if damaged:
             self._set_aside(damaged, place)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from itertools import product
 from typing import Literal, NamedTuple
 
 from dhp.core.diff import audit
@@ -63,7 +64,8 @@ def read_row(row: Row, number: int | None, entry: PairColumns, form: PairMap) ->
             return "tied"
         good, bad = (good, bad) if side == 0 else (bad, good)
     others = [name for name in (*columns, *values) if name not in (*TEXTS, *PAIR_FIELDS)]
-    fields = {name: text for name in others if (text := _field(row, name, columns, values)) is not None}
+    texts = {name: _field(row, name, columns, values) for name in others}
+    fields = {name: text for name, text in texts.items() if text is not None}
     source = cell("source") or ""
     of_texts = id_of_texts(source, good, fields) if number is None else str(number)
     identity = row.text(columns["id"]) if "id" in columns else of_texts
@@ -83,7 +85,8 @@ _ASKING = ("user", "human", "system", "developer")
 def said_last(row: Row, column: str) -> str | None:
     """The text in a column, of messages that of the answer at their end; None for a blank or absent one."""
     value = row.value(column)
-    if messages := _messages(value):
+    messages = _messages(value)
+    if messages:
         return None if is_unanswered(value) else row.encodable(column, messages[-1][1])
     return None if is_blank(value) else row.text(column)
 
@@ -318,13 +321,12 @@ def _grouped(
     for name, family in families.items():
         for each in family if len(family) > 1 else ():
             examples[each] = replace(examples[each], fields={"cluster": name, **examples[each].fields})
-    made = tuple(
-        PerturbedText(example, variant, text, None, audit(examples[example].output, text))
-        for example in examples
-        for variant in variants
-        if (text := texts.get((example, variant))) is not None
-    )
-    return tuple(examples.values()), tuple(variants.values()), made
+    made = []
+    for name, variant_name in product(examples, variants):
+        text = texts.get((name, variant_name))
+        if text is not None:
+            made.append(PerturbedText(name, variant_name, text, None, audit(examples[name].output, text)))
+    return tuple(examples.values()), tuple(variants.values()), tuple(made)
 
 
 def _variant(pair: Pair, harmful: Collection[str]) -> Variant:

@@ -125,7 +125,8 @@ def _root(path: Path) -> Path:
 
 def _numbered(folder: Path, stem: str) -> dict[str, Path]:
     pattern = re.compile(rf"{stem}_([0-9]+)\.txt")
-    return {m[1]: p for p in folder.iterdir() if (m := pattern.fullmatch(p.name))}
+    paths = {path: pattern.fullmatch(path.name) for path in folder.iterdir()}
+    return {match[1]: path for path, match in paths.items() if match}
 
 
 TRANSLATOR = "A"

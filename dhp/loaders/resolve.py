@@ -190,10 +190,10 @@ def published(
     base = name.removeprefix("mini/")
     if base != name:
         file = mini_examples_file(base)
-        if base not in names_of("dataset") and (
-            bundled := _of_plugin(Request(str(file), name, judge_part=judge_part))
-        ):
-            return bundled
+        if base not in names_of("dataset"):
+            bundled = _of_plugin(Request(str(file), name, judge_part=judge_part))
+            if bundled:
+                return bundled
         card = read_card(base)
         texts = read_texts(file, read_task(card.task), name=name)
     else:

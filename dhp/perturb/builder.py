@@ -363,7 +363,8 @@ class Builder:
         return f"{model.name}, asked by {function.__module__}:{function.__name__}"
 
     def _texts(self, dataset: Dataset, variant: Variant) -> list[PerturbedText]:
-        if variant.method == "authored" and (authored := read_authored(dataset.name)):
+        authored = read_authored(dataset.name) if variant.method == "authored" else None
+        if authored:
             return authored_texts(dataset.examples, variant, authored)
         assert self.model is not None
         task, function = dataset.task.task, self._function(dataset, variant)

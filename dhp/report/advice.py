@@ -307,7 +307,8 @@ def _notes_on_pairs(result: Result) -> list[str]:
     pairs = result.pairs
     if pairs:
         remarks.append(f"the kinds of damage have {pairs[0]:,} to {pairs[1]:,} pairs")
-    if result.pass_mark is not None and (fails := result.pass_mark.fails) is not None:
+    fails = None if result.pass_mark is None else result.pass_mark.fails
+    if result.pass_mark is not None and fails is not None:
         remarks.append(
             f"at the mark of {result.pass_mark.mark}, of {fails.n:,} good texts {percent(fails.share)} fail, "
             f"{percent(fails.rest)} pass and {percent(fails.no_score)} get no score"
@@ -320,10 +321,10 @@ def _notes_on_pairs(result: Result) -> list[str]:
         remarks.append(f"tests take clusters of examples as a whole: {result.clusters} of them")
     if result.levels == "none":
         remarks.append("levels unknown: all kinds count as one level")
-    elif result.levels == "column" and (
-        unknown := [variant_name(row.variant) for row in result.variants if row.level == ONE_LEVEL]
-    ):
-        remarks.append(f"level unknown, together one level more: {', '.join(unknown)}")
+    elif result.levels == "column":
+        unknown = [variant_name(row.variant) for row in result.variants if row.level == ONE_LEVEL]
+        if unknown:
+            remarks.append(f"level unknown, together one level more: {', '.join(unknown)}")
     return remarks
 
 

@@ -136,7 +136,7 @@ def most_different(comparisons: Sequence[DatasetComparison]) -> list[tuple[str, 
 
 def spread(seen: Seen) -> float:
     """How far the judges lie apart, in [0, 1]; below 0 if fewer than two have a figure."""
-    means = [mean for rows in seen.values() if (mean := mean_detection(rows)) is not None]
+    means = [mean for mean in map(mean_detection, seen.values()) if mean is not None]
     return max(means) - min(means) if len(means) > 1 else -1.0
 
 

@@ -151,7 +151,7 @@ class Column(Generic[Row]):
             return self.shown(rows[0])
         if self.total is not None:
             return self.total(rows)
-        values = [value for row in rows if (value := self.value(row)) is not None]
+        values = [value for value in map(self.value, rows) if value is not None]
         if values and all(isinstance(value, int | float) for value in values):
             return " to ".join(dict.fromkeys(self.form(end(values)).strip() for end in (min, max)))
         return ", ".join(dict.fromkeys(map(self.shown, rows)))

@@ -98,7 +98,8 @@ def _painted(drawing: Drawing) -> "tuple[str, Figure, Sequence[Mapping[str, Any]
     for artist in figure.findobj():
         for name in _PAINTED:
             colour = getattr(artist, f"get_{name}", lambda: None)()
-            if isinstance(colour, str | tuple) and (meant := colours.get(to_hex(colour))):
+            meant = colours.get(to_hex(colour)) if isinstance(colour, str | tuple) else None
+            if meant:
                 getattr(artist, f"set_{name}")((meant, artist.get_alpha() or 1.0))
     return drawing.name, figure, drawing.rows
 
@@ -106,9 +107,8 @@ def _painted(drawing: Drawing) -> "tuple[str, Figure, Sequence[Mapping[str, Any]
 def _light() -> dict[str, str]:
     """Name of a colour -> what it is on a light ground, as the style of the pages declares it."""
     style = (Path(__file__).parent / "assets" / "base.css").read_text(encoding="utf-8")
-    return {
-        name: match[1] for name in COLOURS if (match := re.search(rf"--{name}: light-dark\((#\w+),", style))
-    }
+    declared = {name: re.search(rf"--{name}: light-dark\((#\w+),", style) for name in COLOURS}
+    return {name: match[1] for name, match in declared.items() if match}
 
 
 def _written(stem: Path, figure: "Figure", rows: Sequence[Mapping[str, Any]]) -> Iterator[Path]:

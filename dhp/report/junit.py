@@ -38,10 +38,11 @@ def _add_finding(case: Element, findings: Sequence[Finding], *, require_proof: b
         by_state.setdefault(state, []).append(words)
     failing = ("not met", "undecided") if require_proof else ("not met",)
     failed = next((state for state in failing if state in by_state), None)
+    unknown = by_state.get("undecided") or by_state.get("open")
     if failed:
         message = printable("; ".join(by_state[failed]))
         SubElement(case, "failure", message=message, type=failed).text = message
-    elif unknown := by_state.get("undecided") or by_state.get("open"):
+    elif unknown:
         SubElement(case, "skipped", message=printable(f"undecided: {'; '.join(unknown)}"))
 
 

@@ -98,7 +98,8 @@ def sets(datasets: Sequence[str], named: int = 1) -> str:
 def best_mark(sweep: "MarkSweep") -> str:
     """The mark with the fewest errors, and what it does on other texts."""
     at = sweep.marks.index(sweep.best)
-    passing = [share for shares in sweep.passes.values() if (share := shares[at]) is not None]
+    at_best = (shares[at] for shares in sweep.passes.values())
+    passing = [share for share in at_best if share is not None]
     sentence = f"Fewest errors at a mark of {sweep.best:g}"
     bad, good = sweep.no_score
     if passing:

@@ -52,7 +52,8 @@ _GREY = "#6b7280"
 def line(result: Result) -> str:
     """A result in one line."""
     columns = filled(RUNS, [result])
-    figures = (f"{column.heading} {shown}" for column in columns if (shown := column.shown(result)))
+    shown = {column.heading: column.shown(result) for column in columns}
+    figures = (f"{heading} {figure}" for heading, figure in shown.items() if figure)
     return f"{result.judge} on {result.dataset}: {', '.join(figures)}"
 
 

@@ -58,6 +58,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     several, manifest = len(results) > 1, run.manifest if run.has_texts else {}
     rows = [row for each in results for row in (*each.variants, *each.probes)]
     judged = [row for each in results for row in each.damage]
+    advised = {judge: advice(of_judge) for judge, of_judge in by_judge(results).items()}
     return page(
         "report.html",
         styles=("report.css", "drawn.css", "matrix.css", "maps.css", "explorer.css"),
@@ -73,7 +74,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         opened=len(results) <= _OPEN,
         sentences=sentences(results),
         matrices=[(m, [results.index(r) for r in m.columns]) for m in matrices(results)] if several else [],
-        advice={judge: text for judge, of in by_judge(results).items() if (text := advice(of))},
+        advice={judge: text for judge, text in advised.items() if text},
         misses=misses(run.rated, _texts(run)) if run.has_texts else [],
         at_mark=at_mark(run.rated),
         verdicts=[v for v in verdicts_about("damage") if any(row.state is v for row in judged)],

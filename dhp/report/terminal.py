@@ -44,7 +44,8 @@ def results_in_terminal(results: Results, *, details: bool = False) -> list[Part
         parts.append("")
     for curve in (curve for each in judged for curve in each.curves):
         parts += [doses_table(curve), ""]
-    if judged and (plain := [each for each in shown if each.damage]):
+    plain = [each for each in shown if each.damage]
+    if judged and plain:
         matrices = [] if details else judges_on_sets(plain)
         parts += matrices or runs_tables(plain)
         parts += ["", side_by_side(plain), ""] if several else [""]

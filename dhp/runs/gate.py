@@ -185,10 +185,8 @@ def _outcome(
 
 def averaged_run(source: RunSource, name: str) -> Run:
     """A run by its folder, its results file, or its results, which messages call `name`."""
-    if not isinstance(source, Results) and (path := Path(source)).is_file():
-        run = run_of_file(path, str(path))
-    else:
-        run = open_run(source, name)
+    is_file = not isinstance(source, Results) and Path(source).is_file()
+    run = run_of_file(Path(source), str(source)) if is_file else open_run(source, name)
     dosed = [r for r in run.results if r.curves]
     if dosed:
         raise InputError(

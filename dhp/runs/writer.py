@@ -162,7 +162,8 @@ class RunFolder:
         here = json.loads(json.dumps(identity))
         if existing != here:
             what = next(key for key in {**here, **existing} if existing.get(key) != here.get(key))
-            if what == "models" and (edited := _edited(existing, here)):
+            edited = _edited(existing, here) if what == "models" else None
+            if edited:
                 raise InputError(
                     f"`out` {self.path}: {edited} changed since the run there; give this run another `out` "
                     f"or `name`, or remove {self.path}"

@@ -44,7 +44,8 @@ def sample_consistency(scores: npt.ArrayLike) -> SampleConsistency:
         If the array has another shape, holds no score at all, or an infinite one.
     """
     x = np.asarray(scores, dtype=np.float64)
-    if x.ndim != 2 or np.isinf(x).any() or not (defined := ~np.isnan(x)).any():
+    defined = ~np.isnan(x)
+    if x.ndim != 2 or np.isinf(x).any() or not defined.any():
         raise ValueError(
             f"scores must have shape (texts, samples) with a score, none infinite, not {x.shape}"
         )

@@ -98,7 +98,8 @@ def find_connection(base_url: str | None) -> Connection:
     if the address is invalid.
     """
     address = base_url or os.environ.get("OPENAI_BASE_URL")
-    if not address and (azure := os.environ.get(_AZURE_VARIABLE)):
+    azure = os.environ.get(_AZURE_VARIABLE)
+    if azure and not address:
         return _azure(azure)
     url = (address or OPENAI_URL).rstrip("/").removesuffix("/chat/completions")
     check_address(url, "base URL")

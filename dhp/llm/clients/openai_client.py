@@ -225,7 +225,8 @@ class SdkTransport:
             return e.status_code, e.response.headers, e.response.content
         except openai.APIConnectionError as e:
             cause = e.__cause__ or e
-            if type(cause).__name__ == "ProxyError" and (match := _BY_PROXY.match(str(cause))):
+            match = _BY_PROXY.match(str(cause)) if type(cause).__name__ == "ProxyError" else None
+            if match:
                 return refused_by_proxy(int(match[1]), match[2])
             kind = Unreachable if type(cause).__name__ in _NO_CONNECTION else ConnectionError
             raise kind(str(cause)) from None

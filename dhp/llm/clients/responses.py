@@ -181,11 +181,11 @@ class Problem:
         left = {name: _NAMES.get(name, re.escape(name)) for name in body if name not in {*taken, *_ALWAYS}}
         if self.named in left:
             return self.named
-        places = {
-            name: (name in _LAST, not match[1], match.start())
-            for name, pattern in left.items()
-            if (match := re.search(rf"({_OPEN}?)(?:{pattern})", self.message, re.I))
-        }
+        places: dict[str, tuple[bool, bool, int]] = {}
+        for name, pattern in left.items():
+            match = re.search(rf"({_OPEN}?)(?:{pattern})", self.message, re.I)
+            if match:
+                places[name] = name in _LAST, not match[1], match.start()
         return min(places, key=places.__getitem__, default=None)
 
 

@@ -60,7 +60,8 @@ def requested_wait(
     waits = [wait for wait in asked if wait is not None]
     if status == 429 and not any(waits):
         limits = [headers, *(value for name, value in _items(error) if name == "headers")]
-        waits += [wait for each in limits if (wait := _until_reset(each, now)) is not None]
+        until_reset = (_until_reset(each, now) for each in limits)
+        waits += [wait for wait in until_reset if wait is not None]
     return max(waits, default=None)
 
 
@@ -158,7 +159,8 @@ def _until_reset(headers: object, now: float) -> float | None:
     used_up: list[float] = []
     others: list[float] = []
     for name, value in limits.items():
-        if not _RESET.fullmatch(name) or (wait := seconds(value, now)) is None:
+        wait = seconds(value, now) if _RESET.fullmatch(name) else None
+        if wait is None:
             continue
         remaining = limits.get(name.replace("reset", "remaining"))
         (used_up if remaining is not None and remaining.strip() in ("0", "0.0") else others).append(wait)

@@ -150,7 +150,8 @@ class Work:
             )
         wanted = [a for a in first if a.category in planned]
         _note_categories(plan.categories, first)
-        if options.with_reference and (lacking := [a.id for a in wanted if a.id not in targets]):
+        lacking = [a.id for a in wanted if a.id not in targets]
+        if options.with_reference and lacking:
             where = files.targets or f"answers of '{name}'"
             raise InputError(f"{where}: id '{lacking[0]}' has no target, which --with-reference shows")
         (asked,) = find_judges(model, "dhp", settings, context, seed=seed)

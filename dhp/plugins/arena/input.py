@@ -53,13 +53,15 @@ def read_answers(path: Path, *, answered: bool = True) -> list[Answer]:
         if name in by_id:
             raise row.fault(f"duplicate id '{name}'")
         asked = row.text(question)
-        if question == "instruction" and (more := _text(row, "input")):
+        more = _text(row, "input") if question == "instruction" else ""
+        if more:
             asked = f"{asked}\n{more}"
         if output and not row.has(output):
             raise row.fault(f"id '{name}': the answer in column '{output}' is missing; must be text")
         if output:
             row.check_no_object(output)
-        target = next((text for column in _TARGET if (text := _text(row, column))), "")
+        targets = (_text(row, column) for column in _TARGET)
+        target = next((text for text in targets if text), "")
         by_id[name] = Answer(name, _text(row, "category"), asked, row.text(output) if output else "", target)
     return list(by_id.values())
 

@@ -165,7 +165,8 @@ class RemoteBatches:
         """
         with self._alone():
             job = next((j for j in self.jobs() if name in (j.name, j.batch)), None)
-            if job is None and (freed := self._freed(name)):
+            freed = self._freed(name) if job is None else None
+            if freed:
                 return freed
             if job is None:
                 raise InputError(f"batch '{name}': is not in {self.folder}; dhp batch list shows all batches")

@@ -445,10 +445,10 @@ def check_address(name: str, model: str, endpoint: str) -> None:
             raise InputError(
                 f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `base_url` {provider.address}"
             )
-    elif owner := next(
-        (n for n, p in providers().items() if host and host == urlsplit(p.address).netloc), ""
-    ):
-        raise InputError(f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `batch` {owner}")
+    elif host:
+        owner = next((n for n, p in providers().items() if host == urlsplit(p.address).netloc), None)
+        if owner:
+            raise InputError(f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `batch` {owner}")
     if " " in endpoint:
         raise InputError(f"{model}: `batch` does not reach Azure ({endpoint}); allowed: `batch_write`")
 

@@ -42,6 +42,10 @@ def _rewritten(example: Example, write: Callable[[Mapping[str, Any]], str]) -> E
     return Edited(judged.shown(turns), made, made)
 
 
+def _random_id(rng: Random) -> str:
+    return f"call_{rng.getrandbits(32):08x}"
+
+
 @perturber(name="renamed_ids", level="control")
 def renamed_ids(text: str, rng: Random, *, example: Example) -> Edited:
     """Give all calls other ids, and their results with them."""
@@ -52,8 +56,9 @@ def renamed_ids(text: str, rng: Random, *, example: Example) -> Edited:
     taken = {word for turn in judged.turns for word in (turn.text, turn.result_of)}
     new: dict[str, str] = {}
     for old in ids:
-        while (name := f"call_{rng.getrandbits(32):08x}") in taken:
-            pass
+        name = _random_id(rng)
+        while name in taken:
+            name = _random_id(rng)
         new[old] = name
         taken.add(name)
     turns = []

@@ -41,7 +41,8 @@ def conversations(asked: Request) -> Dataset | None:
     part = _part(asked.judge_part)
     certain = asked.judge_part is not None or asked.task == TASK
     rows = open_rows(asked.source, certain)
-    if rows is None or (reader := reader_of(rows, asked.fields)) is None:
+    reader = None if rows is None else reader_of(rows, asked.fields)
+    if rows is None or reader is None:
         return None
     if not certain and any(rows.has(name) or name in asked.fields for name in _TEXT_COLUMNS):
         return None

@@ -58,7 +58,8 @@ def _value(row: Row, *columns: str) -> Any:
 
 def _id(row: Row, fields: Mapping[str, str]) -> str | None:
     names = (fields["id"],) if "id" in fields else ("id", "conversation_id", "custom_id", "name")
-    return next((text for name in names if (text := as_text(row.value(name)))), None)
+    texts = (as_text(row.value(name)) for name in names)
+    return next((text for text in texts if text), None)
 
 
 def of_messages(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:

@@ -145,8 +145,8 @@ def _places(form: Form, ours: str, fields: Mapping[str, str]) -> tuple[str, ...]
 
 def _named(row: Row, places: Iterable[str]) -> str | None:
     """The text of the first place that has any."""
-    values = (row.value(place) for place in places)
-    return next((text for value in values if not is_blank(text := as_text(value))), None)
+    texts = (as_text(row.value(place)) for place in places)
+    return next((text for text in texts if not is_blank(text)), None)
 
 
 def _unnamed(
@@ -211,7 +211,8 @@ def _table(
         if lacking:
             left_out.setdefault(f"without {lacking[0]}", []).append(row.place)
             continue
-        if not scores and (why := form.error(row)):
+        why = None if scores else form.error(row)
+        if why:
             scores = tuple(Score(metric, None, why, failed=True) for metric in metrics)
         if not scores:
             left_out.setdefault("without a score", []).append(row.place)

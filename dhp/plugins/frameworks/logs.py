@@ -210,7 +210,8 @@ def _entries(
                 f"{', '.join(rows[0].values)}"
             )
     for number, row in enumerate(rows, 1):
-        texts = {name: text for name in paths if (text := _first(row, name, paths[name]))}
+        possible = {name: _first(row, name, paths[name]) for name in paths}
+        texts = {name: text for name, text in possible.items() if text}
         missing = next((name for name in ("output", "input") if name not in texts), None)
         if missing is None and _epoch(row) > 1:
             missing = "further epochs"
@@ -283,7 +284,7 @@ def _text(value: object, *, last: bool) -> str | None:
             return _text(value["choices"][0], last=last)
         return _text(value.get("messages"), last=last)
     if isinstance(value, list):
-        parts = [text for each in value if (text := _text(each, last=last))]
+        parts = [text for text in (_text(each, last=last) for each in value) if text]
         is_chat = any(isinstance(each, Mapping) and "role" in each for each in value)
         if last and is_chat:
             return parts[-1] if parts else None

@@ -43,7 +43,8 @@ def judge_errors(run: Run, passes: float) -> dict[str, dict[str, ErrorRates]]:
             metrics.setdefault(metric, []).append(sides)
     by_judge: dict[str, dict[str, ErrorRates]] = {}
     for (model, protocol), metrics in groups.items():
-        rates = {m: known for m, parts in metrics.items() if (known := _pooled(parts, passes))}
+        pooled = {metric: _pooled(parts, passes) for metric, parts in metrics.items()}
+        rates = {metric: known for metric, known in pooled.items() if known}
         by_judge[f"{model} ({protocol})"] = rates
         by_judge.setdefault(model, rates)
     return by_judge
@@ -79,11 +80,8 @@ def flip_rates(run: Run, passes: float) -> dict[str, dict[str, FlipRate]]:
     """
     by_judge: dict[str, dict[str, FlipRate]] = {}
     for (model, protocol), rows in run.ratings.groupby(["model", "protocol"], sort=False):
-        rates = {
-            str(metric): rate
-            for metric, part in rows.groupby("metric", sort=False)
-            if (rate := _rate(part, passes)) is not None
-        }
+        by_metric = {str(m): _rate(part, passes) for m, part in rows.groupby("metric", sort=False)}
+        rates = {metric: rate for metric, rate in by_metric.items() if rate is not None}
         by_judge[f"{model} ({protocol})"] = rates
         by_judge.setdefault(str(model), rates)
     return by_judge

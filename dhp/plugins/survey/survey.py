@@ -179,7 +179,8 @@ def agreement(
     whole, n = kappa(answers), len(answers)
     if whole is None:
         return None
-    without = [k for i in range(n) if (k := kappa([*answers[:i], *answers[i + 1 :]])) is not None]
+    each_left_out = (kappa([*answers[:i], *answers[i + 1 :]]) for i in range(n))
+    without = [k for k in each_left_out if k is not None]
     if len(without) < max(n, _FEWEST_FOR_INTERVAL):
         return Agreement(kappa=whole)
     mean = math.fsum(without) / n
