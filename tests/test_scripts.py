@@ -50,6 +50,7 @@ QUICK = (
 )
 SLOW = (
     Start("damage", "mini/story_cloze"),
+    Start("unfenced", f"{SCRIPTS} --pieces 2"),
     Start("coverage", "t75 --runs 1 --n 24 --strength strong --true 100"),
     Start("lines", ""),
     Start("calibration", "level --runs 1 --n 5"),

@@ -1,53 +1,229 @@
 """Code and data that stand in a text without a fence: they are no prose, though nothing marks them.
 
-A block of lines is one if it parses as JSON or as a program in Python, or if most of its lines look like
-lines of code and one or more can be nothing else. A line of prose with a sign of code in it stays prose.
+One principle for all languages: prose is words in a row, code and data are signs. A token is a *word*
+(letters, with the marks of a sentence round them), a *sign* (`x=1`, `--all`, `foo(bar)`, `snake_case`, `};`)
+or, as a number or an address, neither. A line with words in a row is prose, another one with a sign is code,
+and one with neither is what the lines beside it are. Beside that counts only what lines say together: they
+parse, are a table or a record, are nested, are all comments, or stand between an opening and a closing mark.
 """
 
 import ast
+import functools
 import json
 import re
 import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from itertools import pairwise
 
-from dhp.core.code_forms import has_form
+from dhp.core.language import CJK
 
-_STATEMENT = re.compile(
-    r"\s*(?:"
-    r"(?:async\s+)?(?:def|class)\s+\w+.*[:{]|"
-    r"(?:if|elif|while)\b.*[=<>()\[\]!|&].*[:{]|for\b.*(?:\bin\b|;).*[:{]|(?:else|try|finally)\s*[:{]|"
-    r"\}?\s*(?:else|catch|finally)\b.*\{|(?:except|with)\b.*:|switch\s*\(.*|case\s+\S+:|"
-    r"(?:from\s+[\w.]+\s+import\s.*|import\s+[\w.]+(?:\s*,\s*[\w.]+|\s+as\s+\w+)*;?)|"
-    r"(?:return|yield|raise|throw)\b.*[=()\[\]{};.\w]|"
-    r"(?:const|let|var|public|private|protected|static|final|void|int|float|double|char|bool|string|auto)\s+"
-    r"[\w<>\[\]*&]+.*[=;({]|"
-    r"[\w.\[\]\"'*@$]+(?:\s*,\s*[\w.\[\]]+)*\s*(?:[-+*/%|&^]|//|\*\*|<<|>>|:)?=(?!=)\s*\S.*|"
-    r"[\w.$]+\([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\)[;:{,]?|"
-    r"[})\]]+[;,)]*|\{|"
-    r"#\s*(?:include|define|undef|pragma|if|ifdef|ifndef|elif|else|endif)\b.*|(?:typedef|struct|enum|union|"
-    r"namespace|template|using|extern|package|interface|impl|fn|func|function|export)\s.*[;{(<=]|"
-    r"(?:#!|@\w+|//|/\*|\*/|<\?|<!DOCTYPE|>>>|\$\s+\w).*|"
-    r"</?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?>.*|"
-    r"(?:SELECT\b.*\bFROM|INSERT INTO|UPDATE\b.*\bSET|DELETE FROM|(?:CREATE|ALTER) (?:TABLE|VIEW|INDEX))\b.*|"
-    r"[\[{]?\s*\"[^\"\n]+\"\s*:\s*[\[{\"\d\-tfn].*|"
-    r"package\s+[\w.]+;?|import\s+[\"(].*|import\s+(?:static\s+)?\w+(?:\.\w+)+(?:\.\*)?;?|"
-    r"(?:pub\s+)?use\s+\w+(?:::.*);|(?:var|const)\s+\w+\s+[\w.*\[\](){}]+.*|type\s+\w+\s+[\[\]*\w.]+[({*\[.].*|"
-    r"type\s+\w+\s+(?:struct|interface|func)\b.*|#!?\[.*\]|pub\s+(?:fn|struct|enum|mod|const|type|trait)\s.*|"
-    r"(?:unsafe\s+)?impl\b.*\{.*|mod\s+\w+;|go\s+\w+\(.*|(?:class|struct|enum|union)\s+\w+;|(?:public|private|protected):|"
-    r"(?:my|our|local|let|sub)\s+[$@%\w].*[=;{]"
-    r")\s*(?:(?:#|//).*)?"
+# Tokens ----------------------------------------------------------------------------------------------------
+
+_WORD = re.compile(
+    r"(?![a-z]+[A-Z])[^\W\d_]+(?:['’&/·-]+[^\W\d_]+)*"  # no camelCase
+    r"|(?:[^\W\d_]\.)+[^\W\d_]?"  # e.g, U.S
+    rf"|\S*[{CJK}]\S*"
 )
-"""A line that is a statement of a programming language, or a part of one."""
-_SIGN = re.compile(
-    r"^(?: {2,}|\t)\S|[;{}:,(\[]\s*$|[=!<>]=|->|=>|::|&&|\|\||\(\)|\w\[[\w:'\"-]*\]|"
-    r"^\s*(?:#|//|--|\*)(?:\s|$)|\w=\w|[{}]"
+_NUMBER = re.compile(
+    r"[-+±~≈<>≤≥]?[$€£¥#§]?\d[\d.,:/'’x×–-]*(?:[%‰°²³]|[^\W\d_]{1,3}[²³]?(?:[/-][^\W\d_]{1,12})?)?"
+    r"|[^\W\d_]{1,3}\d{1,3}[^\W\d_]{0,3}"
 )
-"""What lines of code often hold, and lines of prose seldom."""
-_SENTENCE = re.compile(r"\s*[\"'“‘(]?[A-Z][^.!?]*(?:\s[a-z]{2,}){4,}[^=(){};]*[.!?][\"'”’)]*\s*")
-"""A line that begins with a capital, ends with a full stop and holds words in a row: no statement."""
-_WORDS = 8
-_FULL_STOP = re.compile(r"[^\W\d_][.!?。][\"'”’)]*\s*$")
+"""With a unit; also short codes of letters and digits, such as `CO2` and `B12`."""
+_ADDRESS = re.compile(r"\W*(?:https?://|www\.|mailto:)\S+|\W*[\w.+-]+@[\w-]+(?:\.[\w-]+)+\W*|\W*<[a-z]+>\W*")
+"""Also a placeholder, such as `<name>`."""
+_MENTION = re.compile(r"@[^\W\d_]\w+\W*")
+"""Of a person in a post; what stands alone in a line may be a decorator."""
+_TOPIC = re.compile(r"#[^\W\d_]\w+\W*")
+_MARKS = re.compile(r"[^\w={}\[\]()<\\$#^`]+(?<!(?<!\.)\.\.)|[(<)]|[:;]-?[()DPp/]|<3")
+"""What stands alone in prose: dashes, bullets, marks of tokenised texts, faces."""
+_BEFORE, _BEHIND = "\"'“”‘’«»„‚([¿¡…–—", "\"'”“’‘»«)].,;:!?…–—>+#©®™-"
+_QUOTED_KEY = re.compile(r"[\"'][^\"']*[\"']:")
+_EMPHASIS = re.compile(r"^([*_])([^\W_].*?)\1(?=\W*$)")
+_INLINE = re.compile(r"`+[^`]+(?:`+|$)|!?\[([^\[\]]*)\]\([^()\s]*\)|\*\*")
+"""What Markdown marks within a line: code, which says nothing, and links, which are their words."""
+_CHARACTER = re.compile(f"[{CJK}]")
+_ROW = 4
+"""Words in a row that lines of code seldom have."""
+
+
+class _Token(Enum):
+    """What a token is."""
+
+    WORD = "letters with the marks of a sentence"
+    CAPITALS = "a word in capitals, which is in no row"
+    CLAUSE = "many words of a language without spaces"
+    NEITHER = "a number, an address, a mark that stands alone"
+    BAR = "|"
+    SIGN = "anything else"
+
+
+@functools.lru_cache(maxsize=65_536)
+def _token(token: str, *, first: bool) -> _Token:
+    core = _EMPHASIS.sub(r"\2", token).lstrip(_BEFORE + "-" if first else _BEFORE).rstrip(_BEHIND)
+    if _WORD.fullmatch(core) and not _QUOTED_KEY.fullmatch(token):
+        if len(core) >= 2 * _ROW and _CHARACTER.search(core):
+            return _Token.CLAUSE
+        return _Token.CAPITALS if core.isupper() and len(core) > 1 else _Token.WORD
+    if token == "|":
+        return _Token.BAR
+    says_nothing = _NUMBER.fullmatch(core) or _MARKS.fullmatch(token) or _ADDRESS.fullmatch(token)
+    return (
+        _Token.NEITHER
+        if says_nothing or (not first and (_TOPIC.fullmatch(token) or _MENTION.fullmatch(token)))
+        else _Token.SIGN
+    )
+
+
+_BEGINNING = 200
+"""Characters by which a line is told."""
+
+
+@functools.lru_cache(maxsize=4096)
+def _counts(line: str) -> tuple[int, int, int]:
+    """Signs and words of a line, and the most words in a row."""
+    signs = words = row = longest = 0
+    tokens = _INLINE.sub(r"\1", line[:_BEGINNING]).split()
+    if len(tokens) > 2 and _MENTION.fullmatch(tokens[0]):
+        del tokens[0]
+    for place, text in enumerate(tokens):
+        token = _token(text, first=place == 0)
+        if token in (_Token.SIGN, _Token.BAR):
+            signs += token is _Token.SIGN
+            row = 0
+        elif token is not _Token.NEITHER:
+            words += 1
+            row += token is not _Token.CAPITALS
+            longest = max(longest, _ROW if token is _Token.CLAUSE else row)
+    return signs, words, longest
+
+
+# Lines ----------------------------------------------------------------------------------------------------
+
+
+class _Line(Enum):
+    """What a line looks like by itself."""
+
+    PROSE = "words in a row"
+    CODE = "a sign"
+    COMMENT = "begins with a sign that opens a comment"
+    OPEN = "neither, or a whole sentence"
+
+
+_SENTENCE = re.compile(r"\s*[\"'“‘(]?[^\W\d_a-z].*[^\W_][.!?][\"'”’)]*\s*")
+"""Begins with a capital and ends with a full stop."""
+_STAMP = re.compile(
+    r"\W{0,2}(?:\w{3,4}[ ,]+)?(?:\w{3} +\d{1,2} |[\d./-]{6,10}[T ,_-]+)?\d{1,2}:\d\d:\d\d\b"
+    r"(?!.{0,8} [A-Z][a-z]+(?: \w+)?: )"
+)
+"""A time to the second at the start, as in logs, but not in a conversation."""
+_COMMAND = re.compile(r"#!|<\?|\s*\\[a-z]+(?![a-z({])")
+_COLUMNS = re.compile(r"\S\t+\S.*\S\t+\S")
+_COMMENT = re.compile(
+    r"\s*#+(?!\w+(?:\s+#\w+)*\s*$).*|\s*(?://+|--+|;+|%+|\"|/\*+|\*/|!+|dnl|REM)(?:\s.*)?|\s*(?://|/\*|<!--).*"
+)
+_ITEM = re.compile(r"\s*(?:[-*+•–]|\(?\w{1,3}[.)])\s")
+_PART = re.compile(r"\W*[a-z0-9_].*[^.!?:,]\s*|\s*[a-z]+:|\S")
+"""A line that neither begins nor ends a sentence."""
+
+
+@functools.lru_cache(maxsize=4096)
+def _looks(line: str) -> _Line:
+    signs, words, row = _counts(line)
+    if _STAMP.match(line) or _COMMAND.match(line) or (row < _ROW and _COLUMNS.search(line)):
+        return _Line.CODE
+    if _COMMENT.fullmatch(line):
+        return _Line.COMMENT
+    if row >= _ROW and words > 2 * signs:
+        return _Line.PROSE
+    return _Line.CODE if signs and not _SENTENCE.fullmatch(line) else _Line.OPEN
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _opens(line: str) -> bool:
+    """Whether lines may be nested behind one: it ends with a colon or bracket, and begins no sentence."""
+    return line.rstrip()[-1] in ":{([" and not line.lstrip()[0].isupper() and not _ITEM.match(line)
+
+
+# Blocks ----------------------------------------------------------------------------------------------------
+
+_LEAST, _LEAST_OF_STATEMENT = 1 / 3, 1 / 5
+"""Share of the lines of a block that hold signs, and of one that ends as no prose does."""
+
+
+def is_code(lines: Sequence[str]) -> bool:
+    """Whether lines that follow one another, none of them blank, are code or data as a whole."""
+    if parses("\n".join(lines)):
+        return True
+    if len(lines) == 1:
+        return _is_code_alone(lines[0])
+    if _is_table(lines) or _is_record(lines):
+        return True
+    looks = [_looks(line) for line in lines]
+    for i, (above, below) in enumerate(pairwise(lines)):
+        if _opens(above) and _indent(below) > _indent(above) and not _ITEM.match(below):
+            looks[i] = _Line.CODE
+    code, prose, comments = (looks.count(each) for each in (_Line.CODE, _Line.PROSE, _Line.COMMENT))
+    least = _LEAST_OF_STATEMENT if lines[-1].rstrip()[-1] in ";}" else _LEAST
+    if not code or code + comments < least * len(lines):
+        return False
+    begins = looks[0] is _Line.PROSE and not lines[0].lstrip()[0].islower()
+    return code > prose or not (begins or any(map(_SENTENCE.fullmatch, lines)))
+
+
+_GLUED = re.compile(r"[(){}\[\];\"$\\|`_^~]|\S=|=\S|<\S|\B--?\w")
+"""A sign that a formula or a name such as `node.js` has not."""
+
+
+def _is_code_alone(line: str) -> bool:
+    """Whether a single line is code: half as many signs as words or more."""
+    signs, words, _ = _counts(line)
+    if _looks(line) is not _Line.CODE or not _GLUED.search(line):
+        return False
+    return 2 * signs >= words or line.rstrip()[-1] in ";{}"
+
+
+_SEPARATORS = {",": 2, ";": 1, "\t": 1}
+"""Separator of a table -> how many of them each line needs."""
+_LEAST_ROWS = 3
+_CELL = re.compile(r"\"[^\"]*\"")
+
+
+def _is_table(lines: Sequence[str]) -> bool:
+    """Lines of as many values each; in prose a space follows a comma."""
+    plain = [_CELL.sub("x", line.strip()) for line in lines]
+    for separator, least in _SEPARATORS.items():
+        counts = {line.count(separator) for line in plain}
+        if len(counts) == 1 and counts.pop() >= least:
+            least_rows = _LEAST_ROWS if separator != "\t" else 2
+            return len(lines) >= least_rows and not any(f"{separator} " in line for line in plain)
+    return False
+
+
+_KEY = re.compile(r"\s*(?:- )?(?P<name>[a-z_$@][\w.$/-]*|[\"'][^\"']+[\"'])\s*:(?:\s+(?P<value>.*))?")
+_ENTRY = re.compile(r"\s*- (?!\w+:)")
+_LEAST_KEYS, _LONGEST_VALUE = 3, 2
+
+
+def _is_record(lines: Sequence[str]) -> bool:
+    """Whether the lines furthest left are keys in small letters, with lines below or with short values."""
+    left = min(map(_indent, lines))
+    keys = [_KEY.fullmatch(line) for line in lines if _indent(line) == left and not _ENTRY.match(line)]
+    known = [key for key in keys if key]
+    names = {key["name"] for key in known}
+    if not known or len(known) < len(keys) or (len(names) < len(keys) and len(keys) == len(lines)):
+        return False  # who speaks in a conversation comes again
+    below = [line for line in lines if _indent(line) > left]
+    if any(_KEY.fullmatch(line) or _looks(line) is _Line.CODE for line in below):
+        return True
+    longest = max(len((key["value"] or "").split()) for key in known)
+    return len(known) >= _LEAST_KEYS and (bool(below) or longest <= _LONGEST_VALUE)
+
+
 _LONGEST = 100_000
 """Characters of a block that is parsed; a longer one is told by its lines."""
 _PROGRAM = (
@@ -55,23 +231,6 @@ _PROGRAM = (
     *(ast.With, ast.Try, ast.If, ast.ListComp, ast.DictComp, ast.Lambda),
 )
 """Nodes that words which happen to parse do not give: `Rome, Italy` is a tuple, `x and y` an expression."""
-
-
-def is_code(lines: Sequence[str]) -> bool:
-    """Whether lines that follow one another, none of them blank, are code or data as a whole."""
-    strong = [_is_statement(line) for line in lines]
-    if not any(strong):
-        return False
-    if len(lines) == 1:
-        if len(lines[0].split()) >= _WORDS and _FULL_STOP.search(lines[0]):
-            return False  # prose behind `name=` or a tag
-        return any(sign in lines[0] for sign in '=(){}<>[];"')  # "import duties" may be prose
-    likely = [is_sure or _SIGN.search(line) is not None for is_sure, line in zip(strong, lines, strict=True)]
-    return 2 * sum(likely) > len(lines) and (sum(strong) > 1 or all(likely))
-
-
-def _is_statement(line: str) -> bool:
-    return _STATEMENT.fullmatch(line) is not None and not _SENTENCE.fullmatch(line)
 
 
 def parses(text: str) -> bool:
@@ -84,7 +243,7 @@ def parses(text: str) -> bool:
             return isinstance(json.loads(plain), dict | list)
         except (ValueError, RecursionError):
             pass
-    if not any(sign in plain for sign in "=()[]{}:"):
+    if not any(sign in plain for sign in ("=", "(", "[", "{", ":", "import")):
         return False
     try:
         with warnings.catch_warnings():
@@ -92,7 +251,9 @@ def parses(text: str) -> bool:
             tree = ast.parse(textwrap.dedent(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return any(isinstance(node, _PROGRAM) for node in ast.walk(tree)) or _is_call(tree, plain)
+    if any(isinstance(node, _PROGRAM) for node in ast.walk(tree)) or _is_call(tree, plain):
+        return True
+    return len(tree.body) > 1 and all(isinstance(node, ast.Import | ast.ImportFrom) for node in tree.body)
 
 
 def _is_call(tree: ast.Module, text: str) -> bool:
@@ -101,53 +262,30 @@ def _is_call(tree: ast.Module, text: str) -> bool:
     return all(calls) and re.search(r"\w\(", text) is not None and " (" not in text
 
 
+# Texts ----------------------------------------------------------------------------------------------------
+
+
 def code_lines(lines: Sequence[str], plain: Sequence[bool]) -> list[bool]:
     """Whether each line is one of code or data; `plain` says which lines may be prose."""
     marked = [False] * len(lines)
-    blocks = list(_blocks(lines, plain))
-    if blocks and all(plain) and parses("\n".join(lines)):
+    if all(plain) and parses("\n".join(lines)):
         return [True] * len(lines)
-    for start, end in blocks:
-        block = lines[start:end]
-        if is_code(block) or has_form(block) or parses("\n".join(block)):
-            marked[start:end] = [True] * (end - start)
-    _grow(lines, blocks, marked)
-    if any(marked):
-        for i in _comment_lines(lines, plain):
-            marked[i] = True
+    for start, end in _blocks(lines, plain):
+        first, last = _without_prose(lines, start, end)
+        least = 1 if (first, last) == (start, end) else 2
+        if last - first >= least and is_code(lines[first:last]):
+            marked[first:last] = [True] * (last - first)
+    for i in _enclosed(lines):
+        marked[i] = plain[i]
+    for i, (above, below) in enumerate(pairwise(lines)):
+        if _are_comments(above, below):
+            marked[i] = marked[i + 1] = True
+    _grow(lines, plain, marked)
+    for i in (*range(len(lines)), *reversed(range(len(lines)))):
+        touches = any(0 <= beside < len(lines) and marked[beside] for beside in (i - 1, i + 1))
+        if touches and not plain[i] and _COMMENT.fullmatch(lines[i]):
+            marked[i] = True  # a comment that elsewhere would be a heading
     return marked
-
-
-def _comment_lines(lines: Sequence[str], plain: Sequence[bool]) -> Iterator[int]:
-    """The lines of comments `/* ... */` over several lines."""
-    inside = False
-    for i, line in enumerate(lines):
-        inside = inside or line.lstrip().startswith("/*")
-        if inside and plain[i]:
-            yield i
-        inside = inside and "*/" not in line
-
-
-def _grow(lines: Sequence[str], blocks: Sequence[tuple[int, int]], marked: list[bool]) -> None:
-    """Mark blocks beside code that are part of it.
-
-    They are statements, or a comment or a string that stands further right than the code before it.
-    """
-    for place, (start, end) in enumerate(blocks):
-        if marked[start]:
-            continue
-        block = lines[start:end]
-        follows_code = place > 0 and marked[blocks[place - 1][0]]
-        precedes_code = place + 1 < len(blocks) and marked[blocks[place + 1][0]]
-        is_statements = (follows_code or precedes_code) and all(map(_is_statement, block))
-        is_indented = follows_code and all(line[:1] in " \t" for line in block)
-        if is_statements or is_indented or (follows_code and precedes_code and _may_be_code(block)):
-            marked[start:end] = [True] * (end - start)
-
-
-def _may_be_code(lines: Sequence[str]) -> bool:
-    """Whether lines between code belong to it: one has a sign of code, and none is a sentence."""
-    return any(map(_SIGN.search, lines)) and not any(map(_SENTENCE.fullmatch, lines))
 
 
 def _blocks(lines: Sequence[str], plain: Sequence[bool]) -> Iterator[tuple[int, int]]:
@@ -160,3 +298,89 @@ def _blocks(lines: Sequence[str], plain: Sequence[bool]) -> Iterator[tuple[int, 
         elif not inside and start is not None:
             yield start, i
             start = None
+
+
+def _without_prose(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
+    """A block without the sentences before and behind code; empty if the last one goes on behind its line."""
+    first, last = start, end
+    while first < end and _begins_prose(lines[first]):
+        first += 1
+    while first < last and _begins_prose(lines[last - 1]):
+        last -= 1
+    goes_on = first > start and lines[first - 1].rstrip()[-1] not in ".:!?"
+    return (end, end) if goes_on else (first, last)
+
+
+def _begins_prose(line: str) -> bool:
+    return line[:1].isupper() and _looks(line) is _Line.PROSE
+
+
+def _are_comments(*lines: str) -> bool:
+    """Whether lines that follow one another begin with the same sign of a comment; two headings do not."""
+    return all(map(_COMMENT.fullmatch, lines)) and len({_SIGN.split(line, 1)[0] for line in lines}) == 1
+
+
+_SIGN = re.compile(r"(?<=[^\w\s])(?![^\w\s])")
+
+
+_PAIRS = (("/*", "*/"), ('"""', '"""'), ("'''", "'''"), ("<!--", "-->"))
+_OPENING = tuple(opening for opening, _ in _PAIRS)
+_BRACKETS = {"(": ")", "[": "]", "{": "}"}
+_HEREDOC = re.compile(r"<<[-~]?\s?([\"']?)([A-Z_]\w*)\1(?!\w)")
+
+
+def _enclosed(lines: Sequence[str]) -> Iterator[int]:
+    """The lines of comments, long strings, brackets and here-documents, with their first and last ones."""
+    i = 0
+    while i < len(lines):
+        closing = _opened(lines[i])
+        begins = lines[i].lstrip().startswith(_OPENING)
+        last = next((k for k in range(i + 1, len(lines)) if closing(lines[k])), None) if closing else None
+        if closing and begins and last is None:  # it was cut off
+            last = next((k for k in range(i, len(lines) - 1) if not lines[k + 1].strip()), len(lines) - 1)
+        if last is not None:
+            yield from range(i, last + 1)
+            i = last
+        elif begins:
+            yield i
+        i += 1
+
+
+def _opened(line: str) -> Callable[[str], bool] | None:
+    """What tells the last line of what opens in this one; None if nothing does."""
+    for opening, closing in _PAIRS:
+        _, mark, behind = line.partition(opening)
+        if mark and closing not in behind and (line.lstrip().startswith(opening) or closing == opening):
+            return lambda last: closing in last
+    heredoc = _HEREDOC.search(line)
+    if heredoc:
+        return lambda last: last.strip().rstrip(";") == heredoc[2]
+    bracket = _BRACKETS.get(line.rstrip()[-1:])
+    if bracket and len(line.split()) <= _ROW:
+        return lambda last: last.startswith(bracket, _indent(line))
+    return None
+
+
+def _grow(lines: Sequence[str], plain: Sequence[bool], marked: list[bool]) -> None:
+    """Mark lines before and behind code that are part of it, over blank lines."""
+    rest = list(_blocks(lines, [may and not is_marked for may, is_marked in zip(plain, marked, strict=True)]))
+    stated = [i for i, line in enumerate(lines) if plain[i] and line.strip()]
+    for start, end in (*rest, *reversed(rest)):
+        before = next((i for i in reversed(stated) if i < start), None)
+        behind = next((i for i in stated if i >= end), None)
+        follows, precedes = (i is not None and marked[i] for i in (before, behind))
+        if (follows or precedes) and _is_part(lines[start:end], between=follows and precedes):
+            marked[start:end] = [True] * (end - start)
+
+
+def _is_part(lines: Sequence[str], *, between: bool) -> bool:
+    """Whether lines beside code, or between code, belong to it."""
+    if all(line[:1] in " \t" and not _ITEM.match(line) for line in lines):
+        return True
+    looks = [_looks(line) for line in lines]
+    if between and _Line.PROSE not in looks:
+        return True
+    return all(
+        look in (_Line.CODE, _Line.COMMENT) or (look is _Line.OPEN and _PART.fullmatch(line))
+        for look, line in zip(looks, lines, strict=True)
+    )

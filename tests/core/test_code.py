@@ -2,9 +2,11 @@
 
 import ast
 import json
+from pathlib import Path
 from random import Random
 
 import pytest
+import yaml
 
 from dhp.content.catalog import read_list
 from dhp.core.code import code_lines
@@ -58,6 +60,16 @@ FORMS = [
     "/* Sort them.\n   The last one is the pivot. */\nint n = 0;",
     "class Stack {\npublic:\n    void push(int x) { data.push_back(x); }\n};",
     '{"a": 1, "b": [1, 2',
+    "title: A schema of notes\ntype: object\nproperties:\n  text:\n    description: What the note says.\n"
+    "required:\n- text",
+    "on: push\njobs:\n  test:\n    steps:\n      - run: make the docs and the tests",
+    "# Which folders are searched.\n# The first one that has the file wins.\nset -e",
+    "hi def link configDelimiter Delimiter\nhi def link configOperator Operator",
+    "import os\nimport sys",
+    '"""Words without their marks."""\n\nfrom text import words\n\n\ndef f(x):\n    return x',
+    "cat <<'END'\nThe following files are new:\nEND",
+    "/* All of these are in metres.\n * Those in feet are converted\n * by the reader. */",
+    "seed, 0xdeadbeaf\n0, 0xedc95200e2bd\n1, 0x581d4e43b768",
 ]
 CODE = [PYTHON, JAVASCRIPT, SQL, HTML, C, DATA, *FORMS, "print('-' * 10)", "x = 5", "[1, 2, 3]"]
 PROSE = [
@@ -80,6 +92,11 @@ PROSE = [
     "red, green, blue\none, two, three\nhere, there, nowhere",
     "In 2019 [1] and 2020 [2], prices rose: see the table.",
 ]
+PROSE_LIKE = [
+    text
+    for texts in yaml.safe_load(Path(__file__).with_name("prose_like_code.yaml").read_text("utf-8")).values()
+    for text in texts
+]
 
 
 @pytest.mark.parametrize("text", CODE)
@@ -89,10 +106,20 @@ def test_code_is_no_prose(text: str) -> None:
     assert all(found[i] for i, line in enumerate(lines) if line.strip())
 
 
-@pytest.mark.parametrize("text", PROSE)
+@pytest.mark.parametrize("text", [*PROSE, *PROSE_LIKE])
 def test_prose_is_no_code(text: str) -> None:
     lines = text.splitlines()
     assert not any(code_lines(lines, [True] * len(lines)))
+
+
+def test_sentences_in_one_block_with_code_are_none() -> None:
+    lines = [
+        "This is how you add them:",
+        "total = sum(prices)",
+        "print(total)",
+        "It also works for empty lists.",
+    ]
+    assert code_lines(lines, [True] * len(lines)) == [False, True, True, False]
 
 
 @pytest.mark.parametrize("text", CODE)
