@@ -158,7 +158,9 @@ def _structure(text: str) -> _Structure:
     lines = list(_lines(text))
     shown = [text[a:b] for a, b in lines]
     fixed = _fixed_lines(shown)
-    code = code_lines(shown, [not each for each in fixed])
+    may_be_prose = [not each for each in fixed]
+    is_maskable = not _RUN.search(text)  # else no code could be hidden
+    code = code_lines(shown, may_be_prose) if is_maskable else [False] * len(lines)
     fixed = [marked or of_code for marked, of_code in zip(fixed, code, strict=True)]
     inline = [
         match.span()
