@@ -7,6 +7,7 @@ so that positions stay and rules for letters, words, numbers and sentences pass 
 
 import functools
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -57,7 +58,7 @@ _INSIDE = re.compile(
 )
 """The mark of an item inside a line, if its number follows on from the one before it."""
 _END = re.compile(r"[.!?:;。！？：；…][\"'”’」』）)*_]*[ \t\r]*$")
-_START = re.compile(r"[ \t]*[\"'“‘(]?(\w)")
+_START = re.compile(r"[ \t]*[\"'“‘(\[<]?(\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +268,7 @@ def _paragraphs(
     group: list[int] = []
 
     def pieces() -> Iterator[Span]:
-        width = max((len(shown[i].rstrip()) for i in group), default=0)
+        width = max((_columns(shown[i].rstrip()) for i in group), default=0)
         broken = any(
             _runs_on(shown[a], shown[b]) or _is_full(shown[a], shown[b], width) for a, b in pairwise(group)
         )
@@ -286,18 +287,58 @@ def _paragraphs(
 
 
 _WIDTHS = range(60, 101)
-"""Characters at which texts are usually broken into lines."""
+"""Columns at which texts are usually broken into lines."""
+_LONG = 40
+"""Characters of a line that is no greeting and no heading, so that the next line goes on behind a comma."""
+_OPENERS = frozenset(
+    "the a an of and or der die den dem des ein eine einen einem einer und oder dass "
+    "el la los las un una de del y que le les du et ou".split()
+)
+"""Words with which no sentence ends, so that it goes on in the next line."""
+_LATIN_WORD = re.compile(r"[!-~]+")
 
 
 def _is_full(line: str, following: str, width: int) -> bool:
     """Whether a line that ends no sentence is as wide as its paragraph: the next word did not fit into it."""
-    length = len(line.rstrip())
-    word = following.split(maxsplit=1)[0]
-    return length in _WIDTHS and length + 1 + len(word) > width and not _END.search(line)
+    columns = _columns(line.rstrip())
+    return columns in _WIDTHS and columns + _next_word(line, following) > width and not _END.search(line)
+
+
+def _columns(text: str) -> int:
+    """How many columns a text takes: a Chinese or Japanese character takes two."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def _next_word(line: str, following: str) -> int:
+    """Columns that the first word of the next line would have taken in a line, with the space before it.
+
+    Chinese and Japanese lines are broken anywhere, but not before or behind certain marks, which go along.
+    """
+    start = following.lstrip()
+    if _columns(line.rstrip()[-1]) == 1 == _columns(start[0]):
+        return 1 + _columns(start.split(maxsplit=1)[0])
+    latin = _LATIN_WORD.match(start)
+    return _WIDE + (_columns(latin.group()) if latin else _WIDE)
+
+
+_WIDE = 2
+"""Columns of a Chinese or Japanese character."""
 
 
 def _runs_on(line: str, following: str) -> bool:
-    """Whether a sentence goes on in a line: it begins in lower case, or with a number that is no mark."""
+    """Whether a sentence goes on in a line.
+
+    It does if that line begins in lower case, or with a number that is no mark; if the line before it ends
+    with a word that opens something; and if that is a long one, with a comma or in capitals as the next one.
+    """
+    if _END.search(line):
+        return False
     first = _START.match(following)
-    begun = (first is not None and first[1].islower()) or _ITEM.match(following)
-    return bool(begun and not _END.search(line))
+    if (first is not None and first[1].islower()) or _ITEM.match(following):
+        return True
+    if line.split()[-1] in _OPENERS:
+        return True
+    in_capitals = line.isupper() and following.isupper()
+    return len(line.strip()) >= _LONG and (in_capitals or line.rstrip().endswith(","))

@@ -136,8 +136,9 @@ _SAYS = {
 """How a sentence goes on behind quoted speech."""
 _ARABIC_INITIAL = re.compile(r"(?:^|\s)[\u0621-\u064a]\.$")
 _STOPPED = ("ja", "zh")
-_STOP_BEFORE_LATIN = re.compile(r"[。！？](?=\s*[a-z])")
-"""A full stop that ends a sentence though a small letter follows, as in "します。milter は"."""
+_STOP_BEFORE_LATIN = re.compile(r"[。！？](?=\s*[a-z\d])(?![^「」『』“”]{0,200}[」』”])")
+"""A full stop outside quoted speech that ends a sentence though a small letter or a figure follows, as in
+"します。milter は"."""
 
 
 def _spans_elsewhere(text: str, language: str) -> list[Span]:

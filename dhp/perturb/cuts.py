@@ -32,8 +32,10 @@ def removed(text: str, start: int, end: int) -> str:
     start = max(start, content)
     before, after = text[content:start], text[end:last]
     if not any(map(str.isalnum, before + after)):
-        following = text[last:].lstrip()
-        return text[:first] + following if following else text[:first].rstrip()
+        rest = text[last:]
+        following = rest.lstrip()
+        indent = rest[: len(rest) - len(following)].rpartition("\n")[2]
+        return text[:first] + indent + following if following else text[:first].rstrip()
     head, tail = text[:start], text[end:]
     if not before.strip():
         return head + tail.lstrip(" \t")

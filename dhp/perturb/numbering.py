@@ -19,8 +19,8 @@ class _Mark:
     end: int
     """Where its number stands."""
     number: int
-    style: tuple[str, str, int, bool]
-    """What stands around the number, how far the item is indented, and whether it is a letter."""
+    style: tuple[str, str, int, str]
+    """What stands around the number, how far the item is indented, and what its first item is: 1, a or A."""
     item: tuple[object, ...]
     """The style and what the line says."""
 
@@ -68,7 +68,7 @@ def _origins(old: Sequence[_Mark], new: Sequence[_Mark]) -> list[int | None]:
 def _lists(marks: Sequence[_Mark]) -> list[int]:
     """For each mark the first one of its list; deeper lists may stand between its items."""
     first_of: list[int] = []
-    last: dict[tuple[str, str, int, bool], int] = {}
+    last: dict[tuple[str, str, int, str], int] = {}
     for place, mark in enumerate(marks):
         before = last.get(mark.style)
         follows = before is not None and mark.number == marks[before].number + 1
@@ -82,16 +82,16 @@ def _marks(text: str) -> Iterator[_Mark]:
         match = _NUMBERED.fullmatch(text[start:end])
         if match is None:
             continue
-        name, is_letter = match["number"], match["number"].isalpha()
-        number = ord(name.lower()) - ord("a") + 1 if is_letter else int(name)
+        name = match["number"]
+        first = "1" if name.isdecimal() else "a" if name.islower() else "A"
+        number = int(name) if first == "1" else ord(name) - ord(first) + 1
         indent = start - (text.rfind("\n", 0, start) + 1)
-        style = (match["before"], match["behind"], indent, is_letter)
+        style = (match["before"], match["behind"], indent, first)
         line = text[end:].partition("\n")[0].strip()
         place = start + match.start("number"), start + match.end("number")
         yield _Mark(*place, number, style, (style, line))
 
 
 def _written(number: int, mark: _Mark) -> str:
-    if not mark.style[3]:
-        return str(number)
-    return chr(ord("a") + min(number, 26) - 1)
+    first = mark.style[3]
+    return str(number) if first == "1" else chr(ord(first) + min(number, 26) - 1)
