@@ -46,12 +46,14 @@ for a typing error."""
 _DIGITS, _HAN = r"[\d０-９]{1,3}", r"[一二三四五六七八九十]{1,3}"
 _BULLET = r"(?:[-*+•‣▪●○◦·–—\uf0b7][ \t]+(?:\[[ xX]\][ \t]+)?)"
 _ITEM = re.compile(
-    rf"[ \t]*(?:>[ \t]*)*(?:{_BULLET}?(?:\*\*|__)?(?:"
+    rf"[ \t]*(?:>[ \t]*)*(?:{_BULLET}?(?P<bold>\*\*|__)?(?:"
     rf"[(（](?:{_DIGITS}|[a-zA-Z]|[ivx]{{1,4}}|{_HAN})[)）]|(?:[a-zA-Z]|[ivx]{{1,4}}|{_DIGITS})\)"
     rf"|(?P<number>{_DIGITS})(?:\.(?=[ \t])|[．、])|\d{{1,2}}(?:\.\d{{1,2}})+\.?(?=[ \t])"
-    rf"|(?P<letter>[A-Z])\.(?=[ \t])|{_HAN}、|[①-⑳])[ \t]*|{_BULLET}+)(?=\S)"
+    rf"|(?P<letter>[A-Z]|[ivx]{{1,4}})\.(?=[ \t])|(?:第{_HAN}步[：:]?|{_HAN}、)|[①-⑳]"
+    rf"|(?P<label>[^\W\d_]{{2,12}})[ \t](?P<which>\d{{1,2}})[ \t]?[:)])"
+    rf"(?(bold)(?:[^*_\n]{{0,80}}(?P=bold):?)?)[ \t]*|{_BULLET}+)(?=\S)"
 )
-"""The mark of an item at the start of a line."""
+"""The mark of an item at the start of a line, with the title of an item in bold behind its number."""
 _INSIDE = re.compile(
     r"(?:(?<=[.!?:;。！？：；])[\"”’)]?[ \t]+(?P<point>\d{1,2})\."
     r"|(?<=[.!?:;,。！？：；，])[\"”’)]?[ \t]+\(?(?P<bracket>\d{1,2}|[a-z])\))(?=[ \t]+\S)"
@@ -125,11 +127,17 @@ def in_prose(text: str, split: Callable[[str], Iterable[Span]]) -> list[Span]:
     """The spans into which `split` cuts each piece of prose, as spans of the text.
 
     A piece is a line, a paragraph whose lines were broken at a width, or an item of a list with its mark.
-    Code, tables and headings are in no piece. `split` gets pieces of the masked text.
+    Code, tables and headings are in no piece. `split` gets pieces of the masked text. Bold words are not cut.
     """
     shown = masked(text).text
-    pieces = _structure(text).pieces
-    return [(start + a, start + b) for start, end in pieces for a, b in split(shown[start:end])]
+    spans = list[Span]()
+    for start, end in _structure(text).pieces:
+        for a, b in split(shown[start:end]):
+            if spans and spans[-1][0] >= start and text.count("**", *spans[-1]) % 2:
+                spans[-1] = spans[-1][0], start + b
+            else:
+                spans.append((start + a, start + b))
+    return spans
 
 
 def mark_spans(text: str) -> tuple[Span, ...]:
@@ -139,8 +147,15 @@ def mark_spans(text: str) -> tuple[Span, ...]:
 
 def mark_length(text: str, start: int) -> int:
     """Characters of the mark of a list at a position, with the white space behind it; 0 without one."""
-    end = next((b for a, b in _structure(text).marks if a == start), start)
-    return len(text[start:end]) + len(text[end:]) - len(text[end:].lstrip(" \t")) if end > start else 0
+    end = _mark_ends(text).get(start, start)
+    while start < end < len(text) and text[end] in " \t":
+        end += 1
+    return end - start
+
+
+@functools.lru_cache(maxsize=256)
+def _mark_ends(text: str) -> Mapping[int, int]:
+    return dict(_structure(text).marks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,22 +240,26 @@ def _fixed_lines(lines: Sequence[str]) -> list[bool]:
 def _items(lines: Sequence[str], fixed: Sequence[bool]) -> Iterator[tuple[int, Span]]:
     """The lines that begin with the mark of a list, and where it stands in them.
 
-    A number with a full stop may also be the end of a sentence that was broken there ("am / 3. Mai"), a
-    letter an initial: these count if a list can begin there, or has begun.
+    A number with a full stop may also be the end of a sentence that was broken there ("am / 3. Mai"): it
+    counts if a list can begin there, or has begun. A letter may be an initial, and a word with a number
+    ("Step 1:") a name: they count if the second one of the list is there too.
     """
-    items = (_ITEM.match(line) for line in lines)
-    letters = {item["letter"] for item in items if item}
+    matches = [None if fixed[i] else _ITEM.match(line) for i, line in enumerate(lines)]
+    letters = {item["letter"] for item in matches if item}
+    labels = {(item["label"], item["which"]) for item in matches if item}
     begun = False
-    for i, line in enumerate(lines):
-        item = None if fixed[i] else _ITEM.match(line)
+    for i, (line, item) in enumerate(zip(lines, matches, strict=True)):
         if item is None:
             continue
         before = lines[i - 1] if i and not fixed[i - 1] else ""
         if item["number"] is not None:
             can_begin = int(item["number"]) == 1 or not before.strip() or _END.search(before) is not None
             counts = begun or can_begin
+        elif item["label"] is not None:
+            counts = {(item["label"], "1"), (item["label"], "2")} <= labels
         else:
-            counts = item["letter"] is None or {"A", "B"} <= letters
+            first_two = {"A", "B"} if item["letter"] and item["letter"].isupper() else {"i", "ii"}
+            counts = item["letter"] is None or first_two <= letters
         if counts:
             begun = True
             blank = len(line) - len(line.lstrip())

@@ -1,13 +1,14 @@
-"""Parts taken out of a text and put into it, so that lines and lists keep their form."""
+"""Edits that take parts out of a text or put sentences into it, so that lines and lists keep their form."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from dhp.core.markdown import mark_length
+from dhp.perturb.edits import Edit, Span
 
-Span = tuple[int, int]
-"""(start, end)."""
 _BRACKETS = "”’」』）)\"'*_"
-_STOPS = (".", "!", "?", "。", "！", "？", "…", ":", "：")
+_STOPS = frozenset(".!?。！？…:：")
+_FULL_STOPS = frozenset("。！？")
+"""Behind these stands no space."""
 
 
 def by_line(text: str, spans: Sequence[Span]) -> list[Span]:
@@ -21,51 +22,89 @@ def by_line(text: str, spans: Sequence[Span]) -> list[Span]:
     return lines
 
 
-def removed(text: str, start: int, end: int) -> str:
-    """The text without a part of a line.
+def removals(text: str, spans: Iterable[Span]) -> list[Edit]:
+    """The edits that take parts of lines out, where they do not overlap.
 
-    The line goes as a whole if no letter is left in it but the mark of a list, which else stays.
+    A line goes as a whole if no letter is left in it but the mark of a list, which else stays. With a whole
+    paragraph the blank line goes that stands behind it.
     """
-    first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end) % (len(text) + 1)
-    content = first + len(text[first:last]) - len(text[first:last].lstrip())
-    content += mark_length(text, content)
-    start = max(start, content)
-    before, after = text[content:start], text[end:last]
-    if not any(map(str.isalnum, before + after)):
-        rest = text[last:]
-        following = rest.lstrip()
-        indent = rest[: len(rest) - len(following)].rpartition("\n")[2]
-        return text[:first] + indent + following if following else text[:first].rstrip()
-    head, tail = text[:start], text[end:]
-    if not before.strip():
-        return head + tail.lstrip(" \t")
-    if not after.strip():
-        return head.rstrip() + text[last:]
-    gap = " " if head != head.rstrip() or tail != tail.lstrip() else ""
-    return f"{head.rstrip()}{gap}{tail.lstrip()}"
+    edits = list[Edit]()
+    for start, end in _joined(text, spans):
+        first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end) % (len(text) + 1)
+        content = _behind_blank(text, first)
+        content += mark_length(text, content)
+        if any(map(str.isalnum, text[content:start] + text[end:last])):
+            edits.append(_removal(text, (start, end), content, last))
+            continue
+        if edits and edits[-1][1] == first:  # lines in a row
+            first = edits.pop()[0]
+        edits.append(_line_removal(text, first, last))
+    return edits
 
 
-def inserted(text: str, position: int, sentence: str) -> str:
-    """The text with a sentence right behind one of its own.
+def _joined(text: str, spans: Iterable[Span]) -> list[Span]:
+    """The spans in order; those of one line with no letter between them are one."""
+    joined = list[Span]()
+    for start, end in sorted(spans):
+        between = text[joined[-1][1] : start] if joined else "\n"
+        if "\n" in between or any(map(str.isalnum, between)):
+            joined.append((start, end))
+        else:
+            joined[-1] = (joined[-1][0], end)
+    return joined
+
+
+def _line_removal(text: str, first: int, last: int) -> Edit:
+    """Of lines from the start of one to the end of one."""
+    following = _behind_blank(text, last)
+    if following == len(text):
+        return len(text[:first].rstrip()), following, ""
+    line_before = text[text.rfind("\n", 0, max(first - 1, 0)) + 1 : first]
+    end = last + 1 if line_before.strip() else text.rfind("\n", first, following) + 1
+    return first, end, ""
+
+
+def _removal(text: str, part: Span, content: int, last: int) -> Edit:
+    """Of a part of a line, whose content begins and ends at these places."""
+    start, end = part
+    following = _behind_blank(text, end)
+    goes_on = bool(text[end:last].strip())
+    if goes_on and not mark_length(text, following):
+        start += mark_length(text, start)  # the item has another sentence
+    if not text[content:start].strip():
+        return start, following, ""
+    start = len(text[:start].rstrip())
+    if not goes_on:
+        return start, last, ""
+    return start, following, " " if text[start].isspace() or following > end else ""
+
+
+def _behind_blank(text: str, start: int) -> int:
+    """Where the white space at a position ends."""
+    return start + len(text[start:]) - len(text[start:].lstrip())
+
+
+def insertion(text: str, position: int, sentence: str) -> Edit:
+    """The edit that puts a sentence right behind one of the text.
 
     It gets a line of its own behind a line without a full stop, e.g. an item of a list of words.
     """
-    before, after = text[:position], text[position:]
-    if (
-        "\n" in text
-        and not before.rstrip(_BRACKETS).endswith(_STOPS)
-        and after.lstrip(" \t")[:1] in ("", "\n")
-    ):
+    last = text[:position].rstrip(_BRACKETS)[-1:]
+    if "\n" in text and last not in _STOPS and _ends_line(text, position):
         gap = "\n"
     else:
-        gap = "" if before.rstrip(_BRACKETS).endswith(("。", "！", "？")) else " "
-    return f"{before}{gap}{sentence}{after}"
+        gap = "" if last in _FULL_STOPS else " "
+    return position, position, gap + sentence
 
 
-def repeated(text: str, start: int, end: int) -> str:
-    """The text with one of its sentences said twice; an item of a list as a line of its own."""
+def repetition(text: str, start: int, end: int) -> Edit:
+    """The edit that says a sentence twice; an item of a list as a line of its own, with its mark."""
     mark = mark_length(text, start)
     first = text.rfind("\n", 0, start) + 1
-    if mark and not text[first:start].strip() and text[end:].lstrip(" \t")[:1] in ("", "\n"):
-        return f"{text[:end]}\n{text[first:end]}{text[end:]}"
-    return inserted(text, end, text[start + mark : end])
+    if mark and not text[first:start].strip() and _ends_line(text, end):
+        return end, end, f"\n{text[first:end]}"
+    return insertion(text, end, text[start + mark : end])
+
+
+def _ends_line(text: str, position: int) -> bool:
+    return text[position:].lstrip(" \t")[:1] in ("", "\n")

@@ -1,97 +1,101 @@
 """Lists whose items changed, numbered anew: a gap in the numbers would show the damage, not the text."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from dhp.core.markdown import mark_spans
+from dhp.perturb.edits import Edit, applied
+from dhp.perturb.numerals import numeral, written
 
-_NUMBERED = re.compile(r"(?P<before>\D*?)(?P<number>\d{1,3}|\b[a-zA-Z]\b)(?P<behind>\D*)")
-"""The mark of an item: a number, or a single letter, with what stands around it."""
+_NUMBERED = re.compile(
+    r"(?P<before>.*?)(?<![^\W\d_第])"
+    r"(?P<number>\d{1,3}|[①-⑳]|[一二三四五六七八九十]{1,3}|[ivx]{1,5}|[IVX]{1,5}|[a-zA-Z])"
+    r"(?P<behind>[步天条章]?[^\w\s]*)(?![\w.])"
+)
+"""The mark of an item: a number with what stands around it, behind which a bold title may follow."""
+_SECOND = {"ii", "II"}
+"""A list that has one of these counts in Roman numerals."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
     """The mark of an item of a numbered list."""
 
-    start: int
-    end: int
+    place: tuple[int, int]
     """Where its number stands."""
     number: int
-    style: tuple[str, str, int, str]
-    """What stands around the number, how far the item is indented, and what its first item is: 1, a or A."""
-    item: tuple[object, ...]
-    """The style and what the line says."""
+    system: str
+    style: tuple[object, ...]
+    """What stands around the number, and how far its line is indented."""
 
 
-def renumbered(before: str, after: str) -> str:
-    """A text whose sentences were deleted or repeated, with the numbers of its lists in order again.
+def renumbered(text: str, edits: Sequence[Edit]) -> str:
+    """A text after edits that take parts out or put copies in, with the numbers of its lists in order again.
 
-    `before` is the text as it was, from which it is known which items make one list. A list whose numbers
-    were in no order, and what is numbered otherwise than by figures or single letters, stays as it is.
+    No two edits overlap. One that puts in a line break and what stands before it says an item twice. A list
+    whose numbers were in no order, and what is numbered otherwise than `numerals` knows, stays as it is.
     """
-    old = list(_marks(before))
-    if not old:
-        return after
-    new = list(_marks(after))
-    list_of = _lists(old)
-    edits: list[tuple[int, int, str]] = []
-    following: dict[int, int] = {}
-    for mark, origin in zip(new, _origins(old, new), strict=True):
-        if origin is None:
-            continue
-        first = list_of[origin]
-        number = following.get(first, old[first].number)
+    marks = list(_marks(text))
+    first_of = _firsts(marks)
+    following = dict[_Mark, int]()
+    numbered: dict[object, Edit] = {edit: edit for edit in edits}
+    for mark, copy in _left(marks, edits):
+        first = first_of[mark]
+        number = following.get(first, first.number)
         following[first] = number + 1
-        if number != mark.number:
-            edits.append((mark.start, mark.end, _written(number, mark)))
-    for start, end, number_text in reversed(edits):
-        after = f"{after[:start]}{number_text}{after[end:]}"
-    return after
+        new = written(number, mark.system) or text[slice(*mark.place)]
+        if copy is None:
+            numbered[mark.place] = (*mark.place, new)
+        else:
+            start, end, line = copy
+            first_of_line = text.rfind("\n", 0, mark.place[0]) + 1
+            before, behind = (1 + place - first_of_line for place in mark.place)
+            numbered[copy] = start, end, line[:before] + new + line[behind:]
+    return applied(text, numbered.values())[0]
 
 
-def _origins(old: Sequence[_Mark], new: Sequence[_Mark]) -> list[int | None]:
-    """For each mark the one that it was, or of a repeated item the one that it repeats."""
-    origins: list[int | None] = [None] * len(new)
-    aligned = SequenceMatcher(None, [each.item for each in old], [each.item for each in new], autojunk=False)
-    for _, start, end, first, last in aligned.get_opcodes():
-        for place in range(first, last):
-            if end > start:
-                origins[place] = min(start + place - first, end - 1)
-            else:  # a copy, of the item before it or of the one behind it
-                beside = (i for i in (start - 1, start) if 0 <= i < len(old))
-                origins[place] = next((i for i in beside if old[i].item == new[place].item), None)
-    return origins
+def _left(marks: Sequence[_Mark], edits: Sequence[Edit]) -> list[tuple[_Mark, Edit | None]]:
+    """The marks after the edits, from the first to the last: those that stay, with None, and copies of lines
+    by their edit."""
+    ordered = sorted(edits)
+    edit_starts, mark_starts = [edit[0] for edit in ordered], [mark.place[0] for mark in marks]
+    left = list[tuple[int, _Mark, Edit | None]]()
+    for mark, start in zip(marks, mark_starts, strict=True):
+        before = bisect_right(edit_starts, start) - 1
+        if before < 0 or ordered[before][1] <= start:
+            left.append((start, mark, None))
+    for edit in ordered:
+        before = bisect_left(mark_starts, edit[0]) - 1
+        if before >= 0 and edit[2].startswith("\n"):
+            left.append((edit[0], marks[before], edit))
+    left.sort(key=lambda one: one[0])
+    return [(mark, edit) for _, mark, edit in left]
 
 
-def _lists(marks: Sequence[_Mark]) -> list[int]:
+def _firsts(marks: Sequence[_Mark]) -> dict[_Mark, _Mark]:
     """For each mark the first one of its list; deeper lists may stand between its items."""
-    first_of: list[int] = []
-    last: dict[tuple[str, str, int, str], int] = {}
-    for place, mark in enumerate(marks):
+    first_of = dict[_Mark, _Mark]()
+    last = dict[tuple[object, ...], _Mark]()
+    for mark in marks:
         before = last.get(mark.style)
-        follows = before is not None and mark.number == marks[before].number + 1
-        first_of.append(first_of[before] if follows and before is not None else place)
-        last[mark.style] = place
+        follows = before is not None and mark.number == before.number + 1
+        first_of[mark] = first_of[before] if follows and before is not None else mark
+        last[mark.style] = mark
     return first_of
 
 
 def _marks(text: str) -> Iterator[_Mark]:
-    for start, end in mark_spans(text):
-        match = _NUMBERED.fullmatch(text[start:end])
-        if match is None:
+    """The marks of numbered lists."""
+    found = [(start, match) for start, end in mark_spans(text) if (match := _NUMBERED.match(text[start:end]))]
+    roman = {match["before"] for _, match in found if match["number"] in _SECOND}
+    for start, match in found:
+        known = numeral(match["number"], roman=match["before"] in roman)
+        if known is None:
             continue
-        name = match["number"]
-        first = "1" if name.isdecimal() else "a" if name.islower() else "A"
-        number = int(name) if first == "1" else ord(name) - ord(first) + 1
-        indent = start - (text.rfind("\n", 0, start) + 1)
-        style = (match["before"], match["behind"], indent, first)
-        line = text[end:].partition("\n")[0].strip()
+        system, number = known
+        line = text[text.rfind("\n", 0, start) + 1 : start + 1]
+        indent = len(line) - len(line.lstrip())
         place = start + match.start("number"), start + match.end("number")
-        yield _Mark(*place, number, style, (style, line))
-
-
-def _written(number: int, mark: _Mark) -> str:
-    first = mark.style[3]
-    return str(number) if first == "1" else chr(ord(first) + min(number, 26) - 1)
+        yield _Mark(place, number, system, (match["before"], match["behind"], indent, system))

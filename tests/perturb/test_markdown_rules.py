@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
 from dhp.perturb.api import Edited
+from dhp.perturb.cuts import removals, repetition
 from dhp.perturb.numbering import renumbered
 from dhp.perturb.registry import builtin_perturbers
 from tests.core.test_markdown import markdown
@@ -74,28 +75,49 @@ TWO_LISTS = "Steps:\n1. Mix.\n2. Bake.\n3. Eat.\n\nThen:\n1. Wash.\n2. Dry.\n3. 
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "numbered"),
+    ("before", "gone", "numbered"),
     [
-        (TWO_LISTS, TWO_LISTS.replace("2. Bake.\n", ""), TWO_LISTS.replace("2. Bake.\n3", "2")),
+        (TWO_LISTS, ["2. Bake."], TWO_LISTS.replace("2. Bake.\n3", "2")),
         (
             TWO_LISTS,
-            TWO_LISTS.replace("1. Mix.\n", "1. Mix.\n1. Mix.\n"),
-            TWO_LISTS.replace("1. Mix.\n2. Bake.\n3. Eat", "1. Mix.\n2. Mix.\n3. Bake.\n4. Eat"),
-        ),
-        (
-            TWO_LISTS,
-            TWO_LISTS.replace("3. Eat.\n", "").replace("1. Wash.\n", ""),
+            ["3. Eat.", "1. Wash."],
             "Steps:\n1. Mix.\n2. Bake.\n\nThen:\n1. Dry.\n2. Put away.",
         ),
-        ("(a) one.\n(b) two.\n(c) three.", "(a) one.\n(c) three.", "(a) one.\n(b) three."),
-        ("2. b.\n3. c.\n4. d.", "2. b.\n4. d.", "2. b.\n3. d."),
-        ("1. a.\n   1. x.\n   2. y.\n2. b.", "1. a.\n   2. y.\n2. b.", "1. a.\n   1. y.\n2. b."),
-        ("- a.\n- b.", "- b.", "- b."),
+        (TWO_LISTS, ["1. Wash.", "2. Dry.", "3. Put away."], TWO_LISTS[: TWO_LISTS.index("\n1. Wash")]),
+        ("(a) one.\n(b) two.\n(c) three.", ["(b) two."], "(a) one.\n(b) three."),
+        ("A. one\nB. two\nC. three", ["A. one"], "A. two\nB. three"),
+        ("2. b.\n3. c.\n4. d.", ["3. c."], "2. b.\n3. d."),
+        ("1. a.\n   1. x.\n   2. y.\n2. b.", ["   1. x."], "1. a.\n   1. y.\n2. b."),
+        (
+            "1. Who?\n   A. I\n   B. We\n2. Why?\n   A. So",
+            ["1. Who?"],
+            "   A. I\n   B. We\n1. Why?\n   A. So",
+        ),
+        ("- a.\n- b.", ["- a."], "- b."),
+        ("1.1 One.\n1.2 Two.\n1.3 Three.\n2.1 Four.", ["1.2 Two."], "1.1 One.\n1.2 Three.\n2.1 Four."),
+        ("i. One.\nii. Two.\niii. Three.\niv. Four.", ["ii. Two."], "i. One.\nii. Three.\niii. Four."),
+        ("① 一つ。\n② 二つ。\n③ 三つ。", ["② 二つ。"], "① 一つ。\n② 三つ。"),
+        ("１．一つ。\n２．二つ。\n３．三つ。", ["１．一つ。"], "１．二つ。\n２．三つ。"),
+        ("九、有。\n十、来。\n十一、去。", ["十、来。"], "九、有。\n十、去。"),
+        ("Step 1: Mix.\nStep 2: Bake.\nStep 3: Eat.", ["Step 2: Bake."], "Step 1: Mix.\nStep 2: Eat."),
+        ("**1. Mix.** Go on.\n**2. Bake.** Wait.", ["**1. Mix.** Go on."], "**1. Bake.** Wait."),
+        ("Do: 1. mix. 2. bake. 3. eat.", ["2. bake."], "Do: 1. mix. 2. eat."),
+        ("(1) Mix. (2) Bake. (3) Eat.", ["(1) Mix."], "(1) Bake. (2) Eat."),
+        ("(1) Mix. (2) Bake. (3) Eat.", ["(3) Eat."], "(1) Mix. (2) Bake."),
     ],
 )
-def test_lists_are_numbered_anew(before: str, after: str, numbered: str) -> None:
-    assert renumbered(before, after) == numbered
-    assert renumbered(before, before) == before
+def test_lists_are_numbered_anew(before: str, gone: list[str], numbered: str) -> None:
+    spans = [
+        (before.index(part) + len(part) - len(part.lstrip()), before.index(part) + len(part)) for part in gone
+    ]
+    assert renumbered(before, removals(before, spans)) == numbered
+    assert renumbered(before, []) == before
+
+
+def test_an_item_said_twice_has_the_next_number() -> None:
+    said = repetition(TWO_LISTS, TWO_LISTS.index("2. Bake."), TWO_LISTS.index("\n3. Eat"))
+    expected = TWO_LISTS.replace("3. Eat", "4. Eat").replace("2. Bake.", "2. Bake.\n3. Bake.")
+    assert renumbered(TWO_LISTS, [said]) == expected
 
 
 @pytest.mark.parametrize("name", ["reordering", "sentence_deletion", "sentence_repetition"])

@@ -15,7 +15,8 @@ from dhp.core.records import Example
 from dhp.core.seeding import drawn, drawn_at_once
 from dhp.core.sentences import sentence_spans
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
-from dhp.perturb.cuts import inserted, removed, repeated
+from dhp.perturb.cuts import insertion, removals, repetition
+from dhp.perturb.edits import applied
 from dhp.perturb.facts.text import evidence_of
 from dhp.perturb.facts.words import content_words
 from dhp.perturb.numbering import renumbered
@@ -32,8 +33,8 @@ def reordering(
 ) -> Edited:
     """Shuffle `count` sentences (or "all", or a `share` of them) so that none of them stays where it was.
 
-    Fewer than all are neighbours: two of them change places, in English where the second one goes on from the
-    first, if there are any such. The marks of lists stay where they are.
+    Fewer than all are neighbours. Two of them stand side by side, in one list if in any, and in English where
+    the second one goes on from the first, if there are such. The marks of lists stay where they are.
     """
     if share is None:
         check_value("count", count, int | Literal["all"], Option(help="", ge=2))
@@ -45,8 +46,9 @@ def reordering(
     if share is not None:
         asked = max(2, asked_edits(None, share, len(parts)))
     moved = min(asked, len(parts))
+    firsts = _near_pairs(text, spans) if moved == _PAIR else range(len(parts) - moved + 1)
     for _ in range(1000):
-        first = _first_moved(parts, moved, rng)
+        first = rng.choice(firsts)
         positions = range(first, first + moved)
         order = _deranged(positions, rng)
         reordered = parts.copy()
@@ -63,14 +65,13 @@ def reordering(
     return Edited("".join([*pieces, text[end:]]), asked, moved)
 
 
-def _first_moved(parts: Sequence[str], moved: int, rng: Random) -> int:
-    """The first of so many neighbours; of two, one from which the second goes on, where there is one."""
-    starts = range(len(parts) - moved + 1)
-    going_on = [i for i in starts if moved == _NEAR and _goes_on(parts[i + 1])]
-    return rng.choice(going_on or starts)
+_PAIR = 2
 
 
-_NEAR = 2
+def _near_pairs(text: str, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+    """The sentences that change places best with the next one; all that have one if none is better."""
+    places: Sequence[int] = range(len(spans) - 1)
+    beside = [i for i in places if not any(map(str.isalnum, text[spans[i][1] : spans[i + 1][0]]))]
 _FIRST_WORD = re.compile(r"\W*([^\W\d_]+)")
 
 
@@ -134,7 +135,7 @@ def sentence_deletion(
     asked = asked_edits(k, share, len(spans))
     if len(spans) < 2:
         raise NotApplicable("fewer than two sentences")
-    before, order = text, [*drawn(spans, rng)]
+    order = [*drawn(spans, rng)]
     if central:
         stated = content_words(evidence_of(example))
         order.sort(key=lambda span: -len(stated & content_words(text[slice(*span)])))
@@ -148,9 +149,7 @@ def sentence_deletion(
             break
     if not gone:
         raise NotApplicable(TOO_MUCH)
-    for start, end in sorted(gone, reverse=True):
-        text = removed(text, start, end)
-    return Edited(renumbered(before, text), asked, len(gone))
+    return Edited(renumbered(text, removals(text, gone)), asked, len(gone))
 
 
 @perturber(name="sentence_repetition", level="sentence", degrees={"minor": {"k": 1}, "major": {"k": 3}})
@@ -166,10 +165,7 @@ def sentence_repetition(
     chosen = list(islice(drawn(spans, rng), asked))
     if not chosen:
         raise NotApplicable("no sentence")
-    before = text
-    for start, end in sorted(chosen, reverse=True):
-        text = repeated(text, start, end)
-    return Edited(renumbered(before, text), asked, len(chosen))
+    return Edited(renumbered(text, [repetition(text, *span) for span in chosen]), asked, len(chosen))
 
 
 @perturber(name="sentence_insertion", level="sentence", degrees={"minor": {"k": 1}, "major": {"k": 3}})
@@ -198,9 +194,8 @@ def sentence_insertion(
             sentences.add(added[-1][1])
     if not added:
         raise NotApplicable("no other example with another sentence")
-    for position, sentence in sorted(added, key=lambda one: one[0], reverse=True):
-        text = inserted(text, position, sentence)
-    return Edited(text, asked, len(added))
+    edits = [insertion(text, position, sentence) for position, sentence in added]
+    return Edited(applied(text, edits)[0], asked, len(added))
 
 
 def _plain_sentences(text: str, language: str | None) -> set[str]:

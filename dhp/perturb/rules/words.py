@@ -7,8 +7,9 @@ from random import Random
 from dhp.core.errors import NotApplicable
 from dhp.core.sentences import sentence_spans
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
-from dhp.perturb.cuts import by_line, removed
+from dhp.perturb.cuts import by_line, removals
 from dhp.perturb.fluency import STOPS, words_in
+from dhp.perturb.numbering import renumbered
 
 
 @perturber(
@@ -61,9 +62,7 @@ def _without(text: str, words: Sequence[tuple[int, int]]) -> str:
     before = text[:start].rstrip(" \t")
     if not others and before[-1:].isalnum():
         start, end = len(before), start + len(text[start:end].rstrip(STOPS))
-    for line in reversed(others):
-        text = removed(text, *line)
-    return removed(text, start, end)
+    return renumbered(text, removals(text, [(start, end), *others]))
 
 
 @perturber(
