@@ -287,7 +287,7 @@ def _paragraphs(
     group: list[int] = []
 
     def pieces() -> Iterator[Span]:
-        width = max((_columns(shown[i].rstrip()) for i in group), default=0)
+        width = max((columns(shown[i].rstrip()) for i in group), default=0)
         broken = any(
             _runs_on(shown[a], shown[b]) or _is_full(shown[a], shown[b], width) for a, b in pairwise(group)
         )
@@ -319,11 +319,11 @@ _LATIN_WORD = re.compile(r"[!-~]+")
 
 def _is_full(line: str, following: str, width: int) -> bool:
     """Whether a line that ends no sentence is as wide as its paragraph: the next word did not fit into it."""
-    columns = _columns(line.rstrip())
-    return columns in _WIDTHS and columns + _next_word(line, following) > width and not _END.search(line)
+    taken = columns(line.rstrip())
+    return taken in _WIDTHS and taken + _next_word(line, following) > width and not _END.search(line)
 
 
-def _columns(text: str) -> int:
+def columns(text: str) -> int:
     """How many columns a text takes: a Chinese or Japanese character takes two."""
     if text.isascii():
         return len(text)
@@ -336,10 +336,10 @@ def _next_word(line: str, following: str) -> int:
     Chinese and Japanese lines are broken anywhere, but not before or behind certain marks, which go along.
     """
     start = following.lstrip()
-    if _columns(line.rstrip()[-1]) == 1 == _columns(start[0]):
-        return 1 + _columns(start.split(maxsplit=1)[0])
+    if columns(line.rstrip()[-1]) == 1 == columns(start[0]):
+        return 1 + columns(start.split(maxsplit=1)[0])
     latin = _LATIN_WORD.match(start)
-    return _WIDE + (_columns(latin.group()) if latin else _WIDE)
+    return _WIDE + (columns(latin.group()) if latin else _WIDE)
 
 
 _WIDE = 2

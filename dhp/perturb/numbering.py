@@ -41,7 +41,7 @@ def renumbered(text: str, edits: Sequence[Edit]) -> str:
     first_of = _firsts(marks)
     following = dict[_Mark, int]()
     numbered: dict[object, Edit] = {edit: edit for edit in edits}
-    for mark, copy in _left(marks, edits):
+    for mark, copy in _left(text, marks, edits):
         first = first_of[mark]
         number = following.get(first, first.number)
         following[first] = number + 1
@@ -50,13 +50,13 @@ def renumbered(text: str, edits: Sequence[Edit]) -> str:
             numbered[mark.place] = (*mark.place, new)
         else:
             start, end, line = copy
-            first_of_line = text.rfind("\n", 0, mark.place[0]) + 1
-            before, behind = (1 + place - first_of_line for place in mark.place)
+            behind = len(_line_up_to(text, mark))
+            before = behind - (mark.place[1] - mark.place[0])
             numbered[copy] = start, end, line[:before] + new + line[behind:]
     return applied(text, numbered.values())[0]
 
 
-def _left(marks: Sequence[_Mark], edits: Sequence[Edit]) -> list[tuple[_Mark, Edit | None]]:
+def _left(text: str, marks: Sequence[_Mark], edits: Sequence[Edit]) -> list[tuple[_Mark, Edit | None]]:
     """The marks after the edits, from the first to the last: those that stay, with None, and copies of lines
     by their edit."""
     ordered = sorted(edits)
@@ -68,10 +68,15 @@ def _left(marks: Sequence[_Mark], edits: Sequence[Edit]) -> list[tuple[_Mark, Ed
             left.append((start, mark, None))
     for edit in ordered:
         before = bisect_left(mark_starts, edit[0]) - 1
-        if before >= 0 and edit[2].startswith("\n"):
+        if before >= 0 and edit[2].startswith(_line_up_to(text, marks[before])):
             left.append((edit[0], marks[before], edit))
     left.sort(key=lambda one: one[0])
     return [(mark, edit) for _, mark, edit in left]
+
+
+def _line_up_to(text: str, mark: _Mark) -> str:
+    """A line break, and the line of an item up to the end of its number."""
+    return "\n" + text[text.rfind("\n", 0, mark.place[0]) + 1 : mark.place[1]]
 
 
 def _firsts(marks: Sequence[_Mark]) -> dict[_Mark, _Mark]:
@@ -88,9 +93,11 @@ def _firsts(marks: Sequence[_Mark]) -> dict[_Mark, _Mark]:
 
 def _marks(text: str) -> Iterator[_Mark]:
     """The marks of numbered lists."""
-    found = [(start, match) for start, end in mark_spans(text) if (match := _NUMBERED.match(text[start:end]))]
-    roman = {match["before"] for _, match in found if match["number"] in _SECOND}
-    for start, match in found:
+    numbers = [
+        (start, match) for start, end in mark_spans(text) if (match := _NUMBERED.match(text[start:end]))
+    ]
+    roman = {match["before"] for _, match in numbers if match["number"] in _SECOND}
+    for start, match in numbers:
         known = numeral(match["number"], roman=match["before"] in roman)
         if known is None:
             continue

@@ -27,6 +27,7 @@ from dhp.perturb.rules import (
     words,
 )
 from dhp.perturb.rules.english import EnglishErrors
+from dhp.perturb.whole_sentences import Courtesies
 
 ENTRY_POINT_GROUP = "dhp.perturbers"
 
@@ -62,6 +63,7 @@ def builtin_perturbers() -> dict[str, Perturber]:
 
 
 LISTS: Mapping[str, type[Spec]] = {
+    "courtesies": Courtesies,
     "english_errors": EnglishErrors,
     "function_words": FunctionWords,
     **{f"facts_{code}": FactLists for code in LANGUAGES},

@@ -32,6 +32,39 @@ LISTS = [
     ),
     ("en", "The vote was 4 to 1. She won. 2. place was his.", None),
     (
+        "en",
+        "THE AUTHORS AND DISTRIBUTORS SPECIFICALLY DISCLAIM ANY\nWARRANTIES. THEY HAVE NO DUTY.",
+        ["THE AUTHORS AND DISTRIBUTORS SPECIFICALLY DISCLAIM ANY\nWARRANTIES.", "THEY HAVE NO DUTY."],
+    ),
+    (
+        "en",
+        "No checks will be performed with regard to SUB_MIN,\nSUB_MAX, or both. Go on.",
+        ["No checks will be performed with regard to SUB_MIN,\nSUB_MAX, or both.", "Go on."],
+    ),
+    ("en", "Dear Ms Hart,\nThe parcel is here.", ["Dear Ms Hart,", "The parcel is here."]),
+    ("en", "She met the\nMayor. He left.", ["She met the\nMayor.", "He left."]),
+    ("en", "**Stop. Wait** now. Go on.", ["**Stop. Wait** now.", "Go on."]),
+    ("en", "Step 1: Mix. Stir.\nStep 2: Bake.", ["Step 1: Mix.", "Stir.", "Step 2: Bake."]),
+    (
+        "ja",
+        "長野県の女性が新型コロナウイルスに感染していることがこの日の夕方にわ\nかりました。雨は止みました。",
+        [
+            "長野県の女性が新型コロナウイルスに感染していることがこの日の夕方にわ\nかりました。",
+            "雨は止みました。",
+        ],
+    ),
+    (
+        "zh",
+        "但是一般情况下足浴盆是不会有带电问题的，但也不排除少数产品在出厂时没\n有严格把关。请小心。",
+        ["但是一般情况下足浴盆是不会有带电问题的，但也不排除少数产品在出厂时没\n有严格把关。", "请小心。"],
+    ),
+    (
+        "ja",
+        "送信します。milter は残ります。3 回です。",
+        ["送信します。", "milter は残ります。", "3 回です。"],
+    ),
+    ("ja", "「行く。milter だ」と言った。", ["「行く。milter だ」と言った。"]),
+    (
         "de",
         "Die Schritte: 1. Wasser kochen. 2. Nudeln zugeben. Am 3. Mai essen.",
         ["Die Schritte:", "1. Wasser kochen.", "2. Nudeln zugeben.", "Am 3. Mai essen."],

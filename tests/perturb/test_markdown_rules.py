@@ -29,12 +29,13 @@ OTHERS = [Example("other", "", "1. Fill the kettle. It is old.\n2. Wait.")]
 ALONE = re.compile(r"\s*(?:[-*•]|\(?\d\)|\d\.)\s*")
 
 
-def degraded(name: str, text: str, seed: int) -> str:
+def degraded(name: str, text: str, seed: int, language: str | None = None, **dose: object) -> str:
     rule = builtin_perturbers()[name]
-    given: dict[str, object] = {"others": OTHERS} if rule.wants("others") else {}
+    given: dict[str, object] = {"others": OTHERS, "language": language}
+    given = {each: value for each, value in given.items() if rule.wants(each)}
     if rule.wants("example"):
         given["example"] = Example("text", "", text)
-    result = rule(text, Random(seed), **SUITE[name], **given)
+    result = rule(text, Random(seed), **(dose or SUITE[name]), **given)
     assert isinstance(result, Edited)
     return result.text
 
@@ -118,6 +119,9 @@ def test_an_item_said_twice_has_the_next_number() -> None:
     said = repetition(TWO_LISTS, TWO_LISTS.index("2. Bake."), TWO_LISTS.index("\n3. Eat"))
     expected = TWO_LISTS.replace("3. Eat", "4. Eat").replace("2. Bake.", "2. Bake.\n3. Bake.")
     assert renumbered(TWO_LISTS, [said]) == expected
+    bullets = "1. Mix:\n\t* Take flour.\n2. Bake."
+    said = repetition(bullets, bullets.index("* Take"), bullets.index("\n2."))
+    assert renumbered(bullets, [said]) == bullets.replace("\n2", "\n\t* Take flour.\n2")
 
 
 @pytest.mark.parametrize("name", ["reordering", "sentence_deletion", "sentence_repetition"])
@@ -146,8 +150,48 @@ def test_greetings_and_signatures_stay(name: str) -> None:
 
 def test_lines_of_a_poem_are_no_sentences_to_reorder() -> None:
     poem = "The moon goes by\nAnd who knows why\nThe owls at night\nHave taken flight,\nSo still, so white."
-    with pytest.raises(NotApplicable, match="no whole sentences"):
-        degraded("reordering", poem, 0)
+    stopped = "Roses are red.\nViolets are blue.\nSugar is sweet.\nAnd so are you."
+    for name in ("reordering", "sentence_deletion", "sentence_repetition"):
+        for text in (poem, stopped):
+            with pytest.raises(NotApplicable, match="made of lines"):
+                degraded(name, text, 0)
+
+
+COURTEOUS = {
+    "en": ("Hello! ", "The meeting is at ten. Bring the plans. The lab is open.", " See you soon!"),
+    "de": ("Hallo! ", "Die Sitzung beginnt um zehn. Bring die Pläne mit. Das Labor ist offen.", " Bis bald!"),
+    "es": ("¡Hola! ", "La reunión es a las diez. Trae los planos. El sitio es nuevo.", " ¡Hasta pronto!"),
+    "fr": ("Bonjour ! ", "La réunion est à dix heures. Apporte les plans. Le lieu est neuf.", " À bientôt !"),
+    "zh": ("您好！", "会议十点开始。请带上图纸。地点在三楼。", "祝您愉快！"),
+    "ja": (
+        "こんにちは。",
+        "会議は十時に始まります。図面を持参してください。場所は三階です。",
+        "よろしくお願いします。",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", COURTEOUS)
+@pytest.mark.parametrize("name", ["reordering", "sentence_deletion", "sentence_repetition"])
+def test_courtesies_stay_where_they_are(language: str, name: str) -> None:
+    before, said, behind = COURTEOUS[language]
+    for seed in range(10):
+        after = degraded(name, before + said + behind, seed, language)
+        assert after.startswith(before)
+        assert after.endswith(behind)
+        assert after.count(before.strip()) == 1 == after.count(behind.strip())
+
+
+def test_a_pair_changes_places_within_its_list() -> None:
+    text = (
+        "1. Cook.\n   a) Boil water.\n   b) Add salt.\n2. Serve it hot.\n\nNote\n\nDo not wait. It gets cold."
+    )
+    for seed in range(20):
+        after = degraded("reordering", text, seed, count=2)
+        assert after in {
+            text.replace("Boil water", "X").replace("Add salt", "Boil water").replace("X", "Add salt"),
+            text.replace("Do not wait. It gets cold.", "It gets cold. Do not wait."),
+        }
 
 
 @given(st.integers(4, 12), st.integers(0, 200))

@@ -20,6 +20,7 @@ from dhp.perturb.edits import applied
 from dhp.perturb.facts.text import evidence_of
 from dhp.perturb.facts.words import content_words
 from dhp.perturb.numbering import renumbered
+from dhp.perturb.whole_sentences import whole_sentences
 
 
 @perturber(name="reordering", level="sentence", degrees={"minor": {"count": 2}, "major": {"count": "all"}})
@@ -38,7 +39,8 @@ def reordering(
     """
     if share is None:
         check_value("count", count, int | Literal["all"], Option(help="", ge=2))
-    spans = [(start + mark_length(text, start), end) for start, end in whole_sentences(text, language)]
+    whole = whole_sentences(text, language)
+    spans = [(start + mark_length(text, start), end) for start, end in whole]
     parts = [text[start:end] for start, end in spans]
     if len(set(parts)) < 2:
         raise NotApplicable("fewer than two different sentences")
@@ -46,7 +48,7 @@ def reordering(
     if share is not None:
         asked = max(2, asked_edits(None, share, len(parts)))
     moved = min(asked, len(parts))
-    firsts = _near_pairs(text, spans) if moved == _PAIR else range(len(parts) - moved + 1)
+    firsts = _near_pairs(text, whole) if moved == _PAIR else range(len(parts) - moved + 1)
     for _ in range(1000):
         first = rng.choice(firsts)
         positions = range(first, first + moved)
@@ -66,45 +68,32 @@ def reordering(
 
 
 _PAIR = 2
-
-
-def _near_pairs(text: str, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
-    """The sentences that change places best with the next one; all that have one if none is better."""
-    places: Sequence[int] = range(len(spans) - 1)
-    beside = [i for i in places if not any(map(str.isalnum, text[spans[i][1] : spans[i + 1][0]]))]
 _FIRST_WORD = re.compile(r"\W*([^\W\d_]+)")
 
 
-def _goes_on(sentence: str) -> bool:
+def _near_pairs(text: str, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
+    """The sentences that change places best with the next one; all that have one if none is better.
+
+    Nothing stands between the two; both begin items of a list of one depth, or none does; in English the
+    second one points back.
+    """
+    near: Sequence[int] = range(len(spans) - 1)
+    beside = [i for i in near if not any(map(str.isalnum, text[spans[i][1] : spans[i + 1][0]]))]
+    near = beside or near
+    depths = [_depth(text, start) for start, _ in spans]
+    near = [i for i in near if depths[i] == depths[i + 1]] or near
+    return [i for i in near if _points_back(text[slice(*spans[i + 1])])] or near
+
+
+def _depth(text: str, start: int) -> int | None:
+    """How far the item of a list is indented that begins at a place; None if none does."""
+    return start - (text.rfind("\n", 0, start) + 1) if mark_length(text, start) else None
+
+
+def _points_back(sentence: str) -> bool:
     """Whether an English sentence begins with a word that points back."""
     word = _FIRST_WORD.match(sentence)
     return word is not None and word[1].lower() in CONNECTIVES | PRONOUNS
-
-
-def whole_sentences(text: str, language: str | None) -> list[tuple[int, int]]:
-    """The sentences of a text that stand for themselves, and may be missing or elsewhere.
-
-    In a text of several lines a line without a full stop at its end is none, unless it is an item of a list:
-    greetings, signatures, headers, lines of a poem, and what introduces a list. Raises `NotApplicable` if
-    most are of that kind.
-    """
-    spans = sentence_spans(text, language)
-    if "\n" not in text.strip():
-        return spans
-    whole = [
-        (start, end)
-        for start, end in spans
-        if mark_length(text, start) or text[start:end].rstrip(_CLOSING).endswith(_FINAL)
-    ]
-    if len(spans) >= _FEW and 2 * len(whole) < len(spans):
-        raise NotApplicable("most lines are no whole sentences")
-    return whole
-
-
-_CLOSING = "\"'”’»」』）)]*_ \t\n"
-_FINAL = (".", "!", "?", "…", "。", "！", "？", "।", "؟", "።")
-_FEW = 4
-"""Pieces of a text from which it is told whether they are lines or sentences."""
 
 
 def _deranged(positions: Sequence[int], rng: Random) -> list[int]:
@@ -160,7 +149,7 @@ def sentence_repetition(
 
     Those of a smaller dose are among those of a larger one.
     """
-    spans = sentence_spans(text, language)
+    spans = whole_sentences(text, language)
     asked = asked_edits(k, share, len(spans))
     chosen = list(islice(drawn(spans, rng), asked))
     if not chosen:
@@ -182,13 +171,14 @@ def sentence_insertion(
 
     Each is of another example. Those of a smaller dose, and their positions, are among those of a larger one.
     """
-    sentences, ends = _plain_sentences(text, language), [end for _, end in sentence_spans(text, language)]
+    sentences = _plain(text, sentence_spans(text, language))
+    ends = [end for _, end in _whole(text, language) or sentence_spans(text, language)]
     asked, added = asked_edits(k, share, len(ends)), list[tuple[int, str]]()
     for other in drawn_at_once(others, rng) if ends else []:
         if len(added) == asked:
             break
         position, which = ends[int(rng.random() * len(ends))], rng.random()
-        known = sorted(_plain_sentences(other.output, language) - sentences)
+        known = sorted(_plain(other.output, _whole(other.output, language)) - sentences)
         if known:
             added.append((position, known[int(which * len(known))]))
             sentences.add(added[-1][1])
@@ -198,7 +188,14 @@ def sentence_insertion(
     return Edited(applied(text, edits)[0], asked, len(added))
 
 
-def _plain_sentences(text: str, language: str | None) -> set[str]:
-    """The sentences of a text without marks of lists."""
-    spans = sentence_spans(text, language)
+def _whole(text: str, language: str | None) -> Sequence[tuple[int, int]]:
+    """The whole sentences of a text; none if it is made of lines."""
+    try:
+        return whole_sentences(text, language)
+    except NotApplicable:
+        return []
+
+
+def _plain(text: str, spans: Sequence[tuple[int, int]]) -> set[str]:
+    """Sentences of a text without marks of lists."""
     return {text[start + mark_length(text, start) : end] for start, end in spans}

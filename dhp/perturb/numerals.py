@@ -1,0 +1,54 @@
+"""Numbers as the marks of lists write them: figures, letters, Roman, Chinese and circled numerals."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+_MOST = 999
+
+
+def _roman() -> Iterator[str]:
+    for tens in ("", "x", "xx", "xxx"):
+        for ones in ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"):
+            yield tens + ones
+
+
+def _chinese() -> Iterator[str]:
+    digits = ("", *"一二三四五六七八九")
+    for tens in range(10):
+        for ones in range(10):
+            ten = "十" if tens else ""
+            yield (digits[tens] if tens > 1 else "") + ten + digits[ones]
+
+
+_FIGURES = tuple(map(str, range(_MOST + 1)))
+_FULL_WIDTH = str.maketrans("0123456789", "０１２３４５６７８９")
+ROMAN: Mapping[bool, str] = {False: "roman", True: "ROMAN"}
+"""Whether they are capitals -> the system of Roman numerals."""
+SYSTEMS: Mapping[str, Sequence[str]] = {
+    "figures": _FIGURES,
+    "full width": tuple(number.translate(_FULL_WIDTH) for number in _FIGURES),
+    ROMAN[False]: tuple(_roman()),
+    ROMAN[True]: tuple(map(str.upper, _roman())),
+    "letters": ("", *"abcdefghijklmnopqrstuvwxyz"),
+    "LETTERS": ("", *"ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+    "Chinese": tuple(_chinese()),
+    "circled": ("", *map(chr, range(0x2460, 0x2474))),
+}
+"""System -> its numbers; the one for n stands at n."""
+_KNOWN: Mapping[str, tuple[str, int]] = {
+    numeral: (system, number)
+    for system, numerals in SYSTEMS.items()  # i, v and x are letters, which come last
+    for number, numeral in enumerate(numerals)
+}
+
+
+def numeral(text: str, *, roman: bool = False) -> tuple[str, int] | None:
+    """The system of a number and the number; None if it is none. With `roman`, i, v and x are 1, 5 and 10."""
+    if roman and text in SYSTEMS[system := ROMAN[text.isupper()]]:
+        return system, SYSTEMS[system].index(text)
+    return _KNOWN.get(text)
+
+
+def written(number: int, system: str) -> str | None:
+    """A number in a system; None if the system does not go so far."""
+    numerals = SYSTEMS[system]
+    return numerals[number] if number < len(numerals) else None
