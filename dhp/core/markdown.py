@@ -45,6 +45,7 @@ _CODE = re.compile(
 for a typing error."""
 _DIGITS, _HAN = r"[\d０-９]{1,3}", r"[一二三四五六七八九十]{1,3}"
 _BULLET = r"(?:[-*+•‣▪●○◦·–—\uf0b7][ \t]+(?:\[[ xX]\][ \t]+)?)"
+_DASHES = ("–", "—")
 _ITEM = re.compile(
     rf"[ \t]*(?:>[ \t]*)*(?:{_BULLET}?(?P<bold>\*\*|__)?(?:"
     rf"[(（](?:{_DIGITS}|[a-zA-Z]|[ivx]{{1,4}}|{_HAN})[)）]|(?:[a-zA-Z]|[ivx]{{1,4}}|{_DIGITS})\)"
@@ -242,11 +243,13 @@ def _items(lines: Sequence[str], fixed: Sequence[bool]) -> Iterator[tuple[int, S
 
     A number with a full stop may also be the end of a sentence that was broken there ("am / 3. Mai"): it
     counts if a list can begin there, or has begun. A letter may be an initial, and a word with a number
-    ("Step 1:") a name: they count if the second one of the list is there too.
+    ("Step 1:") a name: they count if the second one of the list is there too. So does a dash, behind which
+    may stand who said what is above it.
     """
     matches = [None if fixed[i] else _ITEM.match(line) for i, line in enumerate(lines)]
     letters = {item["letter"] for item in matches if item}
     labels = {(item["label"], item["which"]) for item in matches if item}
+    dashes = sum(item is not None and item.group().lstrip()[:1] in _DASHES for item in matches)
     begun = False
     for i, (line, item) in enumerate(zip(lines, matches, strict=True)):
         if item is None:
@@ -255,6 +258,8 @@ def _items(lines: Sequence[str], fixed: Sequence[bool]) -> Iterator[tuple[int, S
         if item["number"] is not None:
             can_begin = int(item["number"]) == 1 or not before.strip() or _END.search(before) is not None
             counts = begun or can_begin
+        elif item.group().lstrip()[:1] in _DASHES:
+            counts = dashes > 1
         elif item["label"] is not None:
             counts = {(item["label"], "1"), (item["label"], "2")} <= labels
         else:
@@ -287,6 +292,8 @@ def _paragraphs(
     group: list[int] = []
 
     def pieces() -> Iterator[Span]:
+        if len(group) > 1 and _is_heading(shown[group[0]], shown[group[1]]):
+            yield lines[group.pop(0)]
         width = max((columns(shown[i].rstrip()) for i in group), default=0)
         broken = any(
             _runs_on(shown[a], shown[b]) or _is_full(shown[a], shown[b], width) for a, b in pairwise(group)
@@ -314,7 +321,16 @@ _OPENERS = frozenset(
     "el la los las un una de del y que le les du et ou".split()
 )
 """Words with which no sentence ends, so that it goes on in the next line."""
+_HEADING_COLUMNS, _HEADING_WORDS = 30, 4
 _LATIN_WORD = re.compile(r"[!-~]+")
+
+
+def _is_heading(line: str, following: str) -> bool:
+    """Whether the first line of a paragraph is a heading or a greeting: a short one with which no sentence
+    ends, though the next one begins with a capital."""
+    short = columns(line.strip()) <= _HEADING_COLUMNS and len(line.split()) <= _HEADING_WORDS
+    begun = following.lstrip(" \t\"'“‘(")[:1]
+    return short and begun.isupper() and not _END.search(line) and not _runs_on(line, following)
 
 
 def _is_full(line: str, following: str, width: int) -> bool:

@@ -44,6 +44,12 @@ LISTS = [
     ("en", "Dear Ms Hart,\nThe parcel is here.", ["Dear Ms Hart,", "The parcel is here."]),
     ("en", "She met the\nMayor. He left.", ["She met the\nMayor.", "He left."]),
     ("en", "**Stop. Wait** now. Go on.", ["**Stop. Wait** now.", "Go on."]),
+    ("en", "It is good.\n— Anna Smith", ["It is good.", "— Anna Smith"]),
+    (
+        "en",
+        "EXAMPLES\nThis is one that goes\non and on. So.",
+        ["EXAMPLES", "This is one that goes\non and on.", "So."],
+    ),
     ("en", "Step 1: Mix. Stir.\nStep 2: Bake.", ["Step 1: Mix.", "Stir.", "Step 2: Bake."]),
     (
         "ja",
@@ -86,6 +92,11 @@ LISTS = [
 
 
 @pytest.mark.parametrize(("language", "text", "expected"), LISTS)
+def test_one_dash_is_no_list() -> None:
+    assert mark_length("It is good.\n— Anna Smith", 12) == 0
+    assert mark_length("– one thing\n– another", 0) == 2
+
+
 def test_a_mark_belongs_to_what_follows(language: str, text: str, expected: list[str] | None) -> None:
     cut = sentences(text, language)
     if expected is None:  # no list: 1 and 2 do not follow on from each other
