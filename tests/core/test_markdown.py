@@ -91,12 +91,12 @@ LISTS = [
 ]
 
 
-@pytest.mark.parametrize(("language", "text", "expected"), LISTS)
 def test_one_dash_is_no_list() -> None:
     assert mark_length("It is good.\n— Anna Smith", 12) == 0
     assert mark_length("– one thing\n– another", 0) == 2
 
 
+@pytest.mark.parametrize(("language", "text", "expected"), LISTS)
 def test_a_mark_belongs_to_what_follows(language: str, text: str, expected: list[str] | None) -> None:
     cut = sentences(text, language)
     if expected is None:  # no list: 1 and 2 do not follow on from each other
