@@ -287,7 +287,7 @@ def _logs_ahead(connection: sqlite3.Connection) -> bool:
     try:
         return bool(connection.execute("PRAGMA journal_mode=WAL").fetchone()[0] == "wal")
     except sqlite3.OperationalError as e:  # waits for no lock by itself
-        if "locked" not in str(e):
+        if not e.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             raise
         return False
 

@@ -12,10 +12,12 @@ from dhp.llm.store import Store
 QUICK = Params(temperature=0.0, top_p=None, max_tokens=16)
 
 
-def requests(count: int, samples: int = 1, params: Params = QUICK) -> Iterator[Request]:
+def requests(
+    count: int, samples: int = 1, params: Params = QUICK, prompt: str = "Rate text"
+) -> Iterator[Request]:
     """Distinct requests, tagged with their number."""
     for number in range(count):
-        yield Request(f"Rate text {number}.", params, tuple(range(samples)), f"text {number}", tag=number)
+        yield Request(f"{prompt} {number}.", params, tuple(range(samples)), f"text {number}", tag=number)
 
 
 def cached_model(

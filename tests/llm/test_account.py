@@ -55,6 +55,16 @@ SPENT = [
     (500, "", "insufficient balance", CREDIT),
     (503, "", "Spending cap reached for this project", LIMIT),
     (502, "", "余额不足", CREDIT),
+    (429, "", "Il tuo credito è esaurito. Ricarica il conto.", CREDIT),
+    (429, "", "Saldo insuficiente. Recargue su cuenta.", CREDIT),
+    (429, "", "残高が不足しています。チャージしてください。", CREDIT),
+    (429, "", "잔액이 부족합니다. 충전해 주세요.", CREDIT),
+    (500, "", "Недостаточно средств на балансе", CREDIT),
+    (429, "", "Bakiyeniz yetersiz", CREDIT),
+    (429, "", "1日の上限を超えました", OF_A_DAY),
+    (429, "", "Límite diario superado", OF_A_DAY),
+    (429, "", "Your wallet is empty", CREDIT),
+    (429, "", "Cost ceiling of $20 reached for this virtual key", LIMIT),
     (429, "", "Tageslimit erreicht", OF_A_DAY),
     (429, "", "Vous avez dépassé votre quota quotidien de requêtes", OF_A_DAY),
 ]
@@ -83,6 +93,10 @@ OTHERWISE = [
     (503, "The billing service is unavailable", None),
     (502, "connect error: credits-service ran out of connections", None),
     (429, "Concurrency cap hit", None),
+    (429, "リクエストが多すぎます", None),
+    (429, "Слишком много запросов", None),
+    (429, "Demasiadas solicitudes, espere", None),
+    (429, "요청이 너무 많습니다", None),
     (400, "Failed to deserialize the JSON body", None),
 ]
 
@@ -208,6 +222,21 @@ def test_a_run_stops_at_once_when_the_money_is_gone(refused: object, transport: 
         assert time.monotonic() - began < 10
         assert len(server.calls) <= 20 + 8
     assert asked.usage.calls == 20
+
+
+@pytest.mark.slow
+def test_an_error_that_repeats_a_text_about_money_is_no_shortage(tmp_path: Path) -> None:
+    """As gateways do; the texts are those of a bank's customers."""
+    told = "my credit balance is too low, how do I top up my account, text"
+
+    def says(call: Call) -> object:
+        prompt = call.body["messages"][0]["content"]
+        return refusal(400, f"cannot serve messages=[{prompt!r}]") if "3." in prompt else reply("4")
+
+    with scripted_server(says) as server:
+        asked = cached_model(f"{server.url}/v1", tmp_path / "s.sqlite")
+        found = answered(asked, list(requests(40, prompt=told)))
+    assert sum(texts == ["4"] for texts in found.values()) == 36
 
 
 @pytest.mark.slow

@@ -418,9 +418,15 @@ def test_a_stream_without_its_end_is_a_broken_connection(body: bytes) -> None:
         ({"code": 429, "message": "slow down"}, 429),
         ({"error": "x"}, 500),
         ({"errors": [{"message": "x"}], "data": None}, 400),
+        ({"choices": None, "base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}, 400),
+        ({"choices": None, "base_resp": {"status_code": 1002, "status_msg": "rate limit"}}, 429),
+        ({"success": False, "error_message": "no"}, 400),
+        ({"data": None, "statusCode": 402}, 402),
+        ({"fault": {"faultstring": "no"}}, 400),
+        ([{"error": {"code": 429}}], 429),
     ],
 )
-def test_an_error_with_status_200_is_one(body: dict[str, object], status: int) -> None:
+def test_an_error_with_status_200_is_one(body: object, status: int) -> None:
     problem = problem_inside(json.dumps(body).encode())
     assert problem is not None
     assert problem.status == status

@@ -27,14 +27,19 @@ def _near(one: str, other: str, most: int) -> str:
     return rf"(?:{one}){between}(?:{other})|(?:{other}){between}(?:{one})"
 
 
-_MONEY = r"\bcredits?\b|\bbalance\b|\bfunds?\b|free[ -]tier\b|free allocation"
+_MONEY = (
+    r"\bcredits?\b|\bbalance\b|\bfunds?\b|free[ -]tier\b|free allocation|\bwallet\b|\bprepaid\b|"
+    r"\ballotment\b|\btrial\b|\bunits\b"
+)
 _LACKING = (
     r"\binsufficient|\bnot enough|\b(?:too |is )?low\b|\bout of\b|\bno (?:remaining|more|available)\b|"
     r"\bused (?:up\b|all)|\b(?:run|ran|running) out\b|\bexhausted|\bdepleted|\black|\bnegative\b|\bexpired|"
     r"\bexceed|\breach|\bzero\b|\badd\b|\bbuy\b|\bpurchase|\btop.?up|\brecharge|\bmore\b|\bafford\b|"
-    r"\bhas no\b|n[o']t have(?: any)?\b"
+    r"\bhas no\b|n[o']t have(?: any)?\b|\bempty\b|\bended\b"
 )
-_CAP = r"\b(?:monthly|weekly|daily|credit|cost|spend|usage|dollar|billing|hard) cap\b|\bcost limit"
+_CAP = (
+    r"\b(?:monthly|weekly|daily|credit|cost|spend|usage|dollar|billing|hard) (?:cap|ceiling)\b|\bcost limit"
+)
 _MET = r"\bhit\b|\breached|\bexceed|\bover\b|\bmet\b|\bexhausted|\bused up|\bpassed"
 _HOLDER = r"\baccount\b|\borgani[sz]ation\b|\bsubscription\b|\bproject\b|\bconsumer\b|\bworkspace\b|\bteam\b"
 _STOPPED = (
@@ -49,11 +54,16 @@ _LIMIT = r"limit|quota|allowance|allocation|exceed|exhaust|maximum|too many"
 _DAY = "每日|每天|当日|當日|今日|今天|当天|當天|日流控|日限额|日配额|本月|每月|当月|包月"
 _QUOTA = "额度|額度|配额|配額|限额|限額|资源包|資源包|免费|点数|點數|积分|次数|用量|调用量|限制|上限|流控"
 _USED_UP = "不足|用尽|用盡|用完|耗尽|耗盡|已尽|超限|超出|超过|超過|达到|達到|已达|为0|为零|過低|过低"
-_IN_GERMAN_OR_FRENCH = {
+_IN_OTHER_LANGUAGES = {
     "money": _near(
-        r"\bguthaben|\bkontostand|\bcrédits?\b|\bsolde\b",
+        r"\bguthaben|\bkontostand|\bcrédits?\b|\bsolde\b|"
+        r"\bsaldo|\bcr[ée]dit[oi]s?\b|\bfondos\b|\bfundos\b|\btegoed|\bśrodk|\bśrodek|\bbakiye|баланс|средств|"
+        r"残高|クレジット|잔액|크레딧|الرصيد|رصيدك|số dư",
         r"aufgebraucht|verbraucht|reicht nicht|ausreichend|erschöpft|\bleer\b|niedrig|gering|\bkein|"
-        r"insuffisant|épuisé|trop (?:bas|faible)|\bplus de\b|\bnul\b|\brecharge",
+        r"insuffisant|épuisé|trop (?:bas|faible)|\bplus de\b|\bnul\b|\brecharge|"
+        r"insuff?i[cz]ient|agotad|esgotad|esaurit|sin saldo|ricaric|recarg|onvoldoende|niewystarcz|brak |"
+        r"yetersiz|недостаточно|исчерпан|закончил|пополн|不足|切れ|チャージ|ありません|부족|소진|충전|"
+        r"غير كاف|نفد|không đủ|\bhết\b",
         60,
     )
     + r"|zahlungsrückstand|unbezahlt|offene rechnung|zahlung erforderlich|impayé|paiement (?:requis|refusé)",
@@ -66,8 +76,11 @@ _IN_GERMAN_OR_FRENCH = {
     ),
     "day": _near(
         r"pro tag\b|täglich|\btages|pro monat\b|monatlich|\bmonats|"
-        r"par jour|quotidien|journali|par mois|mensuel",
-        r"limit|kontingent|quota|plafond|überschritten|erreicht|erschöpft|dépassé|atteint|épuisé",
+        r"par jour|quotidien|journali|par mois|mensuel|"
+        r"por día|por dia|diari[oa]|al giorno|giornalier|al mese|mensile|mensual|mensal|"
+        r"в день|дневн|суточн|в месяц|1日|日次|本日|月間|하루|일일|월간|günlük|aylık|dzienn|dagelijks",
+        r"limit|kontingent|quota|plafond|überschritten|erreicht|erschöpft|dépassé|atteint|épuisé|"
+        r"límite|cuota|cota\b|superad|excedid|лимит|квот|上限|制限|超え|한도|초과|kota\b",
         80,
     ),
 }
@@ -83,7 +96,7 @@ SHORTAGES = (
         rf"{_near(_MONEY, _LACKING, 60)}|"
         "欠费|欠費|余额|餘額|充值|储值|儲值|账单|帳單|逾期|停机|购买|購買|"
         f"(?:额度|額度|配额|配額|资源包|資源包|点数|點數|积分)[^。，,]{{0,8}}(?:{_USED_UP})|"
-        f"{_IN_GERMAN_OR_FRENCH['money']}",
+        f"{_IN_OTHER_LANGUAGES['money']}",
     ),
     Shortage(
         "raise the limit of the key, or of what may be spent",
@@ -93,7 +106,7 @@ SHORTAGES = (
         r"(?<!thinking )(?<!thinking_)\bbudget (?:has been |is |was )?exceeded|exceeded ?budget|over budget|"
         r"max(?:imum)? budget|\busage limits?\b|\bcredit limit|\bhard limit\b|"
         rf"{_near('api.key|this key|key.s', 'limit |limit$|quota', 30)}|key limit|"
-        f"{_IN_GERMAN_OR_FRENCH['limit']}",
+        f"{_IN_OTHER_LANGUAGES['limit']}",
     ),
     Shortage(
         "have the account unlocked by the provider",
@@ -102,7 +115,7 @@ SHORTAGES = (
         rf"{_near(_HOLDER, _STOPPED, 60)}|"
         "(?:账户|账号|帳戶|帳號|用户|服务|服務|应用|令牌|密钥)[^。，,]{0,12}"
         "(?:冻结|凍結|锁定|鎖定|停用|封禁|禁用|暂停|暫停|停服|关停|已关闭|非活动)|"
-        f"{_IN_GERMAN_OR_FRENCH['account']}",
+        f"{_IN_OTHER_LANGUAGES['account']}",
     ),
 )
 """In the order in which they are looked for."""
@@ -111,7 +124,7 @@ OF_A_DAY = Shortage(
     r"perday|daily|quotafortheday",
     rf"{_near(_OF_A_DAY, _LIMIT, 80)}|"
     f"(?:{_DAY})[^。]{{0,12}}(?:{_QUOTA})|(?:{_USED_UP})[^。]{{0,12}}(?:{_DAY})|"
-    f"{_IN_GERMAN_OR_FRENCH['day']}",
+    f"{_IN_OTHER_LANGUAGES['day']}",
 )
 """A quota of a day or longer that is used up."""
 _A_QUOTA = Shortage(
@@ -139,6 +152,11 @@ _SHORT_WAIT = 60.0
 _ADDRESS = re.compile(r"https?://\S+")
 _LONGEST = 2000
 """Characters of an error that are looked at."""
+
+
+def names_a_rate(message: str) -> bool:
+    """Whether a server speaks of a limit that passes within minutes."""
+    return _RATE.search(message) is not None
 
 
 def shortage(status: int, codes: str, message: str, wait: float | None) -> Shortage | None:

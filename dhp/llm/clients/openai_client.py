@@ -26,6 +26,7 @@ from dhp.llm.clients.connection import (
     server_connection,
     server_fault,
 )
+from dhp.llm.clients.repeated import without_request
 from dhp.llm.clients.responses import (
     NoChoices,
     Problem,
@@ -432,9 +433,10 @@ class OpenAIClient:
                 f"the answer has more than {most:,} bytes, the most for {body[self._tokens]} tokens"
             )
         problem = problem_inside(content) if status == 200 else read_problem(status, content)
-        return (
-            replace(problem, message=hidden_words(problem.message), headers=headers) if problem else content
-        )
+        if problem is None:
+            return content
+        message = hidden_words(without_request(problem.message, body["messages"]))
+        return replace(problem, message=message, headers=headers)
 
     def _may_fail_of_n(self, body: dict[str, Any]) -> bool:
         """Whether several samples were asked for, and no server's answer says yet that it takes that."""

@@ -3,13 +3,13 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dhp.core.errors import quoted
 from dhp.core.secrets import hidden, hidden_words
 from dhp.llm.api import Garbled, Retry
-from dhp.llm.clients.account import Shortage, shortage
+from dhp.llm.clients.account import Shortage, names_a_rate, shortage
 from dhp.llm.clients.streams import BrokenStream, is_stream, joined_chunks
 from dhp.llm.clients.waits import requested_wait
 from dhp.llm.records import ONLY_REASONING, Position, Reply
@@ -249,10 +249,11 @@ def read_problem(status: int, body: bytes) -> Problem:
         data = None
     if isinstance(data, list) and data:
         data = data[0]
-    error = data.get("error", data) if isinstance(data, dict) else data
+    error = (data.get("error") or data) if isinstance(data, dict) else data
     if not isinstance(error, dict):
         return Problem(status, _beginning(error if isinstance(error, str) else _plain(body)), "", "")
-    message = _words(error.get("message") or error.get("detail") or error.get("msg") or "")
+    told = _told(error)
+    message = _words(next((told[name] for name in _NAMES_OF_WORDS if name in told), ""))
     metadata = error.get("metadata")
     if isinstance(metadata, dict) and metadata.get("raw"):
         message = f"{message} ({metadata['raw']})"
@@ -273,30 +274,50 @@ def _words(content: object) -> str:
     return content if isinstance(content, str) else json.dumps(content)
 
 
+_NAMES_OF_WORDS = (
+    "message detail msg errormessage errormsg statusmessage statusmsg faultstring description reason err"
+).split()
+"""Names under which servers say what is wrong, the usual ones first."""
+_NAMES_OF_CODES = ("code", "statuscode", "status", "errorcode")
+_NAMES_OF_ERRORS = {*_NAMES_OF_WORDS, *_NAMES_OF_CODES, "error", "errors", "fault"} - {"status"}
+"""Names of which an error has one, and an answer none beside its choices."""
+_CHOICES = re.compile(rb'"choices"\s*:\s*\[\s*\{')
+_DEPTH_OF_ERRORS = 2
+
+
 def problem_inside(body: bytes) -> Problem | None:
     """The error that some servers send with status 200 instead of choices; None if there is none."""
-    if b'"choices"' in body and b'"error"' not in body:
+    if _CHOICES.search(body) and b'"error"' not in body:
         return None
     try:
         data = _parsed(body)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(data, dict) or data.get("choices") or not any(data.get(name) for name in _OF_ERRORS):
+    if isinstance(data, list) and data:
+        data = data[0]
+    if not isinstance(data, dict) or data.get("choices"):
         return None
-    return read_problem(_status_inside(data), body)
+    told = _told(data)
+    status = next((code for name in _NAMES_OF_CODES if _is_error(code := told.get(name))), None)
+    if status is None and not told.keys() & _NAMES_OF_ERRORS:
+        return None
+    problem = read_problem(status or (500 if "error" in told else 400), body)
+    is_rate = status is None and names_a_rate(problem.message)
+    return replace(problem, status=429) if is_rate else problem
 
 
-_OF_ERRORS = ("error", "errors", "detail", "code", "error_code", "error_msg", "message", "msg")
-"""Names of which an error has one, and an answer none beside its choices."""
+def _told(error: Mapping[str, Any], depth: int = _DEPTH_OF_ERRORS) -> dict[str, Any]:
+    """Name without signs -> what an error says there, and what it says inside, the outer first."""
+    told = {re.sub(r"[^a-z]", "", str(name).lower()): value for name, value in error.items() if value}
+    for value in error.values() if depth > 1 else ():
+        if isinstance(value, dict):
+            told = {**_told(value, depth - 1), **told}
+    return told
 
 
-def _status_inside(data: Mapping[str, Any]) -> int:
-    """The status that an answer with an error and status 200 should have had."""
-    error = data.get("error")
-    code = error.get("code") if isinstance(error, dict) else data.get("code")
-    if isinstance(code, int) and 400 <= code < 600:
-        return code
-    return 500 if error else 400
+def _is_error(code: object) -> bool:
+    """Whether a code is a status of an error."""
+    return isinstance(code, int) and 400 <= code < 600
 
 
 def shortened(text: str, most: int = _LONGEST_REASON) -> str:

@@ -1,0 +1,40 @@
+"""What a server repeats of a request, as many do in their errors: it says nothing of the server."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]|\w+")
+"""A word, or a letter of a language without spaces."""
+_IN_A_ROW = 4
+"""Words that are the request's own if they stand there in the same order."""
+_LEAST = 20
+"""Characters of a part that is left out; a shorter one may be the server's own."""
+
+
+def without_request(message: str, messages: Iterable[Mapping[str, Any]]) -> str:
+    """The message of an error with `…` in place of what it repeats of the messages of its request."""
+    asked = [_WORD.findall(str(each.get("content"))) for each in messages]
+    known = {tuple(words[i : i + _IN_A_ROW]) for words in asked for i in range(len(words) - _IN_A_ROW + 1)}
+    words = [*_WORD.finditer(message)]
+    marks = [tuple(word[0] for word in words[i : i + _IN_A_ROW]) in known for i in range(len(words))]
+    kept, end = [], 0
+    for first, last in _runs(marks):
+        start, stop = words[first].start(), words[last + _IN_A_ROW - 1].end()
+        if stop - start >= _LEAST:
+            kept += [message[end:start], "…"]
+            end = stop
+    return "".join([*kept, message[end:]])
+
+
+def _runs(marks: list[bool]) -> list[tuple[int, int]]:
+    """The first and the last mark of each run; those whose words touch are one."""
+    runs: list[tuple[int, int]] = []
+    for place, marked in enumerate(marks):
+        if not marked:
+            continue
+        if runs and place <= runs[-1][1] + _IN_A_ROW:
+            runs[-1] = runs[-1][0], place
+        else:
+            runs.append((place, place))
+    return runs
