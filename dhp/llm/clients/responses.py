@@ -252,8 +252,8 @@ def read_problem(status: int, body: bytes) -> Problem:
     error = (data.get("error") or data) if isinstance(data, dict) else data
     if not isinstance(error, dict):
         return Problem(status, _beginning(error if isinstance(error, str) else _plain(body)), "", "")
-    told = _told(error)
-    message = _words(next((told[name] for name in _NAMES_OF_WORDS if name in told), ""))
+    named = _named_inside(error)
+    message = _words(next((named[name] for name in _NAMES_OF_WORDS if name in named), ""))
     metadata = error.get("metadata")
     if isinstance(metadata, dict) and metadata.get("raw"):
         message = f"{message} ({metadata['raw']})"
@@ -297,22 +297,22 @@ def problem_inside(body: bytes) -> Problem | None:
         data = data[0]
     if not isinstance(data, dict) or data.get("choices"):
         return None
-    told = _told(data)
-    status = next((code for name in _NAMES_OF_CODES if _is_error(code := told.get(name))), None)
-    if status is None and not told.keys() & _NAMES_OF_ERRORS:
+    named = _named_inside(data)
+    status = next((code for name in _NAMES_OF_CODES if _is_error(code := named.get(name))), None)
+    if status is None and not named.keys() & _NAMES_OF_ERRORS:
         return None
-    problem = read_problem(status or (500 if "error" in told else 400), body)
+    problem = read_problem(status or (500 if "error" in named else 400), body)
     is_rate = status is None and names_a_rate(problem.message)
     return replace(problem, status=429) if is_rate else problem
 
 
-def _told(error: Mapping[str, Any], depth: int = _DEPTH_OF_ERRORS) -> dict[str, Any]:
+def _named_inside(error: Mapping[str, Any], depth: int = _DEPTH_OF_ERRORS) -> dict[str, Any]:
     """Name without signs -> what an error says there, and what it says inside, the outer first."""
-    told = {re.sub(r"[^a-z]", "", str(name).lower()): value for name, value in error.items() if value}
+    named = {re.sub(r"[^a-z]", "", str(name).lower()): value for name, value in error.items() if value}
     for value in error.values() if depth > 1 else ():
         if isinstance(value, dict):
-            told = {**_told(value, depth - 1), **told}
-    return told
+            named = {**_named_inside(value, depth - 1), **named}
+    return named
 
 
 def _is_error(code: object) -> bool:
