@@ -69,8 +69,14 @@ def _words_of(text: str, known: frozenset[str]) -> list[str]:
     return [word for word in _WORD.findall(text) if word.lower() in known]
 
 
+_IN_DIGITS = {word: str(number) for number, word in enumerate(_ENGLISH.numbers[0].split(), 2)}
+"""two -> 2."""
+
+
 def _numbers_of(text: str) -> list[str]:
-    return [*_NUMBER.findall(text), *_words_of(text, _NUMBERS)]
+    """The numbers of a text, small ones in digits however they are written."""
+    words = [_IN_DIGITS.get(word.lower(), word) for word in _words_of(text, _NUMBERS)]
+    return [*_NUMBER.findall(text), *words]
 
 
 def _capitals(text: str) -> list[str]:
@@ -89,11 +95,10 @@ def names(text: str, example: Example) -> float:
 
 
 def numbers(text: str, example: Example) -> float:
-    """Looks up every number in the source, or knows those of the original if the source has none."""
-    evidence = evidence_of(example)
-    stated = _numbers_of(text)
-    known = _numbers_of(evidence)
-    return _lacking(stated, evidence) if known else _unlike(stated, _numbers_of(example.output))
+    """Looks up every number in the source; knows from the original those that the source has not."""
+    known = Counter(_numbers_of(evidence_of(example)))
+    expected = [number for number in _numbers_of(example.output) if number not in known]
+    return _unlike([number for number in _numbers_of(text) if number not in known], expected)
 
 
 def dates(text: str, example: Example) -> float:

@@ -8,8 +8,9 @@ _UNIT = r"(?:[kcmnµμ]?m|[kmµμ]?g|[cm]?l|k?W|kWh|[kMGT]B|[kMG]?Hz|mph|kph|km/
 # A search for a digit is fast, so the first one stands before what looks back.
 _NUMBER = re.compile(
     rf"\d(?<![{_LETTER}_#@.,\\\[\d]\d)(?<![{_LETTER}][-‐‑–/'’]\d)(?<!\d[\u00a0\u202f ]\d)"
-    rf"(?<![A-Z\d\W][A-Z\d] \d)(?<!ersion \d)\d*+(?:[.,]\d++)*+(?:(?![{_LETTER}_])|(?={_UNIT}))"
-    rf"(?!['’.][{_LETTER}]|-[A-Z](?![a-z])|[\u00a0\u202f ]\d)"
+    rf"(?<![A-Z\d\W][A-Z\d] \d)(?<!ersion \d)(?<![{_LETTER}]\(\d)"
+    rf"\d*+(?:[.,]\d++)*+(?:(?![{_LETTER}_])|(?={_UNIT}))"
+    rf"(?!['’.][{_LETTER}]|-[A-Z](?![a-z])|[\u00a0\u202f ]\d|\([{_LETTER}])"
 )
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:([.,])\d{3})(?:\1\d{3})*(?:(?!\1)[.,]\d+)?")
 _PLAIN = re.compile(r"\d{1,6}|\d+[.,]\d+")
@@ -29,9 +30,15 @@ def numbers(text: str) -> list[re.Match[str]]:
     ]
 
 
+_LABEL = re.compile(r"(?:^|[\n.!?] ?)\W*\w+ \Z")
+"""A word behind which a number and a colon are the mark of a part: "Step 2:"."""
+
+
 def _is_item(text: str, number: re.Match[str]) -> bool:
-    """Whether it is the mark of an item that runs on behind another: "... mit. 4) Garantie"."""
+    """Whether it is the mark of an item that runs on behind another: "... mit. 4) Garantie", "Step 4: go"."""
     start, end = number.span()
+    if text[end : end + 1] == ":" and _LABEL.search(text[max(start - 20, 0) : start]):
+        return True
     if end - start > 2 or text[end : end + 1] not in (".", ")", "、", "．", "）"):
         return False
     before = text[max(start - 4, 0) : start].rstrip(" \t(（")

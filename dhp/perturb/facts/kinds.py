@@ -13,8 +13,9 @@ from dhp.core.seeding import shuffled
 from dhp.perturb.edits import Edit
 from dhp.perturb.facts.names import distinct
 from dhp.perturb.facts.table import FactTable
-from dhp.perturb.facts.text import FactText
+from dhp.perturb.facts.text import DIGITS, FactText
 from dhp.perturb.facts.values import PERCENTAGE, other_number
+from dhp.perturb.facts.words import beside
 
 Change = tuple[Edit, ...]
 """The edits of one wrong fact."""
@@ -86,6 +87,11 @@ def exchanged_names(text: FactText, table: FactTable, rng: Random) -> Sequence[C
     return _needed(changes, "no two names of a kind in text and source")
 
 
+_BESIDE = 8
+"""Characters between two names that belong together, at most."""
+_BETWEEN = re.compile(r"\W{1,3}(?:(?:in|of|as|for|and) )?")
+
+
 def _share(name: str, others: Iterable[str]) -> bool:
     """Whether a name has a word in common with others."""
     return any(not set(name.split()).isdisjoint(other.split()) for other in others)
@@ -93,9 +99,15 @@ def _share(name: str, others: Iterable[str]) -> bool:
 
 def _belong(evidence: str, one: str, other: str) -> bool:
     """Whether two names stand beside each other in a source, as in "Lyon, France": both may be right."""
-    both = rf"{re.escape(one)}\W{{1,3}}(?:(?:in|of|as|for|and) )?{re.escape(other)}"
-    turned = rf"{re.escape(other)}\W{{1,3}}(?:(?:in|of|as|for|and) )?{re.escape(one)}"
-    return re.search(rf"{both}|{turned}", evidence) is not None
+    for first, second in ((one, other), (other, one)):
+        at = evidence.find(first)
+        while at >= 0:
+            end = at + len(first)
+            following = evidence.find(second, end, end + _BESIDE + len(second))
+            if following >= 0 and _BETWEEN.fullmatch(evidence, end, following):
+                return True
+            at = evidence.find(first, end)
+    return False
 
 
 def _stand_apart(text: str, one: str, other: str) -> bool:
@@ -114,15 +126,21 @@ def far_numbers(text: FactText, table: FactTable, rng: Random) -> Sequence[Chang
 
 
 def _numbers(text: FactText, table: FactTable, rng: Random, *, is_far: bool) -> Sequence[Change]:
-    """Those that the source has, in digits and words; if it has none at all, those of the text."""
+    """Those that the source has, in digits and words; if it has none at all, those of the text.
+
+    What the source cannot contradict is wrong only if it is far from the truth.
+    """
     stated, others = list[Change](), list[Change]()
     in_digits = text.numbers
     for number in in_digits:
         percentage = PERCENTAGE.match(text.prose, number.end()) is not None
-        new = other_number(number[0], table.numbers, rng, is_far=is_far, is_percentage=percentage)
+        is_stated = text.states_number(number[0])
+        far = is_far or not (is_stated or text.is_translation)
+        taken = DIGITS.findall(beside(text.prose, *number.span()))
+        new = other_number(number[0], table.numbers, rng, is_far=far, is_percentage=percentage, taken=taken)
         if new is not None:
             change: Change = ((*number.span(), new),)
-            (stated if text.states_number(number[0]) else others).append(change)
+            (stated if is_stated else others).append(change)
     in_words, reason = _exchanged(text, table, rng, ("numbers",), "number")
     stated += in_words
     if stated or (re.search(r"\d", text.evidence) and not text.is_translation):

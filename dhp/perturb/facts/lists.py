@@ -123,8 +123,9 @@ class FactLists(Spec):
     """Words with a capital that are no name."""
     organisations: str = ""
     """Last words of names of organisations."""
-    places: str = ""
-    """Countries and towns; `_` for a space in a name."""
+    places: list[str] = Field(default=[])
+    """Towns, countries and other places, each kind a line; `_` for a space in a name. Where articles tell
+    countries apart, those of one article are a line."""
     verbs: str = ""
     """English: `base:past` of verbs that take "did not"."""
     male: str = ""
@@ -132,6 +133,11 @@ class FactLists(Spec):
     female: str = ""
     either: str = ""
     negation: Negation = Negation()
+
+    @property
+    def is_spaced(self) -> bool:
+        """Whether words have spaces between them."""
+        return self.names != "characters"
 
     @cached_property
     def sexes(self) -> Mapping[str, str]:
@@ -141,8 +147,10 @@ class FactLists(Spec):
         return known | dict.fromkeys(self.female.split(), "she")
 
     @cached_property
-    def place_names(self) -> frozenset[str]:
-        return frozenset(name.replace("_", " ") for name in self.places.split())
+    def place_names(self) -> Mapping[str, int]:
+        """Place -> the number of its line."""
+        lines = ((number, line) for number, line in enumerate(self.places))
+        return {name.replace("_", " "): number for number, line in lines for name in line.split()}
 
     @cached_property
     def proper(self) -> frozenset[str]:
@@ -160,16 +168,16 @@ class FactLists(Spec):
         doubtful = word[0] in self.doubtful.split()
         return not doubtful or self._lead.search(prose[max(word.start() - 8, 0) : word.start()]) is not None
 
-    def keeps(self, prose: str, match: re.Match[str], word: str) -> bool:
-        """Whether a word of a list means something else where it stands."""
+    def fits(self, word: str, prose: str, start: int, end: int) -> bool:
+        """Whether a word of a list means at a place what the list says, beside what stands there."""
         context = self.contexts.get(word)
-        return context is not None and context.keep(prose, *match.span())
+        return context is None or not context.keep(prose, start, end)
 
     @cached_property
     def word(self) -> re.Pattern[str]:
         """A word, or several that are listed as one; in a language without spaces one of the lists."""
 
-        if self.names == "characters":
+        if not self.is_spaced:
             return re.compile("|".join(sorted(self.lists_of_words, key=len, reverse=True)))
         phrases = [re.escape(word) for word in self.lists_of_words if " " in word]
         return re.compile(rf"(?<!\w)(?:{'|'.join(phrases)})(?!\w)|{WORD.pattern}", re.I) if phrases else WORD

@@ -9,14 +9,15 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from random import Random
+from typing import NamedTuple
 
 from dhp.core.words import zipf
 from dhp.perturb.edits import Edit
 from dhp.perturb.facts.lists import WORD, FactLists
+from dhp.perturb.facts.words import sound_alike, starts
 
 _UPPER = "A-ZÀ-ÖØ-Þ"
 _SHAPE = re.compile(
@@ -26,7 +27,6 @@ _SHAPE = re.compile(
 _CAPITAL = re.compile(rf"[{_UPPER}](?<![\w@#./'’&-].)[^\W\d_]*+(?:[-'’][^\W\d_]++)*+(?![\w@]|[./]\w)")
 """A word with a capital that is no part of a code, an address or a file name."""
 _LETTERS = re.compile(r"[^\W\d_]+")
-_OWNERS = re.compile(r"['’]s?$")
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\.? \Z")
 _IN_PLACE = re.compile(r"\b(?:in|at|from|near|across|around|en|desde|à|nach|aus) \Z")
 _NOUN = re.compile(
@@ -42,6 +42,10 @@ _LEAST_INSIDE = 0.1
 """Small letters at most so many times as often as capitals within sentences."""
 _FREQUENT = 5.5
 """Zipf frequency of English words such as "new" that are no name alone."""
+_COMMON = 4.5
+"""Of words such as "resources": "in Human Resources" is no place."""
+_TITLE_LENGTH = 200
+"""Characters of a line that can be a title."""
 _LONG, _SMALL = 400, 1_000
 """Characters of a text, and for each capital in it, from which on its names seem to have none."""
 _LONGEST = 3
@@ -51,8 +55,7 @@ _REMEMBERED = 10_000
 """Texts, sources and sentences whose names are remembered, as each kind of fact looks at them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Capital:
+class Capital(NamedTuple):
     """A word that has the shape of a name's."""
 
     start: int
@@ -62,8 +65,7 @@ class Capital:
     """Whether it may have its capital as the first word of a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """A name as it stands in a text."""
 
     start: int
@@ -76,12 +78,14 @@ def capitals(text: str) -> list[Capital]:
     titles = _titles(text)
     words = list[Capital]()
     for match in _CAPITAL.finditer(text):
-        word, start = _OWNERS.sub("", match[0]), match.start()
-        if not _SHAPE.fullmatch(word) or any(a <= start < b for a, b in titles):
+        word, start = match[0], match.start()
+        if word.endswith(("'s", "’s")):
+            word = word[:-2]
+        if not _SHAPE.fullmatch(word) or (titles and any(a <= start < b for a, b in titles)):
             continue
-        before = text[max(start - 6, 0) : start].rpartition("\n")[2]
-        blank = before.rstrip(" \t")
-        begins = (not blank or blank[-1] in _STARTS) and not _TITLE.search(before)
+        before = text[max(start - 6, 0) : start]
+        ended = before.rstrip(" \t")[-1:]
+        begins = (not ended or ended in _STARTS) and not _TITLE.search(before)
         words.append(Capital(start, start + len(word), word, begins))
     return words
 
@@ -90,7 +94,7 @@ def _titles(text: str) -> list[tuple[int, int]]:
     """The lines in which most words have a capital, though they are no sentence."""
     start, spans = 0, list[tuple[int, int]]()
     for line in text.split("\n"):
-        if not line.rstrip().endswith((".", "!", "?")):
+        if len(line) <= _TITLE_LENGTH and not line.rstrip().endswith((".", "!", "?")):
             long = [word for word in WORD.findall(line) if len(word) > 3]
             if len(long) > 3 and sum(word[0].isupper() for word in long) > 0.6 * len(long):
                 spans.append((start, start + len(line)))
@@ -118,9 +122,11 @@ class Names:
         self._pool: dict[tuple[str, int], list[str]] = {}
         self.is_name: Callable[[str], bool] = functools.cache(self._is_name)
         """Whether a word that has a capital is (a part of) a name."""
-        self.of: Callable[[str], list[Name]] = functools.lru_cache(_REMEMBERED)(self._of)
-        """The names of a text, in order; none that is a part of something longer."""
-        read = [(text, capitals(text)) for pair in texts for text in pair]
+        self._known: dict[str, list[Name]] = {}
+        self._of_others = functools.lru_cache(_REMEMBERED)(self._found)
+        find = capitals if lists.is_spaced else lambda text: []
+        found = {text: find(text) for text in dict.fromkeys(text for pair in texts for text in pair)}
+        read = [(text, found[text]) for pair in texts for text in pair]
         for text, words in read:
             self._inside.update(each.word for each in words if not each.begins)
             if not is_in_small_letters(text, words):
@@ -129,13 +135,19 @@ class Names:
             self._learn_surnames(read)
         outputs = list[str]()
         for number, (text, words) in enumerate(read):
-            for name in self._joined(text, words):
+            names = list(self._joined(text, words))
+            for name in names:
                 self._see(text, name)
-                if number % 2 == 0:
-                    outputs.append(name.text)
-        for text in outputs:
-            if kind := self.kind(text):
-                self._pool.setdefault(kind, []).append(text)
+            if number % 2 == 0:
+                outputs += [name.text for name in names]
+            self._known[text] = self._whole(text, names)
+        for output in outputs:
+            if kind := self.kind(output):
+                self._pool.setdefault(kind, []).append(output)
+
+    def of(self, text: str) -> list[Name]:
+        """The names of a text, in order; none that is a part of something longer."""
+        return self._known[text] if text in self._known else self._of_others(text)
 
     def _see(self, text: str, name: Name) -> None:
         """Count what tells the kind of a name."""
@@ -166,10 +178,11 @@ class Names:
             return False
         return self._words[word.lower()] <= _LEAST_INSIDE * self._inside[word]
 
-    def _of(self, text: str) -> list[Name]:
-        if self._lists.names == "characters":
-            return list(self._joined(text, ()))
-        return [name for name in self._joined(text, capitals(text)) if _is_whole(text, name)]
+    def _found(self, text: str) -> list[Name]:
+        return self._whole(text, self._joined(text, capitals(text) if self._lists.is_spaced else ()))
+
+    def _whole(self, text: str, names: Iterable[Name]) -> list[Name]:
+        return [name for name in names if not self._lists.is_spaced or _is_whole(text, name)]
 
     @cached_property
     def _long_places(self) -> re.Pattern[str]:
@@ -179,11 +192,12 @@ class Names:
 
     @cached_property
     def _listed_places(self) -> re.Pattern[str]:
-        return re.compile("|".join(sorted(self._lists.place_names, key=len, reverse=True)))
+        names = "|".join(sorted(self._lists.place_names, key=len, reverse=True))
+        return re.compile(f"(?<!新)(?:{names})(?!语|教|天主|条约)")  # "the French language" is no France
 
     def _joined(self, text: str, words: Iterable[Capital]) -> Iterator[Name]:
         """Words of names side by side are one."""
-        if self._lists.names == "characters":
+        if not self._lists.is_spaced:
             yield from (Name(*match.span(), match[0]) for match in self._listed_places.finditer(text))
             return
         places = [match.span() for match in self._long_places.finditer(text)]
@@ -219,11 +233,11 @@ class Names:
         """What a name names, as far as it is known, and its number of words; None if not."""
         words, sexes = name.split(), self._lists.sexes
         if name in self._lists.place_names:
-            return "place", len(words)
+            return f"place {self._lists.place_names[name]}", len(words)
         if words[-1] in self._organisations:
-            return "organisation", len(words)
+            return ("organisation", len(words)) if len(words) > 1 else None
         if 2 * self._in_place[name] > self._all[name] and not (len(words) > 1 and words[0] in sexes):
-            return "place", len(words)
+            return None if all(zipf(word.lower()) > _COMMON for word in words) else ("place", len(words))
         if words[0] in sexes and len(words) <= _LONGEST:
             return f"person {sexes[words[0]]}", len(words)
         if name in self._surnames:
@@ -237,10 +251,10 @@ class Names:
         """
         kind = self.kind(old)
         group = self._pool.get(kind, []) if kind else []
-        after_article = re.search(rf"\b[Aa]n? {re.escape(old)}", text) is not None
+        places = list(starts(old, text, is_spaced=self._lists.is_spaced))
         for _ in range(_TRIES if group else 0):
             new = group[int(rng.random() * len(group))]
-            fits = not after_article or (new[0] in "AEIOU") == (old[0] in "AEIOU")
+            fits = all(sound_alike(old, new, text, place) for place in places)
             if fits and not any(word in taken for word in new.lower().split()):
                 return new
         return None
@@ -255,10 +269,13 @@ class Names:
                 for one, other in zip(old_parts, new_parts, strict=True):
                     if one in alone:
                         whole.setdefault(one, other)
-        longest = "|".join(re.escape(name) for name in sorted(whole, key=len, reverse=True))
-        is_spaced = self._lists.names != "characters"
-        pattern = re.compile(rf"(?<![\w-])(?:{longest})(?![\w-])" if is_spaced else longest)
-        return tuple((*match.span(), whole[match[0]]) for match in pattern.finditer(prose))
+        edits = list[Edit]()
+        for name in sorted(whole, key=len, reverse=True):
+            for start in starts(name, prose, is_spaced=self._lists.is_spaced):
+                end = start + len(name)
+                if not any(start < b and a < end for a, b, _ in edits):
+                    edits.append((start, end, whole[name]))
+        return tuple(sorted(edits))
 
 
 def _is_whole(text: str, name: Name) -> bool:

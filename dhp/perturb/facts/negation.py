@@ -47,12 +47,12 @@ _DENIED = re.compile(
 )
 _KEPT_ADVERBS = (
     "all every everyone about so too never no nothing nobody none hardly rarely barely nor neither only also "
-    "always just still even already now not both some several sure likely able almost nearly"
+    "always just still even already now not both some several sure likely able almost nearly cannot"
 )
-_STATED = re.compile(
-    rf"\b(?:(?P<help>{_HELPING}) (?!(?:{_KEPT_ADVERBS.replace(' ', '|')})\b|n['’]t)(?=[a-z])"
-    rf"|(?P<perfect>{_PERFECT}) (?=been\b|[a-z]+ed\b)|(?P<verb>[a-z]+)\b)"
-)
+_SMALL_WORD = re.compile(r"\b[a-z]+\b")
+_BEHIND_HELP = re.compile(rf" (?!(?:{_KEPT_ADVERBS.replace(' ', '|')})\b|n['’]t|an? (?:\d|non))(?=[a-z])")
+_BEHIND_PERFECT = re.compile(r" (?=been\b|[a-z]+ed\b)")
+"""What follows an auxiliary that a negation can stand behind."""
 _SUBJECT = re.compile(r"(?:[A-Z][\w'’-]+|\b[a-z]+) \Z")
 _NO_SUBJECT = re.compile(
     r"\b(?:what|which|how|where|when|why|if|and|or|but|not|never|free|good|at|as|than|of|to|the|a|an|there|here"
@@ -61,15 +61,15 @@ _NO_SUBJECT = re.compile(
 )
 _NO_ACTOR = "The|This|That|These|Those|All|Some|My|Our|Your|His|Her|Its|Their"
 _ACTOR = re.compile(
-    r"(?:\b(?:I|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Yy]ou|who)"
-    rf"|(?<![.!?] )(?<!\n)\b(?!(?:{_NO_ACTOR})\b)[A-Z][a-z]+) \Z"
+    r"\b(?:I|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Yy]ou|who"
+    rf"|(?P<name>(?!(?:{_NO_ACTOR})\b)[A-Z][a-z]+)) \Z"
 )
 _PLURAL = re.compile(r"\b(?:I|[Ww]e|[Tt]hey|[Yy]ou) \Z")
 _PARTICLE = re.compile(r" (?:out|up|down|to be)\b|[.,]? ?(?:was|were|is|had)\b")
 _ORDER = re.compile(r"\b(?:why|to|please) ?\Z", re.I)
 _HELD = re.compile(
-    r"\b(?:if|whether|wish\w*|hope[sd]?|none|nobody|nothing|no one|no|never|unless|hardly|rarely|neither|nor"
-    r"|without|until|not|few|only|tell me|know)\b[^.!?;:,\n]*\Z|n['’]t\b[^.!?;:,\n]*\Z",
+    r"\b(?:if|whether|cannot|wish\w*|hope[sd]?|none|nobody|nothing|no one|no|never|unless|hardly|rarely"
+    r"|neither|nor|without|until|not|few|only|tell me|know)\b[^.!?;:,\n]*\Z|n['’]t\b[^.!?;:,\n]*\Z",
     re.I,
 )
 """A clause that begins with these says no less with a negation, or no more without one."""
@@ -113,30 +113,45 @@ def _stated(do: str, base: str, before: str, past: Mapping[str, str]) -> str | N
 def _put_in(prose: str, lists: FactLists) -> Iterator[Place]:
     denied = [match.span() for match in _DENIED.finditer(prose)]
     bases = _verbs(lists.verbs)[1]
-    for match in _STATED.finditer(prose):
-        start, end = match.span()
-        verb = match["verb"]
-        if verb is not None and verb not in bases:
+    for match in _SMALL_WORD.finditer(prose):
+        word, (start, end) = match[0], match.span()
+        behind = _AUXILIARIES.get(word)
+        is_auxiliary = behind is not None and behind.match(prose, end) is not None
+        if not is_auxiliary and word not in bases:
             continue
-        before = prose[max(start - 16, 0) : start]
+        before = prose[max(start - 80, 0) : start]
         if any(a < end and start < b for a, b in denied) or _ASSERTIVE.match(prose, end):
             continue
-        if _HELD.search(prose[max(start - 80, 0) : start]):
+        if _HELD.search(before):
             continue
-        if verb is None:
-            if _SUBJECT.search(before) and not _NO_SUBJECT.search(before):
-                word = match["help"] or match["perfect"]
-                yield Place("in", f"not {word}", (start, end, "cannot " if word == "can" else f"{word} not "))
+        if is_auxiliary:
+            if _SUBJECT.search(before[-_SIGHT:]) and not _NO_SUBJECT.search(before[-_SIGHT:]):
+                denial = "cannot" if word == "can" else f"{word} not"
+                yield Place("in", f"not {word}", (start, end, denial))
                 if word != "am":
-                    short = _SHORT.get(word, f"{word}n't")
-                    yield Place("in", f"n't {word}", (start, end, f"{short} "))
-        elif _ACTOR.search(before) and not _PARTICLE.match(prose, end):
-            auxiliary, base = bases[verb]
+                    yield Place("in", f"n't {word}", (start, end, _SHORT.get(word, f"{word}n't")))
+        elif _ends_with_actor(before, lists) and not _PARTICLE.match(prose, end):
+            auxiliary, base = bases[word]
             if auxiliary == "did" or (auxiliary == "do") == (_PLURAL.search(before) is not None):
                 yield Place("in", f"not {auxiliary}", (start, end, f"{auxiliary} not {base}"))
                 yield Place("in", f"n't {auxiliary}", (start, end, f"{auxiliary}n't {base}"))
 
 
+def _ends_with_actor(before: str, lists: FactLists) -> bool:
+    """Whether a pronoun or a name ends a text, so that a verb follows: not so "Numerous studies"."""
+    actor = _ACTOR.search(before)
+    if actor is None or actor["name"] is None:
+        return actor is not None
+    begins = before[: actor.start()].rstrip(" ")[-1:] in ("", "\n", *".!?:;")
+    return not begins or actor["name"] in lists.sexes
+
+
+_SIGHT = 24
+"""Characters before a verb in which its subject is looked for."""
+_AUXILIARIES = {
+    **dict.fromkeys(_HELPING.split("|"), _BEHIND_HELP),
+    **dict.fromkeys(_PERFECT.split("|"), _BEHIND_PERFECT),
+}
 _SHORT = {"can": "can't", "will": "won't"}
 
 

@@ -13,7 +13,7 @@ from dhp.perturb.facts.balance import Option, Place
 from dhp.perturb.facts.lists import WORD, FactLists, fact_language
 from dhp.perturb.facts.names import capitals, is_in_small_letters
 from dhp.perturb.facts.negation import negations
-from dhp.perturb.facts.words import ListedWord, listed_words
+from dhp.perturb.facts.words import ListedWord, listed_words, starts
 from dhp.perturb.numbers import numbers
 
 Lists = Callable[[str, type[FactLists]], FactLists]
@@ -26,6 +26,7 @@ _ENOUGH = 40
 """Characters of a source from which on its language can be told."""
 _BEGINNING = 1_000
 """Characters of a source by which it is told."""
+DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def evidence_of(example: Example) -> str:
@@ -89,13 +90,8 @@ class FactText:
         """Whether the source has a word, in any case."""
         if not self.evidence or self.is_translation:
             return bool(self.evidence)
-        evidence, plain, at = self.evidence_in_small_letters, word.lower(), -1
-        while (at := evidence.find(plain, at + 1)) >= 0:
-            end = at + len(plain)
-            beside = evidence[max(at - 1, 0) : at] + evidence[end : end + 1]
-            if self.lists.names == "characters" or not any(char.isalnum() for char in beside):
-                return True
-        return False
+        where = starts(word.lower(), self.evidence_in_small_letters, is_spaced=self.lists.is_spaced)
+        return any(True for _ in where)
 
     def states_name(self, name: str) -> bool:
         """Whether the source has a name, as it is written; in any case, if the source has no capitals."""
@@ -105,14 +101,16 @@ class FactText:
 
     @cached_property
     def _has_no_capitals(self) -> bool:
-        return is_in_small_letters(self.evidence, capitals(self.evidence))
+        beginning = self.evidence[:_BEGINNING]
+        return is_in_small_letters(beginning, capitals(beginning))
 
     def states_number(self, number: str) -> bool:
         """Whether the source has a number in the same digits."""
-        if number not in self.evidence:
-            return False
-        whole = rf"(?<!\d)(?<!\d[.,]){re.escape(number)}(?!\d|[.,]\d)"
-        return re.search(whole, self.evidence) is not None
+        return number in self._numbers_of_evidence
+
+    @cached_property
+    def _numbers_of_evidence(self) -> frozenset[str]:
+        return frozenset(DIGITS.findall(self.evidence))
 
     @cached_property
     def words(self) -> list[ListedWord]:
@@ -140,10 +138,7 @@ class FactText:
         return [
             (
                 word.of,
-                [
-                    Option((word.word, new), word.replaced(new))
-                    for new in self.lists.groups[word.of][word.word]
-                ],
+                [Option((word.word, new), word.replaced(new)) for new in word.others],
             )
             for word in self.words
             if self.is_contradicted(word)

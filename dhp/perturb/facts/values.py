@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
@@ -65,7 +65,8 @@ class _Range:
             return False
         distance = abs(other - self.value)
         if self.is_year:
-            return distance > _NEAR_YEARS if self.is_far else distance <= _NEAR_YEARS
+            near = max(_NEAR_YEARS, self.step)
+            return distance % self.step == 0 and (distance > near if self.is_far else distance <= near)
         if self.is_far:
             return other >= 1.5 * self.value or 1.5 * other <= self.value
         return distance <= self.near
@@ -75,11 +76,12 @@ def _range(number: str, is_far: bool, is_percentage: bool) -> _Range:
     digits, like = _digits(number), shape(number)
     value, width = int(digits), len(digits)
     step = 10**like.zeros * (5 if like.is_half else 1)
-    low, high = (1 if width == 1 else 10 ** (width - 1)), 10**width - 1
+    low, high = (2 if width == 1 else 10 ** (width - 1)), 10**width - 1
     if like.is_year:
-        reach = _FAR_YEARS if is_far else _NEAR_YEARS
+        step = 10 if like.zeros else 1  # "the years of 1980" are ten
+        reach = _FAR_YEARS if is_far else max(_NEAR_YEARS, step)
         latest = _NOW - 1 if value < _NOW else _YEARS[-1]
-        low, high, step = max(_YEARS[0], value - reach), min(latest, value + reach), 1
+        low, high = max(_YEARS[0], value - reach), min(latest, value + reach)
     elif width == len(number):
         limits = (*_LIMITS, 100) if is_percentage else _LIMITS
         high = min([high, *(limit for limit in limits if value <= limit)][:2])
@@ -93,22 +95,24 @@ def other_number(
     *,
     is_far: bool,
     is_percentage: bool = False,
+    taken: Collection[str] = (),
 ) -> str | None:
     """A number of the same shape; None if there is none.
 
     It is one of `numbers`, those of the table, drawn as often as they stand, within a fifth of the value or,
-    if `is_far`, more than half away. Where the table has no such number one is computed.
+    if `is_far`, more than half away. Where the table has no such number one is computed. None of `taken`,
+    those that stand near, as "from 4 to 4" shows.
     """
     digits = _digits(number)
-    if not digits.isascii() or int(digits) == 0 or (digits[0] == "0" and len(digits) > 1):
+    if not digits.isascii() or digits in ("0", "1") or digits[0] == "0":  # "1 week" has no other number
         return None
     allowed = _range(number, is_far, is_percentage)
     same = numbers.get(shape(number), ())
     for _ in range(_TRIES if same else 0):
         other = same[int(rng.random() * len(same))]
-        if allowed.holds(int(_digits(other))):
+        if allowed.holds(int(_digits(other))) and other not in taken:
             return other
-    values = [value for value in _values(allowed, rng) if allowed.holds(value)]
+    values = [value for value in _values(allowed, rng) if allowed.holds(value) and str(value) not in taken]
     if not allowed.is_year:
         values = [value for value in values if _is_as_round(value, shape(number))]
     if not values:

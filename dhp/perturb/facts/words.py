@@ -1,12 +1,18 @@
 """The words of a text that are in the lists, where they mean what the lists say."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from dhp.perturb.edits import Edit
 from dhp.perturb.facts.lists import FactLists
 
 _CONTENT = re.compile(r"[^\W\d_]{6,}|[\u3400-\u9fff]{2}")
+_NEAR = 40
+"""Characters on each side of a word that are read together with it."""
+_SOUNDS = re.compile(r"(?:\b(?:an?|de|que|la|le) |\b(?:[dl]|qu)['’])\Z", re.I)
+"""What the first sound of the next word decides on."""
+_VOWEL = re.compile(r"[aeiouàâäéèêëîïôöùûü]|h(?:our|onest|eure|ier|iver)", re.I)
 
 
 def content_words(text: str) -> set[str]:
@@ -27,10 +33,35 @@ class ListedWord(NamedTuple):
     """In small letters."""
     of: str
     """The list: `months`, `weekdays`, `times`, `numbers`, `opposites` or `described`."""
+    others: Sequence[str]
+    """Those that can stand in its place."""
 
-    def replaced(self, new: str) -> tuple[int, int, str]:
+    def replaced(self, new: str) -> Edit:
         """The edit that puts another word, in its case."""
         return self.start, self.end, new[:1].upper() + new[1:] if self.written[0].isupper() else new
+
+
+def beside(prose: str, start: int, end: int) -> str:
+    """What stands near a place: "advantages and advantages" shows."""
+    return prose[max(start - _NEAR, 0) : end + _NEAR]
+
+
+def sound_alike(old: str, new: str, prose: str, start: int) -> bool:
+    """Whether what stands before a word fits another one as well: "an hour" is no "an minute"."""
+    if not _SOUNDS.search(prose[max(start - 4, 0) : start]):
+        return True
+    return (_VOWEL.match(old) is None) == (_VOWEL.match(new) is None)
+
+
+def starts(phrase: str, text: str, *, is_spaced: bool) -> Iterator[int]:
+    """Where a phrase stands in a text; where words have spaces between them (`is_spaced`), by itself."""
+    at = text.find(phrase)
+    while at >= 0:
+        end = at + len(phrase)
+        beside = text[max(at - 1, 0) : at] + text[end : end + 1]
+        if not is_spaced or not any(char.isalnum() or char in "_-" for char in beside):
+            yield at
+        at = text.find(phrase, end)
 
 
 def listed_words(prose: str, lists: FactLists) -> Iterator[ListedWord]:
@@ -46,11 +77,31 @@ def listed_words(prose: str, lists: FactLists) -> Iterator[ListedWord]:
                 counts = has_capital and lists.is_date(prose, match)
             else:  # "Middle East" is a name, "Arm" a German noun
                 counts = not has_capital or word in lists.nouns or not _is_inside(prose, match.start())
-            if counts and not lists.keeps(prose, match, word):
-                yield ListedWord(*match.span(), written, word, name)
+            others = _fitting(match, word, lists.groups[name][word], lists) if counts else []
+            if others:
+                yield ListedWord(*match.span(), written, word, name, others)
                 break
 
 
+def _fitting(match: re.Match[str], word: str, others: Sequence[str], lists: FactLists) -> list[str]:
+    """The words that can stand where a word of their group stands; none if it means something else there.
+
+    Both must mean what the lists say, so that the one could as well become the other.
+    """
+    prose, (start, end), is_spaced = match.string, match.span(), lists.is_spaced
+    if not lists.fits(word, prose, start, end):
+        return []
+    near = beside(prose, start, end).lower()
+    return [
+        other
+        for other in others
+        if lists.fits(other, prose, start, end)
+        and sound_alike(word, other, prose, start)
+        and next(starts(other, near, is_spaced=is_spaced), None) is None
+    ]
+
+
 def _is_inside(prose: str, start: int) -> bool:
-    """Whether another word stands right before a position."""
-    return prose[max(start - 2, 0) : start].strip()[-1:].isalnum()
+    """Whether something but the end of a sentence stands before a position."""
+    before = prose[max(start - 3, 0) : start].rstrip(" ")
+    return bool(before) and before[-1] not in '.!?:;\n*•-–("“„«¿¡|'
