@@ -23,8 +23,10 @@ from dhp.perturb.apply import Others
 from dhp.perturb.edits import applied
 from dhp.perturb.facts.balance import Balance, Option
 from dhp.perturb.facts.lists import FactLists
+from dhp.perturb.facts.names import Names
 from dhp.perturb.facts.negation import negations
 from dhp.perturb.facts.values import other_number, shape
+from dhp.perturb.facts.words import listed_words
 from dhp.perturb.registry import builtin_perturbers
 from tests.judges import ByRule
 
@@ -208,6 +210,99 @@ def test_far_numbers_are_more_than_half_away() -> None:
     for old, new in all_changes("wrong_numbers", k=1, far=True):
         if old.isdecimal():
             assert int(new) >= 1.5 * int(old) or 1.5 * int(new) <= int(old)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("We waited 1 week. Then it rained for days.", "1 week"),
+        ("Step 2: cook the rice. Add salt and serve it.", "Step 2:"),
+        ("Plants take in CO(2) by day and give it off.", "CO(2)"),
+        ("The course takes three to four weeks of work.", "three to four"),
+    ],
+)
+def test_a_number_that_is_none_or_would_not_fit_stays(text: str, kept: str) -> None:
+    example = Example("x", text, text)
+    others = Others([*REPORTS, example], 0, "reports")
+    for seed in range(8):
+        try:
+            made = RULES["wrong_numbers"](
+                text, random.Random(seed), example=example, others=others.of(example), lists=read_list, k=3
+            )
+        except NotApplicable:
+            continue
+        assert isinstance(made, Edited)
+        assert kept in made.text
+
+
+@given(st.integers(0, 10_000), st.booleans())
+def test_a_range_keeps_its_order_and_no_number_is_said_twice(seed: int, is_far: bool) -> None:
+    text = "Bake it for 15 to 20 minutes and let it cool for 7-8 hours."
+    example = Example("x", text, text)
+    made = RULES["wrong_numbers"](
+        text, random.Random(seed), example=example, others=[], lists=read_list, k=1, far=is_far
+    )
+    assert isinstance(made, Edited)
+    low, high, least, most = map(int, re.findall(r"\d+", made.text))
+    assert low < high
+    assert least < most
+
+
+def test_what_no_source_contradicts_is_far_from_the_truth() -> None:
+    text = "The tower is 300 metres high and old."
+    for seed in range(20):
+        example = Example("x", "How high is the tower?", text)
+        made = RULES["wrong_numbers"](
+            text, random.Random(seed), example=example, others=[], lists=read_list, k=1
+        )
+        assert isinstance(made, Edited)
+        (value,) = map(int, re.findall(r"\d+", made.text))
+        assert value >= 450 or value <= 200
+
+
+def fitting(text: str) -> set[tuple[str, str]]:
+    """The words of lists in a text, each with one that can stand in its place."""
+    words = listed_words(text, read_list("facts_en", FactLists))
+    return {(word.word, other) for word in words for other in word.others}
+
+
+@pytest.mark.parametrize(
+    ("text", "shows"),
+    [
+        ("It has advantages and disadvantages.", ("disadvantages", "advantages")),
+        ("You are in a difficult situation.", ("difficult", "easy")),
+        ("He waited for about an hour there.", ("hour", "minute")),
+        ("She starts a new job this week.", ("week", "day")),
+        ("Slowly lower your legs to the floor.", ("lower", "higher")),
+        ("It was directed by the maker of Mo' Better Blues.", ("better", "worse")),
+    ],
+)
+def test_a_word_that_would_not_fit_is_not_put_in(text: str, shows: tuple[str, str]) -> None:
+    assert shows not in fitting(text)
+
+
+def test_words_of_a_pair_take_each_others_place_in_the_same_places() -> None:
+    lists = read_list("facts_en", FactLists)
+    frames = [
+        "It {} worked.",
+        "The {} of them left.",
+        "{} people came.",
+        "They were {} it.",
+        "a {} thing, or so",
+    ]
+    for group in (lists.groups["opposites"], lists.groups["described"], lists.groups["times"]):
+        for word, others in group.items():
+            for frame in frames:
+                found = {new for old, new in fitting(frame.format(word)) if old == word}
+                assert all((other, word) in fitting(frame.format(other)) for other in found & {*others})
+
+
+def test_towns_countries_and_continents_take_each_others_place_by_themselves() -> None:
+    names = Names([("", "")], read_list("facts_en", FactLists))
+    kinds = [names.kind(name) for name in ("London", "France", "California", "Europe", "Los Angeles")]
+    assert len({*kinds}) == len(kinds)
+    assert names.kind("London") == names.kind("Oslo")
+    assert names.kind("Human Resources") is None
 
 
 def test_dates_become_dates_that_the_table_has() -> None:

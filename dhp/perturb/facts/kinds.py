@@ -14,7 +14,7 @@ from dhp.perturb.edits import Edit
 from dhp.perturb.facts.names import distinct
 from dhp.perturb.facts.table import FactTable
 from dhp.perturb.facts.text import DIGITS, FactText
-from dhp.perturb.facts.values import PERCENTAGE, other_number
+from dhp.perturb.facts.values import PERCENTAGE, in_order, other_number
 from dhp.perturb.facts.words import beside
 
 Change = tuple[Edit, ...]
@@ -133,11 +133,16 @@ def _numbers(text: FactText, table: FactTable, rng: Random, *, is_far: bool) -> 
     stated, others = list[Change](), list[Change]()
     in_digits = text.numbers
     for number in in_digits:
-        percentage = PERCENTAGE.match(text.prose, number.end()) is not None
         is_stated = text.states_number(number[0])
-        far = is_far or not (is_stated or text.is_translation)
-        taken = DIGITS.findall(beside(text.prose, *number.span()))
-        new = other_number(number[0], table.numbers, rng, is_far=far, is_percentage=percentage, taken=taken)
+        new = other_number(
+            number[0],
+            table.numbers,
+            rng,
+            is_far=is_far or not (is_stated or text.is_translation),
+            is_percentage=PERCENTAGE.match(text.prose, number.end()) is not None,
+            taken=DIGITS.findall(beside(text.prose, *number.span())),
+            within=in_order(number),
+        )
         if new is not None:
             change: Change = ((*number.span(), new),)
             (stated if is_stated else others).append(change)

@@ -3,7 +3,7 @@
 import functools
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import NamedTuple
 
@@ -17,6 +17,13 @@ _NEAR = 5
 """A near value lies within a fifth of the number."""
 _TRIES = 12
 _DRAWN = 40
+_MOST = 10**9
+_JOINING = r"\s?(?:[-–—]|to|or|bis|oder|a|o|à|ou|至|到)\s?"
+_JOINED = (
+    re.compile(rf"(?<![\d.,])(\d{{1,6}}){_JOINING}\Z"),
+    re.compile(rf"{_JOINING}(\d{{1,6}})(?![\d.,]\d)"),
+)
+"""Another number to which one is joined, before it and behind it."""
 _MOST_STEPS = 5_000
 """Values of which all are looked at; of more, some are drawn."""
 
@@ -96,17 +103,19 @@ def other_number(
     is_far: bool,
     is_percentage: bool = False,
     taken: Collection[str] = (),
+    within: tuple[int, int] = (0, _MOST),
 ) -> str | None:
     """A number of the same shape; None if there is none.
 
     It is one of `numbers`, those of the table, drawn as often as they stand, within a fifth of the value or,
     if `is_far`, more than half away. Where the table has no such number one is computed. None of `taken`,
-    those that stand near, as "from 4 to 4" shows.
+    those that stand near, as "from 4 to 4" shows, and `within` the bounds.
     """
     digits = _digits(number)
     if not digits.isascii() or digits in ("0", "1") or digits[0] == "0":  # "1 week" has no other number
         return None
     allowed = _range(number, is_far, is_percentage)
+    allowed = replace(allowed, low=max(allowed.low, within[0]), high=min(allowed.high, within[1]))
     same = numbers.get(shape(number), ())
     for _ in range(_TRIES if same else 0):
         other = same[int(rng.random() * len(same))]
@@ -136,6 +145,21 @@ def _values(allowed: _Range, rng: Random) -> Iterable[int]:
         return [value - value % step for value in drawn]
     steps = allowed.near // step
     return [allowed.value + step * (int(rng.random() * (2 * steps + 1)) - steps) for _ in range(_DRAWN)]
+
+
+def in_order(number: re.Match[str]) -> tuple[int, int]:
+    """The bounds within which a number stays more, or less, than those that it is joined to, as in "7-8"."""
+    text, (start, end) = number.string, number.span()
+    low, high = 0, _MOST
+    if not number[0].isdecimal():
+        return low, high
+    value = int(number[0])
+    for joined in (_JOINED[0].search(text[max(start - 14, 0) : start]), _JOINED[1].match(text, end)):
+        if joined and int(joined[1]) < value:
+            low = max(low, int(joined[1]) + 1)
+        elif joined:
+            high = min(high, int(joined[1]) - 1)
+    return low, high
 
 
 PERCENTAGE = re.compile(r"\s?(?:%|per ?cent\b|Prozent\b|por ciento\b|pour cent\b)")

@@ -1,7 +1,7 @@
 """The words of a text that are in the lists, where they mean what the lists say."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from dhp.perturb.edits import Edit
@@ -77,6 +77,7 @@ def listed_words(prose: str, lists: FactLists) -> Iterator[ListedWord]:
                 counts = has_capital and lists.is_date(prose, match)
             else:  # "Middle East" is a name, "Arm" a German noun
                 counts = not has_capital or word in lists.nouns or not _is_inside(prose, match.start())
+            counts = counts and not (name == "numbers" and _is_in_range(match, groups))
             others = _fitting(match, word, lists.groups[name][word], lists) if counts else []
             if others:
                 yield ListedWord(*match.span(), written, word, name, others)
@@ -99,6 +100,20 @@ def _fitting(match: re.Match[str], word: str, others: Sequence[str], lists: Fact
         and sound_alike(word, other, prose, start)
         and next(starts(other, near, is_spaced=is_spaced), None) is None
     ]
+
+
+_JOINED = (
+    re.compile(r"\b(\w+) (?:to|or|bis|oder|a|o|à|ou) \Z"),
+    re.compile(r" (?:to|or|bis|oder|a|o|à|ou) (\w+)"),
+)
+"""What joins two numbers to a range, before and behind one of them."""
+
+
+def _is_in_range(match: re.Match[str], groups: Mapping[str, Collection[str]]) -> bool:
+    """Whether a number in words is joined to another: of "three to four" none becomes any other."""
+    prose, (start, end) = match.string, match.span()
+    joined = (_JOINED[0].search(prose[max(start - 20, 0) : start]), _JOINED[1].match(prose, end))
+    return any(other is not None and "numbers" in groups.get(other[1].lower(), ()) for other in joined)
 
 
 def _is_inside(prose: str, start: int) -> bool:
