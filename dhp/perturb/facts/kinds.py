@@ -83,7 +83,7 @@ def exchanged_names(text: FactText, table: FactTable, rng: Random) -> Sequence[C
             used |= {old, other}
             changes.append(names.renaming(text.prose, {old: other}))
     if not stated:
-        raise NotApplicable("no name that the source has")
+        raise NotApplicable("no name that the source has" if names.of(text.prose) else "no name")
     return _needed(changes, "no two names of a kind in text and source")
 
 
@@ -171,7 +171,7 @@ def opposites(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]
     where the source has the word. Those of a smaller dose are among those of a larger one.
     """
     listed = ("opposites", "described")
-    return _needed(*_exchanged(text, table, rng, listed, "word of the list of opposites"))
+    return _needed(*_exchanged(text, table, rng, listed, "word with an opposite"))
 
 
 def _exchanged(
@@ -181,7 +181,7 @@ def _exchanged(
     if not any(word.of in listed for word in text.words):
         return [], f"no {what}"
     places = text.places(listed)
-    reason = f"every other {what} would stand out" if places else f"no {what} that the source has"
+    reason = f"no {what} whose change would not stand out" if places else f"no {what} that the source has"
     return [(edit,) for edit in table.words(listed).chosen(places, rng)], reason
 
 
@@ -192,7 +192,7 @@ def denials(text: FactText, table: FactTable, rng: Random) -> Sequence[Change]:
     anything. Those of a smaller dose are among those of a larger one.
     """
     places = text.denials
-    reason = "every negation put in or taken out would stand out" if places else "no clause to deny"
+    reason = "no negation that would not stand out" if places else "no clause to deny"
     apostrophe = "’" if "’" in text.text else "'" if "'" in text.text else table.apostrophe
     edits = [(a, b, new.replace("'", apostrophe)) for a, b, new in table.denials.chosen(places, rng)]
     return _needed([(edit,) for edit in edits], reason)

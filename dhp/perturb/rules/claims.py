@@ -55,7 +55,7 @@ def foreign_facts(
         if max(len(claim), end - start) <= _MOST_DIFFERENT * min(len(claim), end - start):
             edits.append((start, end, claim))
     if not edits:
-        raise NotApplicable("no sentence of another text could stand in this one")
+        raise NotApplicable("no fitting sentence of another text")
     return Edited(applied(text, edits)[0], asked, len(edits))
 
 
