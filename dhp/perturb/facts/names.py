@@ -269,9 +269,11 @@ class Names:
                 for one, other in zip(old_parts, new_parts, strict=True):
                     if one in alone:
                         whole.setdefault(one, other)
+        if not self._lists.is_spaced:
+            return tuple((*name[:2], whole[name.text]) for name in self.of(prose) if name.text in whole)
         edits = list[Edit]()
         for name in sorted(whole, key=len, reverse=True):
-            for start in starts(name, prose, is_spaced=self._lists.is_spaced):
+            for start in starts(name, prose, is_spaced=True):
                 end = start + len(name)
                 if not any(start < b and a < end for a, b, _ in edits):
                     edits.append((start, end, whole[name]))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import NamedTuple
 
-_LIMITS = (12, 28, 59)
-"""The last month, day that every month has, and minute: a number below one of these stays below it."""
+_LIMITS = (12, 23, 28, 59)
+"""The last month, hour, day that every month has, and minute: a number below one of these stays below it."""
 _YEARS = range(1700, 2101)
 _NOW = 2030
 """Years before this one stay before it."""
